@@ -20,7 +20,8 @@
 #define OPEN_FILES_WANTED (1 << 17)
 
 static Child child;
-static bool has_master, is_charged;
+static bool has_master, is_charged, replaces_killed;
+static uint64_t late;
 static char *notice; /* NULL: none */
 static bool notice_is_told = true; /* the master knows it, or that there is none */
 static volatile sig_atomic_t stop_seen, reopen_seen;
@@ -122,7 +123,7 @@ const Child *child_init(const char *fallback, GError **error)
 {
     const char *runner = g_getenv(CHILD_ENV_RUNNER);
     raise_limits();
-    unsigned lock_fd;
+    unsigned lock_fd, outside;
     g_free(child.runner);
     g_free(child.config);
     child.runner = g_strdup(runner && *runner ? runner : fallback);
@@ -130,13 +131,15 @@ const Child *child_init(const char *fallback, GError **error)
     if (!read_number(CHILD_ENV_INSTANCE, 0, 255, &child.instance, error) ||
         !read_number(CHILD_ENV_INSTANCES, 1, 256, &child.instances, error) ||
         !read_number(CHILD_ENV_LISTEN_FDS, 0, 1000, &child.listen_fds, error) ||
-        !read_number(CHILD_ENV_LOCK_FD, 0, 2000, &lock_fd, error) || !install_signals(error))
+        !read_number(CHILD_ENV_LOCK_FD, 0, 2000, &lock_fd, error) ||
+        !read_number(CHILD_ENV_OUTSIDE, 0, 1, &outside, error) || !install_signals(error))
         return NULL;
     if (child.instances == 0 || (child.instances & (child.instances - 1)) != 0 || child.instance >= child.instances) {
         fail(error, FAIL_CONFIG, "instance %u of %u makes no sense; the count is a power of two", child.instance,
              child.instances);
         return NULL;
     }
+    replaces_killed = outside == 1;
     child.status_fd = -1;
     if (lock_fd > CHILD_STATUS_FD)
         fcntl((int)lock_fd, F_SETFD, FD_CLOEXEC);
@@ -158,12 +161,14 @@ void child_ready(void)
 
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding)
 {
-    char line[256];
+    char line[256], late_words[32] = "";
+    if (late > 0)
+        g_snprintf(late_words, sizeof late_words, " late=%" PRIu64, late);
     int length = g_snprintf(line, sizeof line,
                             "beat progress=%" PRIu64 " done=%" PRIu64 " backlog=%" PRIu64 " oldest=%" PRId64
-                            ".%06" PRId64 " holding=%s%s\n",
+                            ".%06" PRId64 " holding=%s%s%s\n",
                             progress, done, backlog, oldest / CLOCK_SECOND, oldest % CLOCK_SECOND,
-                            holding ? holding : "-", is_charged ? " charged=1" : "");
+                            holding ? holding : "-", late_words, is_charged ? " charged=1" : "");
     if (length > 0 && (size_t)length < sizeof line)
         say(line, (size_t)length);
     if (notice || !notice_is_told)
@@ -177,9 +182,19 @@ void child_notice(const char *text)
     tell_notice();
 }
 
+void child_set_late(uint64_t entries)
+{
+    late = entries;
+}
+
 void child_set_charged(bool charged)
 {
     is_charged = charged;
+}
+
+bool child_replaces_killed(void)
+{
+    return replaces_killed;
 }
 
 int child_exit_code(const GError *error)

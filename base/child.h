@@ -33,8 +33,14 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
 /* Tell the master what a person should know though this process works, until something else is told; NULL: nothing any
  * more. It is copied, shown by `listrunner status`, and told again with each beat. */
 void child_notice(const char *text);
+/* How many entries wait because they could not be handled several times, for a reason that may pass: said with each
+ * beat from now on. */
+void child_set_late(uint64_t entries);
 /* Whether the beats from now on say that the entry held is charged with a crash. At first they do not. */
 void child_set_charged(bool charged);
+
+/* Return true when the master said that the former process of this slice was ended from outside (contract.h). */
+bool child_replaces_killed(void);
 
 /* Return the exit code of a process that cannot go on for this reason: CHILD_EXIT_CONFIG or CHILD_EXIT_LATER. */
 int child_exit_code(const GError *error);

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/config_internal.h"
+#include "base/secret_file.h"
 
 static const ConfigValue *find_value(const ConfigCheck *check, const char *section_name, const char *key)
 {
@@ -101,6 +103,27 @@ bool config_check_file(const ConfigCheck *check, const char *section, const char
         config_complain(check, section, key, "found %s: %s; allowed is a file that exists", value->text,
                         errno == ENOENT ? "no such file" : g_strerror(errno));
     return false;
+}
+
+char *config_secret_fault(const Config *config, const char *path)
+{
+    struct stat status;
+    const char *user = config_string(config, "site", "user");
+    const struct passwd *account = user ? getpwnam(user) : NULL;
+    if (stat(path, &status) != 0)
+        return NULL;
+    /* A caller who is not root is judged by its own id where it owns the file. */
+    if (!account || (geteuid() != 0 && status.st_uid == geteuid()))
+        return secret_file_fault(path, &status, geteuid(), getegid());
+    return secret_file_fault(path, &status, account->pw_uid, account->pw_gid);
+}
+
+void config_check_secret(const ConfigCheck *check, const char *section, const char *key)
+{
+    const ConfigValue *value = check->offline ? NULL : config_usable(check, section, key);
+    g_autofree char *fault = value && value->text ? config_secret_fault(check->config, value->text) : NULL;
+    if (fault)
+        config_complain(check, section, key, "%s", fault);
 }
 
 void config_check_program(const ConfigCheck *check, const char *section, const char *key, const char *path)

@@ -54,6 +54,11 @@ void config_check_no_file(const ConfigCheck *check, const char *section, const c
 /* Look at the file that a setting names. False, with a complaint, when it is not there; false too when whoever asks
  * may not look: it may be right. */
 bool config_check_file(const ConfigCheck *check, const char *section, const char *key, struct stat *status);
+/* Return what is wrong with a file that keeps a secret, for the user of [site] (base/secret_file.h); g_free(). NULL:
+ * nothing, or it is not there, or whoever asks may not look. */
+char *config_secret_fault(const Config *config, const char *path);
+/* Complain of that about the file that a setting names. */
+void config_check_secret(const ConfigCheck *check, const char *section, const char *key);
 /* Complain unless path is a file that can be executed. */
 void config_check_program(const ConfigCheck *check, const char *section, const char *key, const char *path);
 

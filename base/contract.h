@@ -17,6 +17,10 @@
  *                          order of the runner's `listen` setting
  *   LISTRUNNER_LOCK_FD     number of the descriptor that holds the lock on
  *                          this instance's slice
+ *   LISTRUNNER_OUTSIDE     1: the former process of this slice was killed from
+ *                          outside (SIGKILL, as for want of memory), or with
+ *                          its master, so that no entry is charged with its
+ *                          end; 0 or absent: it was not
  *   LISTRUNNER_LOG_FILE    path of the file that standard error goes to;
  *                          absent when the log is not a file of ours
  *
@@ -37,6 +41,8 @@
  *       the number of ready entries waiting or held; T is the due time of the
  *       oldest, "seconds.microseconds", or 0; NAME is the entry held
  *       longest, or -.
+ *   beat ... late=NUMBER\n
+ *       so many entries could not be handled several times, for a reason that may pass
  *   beat ... charged=1\n
  *       the same of a child that is at work on one entry: if it is killed by
  *       a signal (a crash), that entry is charged with it, and set aside
@@ -66,6 +72,7 @@
 #define CHILD_ENV_INSTANCES "LISTRUNNER_INSTANCES"
 #define CHILD_ENV_LISTEN_FDS "LISTRUNNER_LISTEN_FDS"
 #define CHILD_ENV_LOCK_FD "LISTRUNNER_LOCK_FD"
+#define CHILD_ENV_OUTSIDE "LISTRUNNER_OUTSIDE"
 #define CHILD_ENV_LOG_FILE "LISTRUNNER_LOG_FILE"
 
 /* A longer line on the status pipe is passed over. */

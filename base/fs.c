@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -281,6 +282,24 @@ bool fs_sync_dir(int fd, GError **error)
     return result == 0 || fail_on(error, "sync directory", fd);
 }
 
+/* Whether this process is the fork of one that had a pool of threads. Such a child has none of those threads, but
+ * GLib's pools still count on them, and on the one thread that makes all others: g_thread_pool_push() may wait for ever
+ * (GLib 2.84), or leave the work to a thread that does not exist. No pool can be used there, not even a new one, so
+ * the child does without helpers. */
+static bool forked;
+
+static void note_fork(void)
+{
+    forked = true;
+}
+
+static GThreadPool *pool_new(GFunc function, int threads)
+{
+    if (pthread_atfork(NULL, NULL, note_fork) != 0)
+        g_error("no memory to watch for forks");
+    return g_thread_pool_new(function, NULL, threads, FALSE, NULL);
+}
+
 /* A group in flight. The caller and its helpers take members until none is
  * left. Counted: a helper that comes late finds the round, not the group. */
 struct FsSyncing {
@@ -335,7 +354,7 @@ static GThreadPool *sync_pool(void)
 {
     static gsize made;
     if (g_once_init_enter(&made)) {
-        GThreadPool *pool = g_thread_pool_new(help, NULL, SYNC_THREADS, FALSE, NULL);
+        GThreadPool *pool = pool_new(help, SYNC_THREADS);
         g_once_init_leave(&made, (gsize)pool);
     }
     return (GThreadPool *)made;
@@ -418,7 +437,7 @@ static void call_helpers(FsSyncing *round)
  * thread switch, and a system that has no threads to give costs only time. */
 static void get_help(FsSyncing *round, size_t helpers)
 {
-    round->uncalled = MIN(helpers, SYNC_THREADS);
+    round->uncalled = forked ? 0 : MIN(helpers, SYNC_THREADS);
     call_helpers(round);
 }
 
@@ -474,7 +493,7 @@ static GThreadPool *close_pool(void)
     static gsize made;
     if (g_once_init_enter(&made)) {
         gone_max = fs_files_allowed(GONE_MAX, GONE_PART);
-        GThreadPool *pool = g_thread_pool_new(close_one, NULL, 1, FALSE, NULL);
+        GThreadPool *pool = pool_new(close_one, 1);
         g_once_init_leave(&made, (gsize)pool);
     }
     return (GThreadPool *)made;
@@ -482,8 +501,8 @@ static GThreadPool *close_pool(void)
 
 void fs_close_gone(int fd)
 {
-    GThreadPool *pool = close_pool();
-    if (fs_hook || g_thread_pool_unprocessed(pool) >= gone_max)
+    GThreadPool *pool = fs_hook || forked ? NULL : close_pool();
+    if (!pool || g_thread_pool_unprocessed(pool) >= gone_max)
         close(fd);
     else
         g_thread_pool_push(pool, GINT_TO_POINTER(fd + 1), NULL);

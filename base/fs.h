@@ -57,7 +57,8 @@ typedef struct FsSync {
 } FsSync;
 
 /* Sync a group concurrently and in any order, so that the file system can put them into one commit. Returns true when
- * all succeeded. Else each member's result says how it went, and error is that of the first that failed. */
+ * all succeeded. Else each member's result says how it went, and error is that of the first that failed. A process
+ * that was forked from one that had threads for this syncs one member after the other. */
 bool fs_sync_group(FsSync *group, size_t count, GError **error);
 
 /* Do the same in two steps, for a caller that has other work meanwhile. fs_sync_end() must be called once; until then
@@ -72,7 +73,7 @@ bool fs_sync_end(FsSyncing *syncing, int64_t *took, GError **error);
 void fs_use_syncfs(bool use);
 
 /* Close a file that has no name any more. The file system frees its blocks then and may wait for its journal, so a
- * thread does it, unless too many files wait for that thread already. */
+ * thread does it, unless too many files wait for that thread already, or a fork left this process without it. */
 void fs_close_gone(int fd);
 
 /* Unlink a file as fs_unlink() does, and free its blocks as fs_close_gone() does if that was its last name. */

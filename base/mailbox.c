@@ -141,6 +141,25 @@ char *mailbox_key(const char *mailbox)
     return lower(bare ? bare : mailbox);
 }
 
+char *mailbox_base(const char *mailbox)
+{
+    g_autofree char *key = mailbox_key(mailbox);
+    const char *sign = strrchr(key, '@'), *domain = sign ? sign : key + strlen(key);
+    size_t end = strcspn(key, "+");
+    g_autoptr(GString) base = g_string_new(NULL);
+    for (const char *at = key; at < domain && (*key == '"' || end == 0 || at < key + end); at++)
+        if (*at != '.' || *key == '"')
+            g_string_append_c(base, *at);
+    g_string_append(base, strcmp(domain, "@googlemail.com") == 0 ? "@gmail.com" : domain);
+    return g_string_free(g_steal_pointer(&base), FALSE);
+}
+
+bool mailbox_has_detail(const char *mailbox)
+{
+    const char *plus = strchr(mailbox, '+'), *sign = strrchr(mailbox, '@');
+    return plus && sign && plus < sign;
+}
+
 bool mailbox_same(const char *a, const char *b)
 {
     if (g_ascii_strcasecmp(a, b) == 0)

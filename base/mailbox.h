@@ -35,6 +35,14 @@ char *mailbox_bare(const char *mailbox);
 char *mailbox_key(const char *mailbox);
 bool mailbox_same(const char *a, const char *b);
 
+/* For counting: one name for the addresses that lead to one mailbox, as mailbox_key() but without a detail behind "+"
+ * and without the dots of the local part, which some servers pass over. The mailboxes j.doe@x and jdoe@x of a server
+ * that tells them apart share a count. g_free() */
+char *mailbox_base(const char *mailbox);
+
+/* Is there a "+" in the local part? */
+bool mailbox_has_detail(const char *mailbox);
+
 /* May these bytes be a local part as they stand, without quotes? */
 bool mailbox_local_valid(const char *local, size_t length);
 

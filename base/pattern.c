@@ -7,6 +7,7 @@
 #include "base/mailbox.h"
 
 #define CACHE_MAX 50000
+#define GIVE_UPS_MAX 20 /* patterns of one post; each has cost up to 13 ms by then */
 #define LIMITS "(*LIMIT_MATCH=100000)(*LIMIT_DEPTH=1000)"
 
 typedef enum Subject { SUBJECT_ADDRESS, SUBJECT_TEXT, SUBJECTS } Subject;
@@ -62,13 +63,16 @@ bool pattern_valid(const char *pattern, GError **error)
 
 static bool matches(const char *pattern, Subject subject, const char *text, GHashTable *memory)
 {
-    GRegex *regex = memory && g_hash_table_contains(memory, pattern) ? NULL : find(pattern, subject);
+    bool tried = memory && (g_hash_table_size(memory) >= GIVE_UPS_MAX || g_hash_table_contains(memory, pattern));
+    GRegex *regex = tried ? NULL : find(pattern, subject);
     g_autoptr(GError) error = NULL;
     bool found = regex && g_regex_match_full(regex, text, -1, 0, 0, NULL, &error);
     if (error) {
         log_warn("pattern %s gave up on %.100s and is not tried again on this post: %s", pattern, text, error->message);
         if (memory)
             g_hash_table_add(memory, g_strdup(pattern));
+        if (memory && g_hash_table_size(memory) == GIVE_UPS_MAX)
+            log_warn("%d patterns gave up on this post, and no further one is tried on it", GIVE_UPS_MAX);
     }
     return found;
 }

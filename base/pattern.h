@@ -4,8 +4,8 @@
 /*
  * Regular expressions (PCRE2) that a list's owner writes: for addresses, and for the text of header fields. The steps
  * of one match are limited. A pattern that exceeds them matches nothing, writes one line to the log, and is not tried
- * again on the same post; one that cannot be read matches nothing and is told in the log once. Compiled patterns are
- * kept for the life of the process.
+ * again on the same post; after 20 such patterns none is tried on that post any more. One that cannot be read matches
+ * nothing and is told in the log once. Compiled patterns are kept for the life of the process.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -11,6 +11,7 @@
 #include "cli/preference_words.h"
 #include "cli/work_site.h"
 #include "lists/change_address.h"
+#include "lists/own_address.h"
 #include "lists/people.h"
 #include "lists/person.h"
 
@@ -148,11 +149,11 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
 
 static int run_link(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, false, error);
-    if (!store)
-        return TOOL_LATER;
     for (char **address = argv + 1; *address; address++) {
-        if (!user_link_address(store, argv[0], *address, error))
+        WorkPlace place;
+        g_autoptr(Work) work = work_place_begin(&place, site, error);
+        if (!work || !own_address_check_person(work, *address, error) ||
+            !user_link_address(work_store(work), argv[0], *address, error) || !work_commit(work, NULL, error))
             return TOOL_LATER;
         printf("%s belongs to %s\n", *address, argv[0]);
     }
@@ -218,6 +219,10 @@ static int told(const Subscription *made, const AddressChange *change, GError **
         return TOOL_OK;
     case SUBSCRIPTION_BAD_ADDRESS:
         fail(error, FAIL_NEVER, "%s is no address that can be on a list", change->new_address);
+        return TOOL_USAGE;
+    case SUBSCRIPTION_OWN_ADDRESS:
+        fail(error, FAIL_NEVER, "%s is an address of a list of this site, and cannot be a person's",
+             change->new_address);
         return TOOL_USAGE;
     case SUBSCRIPTION_NO_CHANGE:
         fail(error, FAIL_MISSING, "%s is on no list, or both are the same", change->old_address);

@@ -26,7 +26,7 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_auto(GStrv) lines = g_strsplit(doubts ? doubts : "", "\n", -1);
     for (char **line = lines; *line; line++)
         fprintf(stderr, "listrunner config check: warning: %s\n", *line);
-    printf("%s is in order\n", path);
+    printf(doubts || fault || store ? "%s can be used; see the warnings\n" : "%s is in order\n", path);
     return TOOL_OK;
 }
 

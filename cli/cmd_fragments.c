@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
-#include "cli/fragment_wake.h"
+#include "lists/fragment_wake.h"
 #include "cli/listing.h"
 
 #define KEY_SHOWN 16 /* digits of a set's key that ls shows */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner news: the news groups that lists are linked with. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/fail.h"
@@ -44,6 +45,11 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 static int run_catchup(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
+    int64_t number = NEWS_NOWHERE;
+    if (argc > 1 && !g_ascii_string_to_signed(argv[1], 10, 0, G_MAXINT64, &number, NULL)) {
+        fail(error, FAIL_NEVER, "found \"%s\"; allowed is the number of an article", argv[1]);
+        return TOOL_USAGE;
+    }
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
     g_autoptr(List) list = list_find(place.store, argv[0], error);
@@ -52,13 +58,16 @@ static int run_catchup(Site *site, int argc, char **argv, GError **error)
     g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
     if (!work_begin(work, error))
         return TOOL_LATER;
-    if (!news_catch_up(work, list, error)) {
+    if (!news_catch_up(work, list, number, error)) {
         work_cancel(work);
         return TOOL_LATER;
     }
     if (!work_commit(work, place.spool, error))
         return TOOL_LATER;
-    printf("%s goes on with what comes into %s from now on\n", list->posting_address, list->linked_newsgroup);
+    if (number == NEWS_NOWHERE)
+        printf("%s goes on with what comes into %s from now on\n", list->posting_address, list->linked_newsgroup);
+    else
+        printf("%s goes on behind article %" PRId64 " of %s\n", list->posting_address, number, list->linked_newsgroup);
     return TOOL_OK;
 }
 
@@ -74,8 +83,14 @@ static const Command ls = {
 };
 
 static const Command catchup = {
-    .name = "catchup", .arguments = "LIST", .summary = "Leave out the articles that are in the group now", .least = 1,
-    .most = 1, .run = run_catchup,
+    .name = "catchup",
+    .arguments = "LIST [NUMBER]",
+    .summary = "Leave out the articles that are in the group now",
+    .least = 1,
+    .most = 2,
+    .run = run_catchup,
+    .details = "With NUMBER the list goes on behind that article. A list whose group was made anew stays where it is "
+               "until this is said, for nobody else knows which articles it has had.",
 };
 
 static const Command *const verbs[] = {&ls, &catchup, NULL};

@@ -45,13 +45,19 @@ static void add_of_store(Site *site, json_t *status)
     g_autoptr(GError) error = NULL;
     Store *store = site_store(site, false, &error);
     FragmentCount parts;
-    int64_t count, oldest;
+    HeldRoom room;
+    int64_t count, oldest, early;
+    /* There is a store only where the configuration can be read. */
+    const char *host = store ? config_string(site_config(site, NULL), "site", "hostname") : NULL;
     json_t *fragments = NULL, *held_posts = NULL, *requests = NULL;
-    if (store && fragment_count(store, config_string(site_config(site, NULL), "site", "hostname"), &parts, &error))
-        fragments = json_pack("{sI sI sI so}", "open_sets", (json_int_t)parts.sets, "parts", (json_int_t)parts.parts,
-                              "octets", (json_int_t)parts.octets, "oldest", listing_time(parts.oldest));
-    if (fragments && held_count(store, &count, &oldest, &error))
-        held_posts = json_pack("{sI so}", "count", (json_int_t)count, "since", listing_time(oldest));
+    if (store && fragment_count(store, host, &parts, &error) &&
+        fragment_count_early(store, host, clock_now() - FRAGMENT_EARLY_TOLD, &early, &error))
+        fragments = json_pack("{sI sI sI sI so}", "open_sets", (json_int_t)parts.sets, "parts",
+                              (json_int_t)parts.parts, "octets", (json_int_t)parts.octets, "early", (json_int_t)early,
+                              "oldest", listing_time(parts.oldest));
+    if (fragments && held_count(store, &count, &oldest, &error) && held_room(store, NULL, &room, &error))
+        held_posts = json_pack("{sI so sI}", "count", (json_int_t)count, "since", listing_time(oldest), "bytes",
+                               (json_int_t)room.all);
     if (held_posts && pending_count(store, clock_now(), &count, &oldest, &error))
         requests = json_pack("{sI so}", "count", (json_int_t)count, "since", listing_time(oldest));
     json_t *outbox = NULL, *texts = NULL;

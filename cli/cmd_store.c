@@ -118,8 +118,9 @@ static const Command store_compact_verb = {
     .name = "compact",
     .arguments = "",
     .summary = "Give the room of what was removed back to the file system",
-    .details = "The database is written anew, which takes as much room again meanwhile. Runners that want to write\n"
-               "wait; with a large database do it while Listrunner is stopped.",
+    .details = "The timer gives most of it back each hour. A database that was made before it could do so has to be\n"
+               "compacted once for that. The database is written anew, which takes as much room again meanwhile.\n"
+               "Runners that want to write wait; with a large database do it while Listrunner is stopped.",
     .run = run_compact,
 };
 

@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
+#include "cli/secret_input.h"
 #include "cli/template_check.h"
 #include "cli/template_place.h"
 #include "cli/work_site.h"
@@ -18,7 +19,7 @@
 #include "store/language.h"
 
 static TemplatePlaceOptions given;
-static char *language, *uri, *user, *password;
+static char *language, *uri, *user, *password_file;
 static gboolean json, names;
 
 /* ---- ls ---- */
@@ -57,7 +58,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         bool any = false;
         for (guint at = 0; at < rows->len && !names; at++) {
             const TemplateText *row = rows->pdata[at];
-            if (strcmp(row->name, name->mailman) != 0)
+            if (strcmp(row->name, name->mailman) != 0 || !template_place_allowed(name, row->place, NULL))
                 continue;
             show_row(listing, name, row);
             any = true;
@@ -124,8 +125,11 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
 {
     if (uri && argc > 1)
         return command_usage(error, "give a FILE or --uri, not both");
-    if ((user || password) && !uri)
-        return command_usage(error, "--user and --password are for --uri");
+    if ((user || password_file) && !uri)
+        return command_usage(error, "--user and --password-file are for --uri");
+    g_autofree char *password = password_file ? secret_input(password_file, error) : NULL;
+    if (password_file && !password)
+        return TOOL_LATER;
     g_autofree char *text = uri ? NULL : read_text(argc > 1 ? argv[1] : "-", error);
     WorkPlace about;
     g_auto(TemplatePlace) place = {0};
@@ -189,7 +193,8 @@ static const GOptionEntry set_options[] = {
     LANGUAGE_OPTION("only for people who read this; default: for all who have none of their own"),
     {"uri", 0, 0, G_OPTION_ARG_FILENAME, &uri, "fetch the text from there, at once and now and again", "URI"},
     {"user", 0, 0, G_OPTION_ARG_FILENAME, &user, "who fetches it (HTTP Basic authentication)", "NAME"},
-    {"password", 0, 0, G_OPTION_ARG_FILENAME, &password, "and the password", "PASSWORD"},
+    {"password-file", 0, 0, G_OPTION_ARG_FILENAME, &password_file,
+     "and the file whose first line is the password; - is standard input or the terminal", "FILE"},
     G_OPTION_ENTRY_NULL,
 };
 

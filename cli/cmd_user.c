@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/preference_words.h"
+#include "cli/secret_input.h"
 #include "cli/work_site.h"
 #include "lists/people.h"
 #include "lists/person.h"
@@ -16,6 +17,7 @@
 #define PAGE 1000
 
 static gboolean json, names, owners, yes, none;
+static char *password_file;
 static char *display_name;
 
 static json_t *user_row(const User *user)
@@ -138,27 +140,11 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
     return work && set_all(work, argv, error) && work_commit(work, NULL, error) ? TOOL_OK : TOOL_LATER;
 }
 
-/* From standard input, so that no list of processes shows it. */
-static char *read_password(GError **error)
-{
-    char line[1024];
-    if (isatty(STDIN_FILENO)) {
-        char *typed = getpass("Password: ");
-        return typed ? g_strdup(typed) : NULL;
-    }
-    if (!fgets(line, sizeof line, stdin)) {
-        fail(error, FAIL_NEVER, "there is no password on standard input");
-        return NULL;
-    }
-    line[strcspn(line, "\r\n")] = '\0';
-    return g_strdup(line);
-}
-
 static int run_password(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     PersonChange change = PERSON_STAYS;
-    g_autofree char *password = none ? g_strdup("") : read_password(error);
+    g_autofree char *password = none ? g_strdup("") : secret_input(password_file, error);
     if (!password)
         return TOOL_LATER;
     change.password = password;
@@ -221,6 +207,7 @@ static const GOptionEntry create_options[] = {
 
 static const GOptionEntry password_options[] = {
     {"none", 0, 0, G_OPTION_ARG_NONE, &none, "take the password away", NULL},
+    {"file", 0, 0, G_OPTION_ARG_FILENAME, &password_file, "read it from the first line of this file", "FILE"},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -253,8 +240,9 @@ static const Command set = {
 };
 
 static const Command password = {
-    .name = "password", .arguments = "USER", .summary = "Set a user's password, from standard input", .least = 1,
-    .most = 1, .options = password_options, .run = run_password,
+    .name = "password", .arguments = "USER",
+    .summary = "Set a user's password, from the terminal, standard input or a file", .least = 1, .most = 1,
+    .options = password_options, .run = run_password,
 };
 
 static const Command merge = {

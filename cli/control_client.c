@@ -18,6 +18,7 @@
 #include "base/control_ask.h"
 #include "base/fail.h"
 #include "cli/exit.h"
+#include "cli/spool_served.h"
 
 #define SETTLE_STEP (G_USEC_PER_SEC / 5)
 #define ANSWER_SECONDS 15
@@ -93,11 +94,27 @@ static ControlClient *open_socket(Site *site, const char *name, GError **error)
     return client;
 }
 
+/* The spool, to look at; NULL: it is not there. site_spool() will not do, because it becomes the site's user, and root
+ * who starts a master is still needed. */
+static Spool *look_at_spool(Site *site)
+{
+    const Config *config = site_config(site, NULL);
+    return config ? spool_open(config_string(config, "spool", "directory"), NULL) : NULL;
+}
+
 ControlClient *control_client_open(Site *site, GError **error)
 {
-    ControlClient *client = open_socket(site, CONTROL_SOCKET, error);
+    g_autoptr(GError) fault = NULL;
+    ControlClient *client = open_socket(site, CONTROL_SOCKET, &fault);
+    g_autoptr(Spool) spool = !client && g_error_matches(fault, FAIL, FAIL_MISSING) ? look_at_spool(site) : NULL;
     if (client)
         find_master(client);
+    else if (spool && spool_has_master(spool))
+        fail(error, FAIL_MISSING, "a master works %s, but nobody answers on its socket: it begins or ends just now, or "
+             "[master] runtime_directory was removed and it may not make it again, as its log says then",
+             spool_path(spool));
+    else
+        g_propagate_error(error, g_steal_pointer(&fault));
     return client;
 }
 

@@ -14,6 +14,7 @@
 #include "lists/archive_place.h"
 #include "lists/list_change.h"
 #include "lists/list_make.h"
+#include "store/list_archive.h"
 
 /* More members go some at a time before the list itself, so that others can write meanwhile. */
 #define MANY 100000
@@ -91,12 +92,27 @@ static bool drop(WorkPlace *place, const List *list, GError **error)
     return work_begin(work, error) && list_drop(work, list->list_id, error) && work_commit(work, place->spool, error);
 }
 
-/* The list is gone, but an archive of that List-Id may have been left by a command that was cut short. */
-static int remove_left(Site *site, const char *name, GError *missing, GError **error)
+/* The places of all lists that had this List-Id; NULL: the store failed. */
+static char **removed_places(Store *store, const Config *config, const char *list_id, GError **error)
+{
+    int64_t count;
+    if (!list_archive_removed(store, list_id, &count, error))
+        return NULL;
+    g_autoptr(GStrvBuilder) all = g_strv_builder_new();
+    for (int64_t number = 0; number < MAX(count, 1); number++) {
+        g_autofree char *name = list_archive_name(list_id, number);
+        g_auto(GStrv) places = archive_places(config, name);
+        g_strv_builder_addv(all, (const char **)places);
+    }
+    return g_strv_builder_end(all);
+}
+
+/* The list is gone, but its archive, and those of lists before it, may be there. */
+static int remove_left(Site *site, Store *store, const char *name, GError *missing, GError **error)
 {
     g_autofree char *list_id = g_strdelimit(g_ascii_strdown(name, -1), "@", '.');
     const Config *config = site_config(site, error);
-    g_auto(GStrv) places = config && archive ? archive_places(config, list_id) : NULL;
+    g_auto(GStrv) places = config && archive ? removed_places(store, config, list_id, NULL) : NULL;
     if (!places || !*places || !yes) {
         g_propagate_error(error, missing);
         return TOOL_LATER;
@@ -115,8 +131,9 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     g_autoptr(List) list = list_find(place.store, argv[0], &missing);
     if (!list)
-        return remove_left(site, argv[0], missing, error);
-    g_auto(GStrv) places = archive_places(site_config(site, error), list->list_id);
+        return remove_left(site, place.store, argv[0], missing, error);
+    g_autofree char *kept = list_archive_name(list->list_id, list->archive);
+    g_auto(GStrv) places = archive_places(site_config(site, error), kept);
     if (!list_contents(place.store, list, place.site.hostname, &contents, error))
         return TOOL_LATER;
     g_autofree char *lost = lost_text(&contents, places);
@@ -130,11 +147,11 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
                contents.parts == 1 ? "" : "s", contents.sets, contents.sets == 1 ? "" : "s");
     if (archive && !remove_archives(list->posting_address, places, error))
         return TOOL_LATER;
-    for (char **kept = places; !archive && *kept; kept++)
-        printf("its archive %s stays; list remove --archive --yes %s removes it\n", *kept, list->posting_address);
+    for (char **stays = places; !archive && *stays; stays++)
+        printf("its archive %s stays; list remove --archive --yes %s removes it\n", *stays, list->posting_address);
     if (contents.members >= MANY / 10)
-        puts("The file of the database stays as large as it is, and what is written next takes the room; "
-             "\"listrunner store compact\" makes it smaller.");
+        puts("The timer gives the room in the database back to the file system within the next hours; "
+             "\"listrunner store compact\" does it at once.");
     return TOOL_OK;
 }
 
@@ -149,7 +166,8 @@ const Command list_remove_verb = {
     .arguments = "LIST",
     .summary = "Remove a list with its members, held posts and requests",
     .details = "What would be lost is shown, and goes when you answer yes; without a terminal --yes must say so.\n"
-               "Archives stay unless --archive is given.",
+               "Archives stay unless --archive is given. A list that is made with the same List-Id later\n"
+               "has an archive of its own beside it: LIST-ID~2.",
     .least = 1,
     .most = 1,
     .options = options,

@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "cli/input.h"
 #include "cli/listing.h"
+#include "cli/secret_input.h"
 #include "lists/setting_check.h"
 
 static gboolean json, names;
+static char **files;
 
 static const ListSetting *setting_find(const char *name, GError **error)
 {
@@ -133,24 +136,64 @@ static bool change(const SettingChange *what, const char *word, GError **error)
            list_set(what->store, list_id, name, equals + 1, error);
 }
 
+/* The change that a word of --file means, "NAME=FILE", as one that has the value in it; g_free(). Of a password the
+ * first line is the value. */
+static char *read_change(const char *word, GError **error)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals) {
+        command_usage(error, "--file: '%s' is not NAME=FILE", word);
+        return NULL;
+    }
+    g_autofree char *name = g_strndup(word, (gsize)(equals - word)), *value = NULL;
+    const ListSetting *setting = setting_find(name, error);
+    if (!setting)
+        return NULL;
+    if (setting->type == SETTING_PASSWORD) {
+        value = secret_input(equals + 1, error);
+    } else {
+        g_autoptr(InputFile) file = input_open(equals + 1, error);
+        g_autoptr(GBytes) octets = file ? input_read(file, equals + 1, error) : NULL;
+        size_t length = octets ? g_bytes_get_size(octets) : 0;
+        const char *text = length > 0 ? g_bytes_get_data(octets, NULL) : "";
+        value = octets ? g_strndup(text, length) : NULL;
+        if (value && length > 0 && value[length - 1] == '\n')
+            value[length - 1] = '\0';
+    }
+    return value ? g_strconcat(name, "=", value, NULL) : NULL;
+}
+
 /* All changes or none. */
 static int change_all(Site *site, char **argv, bool reset, GError **error)
 {
     Store *store;
+    g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
+    for (char **word = files; !reset && word && *word; word++) {
+        char *change = read_change(*word, error);
+        if (!change)
+            return TOOL_LATER;
+        g_ptr_array_add(read, change);
+    }
     g_autoptr(List) list = find(site, argv[0], &store, error);
     if (!list || !store_begin(store, error))
         return TOOL_LATER;
     const SettingChange what = {site, store, list, reset};
-    for (size_t i = 1; argv[i]; i++)
-        if (!change(&what, argv[i], error)) {
-            store_rollback(store);
-            return TOOL_LATER;
-        }
+    bool done = true;
+    for (guint at = 0; done && at < read->len; at++)
+        done = change(&what, read->pdata[at], error);
+    for (size_t i = 1; done && argv[i]; i++)
+        done = change(&what, argv[i], error);
+    if (!done) {
+        store_rollback(store);
+        return TOOL_LATER;
+    }
     return store_commit(store, error) ? TOOL_OK : TOOL_LATER;
 }
 
 static int run_set(Site *site, int argc, char **argv, GError **error)
 {
+    if (argc == 1 && !files)
+        return command_usage(error, "give SETTING=VALUE, or --file SETTING=FILE");
     if (argc != 3 || strchr(argv[1], '='))
         return change_all(site, argv, false, error);
     g_autofree char *joined = g_strconcat(argv[1], "=", argv[2], NULL);
@@ -174,6 +217,13 @@ static const GOptionEntry get_options[] = {
     G_OPTION_ENTRY_NULL,
 };
 
+static const GOptionEntry set_options[] = {
+    {"file", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files,
+     "read a value from a file, - being standard input, or for a password the terminal; may be repeated",
+     "SETTING=FILE"},
+    G_OPTION_ENTRY_NULL,
+};
+
 const Command list_show = {
     .name = "show", .arguments = "LIST", .summary = "Show a list and all its settings", .least = 1, .most = 1,
     .options = show_options, .run = run_show,
@@ -187,8 +237,9 @@ const Command list_get_verb = {
 const Command list_set_verb = {
     .name = "set", .arguments = "LIST SETTING=VALUE...", .summary = "Change settings, all that are given or none",
     .details = "One setting may also be given as SETTING VALUE, in two words.\n"
-               "Settings that are lists take words separated by commas.",
-    .least = 2, .most = -1, .run = run_set,
+               "Settings that are lists take words separated by commas.\n"
+               "A password is best given by --file, for lists of processes show arguments.",
+    .least = 1, .most = -1, .options = set_options, .run = run_set,
 };
 
 const Command list_reset_verb = {

@@ -12,6 +12,7 @@
 #include "cli/role_option.h"
 #include "cli/work_site.h"
 #include "lists/event.h"
+#include "lists/own_address.h"
 #include "lists/roster.h"
 
 /* A look at the clock for the bar, once in so many lines. */
@@ -23,6 +24,7 @@ typedef struct Import {
     Role role;
     MemberImport *members;
     MemberLines *lines;
+    GHashTable *domains; /* of the site: addresses in them are looked up */
     const char *file; /* for messages */
     Progress progress;
     uint64_t taken, added, duplicate, bad;
@@ -37,6 +39,15 @@ static void complain(Import *import, uint64_t number, const GError *error)
     import->bad++;
 }
 
+/* Most lines are of other domains, and cost no question to the store. */
+static bool may_have(const Import *import, const char *address, GError **error)
+{
+    if (!own_address_may_be(import->domains, address))
+        return true;
+    g_autoptr(Work) work = work_new(import->place.store, &import->place.site, &import->place.actor);
+    return own_address_check(work, import->list->list_id, import->role, address, error);
+}
+
 /* Reads one line and hands it to the store; *last at the end of the file.
  * False only when the import must end. */
 static bool take_line(Import *import, bool *last, GError **error)
@@ -46,7 +57,8 @@ static bool take_line(Import *import, bool *last, GError **error)
     bool taken = member_lines_next(import->lines, &line, &refusal);
     *last = line.last;
     if (taken && !line.last) {
-        taken = member_import_add(import->members, (int64_t)line.number, line.address, line.display_name, &line.own,
+        taken = may_have(import, line.address, &refusal) &&
+                member_import_add(import->members, (int64_t)line.number, line.address, line.display_name, &line.own,
                                   &refusal);
         import->taken += taken;
     }
@@ -130,9 +142,11 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     g_autoptr(MemberLines) lines = member_lines_new(file);
     g_autoptr(MemberImport) members = member_import_open(place.store, list->list_id, role, error);
-    if (!members)
+    g_autoptr(GHashTable) domains = members ? own_address_domains(place.store, error) : NULL;
+    if (!domains)
         return TOOL_LATER;
     Import import = {.place = place, .list = list, .role = role, .members = members, .lines = lines,
+                     .domains = domains,
                      .file = input_name(argc > 1 ? argv[1] : "-")};
     if (!import_all(&import, site, input_size(file), error))
         return TOOL_LATER;

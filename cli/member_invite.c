@@ -40,9 +40,11 @@ static int invite_one(WorkPlace *place, const List *list, const char *text, GErr
                       : made.result == SUBSCRIPTION_PERSON_WAITS ? "was asked within a day"
                       : made.result == SUBSCRIPTION_BANNED       ? "is banned"
                       : made.result == SUBSCRIPTION_LIMITED      ? "got too many letters today"
+                      : made.result == SUBSCRIPTION_OWN_ADDRESS  ? "is an address of a list of this site"
                                                                  : "is no address that can be on this list";
     plain_complain("listrunner member invite: %s %s", address, why);
-    return made.result == SUBSCRIPTION_BAD_ADDRESS ? TOOL_USAGE : TOOL_NOT_SO;
+    bool bad = made.result == SUBSCRIPTION_BAD_ADDRESS || made.result == SUBSCRIPTION_OWN_ADDRESS;
+    return bad ? TOOL_USAGE : TOOL_NOT_SO;
 }
 
 static int run(Site *site, int argc, char **argv, GError **error)

@@ -13,8 +13,10 @@
 #include "cli/spool_queue.h"
 #include "cli/spool_served.h"
 #include "cli/spool_verbs.h"
+#include "lists/kept.h"
 #include "runners/keys.h"
 #include "switchboard/operate.h"
+#include "switchboard/prepared.h"
 #include "switchboard/stray.h"
 
 static gboolean json, repair;
@@ -38,7 +40,9 @@ static bool check_top(SpoolCheck *check, GError **error)
         return false;
     }
     /* .out is what the runner out has learnt of destinations. */
-    static const char *const ours[] = {".", "..", ".master", ".out", OPERATE_LOCK_FILE, "lost+found", NULL};
+    static const char *const ours[] = {".",           "..",  ".master", ".out", SPOOL_RECORDS, OPERATE_LOCK_FILE,
+                                       PREPARED_LOCK_FILE, KEPT_KEY_FILE,
+                                       "lost+found", NULL};
     const struct dirent *found;
     while ((found = readdir(directory)) != NULL) {
         struct stat status;
@@ -53,6 +57,31 @@ static bool check_top(SpoolCheck *check, GError **error)
     return true;
 }
 
+static bool is_known_missing(const SpoolCheck *check, const char *queue)
+{
+    return g_strv_contains((const char *const *)check->missing, queue);
+}
+
+/* Queues that were there. */
+static bool check_missing(SpoolCheck *check, GError **error)
+{
+    check->missing = spool_missing_queues(check->spool, error);
+    for (char **name = check->missing; name && *name; name++) {
+        g_autoptr(GError) fault = NULL;
+        struct stat status;
+        bool gone = fstatat(spool_fd(check->spool), *name, &status, AT_SYMLINK_NOFOLLOW) != 0;
+        if (repair && spool_queue_again(check->spool, *name, &fault))
+            findings_repaired(&check->findings, "missing", *name, NULL, g_strdup("the directory was made"));
+        else
+            findings_fault(&check->findings, "missing", *name, NULL,
+                           fault   ? g_strdup(fault->message)
+                           : !gone ? g_strdup("there is something else in the place of its directory")
+                                   : g_strdup("the directory was there and is gone, and mail for it waits; put it "
+                                              "back, or make an empty one with --repair"));
+    }
+    return check->missing != NULL;
+}
+
 static void need(SpoolCheck *check, const char *queue)
 {
     struct stat status;
@@ -64,7 +93,7 @@ static void need(SpoolCheck *check, const char *queue)
         findings_repaired(&check->findings, "missing", queue, NULL, g_strdup("the directory was made"));
     else if (repair)
         findings_fault(&check->findings, "missing", queue, NULL, g_strdup(fault->message));
-    else
+    else if (!is_known_missing(check, queue))
         findings_note(&check->findings, "missing", queue, NULL,
                       g_strdup("there is no directory; its runner makes it when it starts"));
 }
@@ -161,6 +190,8 @@ static bool check_all(SpoolCheck *check, const Config *config, GError **error)
     check->master = spool_has_master(check->spool);
     check->command = spool_has_command(check->spool);
     check->tmp_lifetime = config_duration(config, "spool", "tmp_lifetime");
+    if (!check_missing(check, error))
+        return false;
     check_needed(check, config);
     return check_top(check, error) && check_queues(check, error) && check_strays(check, error) &&
            (!repair || mend(check, error));
@@ -182,6 +213,7 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GArray) damaged = g_array_new(FALSE, FALSE, sizeof(Damaged));
     SpoolCheck check = {.spool = spool, .runners = runners, .damaged = damaged, .findings.listing = listing};
     bool sound = check_all(&check, config, error);
+    g_strfreev(check.missing);
     g_clear_pointer(&listing, listing_free);
     if (!sound)
         return TOOL_LATER;

@@ -11,7 +11,10 @@
 #include "base/fail.h"
 #include "cli/queue_files.h"
 #include "cli/spool_served.h"
+#include "switchboard/prepared.h"
 #include "switchboard/stray.h"
+
+#define UNSETTLED (3600 * CLOCK_SECOND) /* the timer should have done it by then */
 
 typedef struct QueueWalk {
     SpoolCheck *check;
@@ -68,7 +71,11 @@ static void check_writing(QueueWalk *walk, const char *file, const struct stat *
     SpoolCheck *check = walk->check;
     bool by_operator;
     int64_t age = walk->now - (int64_t)status->st_mtime * CLOCK_SECOND;
-    if (!stray_is_tag(file + NAME_LENGTH, &by_operator)) {
+    if (prepared_is_tag(file + NAME_LENGTH)) {
+        if (age > UNSETTLED)
+            findings_fault(&check->findings, "unsettled", name_of(walk), file,
+                           g_strdup("left by a change that was cut short; the runner task settles it"));
+    } else if (!stray_is_tag(file + NAME_LENGTH, &by_operator)) {
         if (age > check->tmp_lifetime)
             findings_note(&check->findings, "abandoned", name_of(walk), file,
                           g_strdup("was never acknowledged to its sender; a runner removes it when it is idle"));

@@ -18,6 +18,7 @@ typedef struct SpoolCheck {
     int64_t tmp_lifetime; /* us */
     GHashTable *runners; /* queues that have a configured runner */
     GArray *damaged;     /* of Damaged: ready, and not in corrupt */
+    char **missing;      /* queues that were there and have no directory */
     uint64_t entries;    /* that were verified and sound */
 } SpoolCheck;
 

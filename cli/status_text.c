@@ -69,7 +69,9 @@ static void print_unwell(FILE *out, const json_t *child)
     char text[16];
     const char *last = text_of(child, "last_exit"), *holding = text_of(child, "holding");
     const json_t *stalled = json_object_get(child, "stalled_for"), *retry = json_object_get(child, "retry_in");
-    if (json_is_number(stalled))
+    if (number_of(child, "deaths") > 0)
+        fprintf(out, "works, but died %" JSON_INTEGER_FORMAT " times in a row", number_of(child, "deaths"));
+    else if (json_is_number(stalled))
         fprintf(out, "no progress for %s", span(text, sizeof text, json_number_value(stalled)));
     else
         fprintf(out, "not ready for %s", span_or_dash(text, sizeof text, json_object_get(child, "down_for")));
@@ -150,15 +152,17 @@ static void print_waiting(FILE *out, const json_t *one)
         {"shunt", "entry failed and was set aside", "entries failed and were set aside", "listrunner shunt ls"},
         {"hold", "entry is on hold", "entries are on hold", "listrunner queue ls hold; listrunner queue release"},
         {"corrupt", "damaged file was set aside", "damaged files were set aside", "listrunner queue ls corrupt"},
-        {"preserved", "entry was preserved after crashes", "entries were preserved after crashes",
-         "listrunner shunt ls"},
+        {"preserved", "entry was preserved, after crashes or because it could not be read or moved on,",
+         "entries were preserved, after crashes or because they could not be read or moved on,", "listrunner shunt ls"},
+        {"strange", "directory, link or device with the name of an entry was set aside",
+         "directories, links or devices with the names of entries were set aside", "listrunner spool check"},
     };
     const char *kind = text_of(one, "kind"), *queue = text_of(one, "queue");
     json_int_t count = number_of(one, "count");
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         if (g_strcmp0(words[i].kind, kind) == 0) {
             fprintf(out, "  %" JSON_INTEGER_FORMAT " %s", count, count == 1 ? words[i].single : words[i].many);
-            if (g_strcmp0(kind, "preserved") == 0)
+            if (g_strcmp0(kind, "preserved") == 0 || g_strcmp0(kind, "strange") == 0)
                 fprintf(out, " in %s", queue);
             print_since(out, count, text_of(one, "since"));
             fprintf(out, "      %s\n", words[i].help);
@@ -236,6 +240,43 @@ static unsigned print_notices(FILE *out, const json_t *status)
     return count;
 }
 
+/* Entries that are tried again and again, for a fault that may pass. The same as print_notices(). */
+static unsigned print_late(FILE *out, const json_t *status)
+{
+    size_t i, j;
+    json_t *group, *child;
+    unsigned count = 0;
+    json_array_foreach(json_object_get(status, "runners"), i, group)
+        json_array_foreach(json_object_get(group, "children"), j, child) {
+            json_int_t late = number_of(child, "late");
+            if (late > 0 && out)
+                fprintf(out, "  %s[%" JSON_INTEGER_FORMAT "]: %" JSON_INTEGER_FORMAT " %s tried again for a fault that "
+                        "may pass; the log says why (result=later)\n", text_of(group, "runner"),
+                        number_of(child, "instance"), late, late == 1 ? "entry is" : "entries are");
+            count += late > 0;
+        }
+    return count;
+}
+
+static void print_clock(FILE *out, json_int_t seconds)
+{
+    char text[16];
+    if (seconds > 0)
+        fprintf(out, "  The clock was set back by %s, and entries that were put off before wait that much longer:\n"
+                "      listrunner queue ls --state waiting; listrunner queue edit-due now\n",
+                span(text, sizeof text, (double)seconds));
+}
+
+static void print_missing(FILE *out, const json_t *missing)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach(missing, i, one)
+        fprintf(out, "  The directory of the queue %s is missing, and mail for it waits (%s): put it back, or, when no "
+                "mail of it is missed, make an empty one:\n      listrunner spool check --repair\n",
+                text_of(one, "queue"), text_of(one, "fault"));
+}
+
 /* A job of the timer that failed at its last run, or that nobody runs. */
 static bool job_waits(const json_t *job)
 {
@@ -258,14 +299,23 @@ static void print_jobs(FILE *out, const json_t *jobs)
     }
 }
 
+static void print_early(FILE *out, const json_t *fragments)
+{
+    json_int_t early = number_of(fragments, "early");
+    if (early > 0)
+        fprintf(out, "  %" JSON_INTEGER_FORMAT " %s given up in the last hour before all parts came, to make room "
+                "for newer ones; see the limits of section [defragment]:\n      listrunner fragments ls --all\n", early,
+                early == 1 ? "message in parts was" : "messages in parts were");
+}
+
 /* What the timer should have done. */
 static void print_left(FILE *out, const json_t *status)
 {
     const json_t *outbox = json_object_get(status, "outbox");
     json_int_t count = number_of(outbox, "count"), texts = number_of(status, "template_faults");
     if (json_is_true(json_object_get(outbox, "late"))) {
-        fprintf(out, "  %" JSON_INTEGER_FORMAT " %s in the database, and not in the queue where it belongs", count,
-                count == 1 ? "mail is" : "mails are");
+        fprintf(out, "  Of %" JSON_INTEGER_FORMAT " %s nobody has made sure that %s mail is in its queue", count,
+                count == 1 ? "change" : "changes", count == 1 ? "its" : "their");
         print_since(out, count, text_of(outbox, "since"));
         fputs("      listrunner task run outbox\n", out);
     }
@@ -287,11 +337,13 @@ static bool any_job_waits(const json_t *jobs)
 
 bool status_waits(const json_t *status)
 {
-    return print_notices(NULL, status) > 0 ||
+    return print_notices(NULL, status) > 0 || print_late(NULL, status) > 0 ||
+           json_array_size(json_object_get(status, "missing")) > 0 || number_of(status, "clock_set_back") > 0 ||
            json_array_size(json_object_get(status, "waiting")) > 0 ||
            json_array_size(json_object_get(status, "troubles")) > 0 || number_of(status, "pending") > 0 ||
            number_of(json_object_get(status, "held"), "count") > 0 ||
            number_of(json_object_get(status, "requests"), "count") > 0 || text_of(status, "store_fault") ||
+           number_of(json_object_get(status, "fragments"), "early") > 0 ||
            any_job_waits(json_object_get(status, "jobs")) || number_of(status, "template_faults") > 0 ||
            json_is_true(json_object_get(json_object_get(status, "outbox"), "late")) ||
            text_of(status, "troubles_fault") || text_of(status, "fault");
@@ -307,7 +359,10 @@ static void print_attention(FILE *out, const json_t *status)
     if (text_of(status, "fault"))
         fprintf(out, "  The last reload was refused, and the old configuration is in force:\n%s\n",
                 text_of(status, "fault"));
+    print_missing(out, json_object_get(status, "missing"));
+    print_clock(out, number_of(status, "clock_set_back"));
     print_notices(out, status);
+    print_late(out, status);
     json_array_foreach(json_object_get(status, "waiting"), i, one)
         print_waiting(out, one);
     if (count > 0) {
@@ -321,6 +376,7 @@ static void print_attention(FILE *out, const json_t *status)
         print_since(out, asked, text_of(requests, "since"));
         fputs("      listrunner pending ls\n", out);
     }
+    print_early(out, json_object_get(status, "fragments"));
     print_jobs(out, json_object_get(status, "jobs"));
     print_left(out, status);
     const json_t *troubles = json_object_get(status, "troubles");

@@ -28,7 +28,8 @@ static bool check_rows(Store *store, unsigned *faults, GError **error)
         const char *place = !*row->place ? "the site" : row->place + (*row->place == '@');
         if (*row->fault)
             complain(faults, place, row->fault);
-        else if (name && row->text && !template_check(name, row->text, &fault))
+        else if (name && (!template_place_allowed(name, row->place, &fault) ||
+                          (row->text && !template_check(name, row->text, &fault))))
             complain(faults, place, fault->message);
     }
     return rows != NULL;

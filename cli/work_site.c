@@ -16,7 +16,7 @@ bool work_place_store(WorkPlace *place, Site *site, GError **error)
 bool work_place_open(WorkPlace *place, Site *site, GError **error)
 {
     place->spool = work_place_store(place, site, error) ? site_spool(site, error) : NULL;
-    return place->spool && work_flush(place->store, place->spool, error);
+    return place->spool != NULL;
 }
 
 Work *work_place_begin(WorkPlace *place, Site *site, GError **error)

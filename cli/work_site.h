@@ -12,7 +12,7 @@ typedef struct WorkPlace {
     Actor actor;
 } WorkPlace;
 
-/* Open store and spool, which stay the Site's, and store what a command that was cut short left in the outbox. */
+/* Open store and spool, which stay the Site's. */
 bool work_place_open(WorkPlace *place, Site *site, GError **error);
 
 /* Open the store alone. */

@@ -290,6 +290,8 @@ static void print_list_setting(const ListSetting *setting)
     if (setting->type == SETTING_INTERVAL)
         g_string_append(text, " From 0 to 3650d.");
     append_unit(text, setting->type == SETTING_INTERVAL ? TIME_UNIT : setting->unit);
+    if (setting->reach == REACHES_SITE)
+        g_string_append(text, " Only the site sets it: a REST token for the list or its domain does not.");
     if (setting->type == SETTING_TEXT && setting->placeholders) {
         g_auto(GStrv) names = g_strsplit(setting->placeholders, " ", -1);
         g_autofree char *words = g_strjoinv(", $", names);

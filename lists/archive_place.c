@@ -35,9 +35,9 @@ char *archive_file_name(const char *list_id)
     return g_string_free(name, FALSE);
 }
 
-char **archive_places(const Config *config, const char *list_id)
+char **archive_places(const Config *config, const char *archive_name)
 {
-    g_autofree char *name = archive_file_name(list_id);
+    g_autofree char *name = archive_file_name(archive_name);
     g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func(g_free);
     g_autofree const char **sections = config_family_sections(config, "archiver");
     for (const char **section = sections; *section; section++) {

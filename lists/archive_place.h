@@ -11,8 +11,8 @@
  * is cut, with a hash in place of its end. g_free() */
 char *archive_file_name(const char *list_id);
 
-/* The directories and files that are there; g_strfreev(). */
-char **archive_places(const Config *config, const char *list_id);
+/* The directories and files that are there, for a name of list_archive_name(); g_strfreev(). */
+char **archive_places(const Config *config, const char *archive_name);
 
 /* Removes one of them, with all that is in it, and with the files that the archiver keeps beside an mbox. */
 bool archive_place_remove(const char *place, GError **error);

@@ -28,10 +28,9 @@ static bool send_answer(Work *work, const List *list, const AutorespondMail *mai
     g_autofree char *filled = text && *text ? letter_fill(work, list, text, NULL)
                                             : letter_sentence(work, list, language, "autoresponse_text", NULL);
     g_autofree char *subject = template_brief(mail->subject && *mail->subject ? mail->subject : "-");
-    g_autofree char *id = g_strdelimit(g_strconcat("autoresponse.", mail->entry, NULL), ":", '.');
     const TemplateValue values[] = {{"text", filled}, {"subject", subject}, {0}};
     ListLetter letter = {.template = "autoresponse", .values = values, .language = language, .to = mail->sender,
-                         .id = id, .in_reply_to = mail->message_id ? mail->message_id : ""};
+                         .in_reply_to = mail->message_id ? mail->message_id : ""};
     return work_letter(work, list, &letter, error);
 }
 

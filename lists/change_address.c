@@ -7,13 +7,15 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "lists/join.h"
+#include "lists/own_address.h"
 #include "lists/roster.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 #include "mail/address.h"
 
 #define PAGE 100
+#define MEMBER_ROLES (1u << ROLE_MEMBER | 1u << ROLE_NONMEMBER)
+#define RUNNING_ROLES (1u << ROLE_OWNER | 1u << ROLE_MODERATOR)
 
 /* Gives one membership to the new address; where that one has the role already, the old membership goes. */
 static bool move_one(Work *work, const Member *member, const char *to, GError **error)
@@ -28,32 +30,79 @@ static bool move_one(Work *work, const Member *member, const char *to, GError **
     return roster_remove(work, member->list_id, member->role, member->address, error);
 }
 
-/* *moved: how many memberships there were. */
-static bool move_all(Work *work, const char *from, const char *to, unsigned *moved, GError **error)
+/* roles: as MemberCriteria has them. */
+static bool move_all(Work *work, const char *from, const char *to, unsigned roles, GError **error)
 {
     Store *store = work_store(work);
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.address = from;
+    criteria.roles = roles;
     g_autoptr(GPtrArray) page = NULL;
-    *moved = 0;
     do { /* what was moved is not found again */
         g_clear_pointer(&page, g_ptr_array_unref);
         page = member_page(store, &criteria, NULL, PAGE, NULL, error);
-        for (unsigned at = 0; page && at < page->len; at++, ++*moved)
+        for (unsigned at = 0; page && at < page->len; at++)
             if (!move_one(work, page->pdata[at], to, error))
                 return false;
     } while (page && page->len == PAGE);
     return page != NULL;
 }
 
+/* Does the user own or moderate a list, by any address? Then the address that such a role follows must not change. */
+static bool runs_lists(Work *work, const char *user_id, bool *runs, GError **error)
+{
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.user_id = user_id;
+    criteria.roles = RUNNING_ROLES;
+    g_autoptr(GPtrArray) page = member_page(work_store(work), &criteria, NULL, 1, NULL, error);
+    *runs = page && page->len > 0;
+    return page != NULL;
+}
+
+/* Tells the owners of each list where the old address keeps a role. */
+static bool tell_owners(Work *work, const char *from, const char *to, GError **error)
+{
+    Store *store = work_store(work);
+    const TemplateValue values[] = {{"address", from}, {"new_address", to}, {0}};
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.address = from;
+    criteria.roles = RUNNING_ROLES;
+    g_auto(GStrv) lists = member_lists(store, &criteria, error);
+    for (char **list_id = lists; list_id && *list_id; list_id++) {
+        g_autoptr(List) list = list_by_id(store, *list_id, error);
+        char **owners = list ? letter_owners(store, list, work_site(work)->site_owner, error) : NULL;
+        if (!owners)
+            return false;
+        g_autofree char *owner = list_address(list, "owner"), *bounces = list_address(list, "bounces");
+        ListLetter letter = {.template = "role_kept", .values = values, .to = owner, .recipients = owners,
+                             .envelope_sender = bounces};
+        if (!work_letter(work, list, &letter, error))
+            return false;
+    }
+    return lists != NULL;
+}
+
+/* The person's own record: the new address becomes one of it, and the preferred one where the old one was. */
+static bool change_person(Work *work, const KnownAddress *old, const char *to, bool every_role, GError **error)
+{
+    Store *store = work_store(work);
+    bool runs = false;
+    if (*old->user_id && !user_link_address(store, old->user_id, to, error))
+        return false;
+    if (old->preferred && !every_role && !runs_lists(work, old->user_id, &runs, error))
+        return false;
+    return !old->preferred || runs || user_set_preferred(store, to, error);
+}
+
 static bool do_change(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
     Store *store = work_store(work);
     const char *from = request->address, *to = request->detail;
-    unsigned moved;
+    bool every_role = request->facts & FACT_EVERY_ROLE;
     g_autoptr(KnownAddress) old = address_find(store, from, error);
-    if (!old || (*old->user_id && !user_link_address(store, old->user_id, to, error)) ||
-        (old->preferred && !user_set_preferred(store, to, error)) || !move_all(work, from, to, &moved, error) ||
+    if (!old || !change_person(work, old, to, every_role, error) ||
+        !move_all(work, from, to, every_role ? 0 : MEMBER_ROLES, error) ||
+        (!every_role && !tell_owners(work, from, to, error)) ||
         ((request->facts & FACT_CONFIRMED) && !address_set_verified(store, to, work_now(work), error)))
         return false;
     *result = SUBSCRIPTION_DONE;
@@ -62,28 +111,61 @@ static bool do_change(Work *work, const List *list, Pending *request, Subscripti
     return subscription_end(work, request, error) && work_letter(work, list, &told, error);
 }
 
+/* The old address may be gone by the time that a letter is answered: then there is nothing to change. */
+static bool is_there(Work *work, const char *address, bool *there, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(KnownAddress) known = address_find(work_store(work), address, &fault);
+    *there = known != NULL;
+    if (known || g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}
+
+/* Is it the operator's alone? Asked at each step, for the person may have come to own something meanwhile. */
+static bool is_refused(Work *work, const Pending *request, bool *refused, GError **error)
+{
+    *refused = false;
+    if (request->facts & FACT_EVERY_ROLE)
+        return true;
+    g_autoptr(KnownAddress) old = address_find(work_store(work), request->address, error);
+    return old && (!*old->user_id || user_owns_place(work_store(work), old->user_id, refused, error));
+}
+
 bool change_address_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
     const TemplateValue values[] = {{"new_address", request->detail}, {0}};
     TokenLetter old_is_asked = {"confirm_change_old", request->address, values};
     TokenLetter new_is_asked = {"confirm_change_new", request->detail, values};
-    bool done;
-    if (!(request->facts & FACT_APPROVED))
+    bool done, refused, there;
+    if (!is_there(work, request->address, &there, error) ||
+        (there && !is_refused(work, request, &refused, error)))
+        return false;
+    if (!there) {
+        subscription->result = SUBSCRIPTION_NO_CHANGE;
+        done = subscription_end(work, request, error);
+    } else if (refused) {
+        subscription->result = SUBSCRIPTION_REFUSED;
+        done = subscription_end(work, request, error);
+    } else if (!(request->facts & FACT_APPROVED)) {
         done = subscription_send_token(work, list, request, &old_is_asked, &subscription->result, error);
-    else if (!(request->facts & FACT_CONFIRMED))
+    } else if (!(request->facts & FACT_CONFIRMED)) {
         done = subscription_send_token(work, list, request, &new_is_asked, &subscription->result, error);
-    else
+    } else {
         done = do_change(work, list, request, &subscription->result, error);
+    }
     if (done)
         subscription_note(work, list, request, subscription);
     return done;
 }
 
-/* Is the address on any list? */
-static bool is_anywhere(Work *work, const char *address, bool *found, GError **error)
+/* Has the address anything that would move? roles: as MemberCriteria has them. */
+static bool is_anywhere(Work *work, const char *address, unsigned roles, bool *found, GError **error)
 {
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.address = address;
+    criteria.roles = roles;
     g_autoptr(GPtrArray) page = member_page(work_store(work), &criteria, NULL, 1, NULL, error);
     *found = page && page->len > 0;
     return page != NULL;
@@ -95,16 +177,24 @@ bool change_address_ask(Work *work, const List *list, const AddressChange *chang
     bool found;
     g_autoptr(Pending) there = NULL;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_CHANGE_ADDRESS};
-    if (!mailbox_valid(change->old_address) || !mailbox_valid(change->new_address) ||
-        join_is_own_address(list, change->new_address)) {
+    ListAddress *which = NULL;
+    bool valid = mailbox_valid(change->old_address) && mailbox_valid(change->new_address);
+    if (valid && !own_address_find(work, change->new_address, &which, error))
+        return false;
+    g_autoptr(ListAddress) own = which;
+    if (!valid || own) {
+        if (own)
+            subscription->result = SUBSCRIPTION_OWN_ADDRESS;
         subscription->address = g_strdup(change->new_address);
         return true;
     }
     Pending request = {.kind = PENDING_CHANGE_ADDRESS, .list_id = list->list_id,
                        .address = (char *)change->old_address, .detail = (char *)change->new_address,
                        .delivery_mode = -1, .delivery_status = -1, .made_at = work_now(work),
-                       .facts = (change->old_agreed ? FACT_APPROVED : 0) | (change->new_agreed ? FACT_CONFIRMED : 0)};
-    if (!is_anywhere(work, change->old_address, &found, error) ||
+                       .facts = (change->old_agreed ? FACT_APPROVED : 0) | (change->new_agreed ? FACT_CONFIRMED : 0) |
+                                (work_actor(work)->role == ACTOR_OPERATOR ? FACT_EVERY_ROLE : 0)};
+    unsigned roles = request.facts & FACT_EVERY_ROLE ? 0 : MEMBER_ROLES;
+    if (!is_anywhere(work, change->old_address, roles, &found, error) ||
         !pending_find_like(work_store(work), &request, work_now(work), &there, error))
         return false;
     request.number = there ? there->number : 0;

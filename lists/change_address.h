@@ -2,8 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A person's address changes: all that the old one has on the lists of this site, in every role, goes to the new one.
- * Both addresses have to agree, each by answering a letter, for a From field proves neither.
+ * A person's address changes: what the old one has on the lists of this site as member or nonmember goes to the new
+ * one. Both addresses have to agree, each by answering a letter, for a From field proves neither. The letters are the
+ * site's: no list's or domain's text asks for them (lists/template_name.h).
+ *
+ * Only where an operator asked, also by a letter, do owners and moderators change too. An answered letter is too little
+ * for that: those roles stay with the old address, and the owners of their lists are told. The operator
+ * alone changes the owners of a domain or the site, because rights over these belong to all addresses of a person.
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
@@ -15,6 +20,6 @@ typedef struct AddressChange {
 } AddressChange;
 
 /* Asks for it; list speaks for the site. NO_CHANGE: the old address is on no list, or both are the same.
- * BAD_ADDRESS: the new one is none, or it is one of the list's own. */
+ * BAD_ADDRESS: the new one is none, or it is one of the list's own. REFUSED: the operator alone may change it. */
 bool change_address_ask(Work *work, const List *list, const AddressChange *change, Subscription *subscription,
                         GError **error);

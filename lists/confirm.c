@@ -58,7 +58,7 @@ bool confirm_token(Work *work, const List *list, const char *token, Subscription
     if (!own || !subscription_answered(work, own, request, error))
         return false;
     if (request->kind != PENDING_CHANGE_ADDRESS)
-        request->facts |= FACT_VERIFIED | FACT_CONFIRMED;
+        request->facts = (request->facts | FACT_VERIFIED | FACT_CONFIRMED) & ~(unsigned)FACT_VOUCHED;
     else /* the address that goes is asked first, then the one that comes */
         request->facts |= second ? FACT_CONFIRMED : FACT_APPROVED;
     return subscription_advance(work, own, request, subscription, error);

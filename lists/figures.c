@@ -13,11 +13,14 @@ static double age_of(int64_t time)
 static bool add_waiting(Store *store, const char *hostname, GString *text, GError **error)
 {
     FragmentCount count;
-    int64_t held, held_since, asked, asked_since, left, left_since, texts;
-    if (!held_count(store, &held, &held_since, error) ||
+    HeldRoom room;
+    int64_t strangers, held, held_since, asked, asked_since, left, left_since, texts, early;
+    if (!held_count(store, &held, &held_since, error) || !held_room(store, NULL, &room, error) ||
+        !stranger_count(store, &strangers, error) ||
         !pending_count(store, clock_now(), &asked, &asked_since, error) ||
         !outbox_count(store, &left, &left_since, error) || !template_text_count_faults(store, &texts, error) ||
-        !fragment_count(store, hostname, &count, error))
+        !fragment_count(store, hostname, &count, error) ||
+        !fragment_count_early(store, hostname, clock_now() - FRAGMENT_EARLY_TOLD, &early, error))
         return false;
     const struct {
         const char *name, *help;
@@ -25,18 +28,23 @@ static bool add_waiting(Store *store, const char *hostname, GString *text, GErro
     } gauges[] = {
         {"held_posts", "Posts that wait for a moderator.", (double)held},
         {"held_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(held_since)},
+        {"held_bytes", "Bytes that held posts take in the database.", (double)room.all},
+        {"held_bytes_strangers", "Those of posts whose senders are not on the list.", (double)room.strangers},
+        {"strangers", "Nonmembers that are known only because a post of theirs was held.", (double)strangers},
         {"moderator_requests", "Requests to join or leave that wait for a moderator.", (double)asked},
         {"moderator_requests_oldest_seconds", "How long the oldest of them has waited; 0: there is none.",
          age_of(asked_since)},
-        {"outbox_entries", "Mail that a change left in the database, and that has not reached its queue.",
+        {"outbox_entries", "Changes of which nobody has made sure yet that their mail is in its queue.",
          (double)left},
-        {"outbox_oldest_seconds", "How long the oldest of it has waited; 0: there is none.", age_of(left_since)},
+        {"outbox_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(left_since)},
         {"template_faults", "Texts of letters that could not be fetched, or have a fault.", (double)texts},
         {"fragment_open_sets", "Messages that wait for parts.", (double)count.sets},
         {"fragment_parts", "Their parts that are there.", (double)count.parts},
         {"fragment_octets", "Octets of these.", (double)count.octets},
         {"fragment_oldest_seconds", "How long the oldest of them has waited; 0: there is none.",
          age_of(count.oldest)},
+        {"fragment_early", "Messages given up in the last hour before their parts were there, to make room.",
+         (double)early},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(gauges); i++) {
         const char *name = gauges[i].name;
@@ -78,7 +86,36 @@ static bool add_jobs(Store *store, GString *text, GError **error)
     return jobs != NULL;
 }
 
+static const struct {
+    const char *name, *help;
+} account_figures[] = {
+    {"account_counted", "How many mailboxes or networks are counted in the hour or day that runs."},
+    {"account_total", "What their counts come to together."},
+    {"account_greatest", "The greatest of these counts."},
+};
+
+/* What strangers cost (store/account.h). */
+static bool add_accounts(Store *store, GString *text, GError **error)
+{
+    AccountSum sums[ACCOUNT_KINDS];
+    for (int kind = 0; kind < ACCOUNT_KINDS; kind++)
+        if (!account_sum(store, (AccountKind)kind, clock_now(), &sums[kind], error))
+            return false;
+    for (size_t i = 0; i < G_N_ELEMENTS(account_figures); i++) {
+        const char *name = account_figures[i].name;
+        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
+                               account_figures[i].help, name);
+        for (int kind = 0; kind < ACCOUNT_KINDS; kind++) {
+            const int64_t figures[] = {sums[kind].counted, sums[kind].total, sums[kind].greatest};
+            g_string_append_printf(text, "listrunner_%s{kind=\"%s\"} %" G_GINT64_FORMAT "\n", name,
+                                   account_kind_text((AccountKind)kind), figures[i]);
+        }
+    }
+    return true;
+}
+
 bool figures_of_store(Store *store, const char *hostname, GString *text, GError **error)
 {
-    return add_waiting(store, hostname, text, error) && add_jobs(store, text, error);
+    return add_waiting(store, hostname, text, error) && add_accounts(store, text, error) &&
+           add_jobs(store, text, error);
 }

@@ -2,13 +2,31 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/guessing.h"
 
-#include "mail/address.h"
-#include "store/guess.h"
+#include "base/mailbox.h"
+#include "base/peer.h"
+
+/* The sources of a token, as they are counted; NULL: not known. */
+typedef struct Sources {
+    char *mailbox, *network;
+} Sources;
+
+static void sources_clear(Sources *sources)
+{
+    g_free(sources->mailbox);
+    g_free(sources->network);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sources, sources_clear)
+
+static void sources_of(const Actor *actor, Sources *sources)
+{
+    sources->mailbox = actor->address ? mailbox_base(actor->address) : NULL;
+    sources->network = actor->host ? peer_network(actor->host) : NULL;
+}
 
 static bool note_source(Work *work, const char *list_id, const char *source, int64_t most, GError **error)
 {
     int64_t guesses;
-    if (!guess_add(work_store(work), source, work_now(work), &guesses, error))
+    if (!account_add(work_store(work), ACCOUNT_GUESSES, source, work_now(work), &guesses, error))
         return false;
     if (guesses == most)
         work_log(work, list_id, "source=<%s> result=ignored (it brought %" G_GINT64_FORMAT " unknown tokens within an "
@@ -18,22 +36,29 @@ static bool note_source(Work *work, const char *list_id, const char *source, int
 
 bool guessing_note(Work *work, const char *list_id, GError **error)
 {
-    const Actor *actor = work_actor(work);
-    if (actor->door != DOOR_MAIL)
+    g_auto(Sources) sources = {0};
+    if (work_actor(work)->door != DOOR_MAIL)
         return true;
-    return (!actor->address || note_source(work, list_id, actor->address, GUESSES_OF_ADDRESS, error)) &&
-           (!actor->host || note_source(work, list_id, actor->host, GUESSES_OF_HOST, error));
+    sources_of(work_actor(work), &sources);
+    return (!sources.mailbox || note_source(work, list_id, sources.mailbox, GUESSES_OF_ADDRESS, error)) &&
+           (!sources.network || note_source(work, list_id, sources.network, GUESSES_OF_HOST, error));
+}
+
+static bool count(Work *work, const char *source, int64_t *guesses, GError **error)
+{
+    return !source || account_count(work_store(work), ACCOUNT_GUESSES, source, work_now(work), guesses, error);
 }
 
 bool guessing_allows(Work *work, const char *address, bool *allowed, GError **error)
 {
     const Actor *actor = work_actor(work);
     int64_t by_address = 0, by_host = 0;
-    *allowed = actor->door != DOOR_MAIL || (address && actor->address && address_same(address, actor->address));
+    g_auto(Sources) sources = {0};
+    *allowed = actor->door != DOOR_MAIL || (address && actor->address && mailbox_same(address, actor->address));
     if (*allowed)
         return true;
-    if ((actor->address && !guess_count(work_store(work), actor->address, work_now(work), &by_address, error)) ||
-        (actor->host && !guess_count(work_store(work), actor->host, work_now(work), &by_host, error)))
+    sources_of(actor, &sources);
+    if (!count(work, sources.mailbox, &by_address, error) || !count(work, sources.network, &by_host, error))
         return false;
     *allowed = by_address < GUESSES_OF_ADDRESS && by_host < GUESSES_OF_HOST;
     return true;

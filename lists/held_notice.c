@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "lists/moderator_letter.h"
 #include "lists/token_return.h"
+#include "mail/address.h"
+#include "runners/keys.h"
 #include "switchboard/meta.h"
 
 /* Of the posts that a letter carries: with fields and text the whole stays below 64 KiB, which each server takes. */
@@ -33,9 +35,8 @@ bool held_tell_poster(Work *work, const List *list, const Held *held, const char
     g_autofree char *number = number_text(held->number), *size = number_text(held->size);
     const TemplateValue values[] = {{"subject", subject}, {"reasons", held->reason}, {"sender", sender},
                                     {"number", number},   {"size", size},            {0}};
-    g_autofree char *id = g_strdup_printf("held.%" G_GINT64_FORMAT, held->number);
     g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
-    ListLetter letter = {.template = "held_poster", .values = values, .to = to, .id = id, .date = held->held_at,
+    ListLetter letter = {.template = "held_poster", .values = values, .to = to, .date = held->held_at,
                          .in_reply_to = held->message_id ? held->message_id : "",
                          .trace = meta_string(post, META_TRACE, NULL)};
     return work_letter(work, list, &letter, error);
@@ -50,9 +51,11 @@ bool held_ask_sender(Work *work, const List *list, const Held *held, GError **er
         !held_ask(work_store(work), held->number, token, work_now(work) + life, error))
         return false;
     token_return_make(work, list, token, &back);
-    g_autofree char *subject = brief(held->subject), *days = number_text(MAX(life / DAY, 1));
-    g_autofree char *id = g_strdup_printf("confirm.%" G_GINT64_FORMAT, held->number);
+    g_autofree char *days = number_text(MAX(life / DAY, 1));
     g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
+    /* If somebody else sent the post, the letter repeats none of its words. */
+    bool own = address_same(held->sender, meta_string(post, KEY_SENDER, ""));
+    g_autofree char *subject = brief(own ? held->subject : NULL);
     const TemplateValue values[] = {{"address", held->sender},
                                     {"subject", subject},
                                     {"token", token},
@@ -61,7 +64,7 @@ bool held_ask_sender(Work *work, const List *list, const Held *held, GError **er
                                     {"days", days},
                                     {0}};
     ListLetter letter = {.template = "confirm_post", .values = values, .from_name = list->display_name,
-                         .from = back.address, .to = held->sender, .personal = true, .id = id,
+                         .from = back.address, .to = held->sender, .personal = true,
                          .in_reply_to = held->message_id ? held->message_id : "",
                          .trace = meta_string(post, META_TRACE, NULL)};
     work_log(work, list->list_id, "held=%" G_GINT64_FORMAT " result=asked-sender", held->number);
@@ -76,12 +79,11 @@ static bool tell_of_one(Work *work, const List *list, const Held *held, GError *
     g_autofree char *number = number_text(held->number), *size = number_text(held->size);
     const TemplateValue values[] = {{"subject", subject}, {"reasons", held->reason}, {"sender", sender},
                                     {"number", number},   {"size", size},            {0}};
-    g_autofree char *id = g_strdup_printf("moderate.%" G_GINT64_FORMAT, held->number);
     g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
     const ModeratorLetter letter = {
         .letter = {.template = "held_moderators", .attach = NOTICE_MESSAGE, .about = held->message, .most = ATTACH_MAX,
                    .date = held->held_at, .trace = meta_string(post, META_TRACE, NULL)},
-        .values = values, .id = id, .about = {.first = held->number, .last = held->number},
+        .values = values, .about = {.first = held->number, .last = held->number},
         .attached = held->size <= ATTACH_MAX ? "attached_whole" : "attached_start"};
     return moderator_letter(work, list, &letter, error);
 }
@@ -119,8 +121,9 @@ static bool add_item(const Held *held, void *data)
     if (items->numbers->len > ITEMS_MAX)
         return true;
     g_autofree char *when = clock_rfc5322(held->held_at), *sender = brief(held->sender);
+    /* No line is a stranger's words alone: in an answer that quotes without marks it would decide. */
     g_autofree char *subject = brief(held->subject), *reason = brief(held->reason);
-    g_string_append_printf(items->text, "%s    %" G_GINT64_FORMAT "  %s\n        %s\n        %s\n        %s\n",
+    g_string_append_printf(items->text, "%s    %" G_GINT64_FORMAT "  %s\n        \"%s\"\n        %s\n        %s\n",
                            items->text->len ? "\n" : "", held->number, sender, subject, when, reason);
     items->shown++;
     return true;
@@ -158,13 +161,10 @@ static bool tell_of_many(Work *work, const List *list, Items *items, ModeratorLe
         return false;
     unsigned count = items->numbers->len;
     g_autoptr(GBytes) first = messages->len > 0 ? g_ptr_array_steal_index(messages, 0) : NULL;
-    g_autofree char *id = g_strdup_printf("%s.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, letter->letter.template,
-                                          work_now(work), count ? item(items, 0) : 0);
     letter->letter.attach = first ? NOTICE_MESSAGE : NOTICE_ALONE;
     letter->letter.about = first;
     letter->letter.further = messages;
     letter->letter.most = count ? ATTACH_MAX / count : 0;
-    letter->id = id;
     letter->items = g_strchomp(items->text->str);
     letter->more = count - items->shown;
     letter->about.first = count ? item(items, 0) : 0;

@@ -59,10 +59,8 @@ static bool reject(Work *work, const Held *held, const char *reason, bool *told,
     g_string_replace(indented, "\n", "\n    ", 0);
     const TemplateValue values[] = {
         {"subject", subject}, {"sender", held->sender}, {"reasons", indented->str}, {0}};
-    g_autofree char *id = g_strdup_printf("rejected.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, held->held_at,
-                                          held->number);
     g_autoptr(json_t) post = meta_parse(held->meta, strlen(held->meta), NULL);
-    ListLetter letter = {.template = "rejected", .values = values, .language = language, .to = held->sender, .id = id,
+    ListLetter letter = {.template = "rejected", .values = values, .language = language, .to = held->sender,
                          .in_reply_to = held->message_id ? held->message_id : "", .attach = NOTICE_HEADER,
                          .about = held->message, .most = ATTACH_MAX, .trace = meta_string(post, META_TRACE, NULL)};
     return work_letter(work, list, &letter, error);

@@ -3,22 +3,26 @@
 #include "lists/join.h"
 
 #include "base/mailbox.h"
+#include "lists/own_address.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
-#include "mail/address.h"
 #include "store/ban.h"
 #include "store/email.h"
 
-/* A list that is its own member, or gets its own letters, would write to itself for ever. */
-bool join_is_own_address(const List *list, const char *address)
+/* May an address of ours not become a member, or not be asked by mail? Somebody who may ask for the list at that
+ * address, or a letter would go to all who read it because a stranger wrote its name. */
+static bool is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error)
 {
-    static const char *const suffixes[] = {NULL, "owner", "bounces", "join", "leave", "request", "confirm"};
-    for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
-        g_autofree char *own = list_address(list, suffixes[at]);
-        if (address_same(own, address))
-            return true;
-    }
-    return false;
+    char *sentence;
+    ListAddress *which = NULL;
+    bool by_mail = work_actor(work)->door == DOOR_MAIL;
+    if (!own_address_bars(work, list->list_id, ROLE_MEMBER, address, &sentence, error) ||
+        (by_mail && !own_address_find(work, address, &which, error)))
+        return false;
+    g_autofree char *why = sentence;
+    g_autoptr(ListAddress) found = which;
+    *barred = why || found;
+    return true;
 }
 
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error)
@@ -27,7 +31,11 @@ bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *
     Member *found;
     int64_t verified_at;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_JOIN};
-    if (!mailbox_valid(address) || join_is_own_address(list, address)) {
+    bool valid = mailbox_valid(address), barred = false;
+    if (valid && !is_barred(work, list, address, &barred, error))
+        return false;
+    if (!valid || barred) {
+        subscription->result = barred ? SUBSCRIPTION_OWN_ADDRESS : SUBSCRIPTION_BAD_ADDRESS;
         subscription->address = g_strdup(address);
         return true;
     }

@@ -19,6 +19,3 @@ typedef struct Joiner {
 /* Asks for the joiner to become a member of list, as subscription_policy says. That an address was confirmed earlier is
  * found out here. A banned address is refused. */
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error);
-
-/* Is it one of the list's own addresses, which cannot be a member? */
-bool join_is_own_address(const List *list, const char *address);

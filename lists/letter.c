@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/mailbox.h"
 #include "base/octets.h"
+#include "base/peer.h"
 #include "lists/reason.h"
 #include "lists/template_name.h"
 #include "lists/template_set.h"
@@ -110,7 +112,8 @@ char *letter_text(const Work *work, const List *list, const char *language, cons
     const TemplateName *name = template_name_find(template);
     const char *wanted = language ? language : list->preferred_language;
     TemplateText *found = NULL;
-    if (name && !template_text_find(work_store(work), name->mailman, list, wanted, &found, error))
+    const List *whose = name && name->owner == TEMPLATE_OF_SITE ? NULL : list;
+    if (name && !template_text_find(work_store(work), name->mailman, whose, wanted, &found, error))
         return NULL;
     g_autoptr(TemplateText) row = found;
     g_autofree char *set = !row            ? NULL
@@ -145,14 +148,6 @@ static char **recipients_of(const ListLetter *letter)
     return g_strdupv((char **)one);
 }
 
-static char *message_id_for(const Work *work, const List *list, const ListLetter *letter)
-{
-    g_autofree char *made = letter->id ? NULL
-                                       : g_strdup_printf("%s.%" G_GINT64_FORMAT ".%08x", letter->template,
-                                                         work_now(work), g_random_int());
-    return g_strconcat(letter->id ? letter->id : made, "@", list->mail_host, NULL);
-}
-
 /* Copies values, with the reasons among them in the language; kept frees what was made. */
 static void translate_values(const Work *work, const List *list, const char *language, const TemplateValue *values,
                              TemplateValue copies[VALUES_MAX], GPtrArray *kept)
@@ -174,6 +169,43 @@ static char *fold_letter(const char *text)
     const char *body = has_subject(text) ? strchrnul(text, '\n') : text;
     g_autofree char *subject = g_strndup(text, (size_t)(body - text)), *folded = fold_paragraphs(body);
     return g_strconcat(subject, folded, NULL);
+}
+
+static void read_mark(const LoopKeys *keys, GBytes *octets, LoopMark *mark)
+{
+    g_autoptr(Message) message = octets ? message_new(octets) : NULL;
+    if (message)
+        loop_mark_read(keys, message, mark);
+}
+
+bool letter_mark(Work *work, const ListLetter *letter, LoopMark *mark, GError **error)
+{
+    const LoopKeys *keys = work_loop_keys(work, error);
+    if (!keys)
+        return false;
+    read_mark(keys, work_cause(work), mark);
+    read_mark(keys, letter->about, mark);
+    for (unsigned at = 0; letter->further && at < letter->further->len; at++)
+        read_mark(keys, letter->further->pdata[at], mark);
+    loop_mark_derive(mark);
+    return true;
+}
+
+/* Put the mark before the letter's other fields: it has been where the mails have been that it is about. */
+static bool add_mark(Work *work, const List *list, const ListLetter *letter, const char *id, GPtrArray *pieces,
+                     GError **error)
+{
+    g_auto(LoopMark) own = {0};
+    if (!letter->mark && !letter_mark(work, letter, &own, error))
+        return false;
+    const LoopKeys *keys = work_loop_keys(work, error);
+    if (!keys)
+        return false;
+    const LoopMark *mark = letter->mark ? letter->mark : &own;
+    g_autofree char *value = loop_mark_make(keys, mark, LOOP_LETTER, list->id, id, mark->origin);
+    char *field = g_strdup_printf(LOOP_MARK_FIELD ": %s\r\n", value);
+    g_ptr_array_insert(pieces, 0, g_bytes_new_take(field, strlen(field)));
+    return true;
 }
 
 bool work_letter(Work *work, const List *list, const ListLetter *letter, GError **error)
@@ -199,7 +231,7 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     g_autoptr(GPtrArray) kept = g_ptr_array_new_with_free_func(g_free);
     translate_values(work, list, language, letter->values, values, kept);
     g_autofree char *text = letter_fill(work, list, template, values), *owner = list_address(list, "owner");
-    g_autofree char *id = message_id_for(work, list, letter);
+    g_autofree char *id = notice_id(letter->template, list->mail_host);
     const char *sender = letter->envelope_sender ? letter->envelope_sender : "";
     g_autofree char *folded = fold_letter(text);
     Notice notice = {.from_name = letter->from_name, .from = letter->from ? letter->from : owner, .to = letter->to,
@@ -207,7 +239,9 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
                      .date = letter->date ? letter->date : work_now(work), .personal = letter->personal,
                      .replied = letter->in_reply_to != NULL, .attach = letter->attach, .about = letter->about,
                      .further = letter->further, .most = letter->most};
-    GPtrArray *pieces = notice_compose(&notice);
+    g_autoptr(GPtrArray) pieces = notice_compose(&notice);
+    if (!add_mark(work, list, letter, id, pieces, error))
+        return false;
     json_t *meta = json_object();
     meta_set_string(meta, META_TRACE, letter->trace);
     meta_set_string(meta, META_LIST, list->list_id);
@@ -218,7 +252,8 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     for (unsigned at = 0; at < pieces->len; at++)
         if (octets_8bit_bytes(pieces->pdata[at]))
             meta_set_bool(meta, KEY_BODY_8BIT, true);
-    work_entry(work, letter->queue ? letter->queue : "virgin", meta, pieces, g_steal_pointer(&recipients));
+    work_entry(work, letter->queue ? letter->queue : "virgin", meta, g_steal_pointer(&pieces),
+               g_steal_pointer(&recipients));
     return true;
 }
 
@@ -231,18 +266,91 @@ static bool tell_no_more(Work *work, const List *list, const char *address, int6
     return work_letter(work, list, &letter, error);
 }
 
+/* A count that a letter needs room in. */
+typedef struct LetterLimit {
+    AccountKind kind;
+    char *who;    /* consumed */
+    int64_t most; /* 0: no limit */
+    bool told;    /* the address hears once that it gets no more */
+} LetterLimit;
+
+#define LIMITS_MAX 3
+
+/* Is there room under this limit? The first time that there is none is recorded, so that it can be told once. */
+static bool ask_limit(Work *work, const List *list, const char *address, const LetterLimit *limit, bool *allowed,
+                      GError **error)
+{
+    int64_t total;
+    if (!account_count(work_store(work), limit->kind, limit->who, work_now(work), &total, error))
+        return false;
+    *allowed = total < limit->most;
+    if (*allowed)
+        return true;
+    work_log(work, list->list_id, "to=<%s> result=no-letter (%s: %" G_GINT64_FORMAT " today)", address,
+             account_kind_text(limit->kind), limit->most);
+    if (total > limit->most)
+        return true;
+    return account_add(work_store(work), limit->kind, limit->who, work_now(work), &total, error) &&
+           (!limit->told || tell_no_more(work, list, address, limit->most, error));
+}
+
+/* Count a letter to address under all limits, if each has room. */
+static bool count_letter(Work *work, const List *list, const char *address, const LetterLimit limits[LIMITS_MAX],
+                         bool *allowed, GError **error)
+{
+    int64_t total;
+    *allowed = true;
+    for (size_t at = 0; at < LIMITS_MAX && *allowed; at++)
+        if (limits[at].most > 0 && !ask_limit(work, list, address, &limits[at], allowed, error))
+            return false;
+    for (size_t at = 0; at < LIMITS_MAX && *allowed; at++)
+        if (limits[at].most > 0 &&
+            !account_add(work_store(work), limits[at].kind, limits[at].who, work_now(work), &total, error))
+            return false;
+    return true;
+}
+
+/* The limit for the network from which the mail came that causes the letter. */
+static LetterLimit host_limit(const Work *work)
+{
+    const char *host = work_actor(work)->host;
+    return host ? (LetterLimit){ACCOUNT_HOST_LETTERS, peer_network(host), work_site(work)->letters_per_host, false}
+                : (LetterLimit){0};
+}
+
+static void limits_clear(LetterLimit limits[LIMITS_MAX])
+{
+    for (size_t at = 0; at < LIMITS_MAX; at++)
+        g_free(limits[at].who);
+}
+
 bool letter_allowed(Work *work, const List *list, const char *address, bool *allowed, GError **error)
 {
-    int64_t most = work_site(work)->answers_a_day, today = 0;
-    *allowed = true;
-    if (most == 0)
-        return true;
-    if (!store_count_answer(work_store(work), address, work_now(work), &today, error))
-        return false;
-    *allowed = today <= most;
-    if (!*allowed)
-        work_log(work, list->list_id, "to=<%s> result=no-letter (it got %" G_GINT64_FORMAT " today)", address, most);
-    return today != most + 1 || tell_no_more(work, list, address, most, error);
+    LetterLimit limits[LIMITS_MAX] = {
+        host_limit(work), {ACCOUNT_ANSWERS, mailbox_base(address), work_site(work)->answers_a_day, true}};
+    bool done = count_letter(work, list, address, limits, allowed, error);
+    limits_clear(limits);
+    return done;
+}
+
+bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error)
+{
+    const Actor *actor = work_actor(work);
+    int64_t most = work_site(work)->answers_a_day;
+    g_autofree char *base = mailbox_base(asking->address), *network = actor->host ? peer_network(actor->host) : NULL;
+    /* There is no end of addresses with a detail that lead to one mailbox: what is asked from one proves least. */
+    bool own = actor->address && mailbox_same(actor->address, asking->address) &&
+               (asking->of_member || !mailbox_has_detail(asking->address));
+    bool other = actor->door == DOOR_MAIL && !asking->vouched && !own;
+    /* Whoever asks for an own address is counted apart from those elsewhere who only say that it is theirs. */
+    char *who = g_strdup_printf("%s %s %s %s", list->list_id, asking->kind, base,
+                                other ? "*" : network ? network : "-");
+    LetterLimit limits[LIMITS_MAX] = {asking->of_member ? (LetterLimit){0} : host_limit(work),
+                                      {ACCOUNT_CONFIRMATIONS, who, most, !other},
+                                      {ACCOUNT_FOR_OTHERS, g_strdup(base), other ? most : 0, false}};
+    bool done = count_letter(work, list, asking->address, limits, allowed, error);
+    limits_clear(limits);
+    return done;
 }
 
 char **letter_owners(Store *store, const List *list, const char *site_owner, GError **error)

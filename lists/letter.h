@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "mail/loop_mark.h"
 #include "mail/notice.h"
 #include "mail/template.h"
 #include "store/store.h"
@@ -28,19 +29,23 @@ typedef struct ListLetter {
     char **recipients;            /* in place of to; consumed */
     const char *envelope_sender;  /* NULL: none, so that nobody answers it */
     const char *queue;            /* NULL: virgin; "notice" is for what must not be changed any more */
-    const char *id;               /* left side of the Message-ID; NULL: a new one */
     const char *in_reply_to;      /* Message-ID, of what it answers; NULL: it answers nothing */
     bool personal;                /* without Precedence */
     NoticeAttach attach;
     GBytes *about;
     const GPtrArray *further;     /* more that are attached like about, of GBytes; NULL: none */
     size_t most;                  /* octets of each that are attached; 0: all */
+    const LoopMark *mark;         /* of letter_mark(), where many letters are about the same; NULL: it is read anew */
     int64_t date;                 /* 0: now */
     const char *trace;            /* of the mail it is about, for the log; NULL: one of its own */
 } ListLetter;
 
 /* False only when the store failed. */
 bool work_letter(Work *work, const List *list, const ListLetter *letter, GError **error);
+
+/* Read the mark (mail/loop_mark.h) that a letter has of the mails that it is about and of the unit's cause, into an
+ * empty one. False: the store failed. */
+bool letter_mark(Work *work, const ListLetter *letter, LoopMark *mark, GError **error);
 
 /* The text of a template for a list: language NULL is the list's own. A text that somebody set without a first line
  * "Subject: ..." gets that of the file. g_free(); NULL: there is none, or the store failed. */
@@ -53,9 +58,23 @@ char *letter_fill(const Work *work, const List *list, const char *text, const Te
 /* The language in which an address is written to about a list; g_free(). */
 char *letter_language(const Work *work, const List *list, const char *address);
 
-/* May an address that did not prove itself get one more letter today? It is counted. When not, the log says so,
- * and the first time the address is told that it gets no more today. */
+/* May an address that did not prove itself get one more answer today? It is counted, for the mailbox and for the
+ * network that the mail came from. When not, the log says so, and the first time the mailbox is told that it gets no
+ * more. */
 bool letter_allowed(Work *work, const List *list, const char *address, bool *allowed, GError **error);
+
+/* A letter that asks an address to confirm. */
+typedef struct LetterAsking {
+    const char *address;
+    const char *kind; /* what is asked for: "join", "leave", ... */
+    bool of_member;   /* only a member gets such a letter, so that strangers cannot cause many */
+    bool vouched;     /* somebody who has proved an address, or may decide, has agreed already */
+} LetterAsking;
+
+/* The same for such a letter. Its count is one for each list and kind, so answers never use up what somebody needs to
+ * join or to leave. Letters that others asked for by mail are counted apart from those that the address itself asked
+ * for, and the latter for each network, so nobody uses up another's count by writing in that name. */
+bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error);
 
 /* The list's owners and moderators; where there are none the site's owner: an array, g_strfreev(). NULL: the store
  * failed. */

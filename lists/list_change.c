@@ -8,6 +8,7 @@
 #include "lists/list_make.h"
 #include "lists/list_name.h"
 #include "lists/mta_maps.h"
+#include "lists/own_address.h"
 #include "lists/roster.h"
 #include "store/ban.h"
 #include "store/header_match.h"
@@ -20,7 +21,7 @@ bool list_move(Work *work, const char *list_id, const char *address, GError **er
 {
     Store *store = work_store(work);
     if (!list_name_is_free(store, address, work_site(work)->delimiter, error) ||
-        !list_rename(store, list_id, address, error))
+        !list_rename(store, list_id, address, error) || !own_address_check_new(work, list_id, error))
         return false;
     mta_maps_ask(work);
     work_log(work, list_id, "result=list-renamed address=<%s>", address);
@@ -32,6 +33,14 @@ bool list_move(Work *work, const char *list_id, const char *address, GError **er
 static bool copy_member(Work *work, const Member *member, const char *to, GError **error)
 {
     Store *store = work_store(work);
+    char *sentence;
+    if (!own_address_bars(work, to, member->role, member->address, &sentence, error))
+        return false;
+    g_autofree char *why = sentence;
+    if (why) { /* the copy's own address, or a member from before there was such a rule */
+        work_log(work, to, "%s=<%s> result=not-copied (%s)", role_text(member->role), member->address, why);
+        return true;
+    }
     const RosterEntry entry = {.role = member->role, .address = member->address, .own = &member->own,
                                .as_user = member->as_user};
     return roster_add(work, to, &entry, error) &&

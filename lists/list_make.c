@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/archive_place.h"
 #include "lists/event.h"
+#include "lists/fragment_wake.h"
 #include "lists/letter.h"
 #include "lists/list_name.h"
 #include "lists/mta_maps.h"
+#include "lists/own_address.h"
 #include "lists/roster.h"
 #include "lists/style.h"
-#include "runners/keys.h"
-#include "switchboard/meta.h"
+#include "store/list_archive.h"
 
 static bool ensure_domain(Store *store, const char *address, GError **error)
 {
@@ -56,6 +58,20 @@ static bool tell_owners(Work *work, const List *list, const char *const *owners,
     return true;
 }
 
+/* An archive that is there already is that of another list: removed by an older program, or restored. The next name is
+ * taken, where there is none. */
+static bool choose_archive(Work *work, const List *made, GError **error)
+{
+    const Config *config = work_site(work)->config;
+    for (int64_t archive = made->archive; config; archive++) {
+        g_autofree char *name = list_archive_name(made->list_id, archive);
+        g_auto(GStrv) places = archive_places(config, name);
+        if (!*places)
+            return archive == made->archive || list_archive_set(work_store(work), made->list_id, archive, error);
+    }
+    return true;
+}
+
 List *list_make(Work *work, const NewList *new, GError **error)
 {
     Store *store = work_store(work);
@@ -63,7 +79,8 @@ List *list_make(Work *work, const NewList *new, GError **error)
         !list_name_is_free(store, new->address, work_site(work)->delimiter, error))
         return NULL;
     g_autoptr(List) made = list_create(store, new->address, error);
-    if (!made || !style_apply(work, made->list_id, new->style, error) || !add_owners(work, made, new->owners, error))
+    if (!made || !own_address_check_new(work, made->list_id, error) || !choose_archive(work, made, error) ||
+        !style_apply(work, made->list_id, new->style, error) || !add_owners(work, made, new->owners, error))
         return NULL;
     g_autoptr(List) list = list_by_id(store, made->list_id, error);
     if (!list || (new->notify && !tell_owners(work, list, new->owners, error)))
@@ -79,11 +96,8 @@ static bool wake(const FragmentSet *set, void *data)
 {
     if (set->state != FRAGMENT_OPEN && set->state != FRAGMENT_QUARANTINED)
         return true;
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, set->list_id);
-    meta_set_string(meta, META_SHARD, set->key);
-    meta_set_string(meta, KEY_WAKE, set->key);
-    work_entry(data, "defragment", meta, g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref), NULL);
+    work_entry(data, "defragment", fragment_wake_meta(set),
+               g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref), NULL);
     return true;
 }
 

@@ -34,6 +34,7 @@ static char *items_text(const Work *work, const List *list, const ModeratorLette
     return g_strdup_printf("%s\n\n    %s", letter->items, sentence);
 }
 
+/* letter->letter.mark is set. */
 static bool write_to(Work *work, const List *list, const ModeratorLetter *letter, const char *moderator, GError **error)
 {
     g_auto(TokenReturn) back = {0};
@@ -49,23 +50,25 @@ static bool write_to(Work *work, const List *list, const ModeratorLetter *letter
         {"mark", back.mark ? back.mark : ""}, {"days", days}, {"attached", attached}, {"items", items}};
     for (size_t at = 0, own = 4; letter->values[at].name && own < VALUES_MAX; at++, own++)
         values[own] = letter->values[at];
-    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, moderator, -1);
-    g_autofree char *id = g_strdup_printf("%s.%.12s", letter->id, sum);
     ListLetter one = letter->letter;
     one.values = values;
     one.language = language;
     one.to = moderator;
     one.reply_to = back.address;
     one.envelope_sender = bounces;
-    one.id = id;
     return work_letter(work, list, &one, error);
 }
 
 bool moderator_letter(Work *work, const List *list, const ModeratorLetter *letter, GError **error)
 {
     g_auto(GStrv) moderators = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
+    g_auto(LoopMark) mark = {0};
+    ModeratorLetter marked = *letter;
+    marked.letter.mark = &mark;
+    if (moderators && *moderators && !letter_mark(work, &letter->letter, &mark, error))
+        return false;
     for (char **moderator = moderators; moderator && *moderator; moderator++)
-        if (!write_to(work, list, letter, *moderator, error))
+        if (!write_to(work, list, &marked, *moderator, error))
             return false;
     return moderators != NULL;
 }

@@ -9,13 +9,13 @@
 #define NEWS_QUEUE "nntp"
 
 /* The runner that finds the list nowhere in its group takes the group's last number; the entry wakes it. */
-bool news_catch_up(Work *work, const List *list, GError **error)
+bool news_catch_up(Work *work, const List *list, int64_t number, GError **error)
 {
     const char *group = list->linked_newsgroup;
     if (!list->gateway_to_mail || !group || !*group)
         return fail(error, FAIL_RACE, "%s gets no articles of a news group; that needs linked_newsgroup and "
                     "gateway_to_mail", list->posting_address);
-    if (!news_set_watermark(work_store(work), list->list_id, group, NEWS_NOWHERE, error))
+    if (!news_set_watermark(work_store(work), list->list_id, group, number, error))
         return false;
     json_t *meta = json_object();
     meta_set_string(meta, META_LIST, list->list_id);

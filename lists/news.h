@@ -8,6 +8,6 @@
 #include "lists/work.h"
 #include "store/store.h"
 
-/* Let the list go on with what comes into its news group from now on: what is there now is left out. FAIL_RACE: the
- * list gets no articles of a group. */
-bool news_catch_up(Work *work, const List *list, GError **error);
+/* Let the list go on behind that article of its news group or, with NEWS_NOWHERE, with what comes from now on: what is
+ * there now is left out. FAIL_RACE: the list gets no articles of a group. */
+bool news_catch_up(Work *work, const List *list, int64_t number, GError **error);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/own_address.h"
 #include "store/password.h"
 
 static bool note(Work *work, const char *what, const char *who, const char *result)
@@ -30,7 +31,8 @@ bool people_create(Work *work, const char *address, const PersonChange *about, c
     Store *store = work_store(work);
     PersonChange more = *about;
     more.display_name = NULL;
-    return user_create(store, address, about->display_name, id, error) && apply(store, id, &more, error) &&
+    return own_address_check_person(work, address, error) &&
+           user_create(store, address, about->display_name, id, error) && apply(store, id, &more, error) &&
            note(work, "user", address, "created");
 }
 
@@ -75,7 +77,7 @@ bool people_link(Work *work, const char *who, const char *address, const char *n
     Store *store = work_store(work);
     g_autoptr(User) user = user_find(store, who, error);
     g_autoptr(KnownAddress) known = NULL;
-    if (!user || !look_up(store, address, &known, error))
+    if (!user || !own_address_check_person(work, address, error) || !look_up(store, address, &known, error))
         return false;
     bool owned = known && *known->user_id, own = owned && strcmp(known->user_id, user->id) == 0, others = owned && !own;
     if (own && !absorb)
@@ -94,7 +96,8 @@ bool people_assign(Work *work, const char *address, const char *who, const char 
     Store *store = work_store(work);
     g_autoptr(User) user = who ? user_find(store, who, error) : NULL;
     g_autoptr(KnownAddress) known = address_find(store, address, error);
-    if ((who && !user) || !known || (*known->user_id && !address_unlink(store, address, error)))
+    if ((who && !user) || !known || !own_address_check_person(work, address, error) ||
+        (*known->user_id && !address_unlink(store, address, error)))
         return false;
     if (!user)
         return user_create(store, address, name, id, error) && note(work, "address", address, "linked");
@@ -117,7 +120,7 @@ bool people_prefer(Work *work, const char *who, const char *address, GError **er
         return user_clear_preferred(store, who, error) && note(work, "user", who, "prefers-none");
     g_autoptr(User) user = user_find(store, who, error);
     g_autoptr(KnownAddress) known = NULL;
-    if (!user || !look_up(store, address, &known, error))
+    if (!user || !own_address_check_person(work, address, error) || !look_up(store, address, &known, error))
         return false;
     if (known && *known->user_id && strcmp(known->user_id, user->id) != 0)
         return fail(error, FAIL_EXISTS, "Address belongs to other user");

@@ -25,6 +25,14 @@ static bool defer(Work *work, Pending *request, GError **error)
     return pending_put(work_store(work), request, NULL, error);
 }
 
+/* May the actor confirm in the person's place? A holder of one list may, but only what concerns that list. */
+static bool may_confirm(const Work *work, const Pending *request)
+{
+    ActorRole role = work_actor(work)->role;
+    bool of_list = request->kind == PENDING_JOIN || request->kind == PENDING_LEAVE;
+    return role == ACTOR_OPERATOR || (role == ACTOR_OWNER && of_list);
+}
+
 static bool decide(Work *work, Pending *request, RequestVerdict verdict, const char *reason,
                    Subscription *subscription, GError **error)
 {
@@ -34,9 +42,10 @@ static bool decide(Work *work, Pending *request, RequestVerdict verdict, const c
     if (!list)
         return false;
     *subscription = (Subscription){.kind = request->kind};
-    if (verdict == REQUEST_CONFIRM && request->waits_for == PENDING_PERSON &&
-        work_actor(work)->role == ACTOR_OPERATOR) {
+    if (verdict == REQUEST_CONFIRM && request->waits_for == PENDING_PERSON && may_confirm(work, request)) {
         request->facts |= FACT_VERIFIED | FACT_CONFIRMED;
+        if (work_actor(work)->role != ACTOR_OPERATOR)
+            request->facts |= FACT_VOUCHED;
         if (request->kind == PENDING_CHANGE_ADDRESS) /* for both addresses */
             request->facts |= FACT_APPROVED;
         return subscription_advance(work, list, request, subscription, error);

@@ -3,6 +3,7 @@
 #include "lists/roster.h"
 
 #include "lists/event.h"
+#include "lists/own_address.h"
 
 void roster_tell(Work *work, const char *type, const char *list_id, Role role, const char *address)
 {
@@ -13,7 +14,8 @@ bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GErro
 {
     Store *store = work_store(work);
     const Preferences *own = entry->own ? entry->own : &preferences_unset;
-    if (!(entry->as_user ? member_add_user(store, list_id, entry->role, entry->address, error)
+    if (!own_address_check(work, list_id, entry->role, entry->address, error) ||
+        !(entry->as_user ? member_add_user(store, list_id, entry->role, entry->address, error)
                          : member_add(store, list_id, entry->role, entry->address, entry->name, own, error)))
         return false;
     work_log(work, list_id, "%s=<%s> by=<%s> result=added", role_text(entry->role), entry->address, work_by(work));
@@ -32,7 +34,8 @@ bool roster_remove(Work *work, const char *list_id, Role role, const char *addre
 
 bool roster_move(Work *work, const Member *member, const char *to, GError **error)
 {
-    if (!member_set_address(work_store(work), member->id, to, error))
+    if (!own_address_check(work, member->list_id, member->role, to, error) ||
+        !member_set_address(work_store(work), member->id, to, error))
         return false;
     roster_tell(work, EVENT_MEMBER_LEFT, member->list_id, member->role, member->address);
     roster_tell(work, EVENT_MEMBER_JOINED, member->list_id, member->role, to);

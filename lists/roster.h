@@ -15,14 +15,14 @@ typedef struct RosterEntry {
     bool as_user;               /* by whatever address the user prefers; name and own do not count */
 } RosterEntry;
 
-/* Adds a member. Errors are those of member_add(), and leave the unit as it was. */
+/* Adds a member. Errors are those of member_add() and own_address_check(), and leave the unit as it was. */
 bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GError **error);
 
 /* Removes a member. FAIL_MISSING: there is none. */
 bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error);
 
 /* Gives the membership to another address, which is told as one that left and one that joined. Errors are those of
- * member_set_address(). */
+ * member_set_address() and own_address_check(). */
 bool roster_move(Work *work, const Member *member, const char *to, GError **error);
 
 /* Only tells that a member came, went or gets no more mail (EVENT_MEMBER_JOINED, EVENT_MEMBER_LEFT,

@@ -4,6 +4,7 @@
 #include "base/config_table.h"
 
 #include "base/config_check.h"
+#include "lists/template_host.h"
 
 /* clang-format off */
 static const ConfigKey keys[] = {
@@ -12,9 +13,22 @@ static const ConfigKey keys[] = {
     {"template_refresh", DURATION("1d", MINUTE, 365 * DAY),
      .about = "How often texts of notices that come from a URL are fetched again. One that was just set is fetched at "
       "once; where it cannot be fetched, the text that was there before stays, and it is tried again within minutes."},
+    {"template_hosts", LIST(NULL),
+     .about = "The web servers that texts set for a list or domain may be fetched from, as HOST or HOST:PORT; without "
+      "a port it is that of http or https. * stands for every host, on any port, as long as it has a public address; "
+      "one on this host or a private network has to be named. Unset: texts of lists and domains are fetched from "
+      "nowhere. What is set for the site may come from anywhere.",
+     .example = "localhost:8000, lists.example.com"},
     {"max_autoresponses_per_day", INTEGER("10", 0, 1000000, "mails"),
-     .about = "The most notices (your post is held, was rejected) that one address gets on a day, because senders "
-      "can be forged; 0 is no limit."},
+     .about = "The most answers (your post is held, was rejected, help) that one mailbox gets on a day, because "
+      "senders can be forged; 0 is no limit. Letters that ask to confirm are counted apart, for each list and each "
+      "kind of request. Addresses that differ in the detail behind \"+\" or in dots before the \"@\" are one."},
+    {"max_letters_per_host_per_day", INTEGER("500", 0, 1000000, "mails"),
+     .about = "The most letters on a day that mail from one host causes (an IPv6 network of 64 bits counts as one): "
+      "answers, and letters that ask strangers to confirm; 0 is no limit. Letters by which members leave or change "
+      "their settings are not counted. The host is the one that the MTA before Listrunner names in its Received "
+      "field. Mail that a host with a private address brings (a relay or filter of the site's own) is counted for "
+      "no host; a site whose mail all comes through one relay with a public address needs 0."},
     {"pending_request_life", DURATION("3d", DAY, 365 * DAY),
      .about = "How long somebody who asked to join or leave a list may take to confirm it."},
     {"moderator_request_life", DURATION("180d", DAY, 3650 * DAY),
@@ -36,6 +50,11 @@ static void check(const ConfigCheck *check)
     const ConfigValue *texts = check->offline ? NULL : config_usable(check, "site", "template_directory");
     if (texts && texts->line > 0)
         config_check_directory(check, "site", "template_directory", texts->text);
+    const ConfigValue *hosts = config_usable(check, "site", "template_hosts");
+    for (char **word = hosts ? hosts->words : NULL; word && *word; word++)
+        if (!template_host_valid(*word))
+            config_complain(check, "site", "template_hosts", "found \"%s\"; allowed are HOST, HOST:PORT, [IPv6], "
+                            "[IPv6]:PORT and *", *word);
 }
 
 const ConfigSettings lists_settings = {.tables = tables, .check = check};

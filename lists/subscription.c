@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "lists/event.h"
 #include "lists/letter.h"
 #include "lists/moderator_letter.h"
@@ -34,6 +35,7 @@ const char *subscription_result_text(SubscriptionResult result)
         [SUBSCRIPTION_NO_CHANGE] = "no-change",
         [SUBSCRIPTION_LIMITED] = "nothing-sent (too many letters today)",
         [SUBSCRIPTION_BAD_ADDRESS] = "bad-address",
+        [SUBSCRIPTION_OWN_ADDRESS] = "own-address (mail to it comes to a list of this site)",
         [SUBSCRIPTION_BANNED] = "banned",
         [SUBSCRIPTION_BAD_TOKEN] = "bad-token",
         [SUBSCRIPTION_GUESSING] = "ignored (too many unknown tokens)",
@@ -57,6 +59,23 @@ static bool tell_owners(Work *work, const List *list, const Pending *request, co
     return all && work_letter(work, list, &letter, error);
 }
 
+/* A sentence that says who asked, from where and when, so that a person can tell the own request from another's;
+ * g_free(). The new address of somebody is told about the answer of the old one. */
+static char *asked_text(const Work *work, const List *list, const Pending *request, const char *language)
+{
+    const Actor *actor = work_actor(work);
+    g_autoptr(GDateTime) now = g_date_time_new_from_unix_utc(work_now(work) / CLOCK_SECOND);
+    g_autofree char *time = g_date_time_format(now, "%Y-%m-%d %H:%M UTC");
+    bool approved = request->kind != PENDING_CHANGE_ADDRESS && (request->facts & FACT_APPROVED);
+    const char *key = approved                                                    ? "asked_moderator"
+                      : actor->door == DOOR_MAIL && actor->address && actor->host ? "asked_mail"
+                      : actor->door == DOOR_MAIL && actor->address                ? "asked_mail_here"
+                      : actor->door == DOOR_REST || actor->door == DOOR_PAGE      ? "asked_rest"
+                                                                                  : "asked_site";
+    const TemplateValue values[] = {{"sender", actor->address}, {"host", actor->host}, {"time", time}, {0}};
+    return letter_sentence(work, list, language, key, values);
+}
+
 static bool write_token(Work *work, const List *list, const Pending *request, const TokenLetter *about,
                         const char *token, GError **error)
 {
@@ -64,12 +83,16 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
     token_return_make(work, list, token, &back);
     int64_t days = (request->expires_at - work_now(work)) / (24 * 3600 * CLOCK_SECOND);
     g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, MAX(days, 1));
-    TemplateValue values[5 + TOKEN_VALUES + 1] = {{"address", request->address}, {"token", token},
+    g_autofree char *language = letter_language(work, list, about->to);
+    g_autofree char *asked = asked_text(work, list, request, language);
+    TemplateValue values[6 + TOKEN_VALUES + 1] = {{"address", request->address}, {"token", token},
                                                   {"confirm_email", back.address}, {"mark", back.mark},
-                                                  {"days", left}};
+                                                  {"days", left}, {"asked", asked}};
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
-        values[5 + at] = about->values[at];
-    ListLetter letter = {.template = about->template, .values = values, .from_name = list->display_name,
+        values[6 + at] = about->values[at];
+    /* Where the answer concerns more than the list, its words do not stand in From either. */
+    const char *from_name = request->kind == PENDING_CHANGE_ADDRESS ? NULL : list->display_name;
+    ListLetter letter = {.template = about->template, .values = values, .language = language, .from_name = from_name,
                          .from = back.address, .to = about->to, .personal = true};
     return work_letter(work, list, &letter, error);
 }
@@ -89,7 +112,11 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
 {
     char token[PENDING_TOKEN_CHARS + 1];
     bool allowed;
-    if (!letter_allowed(work, list, letter->to, &allowed, error))
+    const LetterAsking asking = {.address = letter->to, .kind = pending_kind_text(request->kind),
+                                 .of_member = request->kind != PENDING_JOIN &&
+                                              mailbox_same(letter->to, request->address),
+                                 .vouched = request->facts & (FACT_CONFIRMED | FACT_APPROVED)};
+    if (!letter_asking_allowed(work, list, &asking, &allowed, error))
         return false;
     *result = allowed ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED;
     if (!allowed)
@@ -136,7 +163,7 @@ static bool ask_person(Work *work, const List *list, Pending *request, Subscript
 {
     TokenLetter letter = {.template = asking_template(request), .to = request->address};
     bool first = true;
-    if (work_actor(work)->role == ACTOR_OPERATOR &&
+    if ((work_actor(work)->role == ACTOR_OPERATOR || work_actor(work)->role == ACTOR_OWNER) &&
         !first_today(work, list, request->address, letter.template, &first, error))
         return false;
     *result = SUBSCRIPTION_LIMITED;
@@ -155,11 +182,10 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
     if (!list->admin_immed_notify)
         return true;
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
-    g_autofree char *id = g_strdup_printf("request.%s.%" G_GINT64_FORMAT, number, work_now(work));
     const TemplateValue values[] = {{"address", request->address}, {"number", number}, {0}};
     const ModeratorLetter letter = {
         .letter = {.template = request->kind == PENDING_JOIN ? "request_join" : "request_leave"}, .values = values,
-        .id = id, .about = {.first_request = request->number, .last_request = request->number}};
+        .about = {.first_request = request->number, .last_request = request->number}};
     return moderator_letter(work, list, &letter, error);
 }
 
@@ -199,13 +225,13 @@ static bool may_write(Work *work, const List *list, const Pending *request, cons
     return *may || first_today(work, list, request->address, kind, may, error);
 }
 
-/* Who confirmed has shown whose the address is, which counts from the first time on. Nobody may know it yet: members
- * are written down when they are added. */
+/* A person who confirmed has shown that the address is theirs, which counts from the first time on; a holder of a list
+ * cannot say so for other lists. Nobody may know the address yet: members are written down when they are added. */
 static bool note_verified(Work *work, const Pending *request, GError **error)
 {
     int64_t since;
     g_autoptr(GError) missing = NULL;
-    if (!(request->facts & FACT_CONFIRMED))
+    if (!(request->facts & FACT_CONFIRMED) || request->facts & FACT_VOUCHED)
         return true;
     if (!address_verified(work_store(work), request->address, &since, error))
         return false;

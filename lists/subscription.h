@@ -19,11 +19,12 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_NO_CHANGE,       /* is a member already, or is none: nothing to do */
     SUBSCRIPTION_LIMITED,         /* the address got too many letters today: nothing was done */
     SUBSCRIPTION_BAD_ADDRESS,     /* no address that could be a member */
+    SUBSCRIPTION_OWN_ADDRESS,     /* one of ours (lists/own_address.h), which may not be this: nothing was done */
     SUBSCRIPTION_BANNED,          /* the address may not join: nothing was done */
     SUBSCRIPTION_BAD_TOKEN,       /* fate says why: nothing was done */
     SUBSCRIPTION_GUESSING,        /* the source brought too many unknown tokens (lists/guessing.h): nothing was done */
     SUBSCRIPTION_POSTED,          /* the token was that of a held post, which goes to the list */
-    SUBSCRIPTION_REFUSED,         /* a moderator said no */
+    SUBSCRIPTION_REFUSED,         /* a moderator said no, or the operator alone may do it */
     SUBSCRIPTION_KEPT,            /* a moderator will decide later */
 } SubscriptionResult;
 

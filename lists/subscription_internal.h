@@ -17,7 +17,7 @@ bool subscription_ask(Work *work, const List *list, Pending *request, Subscripti
 /* A letter with a token. */
 typedef struct TokenLetter {
     const char *template, *to;
-    const TemplateValue *values; /* at most 4 besides address, token, mark and days; the last has no name; NULL: none */
+    const TemplateValue *values; /* at most 4 besides those of each such letter; the last has no name; NULL: none */
 } TokenLetter;
 
 /* Makes a token for the request and sends it; the request waits for the person then. Does nothing where the address got

@@ -14,62 +14,87 @@ const char template_common[] = LIST_PLACEHOLDERS " list_requests site_address si
 /* What the digest runner fills in (runners/digest/issue_build.c). */
 #define DIGEST LIST_PLACEHOLDERS " got_list_email got_owner_email got_request_email prefix volume issue"
 #define PERSON "address user_address user_email user_name member"
-#define TOKEN PERSON " token confirm_email mark days"
+#define TOKEN PERSON " token confirm_email mark days asked"
 #define POST_VALUES "subject reasons sender sender_email"
 #define HELD POST_VALUES " number size"
 #define BOUNCE PERSON " status reason reasons outcome text score threshold next removal warnings_left"
 
 const TemplateName template_table[] = {
-    {"list_created", "domain:admin:notice:new-list", "", "tells the owners that their list was made"},
-    {"held_moderators", "list:admin:action:post", HELD " attached mark days", "a post waits for a moderator"},
-    {"request_join", "list:admin:action:subscribe", PERSON " number mark days",
+    {"list_created", "domain:admin:notice:new-list", TEMPLATE_OF_DOMAIN, "",
+     "tells the owners that their list was made"},
+    {"held_moderators", "list:admin:action:post", TEMPLATE_OF_LIST, HELD " attached mark days",
+     "a post waits for a moderator"},
+    {"request_join", "list:admin:action:subscribe", TEMPLATE_OF_LIST, PERSON " number mark days",
      "somebody wants to join and waits for a moderator"},
-    {"request_leave", "list:admin:action:unsubscribe", PERSON " number mark days",
+    {"request_leave", "list:admin:action:unsubscribe", TEMPLATE_OF_LIST, PERSON " number mark days",
      "somebody wants to leave and waits for a moderator"},
-    {"bounce_owner_disabled", "list:admin:notice:disable", BOUNCE, "a member gets no more mail because of bounces"},
-    {"bounce_owner_score", "list:admin:notice:increment", BOUNCE, "a member's mail came back"},
-    {"reminder", "list:admin:notice:pending", "count requests items request_items mark days",
+    {"bounce_owner_disabled", "list:admin:notice:disable", TEMPLATE_OF_LIST, BOUNCE,
+     "a member gets no more mail because of bounces"},
+    {"bounce_owner_score", "list:admin:notice:increment", TEMPLATE_OF_LIST, BOUNCE, "a member's mail came back"},
+    {"reminder", "list:admin:notice:pending", TEMPLATE_OF_LIST, "count requests items request_items mark days",
      "the daily reminder of what waits for the moderators"},
-    {"bounce_owner_removed", "list:admin:notice:removal", BOUNCE, "a member was removed because of bounces"},
-    {"member_joined", "list:admin:notice:subscribe", PERSON " number", "tells the owners that somebody joined"},
-    {"bounce_unrecognized", "list:admin:notice:unrecognized", "why", "a bounce that names nobody"},
-    {"member_left", "list:admin:notice:unsubscribe", PERSON " number", "tells the owners that somebody left"},
-    {"digest_footer", "list:member:digest:footer", DIGEST, "stands below digests"},
-    {NULL, "list:member:digest:header", DIGEST, "stands above digests, below the masthead"},
-    {"digest_masthead", "list:member:digest:masthead", DIGEST, "begins digests"},
-    {NULL, "list:member:regular:footer", DECORATION, "stands below posts, unless the list has msg_footer"},
-    {NULL, "list:member:regular:header", DECORATION, "stands above posts, unless the list has msg_header"},
-    {"invitation", "list:user:action:invite", TOKEN, "invites somebody to join"},
-    {"confirm_join", "list:user:action:subscribe", TOKEN, "asks whether somebody wants to join"},
-    {"confirm_leave", "list:user:action:unsubscribe", TOKEN, "asks whether somebody wants to leave"},
-    {"goodbye", "list:user:notice:goodbye", PERSON, "says that somebody has left"},
-    {"held_poster", "list:user:notice:hold", HELD, "tells an author that the post waits"},
-    {"no_more_today", "list:user:notice:no-more-today", PERSON " number", "the last answer that an address gets today"},
-    {"post_acknowledged", "list:user:notice:post", POST_VALUES, "tells a member that the post was distributed"},
-    {"bounce_probe", "list:user:notice:probe", BOUNCE, "asks whether an address works"},
-    {"join_rejected", "list:user:notice:refuse", PERSON " reason reasons", "a request to join was refused"},
-    {"rejected", "list:user:notice:rejected", POST_VALUES, "tells an author that the post was rejected"},
-    {"bounce_warning", "list:user:notice:warning", BOUNCE, "tells a member that mail came back too often"},
-    {"welcome", "list:user:notice:welcome", PERSON, "welcomes a new member"},
+    {"bounce_owner_removed", "list:admin:notice:removal", TEMPLATE_OF_LIST, BOUNCE,
+     "a member was removed because of bounces"},
+    {"member_joined", "list:admin:notice:subscribe", TEMPLATE_OF_LIST, PERSON " number",
+     "tells the owners that somebody joined"},
+    {"bounce_unrecognized", "list:admin:notice:unrecognized", TEMPLATE_OF_LIST, "why", "a bounce that names nobody"},
+    {"member_left", "list:admin:notice:unsubscribe", TEMPLATE_OF_LIST, PERSON " number",
+     "tells the owners that somebody left"},
+    {"digest_footer", "list:member:digest:footer", TEMPLATE_OF_LIST, DIGEST, "stands below digests"},
+    {NULL, "list:member:digest:header", TEMPLATE_OF_LIST, DIGEST, "stands above digests, below the masthead"},
+    {"digest_masthead", "list:member:digest:masthead", TEMPLATE_OF_LIST, DIGEST, "begins digests"},
+    {NULL, "list:member:regular:footer", TEMPLATE_OF_LIST, DECORATION,
+     "stands below posts, unless the list has msg_footer"},
+    {NULL, "list:member:regular:header", TEMPLATE_OF_LIST, DECORATION,
+     "stands above posts, unless the list has msg_header"},
+    {"invitation", "list:user:action:invite", TEMPLATE_OF_LIST, TOKEN, "invites somebody to join"},
+    {"confirm_join", "list:user:action:subscribe", TEMPLATE_OF_LIST, TOKEN, "asks whether somebody wants to join"},
+    {"confirm_leave", "list:user:action:unsubscribe", TEMPLATE_OF_LIST, TOKEN, "asks whether somebody wants to leave"},
+    {"goodbye", "list:user:notice:goodbye", TEMPLATE_OF_LIST, PERSON, "says that somebody has left"},
+    {"held_poster", "list:user:notice:hold", TEMPLATE_OF_LIST, HELD, "tells an author that the post waits"},
+    {"no_more_today", "list:user:notice:no-more-today", TEMPLATE_OF_LIST, PERSON " number",
+     "the last answer that an address gets today"},
+    {"post_acknowledged", "list:user:notice:post", TEMPLATE_OF_LIST, POST_VALUES,
+     "tells a member that the post was distributed"},
+    {"bounce_probe", "list:user:notice:probe", TEMPLATE_OF_LIST, BOUNCE, "asks whether an address works"},
+    {"join_rejected", "list:user:notice:refuse", TEMPLATE_OF_LIST, PERSON " reason reasons",
+     "a request to join was refused"},
+    {"rejected", "list:user:notice:rejected", TEMPLATE_OF_LIST, POST_VALUES,
+     "tells an author that the post was rejected"},
+    {"bounce_warning", "list:user:notice:warning", TEMPLATE_OF_LIST, BOUNCE,
+     "tells a member that mail came back too often"},
+    {"welcome", "list:user:notice:welcome", TEMPLATE_OF_LIST, PERSON, "welcomes a new member"},
     /* Mailman 3.3.8 has none of these; they are named in its way. */
-    {NULL, "list:member:generic:footer", DECORATION, "stands below posts where no other footer is set"},
-    {"held_many", "list:admin:action:posts", "count items mark days", "several posts wait for a moderator"},
-    {"archived_posts", "list:user:notice:archived-posts", "first last count", "brings posts that somebody asked for"},
-    {"held_forward", "list:admin:notice:forward", HELD, "brings a held post to somebody"},
-    {"bounce_owner_complaint", "list:admin:notice:complaint", BOUNCE, "a member reported a post as spam"},
-    {"bounce_unreachable", "domain:admin:notice:unreachable", BOUNCE, "owners of a list cannot be reached"},
-    {"confirm_change_old", "list:user:action:change", TOKEN " new_address",
+    {NULL, "list:member:generic:footer", TEMPLATE_OF_LIST, DECORATION,
+     "stands below posts where no other footer is set"},
+    {"held_many", "list:admin:action:posts", TEMPLATE_OF_LIST, "count items mark days",
+     "several posts wait for a moderator"},
+    {"archived_posts", "list:user:notice:archived-posts", TEMPLATE_OF_LIST, "first last count",
+     "brings posts that somebody asked for"},
+    {"held_forward", "list:admin:notice:forward", TEMPLATE_OF_LIST, HELD, "brings a held post to somebody"},
+    {"bounce_owner_complaint", "list:admin:notice:complaint", TEMPLATE_OF_LIST, BOUNCE,
+     "a member reported a post as spam"},
+    {"bounce_unreachable", "domain:admin:notice:unreachable", TEMPLATE_OF_DOMAIN, BOUNCE,
+     "owners of a list cannot be reached"},
+    {"confirm_change_old", "list:user:action:change", TEMPLATE_OF_SITE, TOKEN " new_address",
      "asks the old address whether another takes its place"},
-    {"confirm_change_new", "list:user:action:change-new", TOKEN " new_address",
+    {"confirm_change_new", "list:user:action:change-new", TEMPLATE_OF_SITE, TOKEN " new_address",
      "asks the new address whether it takes the place of another"},
-    {"confirm_post", "list:user:action:post", TOKEN " subject", "asks a stranger to confirm the address of a post"},
-    {"confirm_set", "list:user:action:set", TOKEN " options", "asks whether somebody wants to change settings"},
-    {"address_changed", "list:user:notice:change", PERSON " new_address", "says that an address took another's place"},
-    {"leave_rejected", "list:user:notice:refuse-leave", PERSON " reason reasons", "a request to leave was refused"},
-    {"autoresponse", "list:user:notice:autoresponse", "text subject", "an automatic answer of the list"},
-    {"commands", "list:user:notice:commands", "answers", "answers commands by mail"},
-    {"help", "list:user:notice:help", "", "tells which commands there are, in an answer to one"},
-    {NULL, NULL, NULL, NULL},
+    {"confirm_post", "list:user:action:post", TEMPLATE_OF_LIST, TOKEN " subject",
+     "asks a stranger to confirm the address of a post"},
+    {"confirm_set", "list:user:action:set", TEMPLATE_OF_LIST, TOKEN " options",
+     "asks whether somebody wants to change settings"},
+    {"role_kept", "list:admin:notice:role-kept", TEMPLATE_OF_LIST, PERSON " new_address",
+     "tells the owners that an address was changed by mail, and keeps its role"},
+    {"address_changed", "list:user:notice:change", TEMPLATE_OF_SITE, PERSON " new_address",
+     "says that an address took another's place"},
+    {"leave_rejected", "list:user:notice:refuse-leave", TEMPLATE_OF_LIST, PERSON " reason reasons",
+     "a request to leave was refused"},
+    {"autoresponse", "list:user:notice:autoresponse", TEMPLATE_OF_LIST, "text subject",
+     "an automatic answer of the list"},
+    {"commands", "list:user:notice:commands", TEMPLATE_OF_LIST, "answers", "answers commands by mail"},
+    {"help", "list:user:notice:help", TEMPLATE_OF_LIST, "", "tells which commands there are, in an answer to one"},
+    {NULL, NULL, TEMPLATE_OF_LIST, NULL, NULL},
 };
 
 const TemplateName *template_name_find(const char *text)
@@ -78,6 +103,17 @@ const TemplateName *template_name_find(const char *text)
         if (strcmp(name->mailman, text) == 0 || g_strcmp0(name->file, text) == 0)
             return name;
     return NULL;
+}
+
+bool template_place_allowed(const TemplateName *name, const char *place, GError **error)
+{
+    TemplateOwner asks = !*place ? TEMPLATE_OF_SITE : *place == '@' ? TEMPLATE_OF_DOMAIN : TEMPLATE_OF_LIST;
+    if (asks >= name->owner)
+        return true;
+    return name->owner == TEMPLATE_OF_SITE
+               ? fail(error, FAIL_NEVER, "%s is the site's alone to set, for its answer concerns more than one list",
+                      name->mailman)
+               : fail(error, FAIL_NEVER, "%s is not a list's to set; set it for the domain or the site", name->mailman);
 }
 
 bool template_check(const TemplateName *name, const char *text, GError **error)

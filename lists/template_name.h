@@ -9,9 +9,15 @@
 #include <glib.h>
 #include <stdbool.h>
 
+/* The smallest place that may set a text; larger ones, which stand below it, may too. A letter whose answer concerns
+ * more than one list says what the answer will do, so its text must not be written by those who run a list: they could
+ * obtain a stranger's consent to something else. */
+typedef enum TemplateOwner { TEMPLATE_OF_LIST, TEMPLATE_OF_DOMAIN, TEMPLATE_OF_SITE } TemplateOwner;
+
 typedef struct TemplateName {
     const char *file;    /* "welcome"; NULL: a text that is put around posts or digests, and has no file */
     const char *mailman; /* "list:user:notice:welcome" */
+    TemplateOwner owner; /* the smallest place whose text counts */
     const char *values;  /* placeholders, separated by blanks, besides those of every letter */
     const char *about;   /* what it is, for people */
 } TemplateName;
@@ -25,6 +31,10 @@ const TemplateName *template_name_find(const char *text);
 
 /* The placeholders that every letter about a list has, separated by blanks. */
 extern const char template_common[];
+
+/* May the place (store/template_text.h: a List-Id, that of a domain, "" for the site) set it? FAIL_NEVER: no; the
+ * message says who may. */
+bool template_place_allowed(const TemplateName *name, const char *place, GError **error);
 
 /* FAIL_NEVER: the text has a placeholder that the template does not know; the message names it and those that there
  * are. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/template_host.h"
 #include "lists/template_name.h"
 #include "lists/timer.h"
 #include "store/domain.h"
@@ -77,8 +78,9 @@ bool template_file_allowed(const WorkSite *site, const char *uri, GError **error
 }
 
 /* *fault: what is wrong with it, though it may be kept. */
-static bool uri_allowed(const Work *work, const char *uri, const char **fault, GError **error)
+static bool uri_allowed(const Work *work, const char *place, const char *uri, const char **fault, GError **error)
 {
+    bool public_only;
     g_autofree char *language = NULL;
     *fault = "";
     if (g_str_has_prefix(uri, TEMPLATE_INSTALLED)) {
@@ -90,9 +92,10 @@ static bool uri_allowed(const Work *work, const char *uri, const char **fault, G
         return template_file_allowed(work_site(work), uri, error);
     g_autoptr(GUri) parsed = g_uri_parse(uri, G_URI_FLAGS_NONE, NULL);
     const char *scheme = parsed ? g_uri_get_scheme(parsed) : NULL, *host = parsed ? g_uri_get_host(parsed) : NULL;
-    return (host && *host && (g_strcmp0(scheme, "http") == 0 || g_strcmp0(scheme, "https") == 0)) ||
-           fail(error, FAIL_NEVER, "\"%s\" cannot be fetched; allowed: http://HOST/..., https://HOST/..., "
-                "file:///PATH, " TEMPLATE_INSTALLED "NAME", uri);
+    if (!host || !*host || (g_strcmp0(scheme, "http") != 0 && g_strcmp0(scheme, "https") != 0))
+        return fail(error, FAIL_NEVER, "\"%s\" cannot be fetched; allowed: http://HOST/..., https://HOST/..., "
+                    "file:///PATH, " TEMPLATE_INSTALLED "NAME", uri);
+    return template_host_allows(work_site(work)->template_hosts, place, uri, &public_only, error);
 }
 
 bool template_set(Work *work, const TemplateText *text, GError **error)
@@ -102,9 +105,9 @@ bool template_set(Work *work, const TemplateText *text, GError **error)
     bool from_uri = text->uri && *text->uri;
     if (!row || !language_allowed(text->language, error) || !place_known(work_store(work), text->place, error))
         return false;
-    if (*text->place && *text->place != '@' && g_str_has_prefix(row->mailman, "domain:"))
-        return fail(error, FAIL_NEVER, "%s is not a list's to set; set it for the domain or the site", row->mailman);
-    if (from_uri ? !uri_allowed(work, text->uri, &fault, error) : !template_check(row, text->text, error))
+    if (!template_place_allowed(row, text->place, error))
+        return false;
+    if (from_uri ? !uri_allowed(work, text->place, text->uri, &fault, error) : !template_check(row, text->text, error))
         return false;
     g_autofree char *language = g_strdelimit(g_strdup(text->language ? text->language : ""), "-", '_');
     TemplateText kept = *text;

@@ -8,11 +8,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/unit.h"
 #include "runners/keys.h"
-#include "switchboard/intake.h"
+#include "store/secret.h"
 #include "switchboard/meta.h"
-
-#define FLUSH_ROWS 100 /* in one transaction: others wait for the write lock meanwhile */
 
 typedef struct WorkEntry {
     char *queue;
@@ -26,9 +25,10 @@ struct Work {
     WorkSite site;
     Actor actor;
     char *became, *host; /* the actor's address since work_become(), and host since work_set_host() */
+    GBytes *cause; /* NULL: none */
+    LoopKeys *loop_keys; /* NULL: not read yet */
     int64_t now;
     GPtrArray *entries; /* of WorkEntry */
-    GArray *rows;       /* of int64_t: numbers of the rows that work_keep() left */
     bool begun;         /* by work_begin(), and neither committed nor cancelled yet */
 };
 
@@ -39,8 +39,10 @@ void work_site_init(WorkSite *site, const Config *config)
         .site_owner = config_string(config, "site", "site_owner"),
         .hostname = config_string(config, "site", "hostname"),
         .templates = config_string(config, "site", "template_directory"),
+        .template_hosts = config_list(config, "site", "template_hosts"),
         .delimiter = config_string(config, "lmtp", "verp_delimiter")[0],
         .answers_a_day = config_integer(config, "site", "max_autoresponses_per_day"),
+        .letters_per_host = config_integer(config, "site", "max_letters_per_host_per_day"),
         .pending_request_life = config_duration(config, "site", "pending_request_life"),
         .moderator_request_life = config_duration(config, "site", "moderator_request_life"),
         .held_notice_interval = config_duration(config, "site", "held_notice_interval"),
@@ -68,7 +70,6 @@ Work *work_new(Store *store, const WorkSite *site, const Actor *actor)
     work->actor = *actor;
     work->now = clock_now();
     work->entries = g_ptr_array_new_with_free_func(work_entry_free);
-    work->rows = g_array_new(false, false, sizeof(int64_t));
     return work;
 }
 
@@ -79,7 +80,8 @@ void work_free(Work *work)
     if (work->begun)
         store_rollback(work->store);
     g_ptr_array_unref(work->entries);
-    g_array_unref(work->rows);
+    g_clear_pointer(&work->cause, g_bytes_unref);
+    g_clear_pointer(&work->loop_keys, loop_keys_free);
     g_free(work->became);
     g_free(work->host);
     g_free(work);
@@ -126,6 +128,26 @@ void work_set_host(Work *work, const char *host)
     work->actor.host = work->host = copy;
 }
 
+void work_set_cause(Work *work, GBytes *message)
+{
+    g_bytes_ref(message);
+    g_clear_pointer(&work->cause, g_bytes_unref);
+    work->cause = message;
+}
+
+GBytes *work_cause(const Work *work)
+{
+    return work->cause;
+}
+
+const LoopKeys *work_loop_keys(Work *work, GError **error)
+{
+    g_autoptr(GPtrArray) secrets = work->loop_keys ? NULL : secret_all(work->store, error);
+    if (secrets)
+        work->loop_keys = loop_keys_new(secrets);
+    return work->loop_keys;
+}
+
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients)
 {
     WorkEntry *entry = g_new0(WorkEntry, 1);
@@ -166,7 +188,7 @@ void work_into(Work *work, WorkTake *take, void *data)
     g_ptr_array_set_size(work->entries, 0);
 }
 
-/* ---- the outbox ---- */
+/* ---- rows of an entry in hand ---- */
 
 static GBytes *joined(const GPtrArray *pieces)
 {
@@ -186,14 +208,12 @@ static bool keep_entry(const Work *work, const char *owner, const WorkEntry *ent
     g_autofree char *recipients = entry->recipients ? g_strjoinv("\n", entry->recipients) : g_strdup("");
     OutboxRow row = {.queue = entry->queue, .meta = meta, .recipients = recipients, .message = message,
                      .made_at = work->now};
-    if (!outbox_add(work->store, owner, &row, error))
-        return false;
-    g_array_append_val(work->rows, row.number);
-    return true;
+    return kept_add(work->store, work->site.kept_key, owner, &row, error);
 }
 
 bool work_keep(Work *work, const char *entry, GError **error)
 {
+    g_assert(work->site.kept_key);
     for (unsigned at = 0; at < work->entries->len; at++)
         if (!keep_entry(work, entry, work->entries->pdata[at], error))
             return false;
@@ -207,7 +227,8 @@ static char **split_recipients(const OutboxRow *row)
 
 bool work_recall(Work *work, const char *entry, GError **error)
 {
-    g_autoptr(GPtrArray) rows = outbox_of(work->store, entry, error);
+    g_assert(work->site.kept_key);
+    g_autoptr(GPtrArray) rows = kept_of(work->store, work->site.kept_key, entry, error);
     if (!rows)
         return false;
     for (unsigned at = 0; at < rows->len; at++) {
@@ -222,126 +243,11 @@ bool work_recall(Work *work, const char *entry, GError **error)
     return true;
 }
 
-/* The draft that a row stands for: the same name, whoever makes it and however often. */
-static Draft *row_draft(const OutboxRow *row, GError **error)
-{
-    json_t *meta = meta_parse(row->meta, strlen(row->meta), error);
-    if (!meta)
-        return NULL;
-    if (meta_integer(meta, META_ARRIVAL, 0) <= 0)
-        meta_set_integer(meta, META_ARRIVAL, row->made_at);
-    meta_set_integer(meta, META_ORDINAL, row->number);
-    meta_set_bool(meta, KEY_OUTBOX, true);
-    Draft *draft = draft_new(row->queue, meta);
-    draft_add_message(draft, row->message);
-    char **recipients = split_recipients(row);
-    if (recipients)
-        draft_set_addresses(draft, recipients);
-    return draft;
-}
-
-static bool effect_recorded(Store *store, Draft *draft, bool *recorded, GError **error)
-{
-    int64_t number;
-    g_autofree char *effect = name_effect(draft_queue(draft), draft_name(draft)->hash);
-    return store_find_effect(store, effect, recorded, &number, error);
-}
-
-/* Under the write lock. Only where an earlier attempt may have been cut short the queue is looked through. */
-static bool store_row(Store *store, Spool *spool, const OutboxRow *row, GError **error)
-{
-    g_autoptr(Draft) draft = row_draft(row, error);
-    bool recorded = false;
-    if (!draft || (row->touched && !effect_recorded(store, draft, &recorded, error)))
-        return false;
-    Intake intake = {.draft = draft};
-    if (!recorded && !intake_store(spool, &intake, 1, row->touched)) {
-        g_propagate_error(error, intake.error);
-        return false;
-    }
-    return outbox_remove(store, row->number, error);
-}
-
-static bool end(Store *store, bool done, GError **error)
-{
-    if (done)
-        return store_commit(store, error);
-    store_rollback(store);
-    return false;
-}
-
-/* *left: there may be more. */
-static bool flush_some(Store *store, Spool *spool, bool *left, GError **error)
-{
-    if (!store_begin(store, error))
-        return false;
-    g_autoptr(GPtrArray) rows = outbox_waiting(store, FLUSH_ROWS, error);
-    bool done = rows != NULL;
-    for (unsigned at = 0; done && at < rows->len; at++)
-        done = store_row(store, spool, rows->pdata[at], error);
-    *left = done && rows->len == FLUSH_ROWS;
-    return end(store, done, error);
-}
-
-bool work_flush(Store *store, Spool *spool, GError **error)
-{
-    g_autoptr(GPtrArray) first = outbox_waiting(store, 1, error);
-    if (!first || first->len == 0)
-        return first != NULL;
-    bool left = outbox_touch(store, error), done = left;
-    while (done && left)
-        done = flush_some(store, spool, &left, error);
-    return done;
-}
-
-/* Under the write lock: the rows of this unit from `from` to before `to`, those that nobody has touched in one group,
- * which shares its syncs. */
-static bool store_own(Work *work, Spool *spool, unsigned from, unsigned to, GError **error)
-{
-    Intake group[FLUSH_ROWS] = {{0}};
-    int64_t numbers[FLUSH_ROWS];
-    size_t count = 0;
-    bool done = true;
-    for (unsigned at = from; done && at < to; at++) {
-        OutboxRow *found = NULL;
-        done = outbox_find(work->store, g_array_index(work->rows, int64_t, at), &found, error);
-        g_autoptr(OutboxRow) row = found;
-        if (row && row->touched) {
-            done = store_row(work->store, spool, row, error);
-        } else if (row) {
-            numbers[count] = row->number;
-            done = (group[count].draft = row_draft(row, error)) != NULL;
-            count += done;
-        }
-    }
-    if (done && count > 0)
-        done = intake_store(spool, group, count, false);
-    for (size_t at = 0; at < count; at++) {
-        done = done && outbox_remove(work->store, numbers[at], error);
-        draft_free(group[at].draft);
-        if (group[at].error && error && !*error)
-            *error = g_steal_pointer(&group[at].error);
-        g_clear_error(&group[at].error);
-    }
-    return done;
-}
-
-/* What this unit left. */
-static bool flush_own(Work *work, Spool *spool, GError **error)
-{
-    bool done = true;
-    for (unsigned from = 0; done && from < work->rows->len; from += FLUSH_ROWS) {
-        unsigned to = MIN(from + FLUSH_ROWS, work->rows->len);
-        done = store_begin(work->store, error) &&
-               end(work->store, store_own(work, spool, from, to, error), error);
-    }
-    g_array_set_size(work->rows, 0);
-    return done;
-}
+/* ---- outside of runners ---- */
 
 bool work_begin(Work *work, GError **error)
 {
-    work->begun = store_begin(work->store, error);
+    work->begun = store_begin_durable(work->store, error);
     return work->begun;
 }
 
@@ -350,23 +256,20 @@ void work_cancel(Work *work)
     store_rollback(work->store);
     work->begun = false;
     g_ptr_array_set_size(work->entries, 0);
-    g_array_set_size(work->rows, 0);
+}
+
+static void take_draft(void *data, Draft *draft)
+{
+    g_ptr_array_add(data, draft);
 }
 
 bool work_commit(Work *work, Spool *spool, GError **error)
 {
-    if (!work_keep(work, NULL, error)) {
-        work_cancel(work);
-        return false;
-    }
+    g_autoptr(GPtrArray) drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
+    work_into(work, take_draft, drafts);
     work->begun = false;
-    if (!store_commit(work->store, error))
-        return false;
-    g_ptr_array_set_size(work->entries, 0);
-    g_autoptr(GError) why = NULL;
-    if (!flush_own(work, spool, &why))
-        log_warn("the change is made, but mail about it waits in the database until the next change or until the "
-                 "runner task stores it: %s",
-                 why->message);
-    return true;
+    if (drafts->len == 0)
+        return store_commit(work->store, error);
+    g_assert(spool);
+    return unit_commit(work->store, spool, drafts, error);
 }

@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 #include "base/config.h"
+#include "lists/kept.h"
+#include "mail/loop_mark.h"
 #include "mail/verp.h"
 #include "store/store.h"
 #include "switchboard/draft.h"
@@ -22,8 +24,10 @@
 typedef struct WorkSite {
     const char *site_owner, *hostname;
     const char *templates;          /* the site's folder of templates */
+    const char *const *template_hosts; /* lists/template_host.h; NULL: none */
     char delimiter;                 /* in addresses, before a token */
     int64_t answers_a_day;          /* letters to an address that did not prove itself; 0: no limit */
+    int64_t letters_per_host;       /* letters that mail of one network causes in a day; 0: no limit */
     int64_t pending_request_life;   /* us; until the person answers */
     int64_t moderator_request_life; /* us; until a moderator does */
     int64_t held_notice_interval;   /* us; a list's moderators get no more than one notice of held posts in it */
@@ -31,6 +35,7 @@ typedef struct WorkSite {
     bool keeps_maps;                /* the timer runs, and writes files of addresses for the MTA (lists/mta_maps.h) */
     bool tells;                     /* the runner hooks is started, and tells programs outside (lists/event.h) */
     const Config *config;           /* for styles */
+    const KeptKey *kept_key;        /* for work_keep() and work_recall(); NULL where no runner calls them */
     VerpKeys *keys;                 /* for signed addresses and links; NULL where none is read */
 } WorkSite;
 
@@ -66,6 +71,12 @@ void work_become(Work *work, ActorRole role, const char *address);
 
 void work_set_host(Work *work, const char *host); /* Actor.host; copied */
 
+/* The mail that the unit is about, whose mark its letters go on with (mail/loop_mark.h); a new reference is taken. */
+void work_set_cause(Work *work, GBytes *message);
+GBytes *work_cause(const Work *work); /* NULL: there is none */
+/* Return the keys of these marks, read from the store when first asked for; borrowed. NULL: the store failed. */
+const LoopKeys *work_loop_keys(Work *work, GError **error);
+
 /* Adds an entry. Takes meta, pieces (of GBytes, the message) and recipients (g_strfreev()). */
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients);
 unsigned work_entries(const Work *work); /* how many there are */
@@ -80,17 +91,14 @@ void work_log(const Work *work, const char *list_id, const char *format, ...) G_
 bool work_begin(Work *work, GError **error);
 /* Undoes all since work_begin(). */
 void work_cancel(Work *work);
-/* Commits rows and entries. False: nothing was done. True: everything was; should an entry not reach its queue now, a
- * line in the log says so, and whoever calls next stores it. spool may be NULL where no use case was run that leaves
- * entries behind. */
+/* Commits rows and entries durably. False: nothing was done, unless the message says that nobody knows. True:
+ * everything was; an entry that its queue does not take now is put there later (lists/unit.h). spool may be NULL where
+ * no use case was run that leaves entries behind. */
 bool work_commit(Work *work, Spool *spool, GError **error);
-
-/* Stores the entries that earlier units left in the outbox, and removes their rows. */
-bool work_flush(Store *store, Spool *spool, GError **error);
 
 /* ---- in a runner, with entry ("command:4cd1...", as its effect is recorded) in hand ---- */
 
-/* Keeps what was gathered in the outbox, for entry. Inside the transaction that records the effect. */
+/* Keeps what was gathered in the outbox, sealed, for entry. Inside the transaction that records the effect. */
 bool work_keep(Work *work, const char *entry, GError **error);
 /* Gathers what an earlier try kept. */
 bool work_recall(Work *work, const char *entry, GError **error);

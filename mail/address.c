@@ -31,6 +31,8 @@ typedef struct Parser {
     bool sign;   /* mailbox has an @ outside of quotes */
     bool gap;    /* a blank stands between two words of mailbox: it can be no address */
     bool loose;  /* a blank stands beside a . or @ of mailbox */
+    bool behind; /* an address in brackets stands before, and no comma since */
+    bool plain;  /* what address_parse() returns */
 } Parser;
 
 static bool is_space(char octet)
@@ -79,6 +81,7 @@ static void skip_comment(Parser *parser)
             g_string_append_c(parser->comment, octet);
         }
     }
+    parser->plain = false;
 }
 
 static void skip_blanks(Parser *parser)
@@ -104,6 +107,8 @@ static void read_quoted(Parser *parser, GString *text)
     }
     if (parser->at < parser->end)
         parser->at++;
+    else
+        parser->plain = false;
 }
 
 /* Quotes only where the text needs them. */
@@ -134,6 +139,8 @@ static void read_piece(Parser *parser, bool spaced)
     parser->last = octet;
     if (octet == '@')
         parser->sign = true;
+    if (parser->behind || strchr(">)\\", octet))
+        parser->plain = false;
     if (parser->display->len > 0 && spaced)
         g_string_append_c(parser->display, ' ');
     if (octet == '"') {
@@ -161,14 +168,25 @@ static bool has_odd_dots(const char *mailbox)
     return *mailbox == '.' || strstr(mailbox, "..") || strstr(mailbox, ".@");
 }
 
+/* Would some readers take the mailbox for another one? They look for the first "@", or decode what looks encoded. */
+static bool is_misleading(const char *mailbox)
+{
+    return strchr(mailbox, '@') != strrchr(mailbox, '@') || strstr(mailbox, "=?");
+}
+
 /* "See ... anne@example.com" is a sentence. Odd dots are taken for a part of the address only where no blank stands
  * beside them. */
 static void emit(Parser *parser, const char *display, GPtrArray *list)
 {
     const char *mailbox = parser->mailbox->str;
     bool whole = !parser->gap && strlen(mailbox) == parser->mailbox->len && mailbox_valid(mailbox);
-    if (!whole || (parser->loose && has_odd_dots(mailbox)) || list->len >= ADDRESS_LIST_MAX)
+    if (!whole || (parser->loose && has_odd_dots(mailbox)) || list->len >= ADDRESS_LIST_MAX) {
+        if (parser->mailbox->len > 0)
+            parser->plain = false;
         return;
+    }
+    if (is_misleading(mailbox))
+        parser->plain = false;
     Address *address = g_new0(Address, 1);
     address->display = g_strstrip(g_strdup(display));
     address->mailbox = g_strdup(mailbox);
@@ -181,8 +199,12 @@ static void emit(Parser *parser, const char *display, GPtrArray *list)
 static void read_angle(Parser *parser, GPtrArray *list)
 {
     g_autofree char *display = g_strdup(parser->display->len > 0 ? parser->display->str : parser->comment->str);
+    bool closed = false;
+    if (parser->sign || parser->behind)
+        parser->plain = false;
     reset(parser);
     parser->at++;
+    parser->behind = false; /* for the words of this address */
     while (parser->at < parser->end) {
         const char *before = parser->at;
         skip_blanks(parser);
@@ -192,8 +214,10 @@ static void read_angle(Parser *parser, GPtrArray *list)
         bool route = parser->mailbox->len > 0 && parser->mailbox->str[0] == '@';
         if (octet == '>') {
             parser->at++;
+            closed = true;
             break;
         }
+        parser->plain = parser->plain && !route;
         if (octet == ':' && route) {
             g_string_truncate(parser->mailbox, 0);
             parser->at++;
@@ -205,16 +229,30 @@ static void read_angle(Parser *parser, GPtrArray *list)
             read_piece(parser, parser->at > before);
         }
     }
+    parser->plain = parser->plain && closed && parser->mailbox->len > 0;
     emit(parser, display, list);
     reset(parser);
     parser->begin = parser->at;
+    parser->behind = true;
 }
 
-void address_parse(const char *text, size_t length, GPtrArray *list)
+/* Are there control characters besides tabs and line ends? A bare CR ends a line for some readers. */
+static bool has_controls(const char *text, size_t length)
+{
+    for (size_t at = 0; at < length; at++) {
+        bool line_end = text[at] == '\n' || (text[at] == '\r' && at + 1 < length && text[at + 1] == '\n');
+        if (text[at] != '\t' && !line_end && ((guchar)text[at] < ' ' || text[at] == 127))
+            return true;
+    }
+    return false;
+}
+
+bool address_parse(const char *text, size_t length, GPtrArray *list)
 {
     g_autoptr(GString) display = g_string_new(NULL), mailbox = g_string_new(NULL), comment = g_string_new(NULL);
     Parser parser = {.text = text, .at = text, .end = text + length, .begin = text,
-                     .display = display, .mailbox = mailbox, .comment = comment};
+                     .display = display, .mailbox = mailbox, .comment = comment,
+                     .plain = !has_controls(text, length)};
     while (parser.at < parser.end && list->len < ADDRESS_LIST_MAX) {
         const char *before = parser.at;
         skip_blanks(&parser);
@@ -227,14 +265,18 @@ void address_parse(const char *text, size_t length, GPtrArray *list)
             emit(&parser, comment->str, list);
             reset(&parser);
             parser.begin = ++parser.at;
+            parser.plain = parser.plain && octet == ',';
+            parser.behind = false;
         } else if (octet == ':' && !parser.sign) {
             reset(&parser);
             parser.begin = ++parser.at;
+            parser.plain = parser.behind = false;
         } else {
             read_piece(&parser, parser.at > before);
         }
     }
     emit(&parser, comment->str, list);
+    return parser.plain && parser.at >= parser.end;
 }
 
 bool address_split(const char *mailbox, char **local, char **domain)

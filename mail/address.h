@@ -24,9 +24,14 @@ void address_free(Address *address);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Address, address_free)
 
 /* Append the addresses of a field's value to list (of Address), until there are ADDRESS_LIST_MAX: what a hostile
- * sender names costs no more memory than that. */
+ * sender names costs no more memory than that.
+ *
+ * Returns whether the value is plain: mailboxes alone, with commas between them, as RFC 5322 writes them, so that every
+ * reader finds those same ones. Not plain are groups, routes, two addresses without a comma, whatever was left out,
+ * quotes, comments and brackets without an end, a second "@" in an address or before its bracket, and control
+ * characters. */
 #define ADDRESS_LIST_MAX 10000
-void address_parse(const char *text, size_t length, GPtrArray *list);
+bool address_parse(const char *text, size_t length, GPtrArray *list);
 
 /* A fresh list with address_free set. */
 GPtrArray *address_list_new(void);

@@ -71,7 +71,7 @@ static void add_field(ArcSets *sets, const Field *field)
         return;
     sets->octets += field->length;
     g_autofree char *value = g_strndup(field->text + field->value_offset, field->length - field->value_offset);
-    g_autoptr(GHashTable) tags = is_results ? NULL : dkim_tags_read(value);
+    g_autoptr(GHashTable) tags = is_results ? NULL : dkim_tags_of(field);
     unsigned instance = is_results ? results_instance(value) : tags ? instance_of(g_hash_table_lookup(tags, "i")) : 0;
     if (instance == 0) {
         sets->fault = "a field has no number from 1 to 50";
@@ -125,87 +125,19 @@ static void read_sets(const Message *message, ArcSets *sets)
 
 /* ---- checking ---- */
 
-typedef enum Finding { FITS, BROKEN, UNKNOWN, WAITS } Finding;
-
-static NamesAnswer ask(GHashTable *tags, const Names *names, const char *const **texts)
+/* A server that signs the seals of others makes them fail at the next one (RFC 8617, 4.1.2). */
+static bool signs_seals(GHashTable *tags)
 {
-    const char *selector = g_hash_table_lookup(tags, "s"), *domain = g_hash_table_lookup(tags, "d");
-    if (!selector || !*selector || !domain || !*domain)
-        return NAMES_NONE;
-    g_autofree char *name = g_strdup_printf("%s._domainkey.%s", selector, domain);
-    return names->text(names->data, name, texts);
-}
-
-/* Check the signature that stands in these tags, by the key that they name, over the text. */
-static Finding check_signature(GHashTable *tags, const GString *text, const Names *names)
-{
-    const char *const *records = NULL, *algorithm = g_hash_table_lookup(tags, "a");
-    char *signature = g_hash_table_lookup(tags, "b");
-    NamesAnswer answer = ask(tags, names, &records);
-    if (answer == NAMES_PENDING || answer == NAMES_TROUBLE)
-        return answer == NAMES_PENDING ? WAITS : UNKNOWN;
-    if (answer != NAMES_FOUND || !algorithm || !signature)
-        return BROKEN;
-    dkim_squeeze(signature);
-    bool fits = false;
-    for (; *records && !fits; records++) {
-        EVP_PKEY *key = dkim_public_key(*records, algorithm);
-        fits = key && dkim_signature_fits(key, text, signature);
-        EVP_PKEY_free(key);
-    }
-    return fits ? FITS : BROKEN;
-}
-
-static bool has_word(char **words, const char *word)
-{
-    for (; *words; words++)
-        if (g_ascii_strcasecmp(*words, word) == 0)
-            return true;
-    return false;
-}
-
-/* Read a tag of decimal digits. Returns false when it is there and is something else; *number is -1 when it is not
- * there. */
-static bool read_number(GHashTable *tags, const char *name, int64_t *number)
-{
-    const char *text = g_hash_table_lookup(tags, name);
-    *number = text ? (int64_t)MIN(g_ascii_strtoull(text, NULL, 10), G_MAXINT64) : -1;
-    return !text || (*text && strspn(text, "0123456789") == strlen(text));
-}
-
-static bool has_expired(GHashTable *tags, int64_t arrival)
-{
-    int64_t expiry;
-    return !read_number(tags, "x", &expiry) || (expiry >= 0 && arrival / CLOCK_SECOND > expiry);
-}
-
-static bool body_fits(const Message *message, GHashTable *tags, bool relaxed)
-{
-    char *sum = g_hash_table_lookup(tags, "bh");
-    int64_t most, length;
-    if (!read_number(tags, "l", &most))
-        return false;
-    g_autoptr(GBytes) body = message_body(message);
-    g_autofree char *found = dkim_body_hash(body, relaxed, most, &length);
-    return sum && (most < 0 || length == most) && strcmp(dkim_squeeze(sum), found) == 0;
-}
-
-static Finding check_message(const Message *message, const ArcSet *set, const Names *names, int64_t arrival)
-{
-    GHashTable *tags = set->signature_tags;
-    const char *form = g_hash_table_lookup(tags, "c");
-    bool relaxed = form && g_str_has_prefix(form, "relaxed"), relaxed_body = form && g_str_has_suffix(form, "/relaxed");
     g_autofree char *list = g_strdup(g_hash_table_lookup(tags, "h"));
-    g_auto(GStrv) words = list ? g_strsplit(dkim_squeeze(list), ":", -1) : NULL;
-    if (has_expired(tags, arrival))
-        return BROKEN;
-    if (!words || !has_word(words, "from") || has_word(words, SEAL) || !body_fits(message, tags, relaxed_body))
-        return BROKEN;
-    g_autoptr(GString) text = g_string_new(NULL);
-    dkim_append_named(text, message, words, relaxed);
-    dkim_append_field(text, set->signature, relaxed, true);
-    dkim_cut_line_end(text);
-    return check_signature(tags, text, names);
+    g_autofree char *lower = list ? g_ascii_strdown(dkim_squeeze(list), -1) : NULL;
+    return lower && dkim_list_has(lower, "arc-seal", false);
+}
+
+static DkimFinding check_signature(const Message *message, const ArcSet *set, const Names *names, int64_t arrival)
+{
+    const char *reason;
+    const DkimSigned claim = {message, set->signature, set->signature_tags, arrival, true};
+    return signs_seals(set->signature_tags) ? DKIM_INVALID : dkim_check_message(&claim, names, &reason);
 }
 
 /* Append what a seal is over: all fields of the sets from first to last, the last seal without its b=. */
@@ -224,34 +156,33 @@ static void append_sets(GString *text, const ArcSets *sets, unsigned first, unsi
 static bool keys_known(const ArcSets *sets, const Names *names)
 {
     const char *const *texts;
-    bool known = ask(sets->sets[sets->highest - 1].signature_tags, names, &texts) != NAMES_PENDING;
+    bool known = dkim_ask_key(sets->sets[sets->highest - 1].signature_tags, names, &texts) != NAMES_PENDING;
     for (unsigned at = 0; at < sets->highest; at++)
-        known = ask(sets->sets[at].seal_tags, names, &texts) != NAMES_PENDING && known;
+        known = dkim_ask_key(sets->sets[at].seal_tags, names, &texts) != NAMES_PENDING && known;
     return known;
 }
 
-/* Check all seals, after the signature of the last set. Returns FITS when all fit, and UNKNOWN only when none is known
- * to be broken. */
-static Finding check_all(const ArcSets *sets, const Names *names, Finding signature, const char **reason)
+/* Check the signature of the last set, and then all seals. Returns DKIM_FITS when all fit, and DKIM_UNKNOWN only when
+ * none is known to be broken. */
+static DkimFinding check_all(const ArcSets *sets, const Names *names, DkimFinding signature, const char **reason)
 {
-    Finding worst = signature;
-    if (worst == BROKEN)
-        *reason = "the last signature does not fit the message";
-    for (unsigned at = sets->highest; at > 0 && worst != BROKEN && worst != WAITS; at--) {
+    DkimFinding worst = signature;
+    *reason = "the last signature does not fit the message";
+    for (unsigned at = sets->highest; at > 0 && (worst == DKIM_FITS || worst == DKIM_UNKNOWN); at--) {
+        const char *fault;
         g_autoptr(GString) text = g_string_new(NULL);
         append_sets(text, sets, 1, at);
-        Finding found = check_signature(sets->sets[at - 1].seal_tags, text, names);
-        if (found != FITS)
-            worst = found;
-        if (found == BROKEN)
-            *reason = "a seal does not fit";
+        DkimFinding found = dkim_check_text(sets->sets[at - 1].seal_tags, text, names, &fault);
+        worst = found == DKIM_FITS ? worst : found;
+        *reason = "a seal does not fit";
     }
+    if (worst == DKIM_FITS || worst == DKIM_UNKNOWN)
+        *reason = NULL;
     return worst;
 }
 
 bool arc_check(const Message *message, const Names *names, int64_t arrival, ArcChain *chain)
 {
-    static const ArcStatus statuses[] = {[FITS] = ARC_PASS, [BROKEN] = ARC_FAIL, [UNKNOWN] = ARC_TROUBLE};
     g_auto(ArcSets) sets = {0};
     read_sets(message, &sets);
     *chain = (ArcChain){.instance = sets.highest, .reason = sets.fault, .status = sets.fault ? ARC_FAIL : ARC_NONE};
@@ -263,11 +194,10 @@ bool arc_check(const Message *message, const Names *names, int64_t arrival, ArcC
         return true;
     if (!keys_known(&sets, names))
         return false;
-    Finding signature = check_message(message, &sets.sets[sets.highest - 1], names, arrival);
-    Finding found = check_all(&sets, names, signature, &chain->reason);
-    if (found != WAITS)
-        chain->status = statuses[found];
-    return found != WAITS;
+    DkimFinding signature = check_signature(message, &sets.sets[sets.highest - 1], names, arrival);
+    DkimFinding found = check_all(&sets, names, signature, &chain->reason);
+    chain->status = found == DKIM_FITS ? ARC_PASS : found == DKIM_UNKNOWN ? ARC_TROUBLE : ARC_FAIL;
+    return found != DKIM_WAITS;
 }
 
 /* ---- sealing ---- */

@@ -4,9 +4,10 @@
 
 #include <string.h>
 
+#include "mail/domain_name.h"
 #include "mail/fold.h"
 
-#define COMMENTS_MAX 100 /* one in another */
+#define NAME "Authentication-Results"
 
 static bool is_blank(char octet)
 {
@@ -19,8 +20,8 @@ static const char *skip_comment(const char *at)
     for (unsigned depth = 0; *at; at++) {
         if (*at == '\\' && at[1])
             at++;
-        else if (*at == '(' && ++depth > COMMENTS_MAX)
-            return NULL;
+        else if (*at == '(')
+            depth++;
         else if (*at == ')' && --depth == 0)
             return at + 1;
     }
@@ -209,21 +210,73 @@ char *auth_result_property(const char *text, const char *name)
     return NULL;
 }
 
+/* Return what follows blanks, folds and comments at `at`, which may be NULL. NULL: a comment has no end. */
+static const char *skip_blanks(const char *at)
+{
+    while (at && (*at == ' ' || *at == '\t' || *at == '\n' || (*at == '\r' && at[1] == '\n') || *at == '('))
+        at = *at == '(' ? skip_comment(at) : at + 1;
+    return at;
+}
+
+/* Read the token or quoted string at `at`, in UTF-8, into name. Returns what follows it. NULL: it is neither. */
+static const char *take_name(const char *at, GString *name)
+{
+    static const char marks[] = "!#$%&'*+-.^_`{|}~";
+    bool quoted = *at == '"';
+    for (at += quoted; g_ascii_isalnum(*at) || (*at && strchr(marks, *at)) || (guchar)*at >= 128 ||
+                       (quoted && *at && strchr("@/:\\ \t\r\n", *at));
+         at++) {
+        at += quoted && *at == '\\' && at[1];
+        g_string_append_c(name, *at);
+    }
+    return !quoted ? at : *at == '"' ? at + 1 : NULL;
+}
+
+/* Return the name as it is compared; g_free(). NULL: it is none. */
+static char *plain_name(const char *name)
+{
+    g_autofree char *ascii = domain_name_ascii(name);
+    g_strstrip(ascii);
+    while (g_str_has_suffix(ascii, "."))
+        ascii[strlen(ascii) - 1] = '\0';
+    for (const char *at = ascii; *at; at++)
+        if (!g_ascii_isgraph(*at))
+            return NULL;
+    return *ascii ? g_steal_pointer(&ascii) : NULL;
+}
+
 bool auth_results_claims(const char *value, const char *server)
 {
-    const char *at = value;
-    while (at && (is_blank(*at) || *at == '('))
-        at = *at == '(' ? skip_comment(at) : at + 1;
-    if (!at)
-        return false;
     g_autoptr(GString) name = g_string_new(NULL);
-    bool quoted = *at == '"';
-    for (at += quoted; *at && (quoted ? *at != '"' : !is_blank(*at) && *at != ';' && *at != '('); at++) {
-        at += quoted && *at == '\\' && at[1];
-        if (*at != '\r' && *at != '\n')
-            g_string_append_c(name, *at);
-    }
-    return g_ascii_strcasecmp(name->str, server) == 0;
+    const char *at = skip_blanks(value);
+    at = at ? skip_blanks(take_name(at, name)) : NULL;
+    at = at ? skip_blanks(at + strspn(at, "0123456789")) : NULL; /* the version */
+    if (!at || (*at && *at != ';'))
+        return true;
+    g_autofree char *claimed = plain_name(name->str), *own = plain_name(server);
+    return !claimed || g_strcmp0(claimed, own) == 0;
+}
+
+/* Does the text begin with a field of this kind that claims the server's name? */
+static bool begins_with_claim(const char *text, const char *server)
+{
+    if (g_ascii_strncasecmp(text, NAME, strlen(NAME)) != 0)
+        return false;
+    text += strlen(NAME);
+    text += strspn(text, " \t");
+    return *text == ':' && auth_results_claims(text + 1, server);
+}
+
+bool auth_results_forged(const Field *field, const char *server)
+{
+    g_autofree char *text = g_strndup(field->text, field->length);
+    for (size_t at = 0; at < field->length; at++)
+        text[at] = field->text[at] ? field->text[at] : '\1'; /* g_strndup() ends at a NUL */
+    const char *at = text + (g_str_has_prefix(text, "\xef\xbb\xbf") ? 3 : 0);
+    bool forged = begins_with_claim(at, server);
+    for (at = strchr(at, '\r'); at && !forged; at = strchr(at + 1, '\r'))
+        forged = at[1] != '\n' && begins_with_claim(at + 1, server);
+    return forged;
 }
 
 /* Append a result on a line of its own, which is folded before blanks that no backslash quotes: an unfolded field has

@@ -13,6 +13,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "mail/message.h"
+
 typedef struct AuthResult {
     char *method; /* "spf", in lower case */
     char *result; /* "pass", in lower case */
@@ -34,8 +36,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AuthResults, auth_results_free)
  * without quotation marks; g_free(). NULL: it has none. */
 char *auth_result_property(const char *text, const char *name);
 
-/* Does the value begin with this server's name, whatever follows? Case does not count. */
+/* Does the value, as it stands in the field, begin with this server's name, or with something that nobody can read as a
+ * name, whatever follows? Neither case nor a dot at the end counts, nor how a name in UTF-8 is written. */
 bool auth_results_claims(const char *value, const char *server);
+
+/* Is the field such a one, or would a program take it for one that ends lines at a bare CR or passes over a byte order
+ * mark? */
+bool auth_results_forged(const Field *field, const char *server);
 
 /* Write a value for the texts of results (NULL-terminated), each on a line of its own, or on several of at most 78
  * octets where its blanks allow that; none of them: "none". g_free(). */

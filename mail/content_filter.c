@@ -6,16 +6,19 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "mail/header.h"
+#include "mail/charset.h"
+#include "mail/file_name.h"
 #include "mail/mime.h"
 #include "mail/mime_tree.h"
 
 #define TEXT_MAX (4 * 1024 * 1024) /* of HTML that is made text */
+#define DECODED_MAX 8              /* encoded messages within each other */
 
 typedef struct Filter {
     const ContentRules *rules;
     GPtrArray *removed;
     bool changed;
+    unsigned depth; /* of messages that were decoded */
     GError **error;
 } Filter;
 
@@ -37,9 +40,34 @@ static bool has_ending(char *const *endings, const char *ending)
     return false;
 }
 
-static const char *file_name(GMimeObject *part)
+/* All names that a program may know the part's file by. */
+static GPtrArray *names_of(GMimeObject *part)
 {
-    return GMIME_IS_PART(part) ? g_mime_part_get_filename(GMIME_PART(part)) : NULL;
+    GPtrArray *names = file_names_new();
+    GMimeHeaderList *headers = g_mime_object_get_header_list(part);
+    for (int at = 0; at < g_mime_header_list_get_count(headers); at++) {
+        GMimeHeader *header = g_mime_header_list_get_header_at(headers, at);
+        const char *value = g_mime_header_get_raw_value(header);
+        if (value)
+            file_names_add(names, g_mime_header_get_name(header), value);
+    }
+    return names;
+}
+
+/* NULL, or why the list does not take a file of these names. */
+static const char *name_refusal(const ContentRules *rules, const GPtrArray *names)
+{
+    const char *why = NULL;
+    for (guint at = 0; at < names->len && !why; at++) {
+        const FileName *name = names->pdata[at];
+        g_autofree char *ending = file_name_ending(name->text);
+        if (*ending && has_ending(rules->filter_extensions, ending))
+            why = "the ending of its file name is one that the list does not take";
+        else if (name->certain && rules->pass_extensions && *rules->pass_extensions &&
+                 !has_ending(rules->pass_extensions, ending))
+            why = "the ending of its file name is none that the list takes";
+    }
+    return why;
 }
 
 static char *type_of(GMimeObject *part)
@@ -70,40 +98,43 @@ static const char *refusal(const ContentRules *rules, GMimeObject *part)
         return "its type is one that the list does not take";
     if (rules->pass_types && *rules->pass_types && !is_named(rules->pass_types, main, whole))
         return "its type is none that the list takes";
-    const char *name = file_name(part), *dot = name ? strrchr(name, '.') : NULL;
-    const char *ending = dot ? dot + 1 : "";
-    if (dot && has_ending(rules->filter_extensions, ending))
-        return "the ending of its file name is one that the list does not take";
-    if (name && rules->pass_extensions && *rules->pass_extensions && !has_ending(rules->pass_extensions, ending))
-        return "the ending of its file name is none that the list takes";
-    return NULL;
+    g_autoptr(GPtrArray) names = names_of(part);
+    return name_refusal(rules, names);
 }
 
 static void note_removed(Filter *filter, GMimeObject *part)
 {
     g_autofree char *type = type_of(part);
-    const char *name = file_name(part);
-    g_autofree char *shown = name ? header_decode(name) : NULL;
-    g_ptr_array_add(filter->removed, g_strconcat(type, shown ? ", " : "", shown, NULL));
+    g_autoptr(GPtrArray) names = names_of(part);
+    const char *name = names->len > 0 ? ((FileName *)names->pdata[0])->text : NULL;
+    g_ptr_array_add(filter->removed, g_strconcat(type, name ? ", " : "", name, NULL));
     filter->changed = true;
 }
 
 /* ---- HTML to text ---- */
 
-static GString *decoded_text(GMimePart *part)
+static GBytes *decoded(GMimePart *part)
 {
     GMimeDataWrapper *content = g_mime_part_get_content(part);
     GMimeStream *memory = g_mime_stream_mem_new();
     if (content)
         g_mime_data_wrapper_write_to_stream(content, memory);
     GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(memory));
-    const char *charset = g_mime_object_get_content_type_parameter(GMIME_OBJECT(part), "charset");
-    gsize written = 0, length = MIN(octets->len, TEXT_MAX);
-    const char *raw = octets->data ? (const char *)octets->data : "";
-    g_autofree char *text = g_convert_with_fallback(raw, (gssize)length, "UTF-8", charset ? charset : "UTF-8", "?",
-                                                    NULL, &written, NULL);
-    g_autofree char *valid = text ? g_utf8_make_valid(text, (gssize)written) : g_utf8_make_valid(raw, (gssize)length);
+    GBytes *bytes = g_bytes_new(octets->data, octets->len);
     g_object_unref(memory);
+    return bytes;
+}
+
+static GString *decoded_text(GMimePart *part)
+{
+    g_autoptr(GBytes) bytes = decoded(part);
+    size_t all;
+    const char *octets = g_bytes_get_data(bytes, &all);
+    const char *charset = g_mime_object_get_content_type_parameter(GMIME_OBJECT(part), "charset");
+    size_t length = MIN(all, TEXT_MAX);
+    g_autoptr(GString) text = g_string_sized_new(length);
+    charset_decode(charset ? charset : "", octets ? octets : "", length, length < all, text);
+    g_autofree char *valid = g_utf8_make_valid(text->str, (gssize)text->len); /* U+FFFD for each NUL */
     return g_string_new(valid);
 }
 
@@ -186,6 +217,53 @@ static GMimeObject *strain_message(Filter *filter, GMimeObject *part)
     return part;
 }
 
+/* A message is not to be encoded (RFC 2046, 5.2.1), but programs read one that is. So look into it; where something is
+ * taken out the rest stands there without the encoding. */
+static GMimeObject *strain_encoded(Filter *filter, GMimeObject *part)
+{
+    g_autoptr(GBytes) octets = decoded(GMIME_PART(part));
+    GMimeMessage *inside = filter->depth < DECODED_MAX ? mime_tree(octets) : NULL;
+    GMimeObject *content = inside ? g_mime_message_get_mime_part(inside) : NULL;
+    GMimeObject *result = filter->depth < DECODED_MAX ? part : NULL; /* nobody reads so deep but to hide something */
+    bool changed = filter->changed;
+    if (content) {
+        filter->changed = false;
+        filter->depth++;
+        GMimeObject *kept = strain(filter, g_object_ref(content));
+        filter->depth--;
+        if (!kept)
+            result = NULL;
+        else if (filter->changed) {
+            g_autofree char *type = type_of(part);
+            GMimeMessagePart *made = g_mime_message_part_new(strchr(type, '/') + 1);
+            g_mime_message_set_mime_part(inside, kept);
+            g_mime_message_part_set_message(made, inside);
+            result = GMIME_OBJECT(made);
+        }
+        if (kept)
+            g_object_unref(kept);
+        filter->changed = filter->changed || changed;
+    }
+    if (!result)
+        note_removed(filter, part);
+    if (inside)
+        g_object_unref(inside);
+    if (result != part)
+        g_object_unref(part);
+    return result;
+}
+
+/* Is it a message that GMime did not split because it is encoded? */
+static bool is_encoded_message(GMimeObject *part)
+{
+    static const char *const kinds[] = {"rfc822", "rfc2822", "global", "news"};
+    GMimeContentType *type = g_mime_object_get_content_type(part);
+    for (size_t at = 0; at < G_N_ELEMENTS(kinds); at++)
+        if (GMIME_IS_PART(part) && g_mime_content_type_is_type(type, "message", kinds[at]))
+            return true;
+    return false;
+}
+
 static GMimeObject *strain(Filter *filter, GMimeObject *part)
 {
     if (refusal(filter->rules, part)) {
@@ -207,6 +285,8 @@ static GMimeObject *strain(Filter *filter, GMimeObject *part)
         return strain_multipart(filter, part);
     if (GMIME_IS_MESSAGE_PART(part))
         return strain_message(filter, part);
+    if (is_encoded_message(part))
+        return strain_encoded(filter, part);
     GMimeContentType *type = g_mime_object_get_content_type(part);
     if (!filter->rules->html_to_text || !GMIME_IS_PART(part) || !g_mime_content_type_is_type(type, "text", "html"))
         return part;

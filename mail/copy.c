@@ -2,15 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/copy.h"
 
-#include <openssl/rand.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/random.h"
 #include "mail/header.h"
 #include "mail/transfer.h"
 
-#define SECRET_OCTETS 16
-#define SECRET_LENGTH (2 * SECRET_OCTETS)
+#define SECRET_LENGTH RANDOM_WORD_LENGTH
 G_STATIC_ASSERT(COPY_MARK_LENGTH == SECRET_LENGTH + 4);
 
 #define QP_LINE 76
@@ -36,17 +35,6 @@ const char *copy_field_name(CopyField field)
 }
 
 /* --- making --------------------------------------------------------------- */
-
-char *copy_secret(void)
-{
-    unsigned char octets[SECRET_OCTETS];
-    if (RAND_bytes(octets, sizeof octets) != 1)
-        g_error("no random octets: OpenSSL's generator failed");
-    char *secret = g_malloc(SECRET_LENGTH + 1);
-    for (size_t at = 0; at < sizeof octets; at++)
-        g_snprintf(secret + 2 * at, 3, "%02x", octets[at]);
-    return secret;
-}
 
 /* secret, X, field, encoding, X: digits both, so that no encoder sees anything to change. */
 char *copy_mark(const char *secret, CopyField field, CopyEncoding encoding)

@@ -50,10 +50,8 @@ typedef struct CopyHole {
 
 /* --- making --- */
 
-/* One secret word a message; g_free(). */
-char *copy_secret(void);
-
-/* What stands for a hole in text being composed; g_free(). Of COPY_MARK_LENGTH letters and digits. */
+/* Return the mark that stands for a hole while a text is composed: COPY_MARK_LENGTH letters and digits; g_free().
+ * secret is one random_word() (base/random.h) a message. */
 #define COPY_MARK_LENGTH 36
 char *copy_mark(const char *secret, CopyField field, CopyEncoding encoding);
 

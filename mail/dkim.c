@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/dkim.h"
 
-#include <opendkim/dkim.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <string.h>
@@ -11,9 +10,14 @@
 #include "base/fail.h"
 #include "mail/dkim_syntax.h"
 #include "mail/dmarc.h"
+#include "mail/domain_name.h"
 
+#define FIELD "DKIM-Signature"
 #define RSA_BITS_MIN 1024
 #define LINE_CHARACTERS 72 /* of a signature */
+#define CLOCKS_DIFFER 300  /* seconds that the signer's may be ahead */
+#define SIGNATURE_START 8  /* RFC 6008 */
+#define WORD_MAX 255       /* of a result */
 
 struct DkimKey {
     char *domain, *selector;
@@ -22,13 +26,14 @@ struct DkimKey {
     const char *algorithm;
 };
 
-/* What says who wrote it, to whom, about what, and how it is to be read; and the list's own fields (RFC 8058 wants
- * those of unsubscribing signed). */
+/* The fields that name author, recipients and subject, or tell how to read the message; and the list's own (RFC 8058
+ * wants those of unsubscribing signed). */
 static const char *const signed_fields[] = {
     "from", "reply-to", "subject", "date", "to", "cc", "message-id", "in-reply-to", "references", "mime-version",
     "content-type", "content-transfer-encoding", "content-disposition", "list-id", "list-help", "list-owner",
     "list-post", "list-archive", "list-subscribe", "list-unsubscribe", "list-unsubscribe-post", NULL,
 };
+
 static bool read_private(DkimKey *key, const char *pem, GError **error)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
@@ -81,7 +86,9 @@ const char *dkim_key_algorithm(const DkimKey *key)
 bool dkim_key_fits(const DkimKey *key, const char *domain, DkimUse use)
 {
     size_t own = strlen(key->domain), length = strlen(domain);
-    return (key->use & use) && length >= own && g_ascii_strcasecmp(domain + length - own, key->domain) == 0 &&
+    bool readable = use != DKIM_USE_SEAL || EVP_PKEY_get_base_id(key->private) == EVP_PKEY_RSA;
+    return (key->use & use) && readable && length >= own &&
+           g_ascii_strcasecmp(domain + length - own, key->domain) == 0 &&
            (length == own || domain[length - own - 1] == '.');
 }
 
@@ -92,7 +99,7 @@ static bool is_signed(const Field *field, bool signatures)
     for (const char *const *name = signed_fields; *name; name++)
         if (field_is(field, *name))
             return true;
-    return signatures && field_is(field, "DKIM-Signature");
+    return signatures && field_is(field, FIELD);
 }
 
 /* The names of all fields that are signed, one below the other, and one more From: a second one that is added on the
@@ -139,8 +146,8 @@ bool dkim_key_sign_message(const DkimKey *key, const Message *message, bool sign
 char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error)
 {
     g_autoptr(GString) field = g_string_new(NULL);
-    g_string_printf(field, "DKIM-Signature: v=1; a=%s; d=%s; s=%s; t=%" G_GINT64_FORMAT "; ", key->algorithm,
-                    key->domain, key->selector, clock_now() / CLOCK_SECOND);
+    g_string_printf(field, FIELD ": v=1; a=%s; d=%s; s=%s; t=%" G_GINT64_FORMAT "; ", key->algorithm, key->domain,
+                    key->selector, clock_now() / CLOCK_SECOND);
     if (!dkim_key_sign_message(key, message, false, field, error))
         return NULL;
     return g_string_free(g_steal_pointer(&field), FALSE);
@@ -148,210 +155,199 @@ char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error)
 
 /* ---- verifying ---- */
 
-/* Return the field without its last line end, folded with CRLF. libopendkim copies a field up to a NUL and then reads
- * the whole length from the copy, so each NUL becomes another control character. A signature over the field fails. */
-static GString *wire_field(const Field *field)
+/* A signature on a message. */
+typedef struct Signature {
+    const Field *field;
+    GHashTable *tags; /* NULL: its value is no list of tags */
+} Signature;
+
+static void signature_clear(void *data)
 {
-    GString *text = g_string_sized_new(field->length);
-    for (size_t at = 0; at < field->length; at++) {
-        if (field->text[at] == '\n')
-            g_string_append(text, "\r\n");
-        else if (field->text[at] != '\r')
-            g_string_append_c(text, field->text[at] ? field->text[at] : '\1');
-    }
-    if (g_str_has_suffix(text->str, "\r\n"))
-        g_string_truncate(text, text->len - 2);
-    return text;
+    g_clear_pointer(&((Signature *)data)->tags, g_hash_table_unref);
 }
 
-static DKIM_STAT feed(DKIM *dkim, const Message *message)
+static const char *tag(const Signature *signature, const char *name)
 {
-    DKIM_STAT status = message_field_count(message) > DKIM_FIELDS_MAX ? DKIM_STAT_SYNTAX : DKIM_STAT_OK;
-    for (size_t at = 0; at < message_field_count(message) && status == DKIM_STAT_OK; at++) {
-        const Field *field = message_field(message, at);
-        if (field->name_length == 0)
+    return signature->tags ? g_hash_table_lookup(signature->tags, name) : NULL;
+}
+
+/* Is it by this domain, or one below it? */
+static bool is_signed_within(const Signature *signature, const char *domain)
+{
+    const char *signer = tag(signature, "d");
+    g_autofree char *name = signer ? domain_name_ascii(signer) : NULL;
+    return name && domain_name_within(name, domain);
+}
+
+/* Return the first DKIM_CHECKED_MAX signatures of the message, in its order: of Signature. With domain only those that
+ * are by it or by one below it. */
+static GArray *signatures_of(const Message *message, const char *domain)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(Signature));
+    g_array_set_clear_func(all, signature_clear);
+    size_t index = 0;
+    for (; all->len < DKIM_CHECKED_MAX && message_find(message, FIELD, &index); index++) {
+        const Field *field = message_field(message, index);
+        Signature signature = {field, dkim_tags_of(field)};
+        if (!domain || is_signed_within(&signature, domain))
+            g_array_append_val(all, signature);
+        else
+            signature_clear(&signature);
+    }
+    return all;
+}
+
+/* Keep those signatures that are by the domain or, unless strict, another domain of its organization. Returns
+ * NAMES_TROUBLE or NAMES_PENDING when that is not known (now) of one, which is not kept; else NAMES_NONE. */
+static NamesAnswer keep_aligned(GArray *signatures, const char *domain, bool strict, const Names *names)
+{
+    NamesAnswer worst = NAMES_NONE;
+    for (guint at = signatures->len; at-- > 0;) {
+        const char *signer = tag(&g_array_index(signatures, Signature, at), "d");
+        NamesAnswer answer = signer ? dmarc_aligned(names, signer, domain, strict) : NAMES_NONE;
+        if (answer == NAMES_FOUND)
             continue;
-        GString *text = wire_field(field);
-        status = dkim_header(dkim, (u_char *)text->str, text->len);
-        g_string_free(text, TRUE);
+        g_array_remove_index(signatures, at);
+        worst = MAX(worst, answer);
     }
-    if (status == DKIM_STAT_OK)
-        status = dkim_eoh(dkim);
-    g_autoptr(GBytes) body = message_body(message);
-    size_t length;
-    const void *octets = g_bytes_get_data(body, &length);
-    if (status == DKIM_STAT_OK && length > 0)
-        status = dkim_body(dkim, (u_char *)octets, length);
-    return status == DKIM_STAT_OK ? dkim_eom(dkim, NULL) : status;
+    return worst;
 }
 
-/* One check, for the callbacks of the library. */
-typedef struct Check {
-    const char *domain; /* NULL: all signatures are looked at */
-    const Names *names;
-    NamesAnswer worst; /* of what the DNS said */
-} Check;
-
-/* Signatures of others, and too many of them, are not looked at. */
-static DKIM_CBSTAT leave_out_others(DKIM *dkim, DKIM_SIGINFO **signatures, int count)
+/* Begin to ask for the keys; false: an answer is still to come. */
+static bool keys_known(const GArray *signatures, const Names *names)
 {
-    const Check *check = dkim_get_user_context(dkim);
-    for (int at = 0; at < count; at++) {
-        const char *signer = (const char *)dkim_sig_getdomain(signatures[at]);
-        if (!signer || (check->domain ? !dmarc_aligned(signer, check->domain, false) : at >= DKIM_CHECKED_MAX))
-            dkim_sig_ignore(signatures[at]);
+    bool known = true;
+    for (guint at = 0; at < signatures->len; at++) {
+        const char *const *texts;
+        GHashTable *tags = g_array_index(signatures, Signature, at).tags;
+        known = !(tags && dkim_ask_key(tags, names, &texts) == NAMES_PENDING) && known;
     }
-    return DKIM_CBSTAT_CONTINUE;
+    return known;
 }
 
-static NamesAnswer ask_key(DKIM_SIGINFO *signature, const Names *names, const char *const **texts)
+/* Is the domain of i= that of d=, or below it? The part before the "@" may be missing. */
+static bool identity_fits(const Signature *signature)
 {
-    const char *domain = (const char *)dkim_sig_getdomain(signature);
-    const char *selector = (const char *)dkim_sig_getselector(signature);
-    g_autofree char *name = domain && selector ? g_strdup_printf("%s._domainkey.%s", selector, domain) : NULL;
-    return name ? names->text(names->data, name, texts) : NAMES_NONE;
+    const char *identity = tag(signature, "i"), *domain = tag(signature, "d");
+    const char *at = identity ? strrchr(identity, '@') : NULL;
+    if (!identity || !at)
+        return !identity;
+    g_autofree char *below = domain_name_ascii(at + 1), *above = domain_name_ascii(domain);
+    return domain_name_within(below, above);
 }
 
-/* Return the first of the records that is a key for the signature. When none is, return the first record, so that the
- * library finds out what is wrong with it. */
-static const char *choose_key(DKIM_SIGINFO *signature, const char *const *texts)
+/* Look at what ARC does not have (RFC 6376, 3.5 and 6.1.1). Returns why the signature is not valid, static. NULL: it
+ * is, as far as its form goes. */
+static const char *form_fault(const Signature *signature, int64_t now)
 {
-    const char *algorithm = (const char *)dkim_sig_gettagvalue(signature, FALSE, (u_char *)"a");
-    for (const char *const *text = texts; algorithm && texts[1] && *text; text++) {
-        EVP_PKEY *key = dkim_public_key(*text, algorithm);
-        EVP_PKEY_free(key);
-        if (key)
-            return *text;
+    static const char *const wanted[] = {"a", "b", "bh", "d", "h", "s"};
+    int64_t made, expiry;
+    if (!signature->tags)
+        return "its tags cannot be read";
+    if (g_strcmp0(tag(signature, "v"), "1") != 0)
+        return "v=1 is missing";
+    for (size_t at = 0; at < G_N_ELEMENTS(wanted); at++)
+        if (!tag(signature, wanted[at]) || !*tag(signature, wanted[at]))
+            return "a tag is missing";
+    if (!domain_name_valid(tag(signature, "d")) || !domain_name_valid(tag(signature, "s")))
+        return "d= or s= is no name";
+    if (!identity_fits(signature))
+        return "i= is not below d=";
+    if (!dkim_list_has(tag(signature, "q"), "dns/txt", false))
+        return "q= is not known";
+    if (!dkim_tag_number(signature->tags, "t", &made) || !dkim_tag_number(signature->tags, "x", &expiry) ||
+        (made >= 0 && expiry >= 0 && expiry <= made))
+        return "t= or x= is not valid";
+    return made > now / CLOCK_SECOND + CLOCKS_DIFFER ? "it is from the future" : NULL;
+}
+
+static DkimFinding check(const Message *message, const Signature *signature, const Names *names, int64_t now,
+                         const char **reason)
+{
+    const DkimSigned claim = {message, signature->field, signature->tags, now, false};
+    *reason = form_fault(signature, now);
+    return *reason ? DKIM_INVALID : dkim_check_message(&claim, names, reason);
+}
+
+NamesAnswer dkim_holds(const Message *message, const char *domain, bool strict, const Names *names, int64_t now)
+{
+    static const NamesAnswer answers[] = {
+        [DKIM_FITS] = NAMES_FOUND,  [DKIM_UNKNOWN] = NAMES_TROUBLE, [DKIM_WAITS] = NAMES_PENDING,
+        [DKIM_BROKEN] = NAMES_NONE, [DKIM_WEAK] = NAMES_NONE,       [DKIM_INVALID] = NAMES_NONE};
+    g_autofree char *own = domain_name_ascii(domain), *organization = NULL;
+    NamesAnswer wide = strict ? NAMES_NONE : dmarc_organization(names, domain, &organization);
+    if (wide == NAMES_PENDING)
+        return wide;
+    g_autoptr(GArray) signatures = signatures_of(message, organization ? organization : own);
+    NamesAnswer worst = MAX(wide, keep_aligned(signatures, domain, strict, names));
+    if (!keys_known(signatures, names))
+        return NAMES_PENDING;
+    for (guint at = 0; at < signatures->len; at++) {
+        const char *reason;
+        NamesAnswer one = answers[check(message, &g_array_index(signatures, Signature, at), names, now, &reason)];
+        if (one == NAMES_FOUND)
+            return one;
+        worst = MAX(worst, one);
     }
-    return texts[0];
-}
-
-static DKIM_CBSTAT find_key(DKIM *dkim, DKIM_SIGINFO *signature, unsigned char *text, size_t size)
-{
-    Check *check = dkim_get_user_context(dkim);
-    const char *const *texts = NULL;
-    NamesAnswer answer = ask_key(signature, check->names, &texts);
-    if (answer == NAMES_FOUND && g_strlcpy((char *)text, choose_key(signature, texts), size) < size)
-        return DKIM_CBSTAT_CONTINUE;
-    if (answer == NAMES_PENDING || answer == NAMES_TROUBLE) {
-        check->worst = MAX(check->worst, answer);
-        /* To try again ends the check of all signatures; where each counts, describe() tells this one apart. */
-        return check->domain ? DKIM_CBSTAT_TRYAGAIN : DKIM_CBSTAT_NOTFOUND;
-    }
-    return DKIM_CBSTAT_NOTFOUND;
-}
-
-static DKIM_LIB *verifier(void)
-{
-    static DKIM_LIB *library;
-    unsigned flags = DKIM_LIBFLAGS_FIXCRLF;
-    if (!library && (library = dkim_init(NULL, NULL))) {
-        dkim_options(library, DKIM_OP_SETOPT, DKIM_OPTS_FLAGS, &flags, sizeof flags);
-        dkim_set_prescreen(library, leave_out_others);
-        dkim_set_key_lookup(library, find_key);
-    }
-    return library;
-}
-
-NamesAnswer dkim_holds(const Message *message, const char *domain, const Names *names)
-{
-    Check check = {domain, names, NAMES_NONE};
-    DKIM_STAT status;
-    DKIM *dkim = verifier() ? dkim_verify(verifier(), (const u_char *)"listrunner", NULL, &status) : NULL;
-    if (!dkim)
-        return NAMES_TROUBLE;
-    dkim_set_user_context(dkim, &check);
-    DKIM_SIGINFO *signature = feed(dkim, message) == DKIM_STAT_OK ? dkim_getsignature(dkim) : NULL;
-    bool holds = signature && DKIM_SIG_CHECK(signature);
-    dkim_free(dkim);
-    return holds ? NAMES_FOUND : check.worst;
+    return worst;
 }
 
 /* ---- for Authentication-Results ---- */
 
-/* Begin to ask for the keys; false: an answer is still to come. This costs less than a check that finds so. */
-static bool keys_known(const Message *message, const Names *names)
+/* Append " header.d=VALUE" where the value is printable ASCII without blanks, quoted unless it is a token. */
+static void add_property(GString *text, const char *name, const char *value)
 {
-    bool known = true;
-    size_t index = 0, count = 0;
-    for (const Field *field; count < DKIM_CHECKED_MAX && (field = message_find(message, "DKIM-Signature", &index));
-         index++, count++) {
-        const char *const *texts;
-        g_autofree char *value = g_strndup(field->text + field->value_offset, field->length - field->value_offset);
-        g_autoptr(GHashTable) tags = dkim_tags_read(value);
-        const char *selector = tags ? g_hash_table_lookup(tags, "s") : NULL;
-        const char *domain = tags ? g_hash_table_lookup(tags, "d") : NULL;
-        g_autofree char *name = selector && domain ? g_strdup_printf("%s._domainkey.%s", selector, domain) : NULL;
-        if (name && names->text(names->data, name, &texts) == NAMES_PENDING)
-            known = false;
-    }
-    return known;
+    static const char token[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS ".-_+";
+    size_t plain = strspn(value, token), length = strlen(value);
+    if (length == 0 || length > WORD_MAX || strspn(value, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS ".-_+/=") != length)
+        return;
+    g_string_append_printf(text, plain == length ? " header.%s=%s" : " header.%s=\"%s\"", name, value);
 }
 
-static const char *verdict_of(DKIM_SIGINFO *signature, const Names *names)
+static void add_name(GString *text, const char *name, const char *value)
 {
-    const char *const *texts;
-    DKIM_SIGERROR problem = dkim_sig_geterror(signature);
-    if (DKIM_SIG_CHECK(signature))
-        return "pass";
-    if (ask_key(signature, names, &texts) == NAMES_TROUBLE)
-        return "temperror";
-    bool whole = problem == DKIM_SIGERROR_OK || problem == DKIM_SIGERROR_BADSIG || problem == DKIM_SIGERROR_UNKNOWN;
-    return whole || dkim_sig_getbh(signature) == DKIM_SIGBH_MISMATCH ? "fail" : "permerror";
+    g_autofree char *ascii = value && !g_str_is_ascii(value) ? domain_name_ascii(value) : g_strdup(value ? value : "");
+    add_property(text, name, ascii);
 }
 
-/* Append " header.d=VALUE" where the value is a word as domains and base64 are. */
-static void add_property(GString *text, const char *name, const void *value, size_t length)
-{
-    g_autofree char *word = g_strndup(value ? value : "", length);
-    if (*word && strspn(word, G_CSET_a_2_z G_CSET_A_2_Z "0123456789.-_+/=") == strlen(word))
-        g_string_append_printf(text, " header.%s=%s", name, word);
-}
+/* RFC 8601, 2.7.1, where "policy" is for a signature that this site does not accept, however it was made. */
+static const char *const verdicts[] = {
+    [DKIM_FITS] = "pass",         [DKIM_BROKEN] = "fail",       [DKIM_WEAK] = "policy",
+    [DKIM_INVALID] = "permerror", [DKIM_UNKNOWN] = "temperror",
+};
 
-static char *describe(DKIM_SIGINFO *signature, const Names *names)
+static char *describe(const Signature *signature, DkimFinding found, const char *reason)
 {
     GString *text = g_string_new("dkim=");
-    dkim_alg_t algorithm = 0;
-    bool named = dkim_sig_getsignalg(signature, &algorithm) == DKIM_STAT_OK;
-    const char *value = (const char *)dkim_sig_gettagvalue(signature, FALSE, (u_char *)"b");
-    g_autofree char *start = g_strdup(value ? value : "");
-    g_string_append(text, verdict_of(signature, names));
-    add_property(text, "d", dkim_sig_getdomain(signature), 255);
-    add_property(text, "s", dkim_sig_getselector(signature), 255);
-    if (named)
-        add_property(text, "a", algorithm == DKIM_SIGN_ED25519SHA256 ? "ed25519-sha256"
-                                : algorithm == DKIM_SIGN_RSASHA256   ? "rsa-sha256"
-                                                                     : "rsa-sha1", 20);
-    add_property(text, "b", dkim_squeeze(start), 8); /* RFC 6008 */
+    const char *algorithm = tag(signature, "a"), *value = tag(signature, "b");
+    g_autofree char *start = dkim_squeeze(g_strdup(value ? value : ""));
+    g_string_append(text, verdicts[found]);
+    if (found == DKIM_WEAK || found == DKIM_INVALID || found == DKIM_BROKEN)
+        g_string_append_printf(text, " reason=\"%s\"", reason);
+    add_name(text, "d", tag(signature, "d"));
+    add_name(text, "s", tag(signature, "s"));
+    add_property(text, "a", algorithm ? algorithm : "");
+    start[MIN(strlen(start), SIGNATURE_START)] = '\0';
+    add_property(text, "b", start);
     return g_string_free(text, FALSE);
 }
 
-bool dkim_results(const Message *message, const Names *names, GPtrArray *texts)
+bool dkim_results(const Message *message, const Names *names, int64_t now, GPtrArray *texts)
 {
-    Check check = {NULL, names, NAMES_NONE};
-    DKIM_STAT status;
-    if (message_field_count(message) > DKIM_FIELDS_MAX) {
-        g_ptr_array_add(texts, g_strdup("dkim=permerror"));
-        return true;
-    }
-    if (!keys_known(message, names))
+    g_autoptr(GArray) signatures = signatures_of(message, NULL);
+    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+    if (!keys_known(signatures, names))
         return false;
-    DKIM *dkim = verifier() ? dkim_verify(verifier(), (const u_char *)"listrunner", NULL, &status) : NULL;
-    DKIM_SIGINFO **signatures = NULL;
-    int count = 0;
-    guint before = texts->len;
-    if (dkim) {
-        dkim_set_user_context(dkim, &check);
-        feed(dkim, message);
-        if (dkim_getsiglist(dkim, &signatures, &count) != DKIM_STAT_OK)
-            count = 0;
+    for (guint at = 0; at < signatures->len; at++) {
+        const Signature *signature = &g_array_index(signatures, Signature, at);
+        const char *reason;
+        DkimFinding one = check(message, signature, names, now, &reason);
+        if (one == DKIM_WAITS)
+            return false;
+        g_ptr_array_add(found, describe(signature, one, reason));
     }
-    bool known = check.worst != NAMES_PENDING; /* of signatures that keys_known() could not read, too */
-    for (int at = 0; known && at < MIN(count, DKIM_CHECKED_MAX); at++)
-        g_ptr_array_add(texts, describe(signatures[at], names));
-    if (dkim)
-        dkim_free(dkim);
-    if (known && texts->len == before)
-        g_ptr_array_add(texts, g_strdup(dkim ? "dkim=none" : "dkim=temperror"));
-    return known;
+    if (found->len == 0)
+        g_ptr_array_add(found, g_strdup("dkim=none"));
+    g_ptr_array_extend_and_steal(texts, g_steal_pointer(&found));
+    return true;
 }

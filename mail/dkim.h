@@ -3,8 +3,8 @@
 #pragma once
 /*
  * DKIM signatures (RFC 6376, RFC 8463), made in the name of a domain of ours, and verified. A key is read once and
- * signs many messages; one thread at a time. libopendkim verifies; signatures are made over libcrypto, with what ARC
- * needs anyway, because libopendkim reads the private key anew for each of them (doc/performance.md).
+ * signs many messages; one thread at a time. Canonical forms and keys are those that ARC needs, too
+ * (mail/dkim_syntax.h); libcrypto does the rest.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -31,7 +31,8 @@ DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error
 void dkim_key_free(DkimKey *key);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DkimKey, dkim_key_free)
 
-/* May the key do this for mail of this domain: its own, or one below it? */
+/* May the key do this for mail of this domain: its own, or one below it? An Ed25519 key may not seal: who cannot read a
+ * seal (most receivers in 2026) takes the whole chain for broken, and says so to those after him. */
 bool dkim_key_fits(const DkimKey *key, const char *domain, DkimUse use);
 
 /* Borrowed; the algorithm is "rsa-sha256" or "ed25519-sha256". */
@@ -52,18 +53,19 @@ bool dkim_key_sign_message(const DkimKey *key, const Message *message, bool sign
  * FAIL_LATER. */
 bool dkim_key_sign_text(const DkimKey *key, const GString *text, GString *field, GError **error);
 
-/* No signature of a message with more fields holds. It would take libopendkim too long: its work grows with the fields
- * times the names in h=. */
-#define DKIM_FIELDS_MAX 10000
-
-/* Does a signature by domain, or by another domain of its organization, hold for the message as it is? NAMES_FOUND: one
- * does. NAMES_NONE: none does. NAMES_TROUBLE, NAMES_PENDING: its key is not known (now). */
-NamesAnswer dkim_holds(const Message *message, const char *domain, const Names *names);
-
-/* Check each signature, and append what Authentication-Results (RFC 8601) says of it to texts (of char *):
- * "dkim=pass header.d=example.org header.s=s1 header.a=rsa-sha256 header.b=AbCdEfGh", or "dkim=none". A key that the
- * DNS does not give now makes "temperror". No more than DKIM_CHECKED_MAX are checked, and none of a message with more
- * than DKIM_FIELDS_MAX fields ("dkim=permerror"). All keys are asked for at once. False: the answers are not there yet
- * (NAMES_PENDING); ask again. */
+/* So many signatures of a message are checked, the first in its order; for dkim_holds() those by domains that can be
+ * of the author's organization. */
 #define DKIM_CHECKED_MAX 10
-bool dkim_results(const Message *message, const Names *names, GPtrArray *texts);
+
+/* Does a signature by domain or, unless strict, by another domain of its organization hold for the message as it is, at
+ * that time (us since 1970)? A signature by rsa-sha1, or by an RSA key of less than 1024 bits, does not (RFC 8301).
+ * NAMES_FOUND: one does. NAMES_NONE: none does. NAMES_TROUBLE, NAMES_PENDING: a key, or whose a domain is, is not known
+ * (now). */
+NamesAnswer dkim_holds(const Message *message, const char *domain, bool strict, const Names *names, int64_t now);
+
+/* Check each signature at that time, and append what Authentication-Results (RFC 8601) says of it to texts (of char *):
+ * "dkim=pass header.d=example.org header.s=s1 header.a=rsa-sha256 header.b=AbCdEfGh", or "dkim=none" where there is no
+ * signature at all. "fail": it is not the signature of this message. "policy": the algorithm or the key is too weak to
+ * be believed. "permerror": it is not valid, or has no key. "temperror": the DNS does not give the key now. All keys
+ * are asked for at once. False: the answers are not there yet (NAMES_PENDING); ask again. */
+bool dkim_results(const Message *message, const Names *names, int64_t now, GPtrArray *texts);

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/secret_file.h"
 
 static DkimUse use_of(const char *word)
 {
@@ -26,9 +27,10 @@ GPtrArray *dkim_keys_read(const Config *config)
         DkimUse use = use_of(config_string(config, section, "use"));
         if (!file || !domain || !selector || !config_bool(config, section, "enabled"))
             continue;
-        DkimKey *key = g_file_get_contents(file, &pem, NULL, &error)
-                           ? dkim_key_new(&(DkimKeyPlace){domain, selector, use}, pem, &error)
-                           : NULL;
+        pem = secret_file_read(file, &error);
+        DkimKey *key = pem ? dkim_key_new(&(DkimKeyPlace){domain, selector, use}, pem, &error) : NULL;
+        if (key && (use & DKIM_USE_SEAL) && !dkim_key_fits(key, domain, DKIM_USE_SEAL))
+            log_warn("[%s] use: this is an Ed25519 key, which makes no seals (ARC); an RSA key does", section);
         if (key)
             g_ptr_array_add(keys, key);
         else

@@ -15,7 +15,7 @@ GPtrArray *dkim_keys_read(const Config *config);
 typedef struct Signing {
     const char *domain;  /* of the list: each key that fits signs */
     bool dkim;
-    const ArcSeal *seal; /* the first key that fits and may seal does; NULL: none */
+    const ArcSeal *seal; /* the first key that fits and may seal (dkim_key_fits()) does; NULL: none */
 } Signing;
 
 /* Return true when there is a key for one of them. */

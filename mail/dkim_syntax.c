@@ -5,6 +5,9 @@
 #include <openssl/x509.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "mail/domain_name.h"
+
 #define RSA_BITS_MIN 1024 /* RFC 8301, 3.2 */
 #define ED25519_BYTES 32
 
@@ -20,7 +23,7 @@ static bool is_tag_name(const char *name)
     if (!g_ascii_isalpha(*name))
         return false;
     for (; *name; name++)
-        if (!g_ascii_isalnum(*name) && *name != '_')
+        if (!g_ascii_isalnum(*name) && *name != '_' && *name != '-') /* "-" is not allowed, but does no harm */
             return false;
     return true;
 }
@@ -42,6 +45,29 @@ GHashTable *dkim_tags_read(const char *text)
         g_hash_table_insert(tags, g_steal_pointer(&name), g_strdup(g_strstrip(equals + 1)));
     }
     return g_steal_pointer(&tags);
+}
+
+GHashTable *dkim_tags_of(const Field *field)
+{
+    size_t length = field->length - field->value_offset;
+    g_autofree char *value = g_strndup(field->text + field->value_offset, length);
+    return strlen(value) == length ? dkim_tags_read(value) : NULL;
+}
+
+bool dkim_tag_number(GHashTable *tags, const char *name, int64_t *number)
+{
+    const char *text = g_hash_table_lookup(tags, name);
+    *number = text ? (int64_t)MIN(g_ascii_strtoull(text, NULL, 10), G_MAXINT64) : -1;
+    return !text || (*text && strspn(text, "0123456789") == strlen(text));
+}
+
+bool dkim_list_has(const char *list, const char *word, bool any)
+{
+    g_auto(GStrv) words = g_strsplit(list ? list : word, ":", -1);
+    for (char **at = words; *at; at++)
+        if (strcmp(g_strstrip(*at), word) == 0 || (any && strcmp(*at, "*") == 0))
+            return true;
+    return false;
 }
 
 char *dkim_squeeze(char *value)
@@ -240,35 +266,56 @@ char *dkim_body_hash(GBytes *body, bool relaxed, int64_t limit, int64_t *length)
 
 /* ---- keys ---- */
 
-/* Return true when the list, with colons between its words, has the word, or "*" if any is true, or is missing. */
-static bool lists(const char *list, const char *word, bool any)
+/* Decode strictly: libraries pass over what is no base64, and each of them over something else. NULL: it is none. */
+static guint8 *decode(const char *text, gsize *length)
 {
-    g_auto(GStrv) words = g_strsplit(list ? list : word, ":", -1);
-    for (char **at = words; *at; at++)
-        if (strcmp(g_strstrip(*at), word) == 0 || (any && strcmp(*at, "*") == 0))
-            return true;
-    return false;
+    g_autofree char *bare = dkim_squeeze(g_strdup(text ? text : ""));
+    size_t letters = strspn(bare, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "+/"), all = strlen(bare);
+    bool valid = letters > 0 && all % 4 == 0 && all - letters <= 2 && strspn(bare + letters, "=") == all - letters;
+    return valid ? g_base64_decode(bare, length) : NULL;
 }
 
-EVP_PKEY *dkim_public_key(const char *record, const char *algorithm)
+/* The formats that p= has of an RSA key: that of most keys, and that of RFC 6376 itself. */
+static EVP_PKEY *read_rsa(const guint8 *bytes, gsize length)
 {
-    bool edwards = strcmp(algorithm, "ed25519-sha256") == 0;
-    g_autoptr(GHashTable) tags = dkim_tags_read(record);
-    if (!tags || (!edwards && strcmp(algorithm, "rsa-sha256") != 0))
+    const unsigned char *at = bytes;
+    EVP_PKEY *key = d2i_PUBKEY(NULL, &at, (long)length);
+    at = bytes;
+    return key ? key : d2i_PublicKey(EVP_PKEY_RSA, NULL, &at, (long)length);
+}
+
+/* With t=s the identity must be of the domain itself. */
+static bool is_for_identity(GHashTable *record, GHashTable *tags)
+{
+    const char *flags = g_hash_table_lookup(record, "t"), *identity = g_hash_table_lookup(tags, "i");
+    const char *at = identity ? strrchr(identity, '@') : NULL;
+    return !flags || !dkim_list_has(flags, "s", false) || !at ||
+           g_ascii_strcasecmp(at + 1, g_hash_table_lookup(tags, "d")) == 0;
+}
+
+EVP_PKEY *dkim_public_key(const char *record, GHashTable *tags, bool *weak)
+{
+    const char *algorithm = g_hash_table_lookup(tags, "a");
+    bool edwards = g_strcmp0(algorithm, "ed25519-sha256") == 0;
+    g_autoptr(GHashTable) key_tags = dkim_tags_read(record);
+    *weak = false;
+    if (!key_tags || (!edwards && g_strcmp0(algorithm, "rsa-sha256") != 0))
         return NULL;
-    const char *version = g_hash_table_lookup(tags, "v"), *kind = g_hash_table_lookup(tags, "k");
-    char *text = g_hash_table_lookup(tags, "p");
+    const char *version = g_hash_table_lookup(key_tags, "v"), *kind = g_hash_table_lookup(key_tags, "k");
     if ((version && strcmp(version, "DKIM1") != 0) || strcmp(kind ? kind : "rsa", edwards ? "ed25519" : "rsa") != 0 ||
-        !lists(g_hash_table_lookup(tags, "h"), "sha256", false) || !lists(g_hash_table_lookup(tags, "s"), "email", true)
-        || !text || !*dkim_squeeze(text))
+        !dkim_list_has(g_hash_table_lookup(key_tags, "h"), "sha256", false) ||
+        !dkim_list_has(g_hash_table_lookup(key_tags, "s"), "email", true) || !is_for_identity(key_tags, tags))
         return NULL;
     gsize length;
-    g_autofree guchar *octets = g_base64_decode(text, &length);
-    const unsigned char *at = octets;
+    g_autofree guint8 *bytes = decode(g_hash_table_lookup(key_tags, "p"), &length);
+    if (!bytes)
+        return NULL;
     if (edwards)
-        return length == ED25519_BYTES ? EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, octets, length) : NULL;
-    EVP_PKEY *key = d2i_PUBKEY(NULL, &at, (long)length);
-    if (key && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA && EVP_PKEY_get_bits(key) >= RSA_BITS_MIN)
+        return length == ED25519_BYTES ? EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, bytes, length) : NULL;
+    EVP_PKEY *key = read_rsa(bytes, length);
+    bool rsa = key && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA;
+    *weak = rsa && EVP_PKEY_get_bits(key) < RSA_BITS_MIN;
+    if (rsa && !*weak)
         return key;
     EVP_PKEY_free(key);
     return NULL;
@@ -293,20 +340,6 @@ static const EVP_MD *hash_of(EVP_PKEY *key)
     return EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 ? NULL : EVP_sha256();
 }
 
-bool dkim_signature_fits(EVP_PKEY *key, const GString *text, const char *signature)
-{
-    guint8 digest[32];
-    const guint8 *octets;
-    gsize length, signature_length;
-    g_autofree guchar *given = g_base64_decode(signature, &signature_length);
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    message_of(key, text, digest, &octets, &length);
-    bool fits = EVP_DigestVerifyInit(context, NULL, hash_of(key), NULL, key) == 1 &&
-                EVP_DigestVerify(context, given, signature_length, octets, length) == 1;
-    EVP_MD_CTX_free(context);
-    return fits;
-}
-
 char *dkim_signature_make(EVP_PKEY *key, const GString *text)
 {
     guint8 digest[32];
@@ -323,4 +356,136 @@ char *dkim_signature_make(EVP_PKEY *key, const GString *text)
     }
     EVP_MD_CTX_free(context);
     return done ? g_base64_encode(made, size) : NULL;
+}
+
+/* ---- checking ---- */
+
+static bool is_signature(EVP_PKEY *key, const GString *text, const guint8 *signature, gsize signature_length)
+{
+    guint8 digest[32];
+    const guint8 *octets;
+    gsize length;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    message_of(key, text, digest, &octets, &length);
+    bool fits = EVP_DigestVerifyInit(context, NULL, hash_of(key), NULL, key) == 1 &&
+                EVP_DigestVerify(context, signature, signature_length, octets, length) == 1;
+    EVP_MD_CTX_free(context);
+    return fits;
+}
+
+NamesAnswer dkim_ask_key(GHashTable *tags, const Names *names, const char *const **records)
+{
+    const char *selector = g_hash_table_lookup(tags, "s"), *domain = g_hash_table_lookup(tags, "d");
+    if (!domain_name_valid(selector) || !domain_name_valid(domain))
+        return NAMES_NONE;
+    g_autofree char *ascii_selector = domain_name_ascii(selector), *ascii_domain = domain_name_ascii(domain);
+    g_autofree char *name = g_strdup_printf("%s._domainkey.%s", ascii_selector, ascii_domain);
+    return names->text(names->data, name, records);
+}
+
+/* Why no signature by this algorithm is looked at; NULL: it is. */
+static DkimFinding judge_algorithm(GHashTable *tags, const char **reason)
+{
+    const char *algorithm = g_hash_table_lookup(tags, "a");
+    bool usable = g_strcmp0(algorithm, "rsa-sha256") == 0 || g_strcmp0(algorithm, "ed25519-sha256") == 0;
+    bool weak = g_strcmp0(algorithm, "rsa-sha1") == 0;
+    *reason = usable ? NULL : weak ? "rsa-sha1 is no longer valid" : "the algorithm is not known";
+    return usable ? DKIM_FITS : weak ? DKIM_WEAK : DKIM_INVALID;
+}
+
+static const char *const key_faults[] = {
+    [DKIM_FITS] = NULL,
+    [DKIM_BROKEN] = "the signature does not fit",
+    [DKIM_WEAK] = "the key has less than 1024 bits",
+    [DKIM_INVALID] = "there is no key for it",
+};
+
+DkimFinding dkim_check_text(GHashTable *tags, const GString *text, const Names *names, const char **reason)
+{
+    const char *const *records = NULL;
+    gsize length;
+    g_autofree guint8 *signature = decode(g_hash_table_lookup(tags, "b"), &length);
+    DkimFinding found = judge_algorithm(tags, reason);
+    if (found != DKIM_FITS)
+        return found;
+    *reason = "b= is no signature";
+    if (!signature)
+        return DKIM_INVALID;
+    NamesAnswer answer = dkim_ask_key(tags, names, &records);
+    *reason = "the DNS gave no answer";
+    if (answer == NAMES_PENDING || answer == NAMES_TROUBLE)
+        return answer == NAMES_PENDING ? DKIM_WAITS : DKIM_UNKNOWN;
+    found = DKIM_INVALID;
+    for (; answer == NAMES_FOUND && *records && found != DKIM_FITS; records++) {
+        bool weak;
+        EVP_PKEY *key = dkim_public_key(*records, tags, &weak);
+        DkimFinding one = !key                                         ? (weak ? DKIM_WEAK : DKIM_INVALID)
+                          : is_signature(key, text, signature, length) ? DKIM_FITS
+                                                                       : DKIM_BROKEN;
+        found = MIN(found, one);
+        EVP_PKEY_free(key);
+    }
+    *reason = key_faults[found];
+    return found;
+}
+
+/* Read c=, "simple" or "relaxed/simple". Returns false when it is something else. */
+static bool read_forms(GHashTable *tags, bool *header_relaxed, bool *body_relaxed)
+{
+    const char *forms = g_hash_table_lookup(tags, "c");
+    g_auto(GStrv) words = g_strsplit(forms ? forms : "simple", "/", 3);
+    bool *relaxed[] = {header_relaxed, body_relaxed};
+    *header_relaxed = *body_relaxed = false;
+    for (size_t at = 0; words[at]; at++) {
+        if (at == G_N_ELEMENTS(relaxed) || (strcmp(words[at], "simple") != 0 && strcmp(words[at], "relaxed") != 0))
+            return false;
+        *relaxed[at] = strcmp(words[at], "relaxed") == 0;
+    }
+    return words[0] != NULL;
+}
+
+static bool has_word(char **words, const char *word)
+{
+    for (; *words; words++)
+        if (g_ascii_strcasecmp(*words, word) == 0)
+            return true;
+    return false;
+}
+
+/* Does the body have the hash bh=, as far as l= goes? */
+static bool body_fits(const DkimSigned *claim, bool relaxed, int64_t most)
+{
+    int64_t length;
+    g_autofree char *sum = dkim_squeeze(g_strdup(g_hash_table_lookup(claim->tags, "bh")));
+    g_autoptr(GBytes) body = message_body(claim->message);
+    g_autofree char *found = dkim_body_hash(body, relaxed, most, &length);
+    return strcmp(sum, found) == 0 && (most < 0 || (claim->whole ? length == most : length >= most));
+}
+
+DkimFinding dkim_check_message(const DkimSigned *claim, const Names *names, const char **reason)
+{
+    bool relaxed, body_relaxed;
+    int64_t expiry, most;
+    GHashTable *tags = claim->tags;
+    g_autofree char *list = g_strdup(g_hash_table_lookup(tags, "h"));
+    g_auto(GStrv) words = g_strsplit(list ? dkim_squeeze(list) : "", ":", -1);
+    DkimFinding usable = judge_algorithm(tags, reason);
+    if (usable != DKIM_FITS)
+        return usable;
+    *reason = !read_forms(tags, &relaxed, &body_relaxed)                                   ? "c= is not valid"
+              : !has_word(words, "from")                                                   ? "h= lacks From"
+              : !g_hash_table_contains(tags, "bh")                                         ? "bh= is missing"
+              : !dkim_tag_number(tags, "l", &most) || !dkim_tag_number(tags, "x", &expiry) ? "a number is not valid"
+              : expiry >= 0 && claim->time / CLOCK_SECOND > expiry                         ? "it has expired"
+                                                                                           : NULL;
+    if (*reason)
+        return DKIM_INVALID;
+    *reason = "the body is not the one that was signed";
+    if (!body_fits(claim, body_relaxed, most))
+        return DKIM_BROKEN;
+    g_autoptr(GString) text = g_string_new(NULL);
+    dkim_append_named(text, claim->message, words, relaxed);
+    dkim_append_field(text, claim->field, relaxed, true);
+    dkim_cut_line_end(text);
+    return dkim_check_text(tags, text, names, reason);
 }

@@ -2,19 +2,29 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What DKIM (RFC 6376, sections 3.2, 3.4 and 3.6.1; RFC 8301, RFC 8463) and ARC (RFC 8617) have in common, for the code
- * of ARC: lists of tags, canonical forms, and keys from the DNS. All that is read may be anybody's nonsense: then the
- * answer is NULL or false.
+ * The syntax that DKIM (RFC 6376, sections 3.2, 3.4 to 3.6 and 6.1; RFC 8301, RFC 8463) and ARC (RFC 8617) share: lists
+ * of tags, canonical forms, keys from the DNS, and the check of a signature. All that is read may be anybody's
+ * nonsense: then the answer is NULL, false or DKIM_INVALID. The work grows with the length of message and field, not
+ * with their product.
  */
 #include <glib.h>
 #include <openssl/evp.h>
 #include <stdbool.h>
 
 #include "mail/message.h"
+#include "mail/names.h"
 
 /* Read "a=rsa-sha256; d=example.org; b=...": name -> value, both without blanks and folds around, freed with the table.
  * NULL: this is no such list, or a tag stands in it twice. */
 GHashTable *dkim_tags_read(const char *text);
+GHashTable *dkim_tags_of(const Field *field); /* the same of a field's value; NULL also when it has a NUL */
+
+/* Read a tag of decimal digits. Returns false when it is there and is something else; *number is -1 when it is not
+ * there. */
+bool dkim_tag_number(GHashTable *tags, const char *name, int64_t *number);
+
+/* Return true when the list, with colons between its words, has the word, or "*" if any is true, or is NULL. */
+bool dkim_list_has(const char *list, const char *word, bool any);
 
 /* Take the blanks and folds out of a value that may be folded anywhere (b=, bh=, h=, p=), in its place. */
 char *dkim_squeeze(char *value);
@@ -37,13 +47,40 @@ Field dkim_field_of(const GString *text);
  * feeds count as CRLF. *length, unless NULL, is the length of that form. */
 char *dkim_body_hash(GBytes *body, bool relaxed, int64_t limit, int64_t *length);
 
-/* Read a key of the DNS for the algorithm, "rsa-sha256" or "ed25519-sha256". NULL: it is another kind of record, was
- * revoked, or has less than 1024 bits. Freed with EVP_PKEY_free(). */
-EVP_PKEY *dkim_public_key(const char *record, const char *algorithm);
+/* ---- the check of a signature ---- */
 
-/* Is this the signature (base64) of the text by the key, by RSA and SHA-256 or, for such a key, by Ed25519 over the
- * SHA-256 (RFC 8463)? */
-bool dkim_signature_fits(EVP_PKEY *key, const GString *text, const char *signature);
+/* The best of several is the lowest. */
+typedef enum DkimFinding {
+    DKIM_FITS,
+    DKIM_BROKEN,  /* this is not the text that was signed, or not by this key */
+    DKIM_WEAK,    /* rsa-sha1, or an RSA key of less than 1024 bits, which nobody may believe (RFC 8301) */
+    DKIM_INVALID, /* the field is not as it must be, has expired, or there is no key for it */
+    DKIM_UNKNOWN, /* no name server gave the key */
+    DKIM_WAITS,   /* its answer is still to come */
+} DkimFinding;
 
-/* Sign likewise: base64, g_free(). NULL: libcrypto failed. */
+/* Ask for the records at s=._domainkey.d=, as Names.text does. NAMES_NONE also when these tags make no name. */
+NamesAnswer dkim_ask_key(GHashTable *tags, const Names *names, const char *const **records);
+
+/* Read a record of the DNS as the key for the signature with these tags. NULL: it is another kind of record, not for
+ * this signature, was revoked, or is too short, and *weak says whether that is all. Freed with EVP_PKEY_free(). */
+EVP_PKEY *dkim_public_key(const char *record, GHashTable *tags, bool *weak);
+
+/* Is b= the signature of the text (in canonical form) by one of the keys at its place, by RSA and SHA-256 or, for such
+ * a key, by Ed25519 over the SHA-256 (RFC 8463)? *reason, static, is set unless it is. */
+DkimFinding dkim_check_text(GHashTable *tags, const GString *text, const Names *names, const char **reason);
+
+/* A signature over a message: DKIM-Signature or ARC-Message-Signature. All borrowed. */
+typedef struct DkimSigned {
+    const Message *message;
+    const Field *field;
+    GHashTable *tags; /* of the field */
+    int64_t time;     /* us since 1970; x= must not be before */
+    bool whole;       /* l= must cover the whole body */
+} DkimSigned;
+
+/* Check header and body by a=, c=, h=, bh=, l=, x= and the key. *reason likewise. */
+DkimFinding dkim_check_message(const DkimSigned *claim, const Names *names, const char **reason);
+
+/* Sign such a text: base64, g_free(). NULL: libcrypto failed. */
 char *dkim_signature_make(EVP_PKEY *key, const GString *text);

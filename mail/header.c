@@ -2,23 +2,24 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/header.h"
 
-#include <errno.h>
 #include <string.h>
 
+#include "base/octets.h"
+#include "mail/charset.h"
 #include "mail/transfer.h"
 
 #define LINE_MAX_LENGTH 76
 #define WORD_MAX 75
 #define WORD_OVERHEAD 12 /* =?utf-8?b?...?= */
 #define WORD_TEXT_MAX 998 /* octets of text in a word that is read: more than the 75 of RFC 2047, for a line at most */
-#define REPLACEMENT "\xef\xbf\xbd"
 
-/* One encoded word in a value. */
-typedef struct Word {
+/* Encoded words of one charset that follow each other. */
+typedef struct Run {
     char *charset;
-    GString *octets;
+    GString *octets; /* of all its words */
+    GArray *ends;    /* of size_t: where in octets each word ends */
     const char *end; /* what follows it */
-} Word;
+} Run;
 
 static bool is_blank(char octet)
 {
@@ -35,16 +36,17 @@ static void decode_q(const char *text, size_t length, GString *octets)
     }
 }
 
-static void word_clear(Word *word)
+static void run_clear(Run *run)
 {
-    g_clear_pointer(&word->charset, g_free);
-    if (word->octets)
-        g_string_free(word->octets, TRUE);
-    word->octets = NULL;
+    g_free(run->charset);
+    g_string_free(run->octets, TRUE);
+    g_array_unref(run->ends);
 }
 
-/* Reads an encoded word at at: =?charset[*language]?B or Q?text?= */
-static bool read_word(const char *at, Word *word)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
+
+/* Read an encoded word at at, =?charset[*language]?B or Q?text?=, into the run if its charset is that of the run. */
+static bool read_word(const char *at, Run *run)
 {
     if (at[0] != '=' || at[1] != '?')
         return false;
@@ -60,94 +62,100 @@ static bool read_word(const char *at, Word *word)
     if (end[0] != '?' || end[1] != '=' || (encoding != 'B' && encoding != 'Q'))
         return false;
     const char *star = memchr(charset, '*', (size_t)(mark - charset));
-    word->charset = g_strndup(charset, (size_t)((star ? star : mark) - charset));
-    word->octets = g_string_new(NULL);
-    word->end = end + 2;
+    g_autofree char *label = g_strndup(charset, (size_t)((star ? star : mark) - charset));
+    if (run->charset && !charset_same(run->charset, label))
+        return false;
+    if (!run->charset)
+        run->charset = g_steal_pointer(&label);
+    run->end = end + 2;
     if (encoding == 'B')
-        transfer_decode_base64(text, (size_t)(end - text), word->octets);
+        transfer_decode_base64(text, (size_t)(end - text), run->octets);
     else
-        decode_q(text, (size_t)(end - text), word->octets);
+        decode_q(text, (size_t)(end - text), run->octets);
+    g_array_append_val(run->ends, run->octets->len);
     return true;
 }
 
-/* Converts octets; what the charset does not know becomes U+FFFD. */
-static void append_converted(GString *text, const char *charset, const GString *octets)
+/* Decode a run's words each for itself, as is right where a charset with escapes begins anew in each. */
+static bool decode_apart(const Run *run, GString *text)
 {
-    if (octets->len == 0)
-        return;
-    GIConv converter = (GIConv)-1;
-    if (g_ascii_strcasecmp(charset, "utf-8") != 0)
-        converter = g_iconv_open("UTF-8", charset);
-    if (converter == (GIConv)-1) {
-        g_autofree char *valid = g_utf8_make_valid(octets->str, (gssize)octets->len);
-        g_string_append(text, valid);
-        return;
+    bool exact = true;
+    for (size_t at = 0, start = 0; at < run->ends->len; at++) {
+        size_t end = g_array_index(run->ends, size_t, at);
+        exact = charset_decode(run->charset, run->octets->str + start, end - start, false, text) && exact;
+        start = end;
     }
-    char *from = octets->str;
-    gsize left = octets->len;
-    while (left > 0) {
-        char buffer[512], *to = buffer;
-        gsize room = sizeof buffer;
-        errno = 0;
-        gsize result = g_iconv(converter, &from, &left, &to, &room);
-        g_string_append_len(text, buffer, to - buffer);
-        if (result == (gsize)-1 && errno != E2BIG) {
-            g_string_append(text, REPLACEMENT);
-            from++;
-            left--;
-        }
-    }
-    g_iconv_close(converter);
+    return exact;
 }
 
-/* Decodes a run of encoded words. A character may be cut between two words of
- * one charset, so their octets are joined first. */
-static const char *append_words(GString *text, const char *at)
+/* The first control character, C1 among them. */
+static char *find_control(char *at)
 {
-    Word word = {0}, next = {0};
-    if (!read_word(at, &word))
+    for (; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127 || (*at == '\xc2' && (unsigned char)at[1] < 0xa0))
+            return at;
+    return NULL;
+}
+
+/* Decode a run of encoded words; return what follows it, or at itself when none is there. Set *exact to false where
+ * something was lost. A character may be cut between two words, so their octets are joined first. */
+static const char *append_words(GString *text, const char *at, bool *exact)
+{
+    g_auto(Run) run = {.octets = g_string_new(NULL), .ends = g_array_new(FALSE, FALSE, sizeof(size_t))};
+    for (const char *next = at; read_word(next, &run);)
+        for (next = run.end; is_blank(*next);)
+            next++;
+    if (!run.end)
         return at;
-    const char *end = word.end;
-    for (;;) {
-        const char *gap = end;
-        while (is_blank(*gap))
-            gap++;
-        if (!read_word(gap, &next))
-            break;
-        end = next.end;
-        if (g_ascii_strcasecmp(word.charset, next.charset) == 0) {
-            g_string_append_len(word.octets, next.octets->str, (gssize)next.octets->len);
-            word_clear(&next);
-        } else {
-            append_converted(text, word.charset, word.octets);
-            word_clear(&word);
-            word = next;
-            next = (Word){0};
-        }
-    }
-    append_converted(text, word.charset, word.octets);
-    word_clear(&word);
-    return end;
+    g_autoptr(GString) joined = g_string_new(NULL), apart = g_string_new(NULL);
+    bool whole = charset_decode(run.charset, run.octets->str, run.octets->len, false, joined);
+    bool split = !whole && run.ends->len > 1 && decode_apart(&run, apart);
+    const GString *best = split ? apart : joined;
+    *exact = *exact && (whole || split) && strlen(best->str) == best->len && !find_control(best->str);
+    g_string_append_len(text, best->str, (gssize)best->len);
+    return run.end;
 }
 
-char *header_decode(const char *value)
+bool header_decode_exactly(const char *value, char **text)
 {
-    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GString) out = g_string_new(NULL);
+    bool exact = true, behind_word = false;
     for (const char *at = value; *at;) {
-        const char *end = append_words(text, at);
-        if (end != at) {
+        const char *word = at;
+        while (behind_word && is_blank(*word))
+            word++;
+        const char *end = *word == '=' ? append_words(out, word, &exact) : word;
+        behind_word = end != word;
+        if (behind_word) {
             at = end;
             continue;
         }
         if (*at != '\r' && *at != '\n')
-            g_string_append_c(text, *at);
+            g_string_append_c(out, *at == '\t' ? ' ' : *at);
         at++;
     }
-    char *valid = g_utf8_make_valid(text->str, (gssize)text->len);
-    for (char *at = valid; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 127)
-            *at = ' ';
-    return valid;
+    exact = exact && g_utf8_validate_len(out->str, out->len, NULL);
+    *text = g_utf8_make_valid(out->str, (gssize)out->len);
+    for (char *at = *text; (at = find_control(at)); exact = false) {
+        if (*at == '\xc2')
+            *at++ = ' ';
+        *at++ = ' ';
+    }
+    return exact;
+}
+
+char *header_decode(const char *value)
+{
+    char *text;
+    header_decode_exactly(value, &text);
+    return text;
+}
+
+char *header_show(const char *value)
+{
+    g_autofree char *text = NULL;
+    bool exact = header_decode_exactly(value, &text);
+    return exact || octets_8bit(value, strlen(value)) ? g_steal_pointer(&text) : g_strdup(value);
 }
 
 /* Too long for a line of 998 bytes (RFC 5322, 2.1.1) with what stands before and behind it: only encoded words can be
@@ -209,19 +217,30 @@ char *header_encode(const char *text, size_t column)
     return is_plain(valid) ? fold(valid, column) : encode_words(valid, column);
 }
 
-char *header_phrase(const char *text, size_t column)
+#define SPECIALS "()<>[]:;@,.\"\\"
+
+static char *quote(const char *text)
 {
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
-    if (!is_plain(valid) || strlen(valid) > LINE_MAX_LENGTH * 2)
-        return encode_words(valid, column);
-    if (!strpbrk(valid, "()<>[]:;@,.\"\\"))
-        return g_strdup(valid);
     GString *quoted = g_string_new("\"");
-    for (const char *at = valid; *at; at++) {
+    for (const char *at = text; *at; at++) {
         if (*at == '"' || *at == '\\')
             g_string_append_c(quoted, '\\');
         g_string_append_c(quoted, *at);
     }
     g_string_append_c(quoted, '"');
     return g_string_free(quoted, false);
+}
+
+char *header_phrase(const char *text, size_t column)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    if (!is_plain(valid) || strlen(valid) > LINE_MAX_LENGTH * 2)
+        return encode_words(valid, column);
+    return strpbrk(valid, SPECIALS) ? quote(valid) : g_strdup(valid);
+}
+
+char *header_phrase_raw(const char *display, size_t column)
+{
+    g_autofree char *phrase = strpbrk(display, SPECIALS) ? quote(display) : g_strdup(display);
+    return fold(phrase, column);
 }

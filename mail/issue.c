@@ -9,7 +9,9 @@
 #include "mail/address.h"
 #include "mail/header.h"
 #include "mail/issue_internal.h"
+#include "mail/loop_mark.h"
 #include "mail/message.h"
+#include "mail/subject.h"
 
 #define WRAP_COLUMNS 72
 #define CONTINUED "         "
@@ -59,13 +61,16 @@ bool issue_is_8bit(const IssueWriter *writer)
 static char *topic_of(const Issue *issue, const Message *message)
 {
     g_autofree char *raw = message_value(message, "Subject");
-    char *subject = header_decode(raw ? raw : "");
+    char *subject = header_show(raw ? raw : "");
     g_autofree char *prefix = g_strstrip(g_strdup(issue->prefix ? issue->prefix : ""));
-    char *at = *prefix ? strcasestr(subject, prefix) : NULL;
-    if (at && (at == subject || at - subject <= 8)) { /* behind a mark of a reply at most */
-        size_t length = strlen(prefix);
-        length += strspn(at + length, " ");
-        memmove(at, at + length, strlen(at + length) + 1);
+    /* At the beginning, or behind a mark of a reply at most. */
+    for (char *at = subject; *prefix && *at && at - subject <= 8; at++) {
+        size_t length = subject_prefix_length(at, prefix);
+        if (length > 0) {
+            length += strspn(at + length, " ");
+            memmove(at, at + length, strlen(at + length) + 1);
+            break;
+        }
     }
     return g_strstrip(subject);
 }
@@ -80,7 +85,7 @@ static char *author_of(const Message *message)
     if (list->len == 0)
         return NULL;
     const Address *first = list->pdata[0];
-    g_autofree char *name = g_strstrip(header_decode(first->display));
+    g_autofree char *name = g_strstrip(header_show(first->display));
     return g_strdup(*name ? name : first->mailbox);
 }
 
@@ -170,6 +175,8 @@ static void put_header(const IssueWriter *writer)
     g_autofree char *date = clock_rfc5322(issue->date);
     fprintf(stream, "From: %s\r\nTo: %s\r\nReply-To: %s\r\nSubject: %s\r\n", issue->from, issue->to, issue->to,
             subject);
+    if (issue->mark)
+        fprintf(stream, LOOP_MARK_FIELD ": %s\r\n", issue->mark);
     fprintf(stream, "Message-ID: <%s>\r\nDate: %s\r\nMIME-Version: 1.0\r\n", issue->id, date);
     const char *encoding = issue_is_8bit(writer) ? "8bit" : "7bit";
     if (writer->form == ISSUE_PLAIN)

@@ -32,13 +32,14 @@ typedef struct Issue {
     const char *from, *to;  /* mailboxes; replies go to `to` */
     const char *id;         /* Message-ID without brackets */
     int64_t date;
+    const char *mark;       /* value of mail/loop_mark.h; NULL: none */
     const char *masthead, *footer; /* NULL or "": none */
     const char *contents;          /* title of the table of contents: "Today's Topics" */
     const char *footer_title;      /* "Digest Footer" */
     const char *end;               /* "End of", before the title */
     const char *left_out;          /* a sentence with $type, $name and $size for what the plain form cannot show */
-    const char *prefix;            /* of the list's subjects: left out in the table of contents; NULL: none */
-    const char *secret;            /* letters and digits that no post has, for boundaries: copy_secret() */
+    const char *prefix; /* the pattern of the list's subjects: left out in the table of contents; NULL: none */
+    const char *secret;            /* letters and digits that no post has, for boundaries: random_word() */
 } Issue;
 
 typedef struct IssueWriter IssueWriter;

@@ -20,7 +20,7 @@ static const char *const kept[] = {"Date", "From", "To", "Cc", "Subject", "Messa
 static void put_field(FILE *stream, const Field *field, const char *name)
 {
     g_autofree char *raw = field_value(field);
-    g_autofree char *text = header_decode(raw);
+    g_autofree char *text = header_show(raw);
     g_autofree char *line = g_strdup_printf("%s: %s", name, text);
     /* What does not fit into a line goes on in the next one behind a blank: one that begins at a blank stays a fold. */
     for (char *at = line, *next; *at; at = next) {
@@ -76,9 +76,11 @@ static char *name_of(const MimePart *part)
     for (size_t at = 0; at < G_N_ELEMENTS(places); at++) {
         g_autofree char *value = mime_field(part->head, part->head_length, places[at][0]);
         g_autoptr(ContentType) type = value ? content_type_parse(value) : NULL;
-        g_autofree char *name = NULL;
-        if (type && content_type_parameter(type, places[at][1], &name) && name && *name)
-            return header_decode(name);
+        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+        if (type)
+            content_type_texts(type, places[at][1], names);
+        if (names->len > 0 && *(char *)names->pdata[0])
+            return header_decode(names->pdata[0]);
     }
     return NULL;
 }

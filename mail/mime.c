@@ -5,19 +5,19 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/octets.h"
+#include "mail/charset.h"
 #include "mail/parameter.h"
 #include "mail/transfer.h"
 
 #define DEPTH_LIMIT 12
 #define PART_LIMIT 200
 #define BOUNDARY_LIMIT 200
-#define CONVERTERS_LIMIT 32
 
 typedef struct PartWalk {
     GPtrArray *parts;
     unsigned depth;
     bool inside;
+    bool digest; /* in a multipart/digest: parts without a type are messages (RFC 2046, 5.1.5) */
 } PartWalk;
 
 static void part_free(void *data)
@@ -215,13 +215,14 @@ static void walk(PartWalk place, const char *octets, size_t length)
     g_autofree char *boundary =
         type && g_ascii_strncasecmp(type, "multipart/", 10) == 0 ? content_type_first(content, "boundary") : NULL;
     part->typed = type && strchr(type, '/');
-    part->type = part->typed ? first_word(type) : g_strdup("text/plain");
+    part->type = part->typed ? first_word(type) : g_strdup(!type && place.digest ? "message/rfc822" : "text/plain");
     if (!part->typed)
         g_free(type);
     g_ptr_array_add(place.parts, part);
     if (place.inside || place.depth >= DEPTH_LIMIT)
         return;
     if (g_str_has_prefix(part->type, "multipart/")) {
+        place.digest = strcmp(part->type, "multipart/digest") == 0;
         bool split =
             boundary && *boundary && strlen(boundary) <= BOUNDARY_LIMIT && walk_multipart(place, part, boundary);
         if (!split && part != place.parts->pdata[0]) {
@@ -232,6 +233,7 @@ static void walk(PartWalk place, const char *octets, size_t length)
     }
     if (strcmp(part->type, "message/rfc822") == 0 || strcmp(part->type, "message/global") == 0) {
         place.inside = true;
+        place.digest = false;
         place.depth++;
         walk(place, part->body, part->body_length);
     }
@@ -244,54 +246,6 @@ GPtrArray *mime_parts(const char *octets, size_t length)
     return place.parts;
 }
 
-/* Charsets in which ASCII octets are not, or not always, ASCII. */
-static bool is_stateful(const char *charset)
-{
-    return strstr(charset, "2022") || strstr(charset, "utf-7") || strstr(charset, "utf-16") || strstr(charset, "hz");
-}
-
-/* A converter that stays open keeps its charset's module in memory, which is loaded anew for each mail else. */
-static void keep_converter(const char *charset)
-{
-    static GHashTable *kept;
-    static GMutex lock;
-    g_mutex_lock(&lock);
-    if (!kept)
-        kept = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    if (g_hash_table_size(kept) < CONVERTERS_LIMIT && !g_hash_table_contains(kept, charset)) {
-        GIConv converter = g_iconv_open("UTF-8", charset);
-        if (converter != (GIConv)-1) /* not so: what is no charset is not kept */
-            g_hash_table_insert(kept, g_strdup(charset), converter);
-    }
-    g_mutex_unlock(&lock);
-}
-
-/* cut: the text ended at the limit, maybe within a character. */
-static GString *to_utf8(GString *raw, const char *charset, bool cut)
-{
-    bool stateful = is_stateful(charset) && (strstr(charset, "utf-16") || strpbrk(raw->str, "\033\016+~"));
-    const char *end;
-    if (!stateful && (!octets_8bit(raw->str, raw->len) || g_utf8_validate_len(raw->str, raw->len, &end)))
-        return raw;
-    if (!stateful && cut && g_utf8_get_char_validated(end, raw->str + raw->len - end) == (gunichar)-2) {
-        g_string_truncate(raw, (gsize)(end - raw->str));
-        return raw;
-    }
-    const char *from = strstr(charset, "utf-7") ? "UTF-7" : *charset ? charset : "WINDOWS-1252";
-    gsize written;
-    keep_converter(from);
-    g_autofree char *text =
-        g_convert_with_fallback(raw->str, (gssize)raw->len, "UTF-8", from, "?", NULL, &written, NULL);
-    if (!text && !stateful)
-        text = g_convert_with_fallback(raw->str, (gssize)raw->len, "UTF-8", "ISO-8859-1", "?", NULL, &written, NULL);
-    if (!text) {
-        text = g_utf8_make_valid(raw->str, (gssize)raw->len);
-        written = strlen(text);
-    }
-    g_string_free(raw, TRUE);
-    return g_string_new_len(text, (gssize)written);
-}
-
 GString *mime_text(const MimePart *part, size_t limit)
 {
     size_t length = MIN(part->body_length, limit);
@@ -302,7 +256,11 @@ GString *mime_text(const MimePart *part, size_t limit)
         transfer_decode_base64(part->body, length, raw);
     else
         g_string_append_len(raw, part->body, (gssize)length);
-    GString *text = to_utf8(raw, part->charset, length < part->body_length);
+    /* Many programs write one of these labels without a look at the text. */
+    const char *label = charset_same(part->charset, "us-ascii") ? "" : part->charset;
+    GString *text = g_string_sized_new(raw->len);
+    charset_decode(label, raw->str, raw->len, length < part->body_length, text);
+    g_string_free(raw, TRUE);
     if (!memchr(text->str, '\r', text->len) && !memchr(text->str, '\0', text->len))
         return text;
     char *to = text->str;

@@ -19,7 +19,7 @@ typedef struct Names {
     /* The TXT records of name (ASCII); *texts, set with NAMES_FOUND alone, is NULL-terminated, and borrowed until the
      * next call. */
     NamesAnswer (*text)(void *data, const char *name, const char *const **texts);
-    /* Has name an address or takes it mail (A, AAAA, MX)? */
+    /* Does name exist, with records of any type or names below it (RFC 8020)? */
     NamesAnswer (*exists)(void *data, const char *name);
     void *data;
 } Names;

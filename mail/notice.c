@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/octets.h"
+#include "base/random.h"
 #include "mail/header.h"
 #include "mail/message.h"
 
@@ -125,6 +126,12 @@ static void append_attached(GPtrArray *pieces, GString *out, const Notice *notic
     g_ptr_array_add(pieces, g_steal_pointer(&attached));
 }
 
+char *notice_id(const char *kind, const char *host)
+{
+    g_autofree char *word = random_word();
+    return g_strdup_printf("%s.%s@%s", kind, word, host);
+}
+
 GPtrArray *notice_compose(const Notice *notice)
 {
     GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
@@ -135,9 +142,7 @@ GPtrArray *notice_compose(const Notice *notice)
     if (notice->attach == NOTICE_ALONE || !notice->about) {
         append_text(out, text);
     } else {
-        /* Made from the notice's own id, which nobody knew when the message was written. */
-        g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, notice->id, -1);
-        g_autofree char *boundary = g_strdup_printf("=_%.32s", sum);
+        g_autofree char *word = random_word(), *boundary = g_strconcat("=_", word, NULL);
         const char *type = notice->delivery_status ? "report; report-type=delivery-status" : "mixed";
         g_string_append_printf(out, "Content-Type: multipart/%s; boundary=\"%s\"\r\n\r\n", type, boundary);
         g_string_append_printf(out, "--%s\r\n", boundary);

@@ -22,7 +22,7 @@ typedef struct Notice {
     const char *to;        /* mailbox */
     const char *reply_to;  /* mailbox; NULL: none */
     const char *text;      /* UTF-8; its first line is "Subject: ..." */
-    const char *id;        /* Message-ID without brackets: the caller's, so that a repeat has the same */
+    const char *id;        /* Message-ID without brackets: notice_id() */
     const char *in_reply_to; /* Message-ID without brackets; NULL: none */
     int64_t date;
     bool personal; /* no Precedence: some systems send nothing back of what is "bulk" */
@@ -36,6 +36,10 @@ typedef struct Notice {
     const char *delivery_status; /* makes it a report of RFC 3464 (mail/dsn.h); wants about. NULL: none */
 } Notice;
 
-/* The pieces of the message in their order, of GBytes; the octets of `about` are
- * not copied. */
+/* Make the Message-ID of one notice, without brackets: kind (a word for people who read it), random bits and host. So
+ * nobody can send another mail under it beforehand, which programs would keep in place of the notice. g_free(). */
+char *notice_id(const char *kind, const char *host);
+
+/* Compose the message: its pieces in their order, of GBytes; the bytes of `about` are not copied. Each call draws a
+ * boundary that nobody could know when the attached message was written, and that stands nowhere in the content. */
 GPtrArray *notice_compose(const Notice *notice);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "mail/charset.h"
+
 #define PIECES_MAX 1000
 
 typedef struct Parameter {
@@ -144,6 +146,13 @@ ContentType *content_type_parse(const char *value)
     return type;
 }
 
+/* The charset that an extended value names: CHARSET'LANGUAGE'TEXT. g_free() */
+static char *charset_of(const Parameter *parameter)
+{
+    const char *quote = parameter->extended ? strchr(parameter->value, '\'') : NULL;
+    return quote ? g_strndup(parameter->value, (gsize)(quote - parameter->value)) : g_strdup("");
+}
+
 static void append_decoded(GString *text, const Parameter *parameter, bool first)
 {
     const char *at = parameter->value;
@@ -206,6 +215,68 @@ bool content_type_parameter(const ContentType *type, const char *name, char **va
     if (all > 0 && strlen(text->str) == text->len)
         *value = g_string_free(g_steal_pointer(&text), FALSE);
     return all == 0 || *value;
+}
+
+/* Append the text of some octets to texts. Programs end it at a NUL, or leave that out. */
+static void add_text(GPtrArray *texts, const Parameter *first, const GString *octets)
+{
+    g_autofree char *charset = charset_of(first);
+    g_autoptr(GString) text = g_string_new(NULL);
+    charset_decode(charset, octets->str, octets->len, false, text);
+    g_ptr_array_add(texts, g_utf8_make_valid(text->str, -1));
+    if (strlen(text->str) == text->len)
+        return;
+    g_autoptr(GString) rest = g_string_new(NULL);
+    for (gsize at = 0; at < text->len; at++)
+        if (text->str[at])
+            g_string_append_c(rest, text->str[at]);
+    g_ptr_array_add(texts, g_utf8_make_valid(rest->str, (gssize)rest->len));
+}
+
+static gint compare_pieces(gconstpointer a, gconstpointer b)
+{
+    const Parameter *first = *(Parameter *const *)a, *second = *(Parameter *const *)b;
+    return first->piece - second->piece;
+}
+
+/* Join the pieces, in order, and of several with one number the first or the last. gaps: go on behind a gap. */
+static void add_joined(GPtrArray *texts, const GPtrArray *pieces, bool last, bool gaps)
+{
+    g_autoptr(GString) octets = g_string_new(NULL);
+    int next = 0;
+    for (guint at = 0; at < pieces->len; at++) {
+        const Parameter *piece = pieces->pdata[at];
+        bool repeated = last ? at + 1 < pieces->len && ((Parameter *)pieces->pdata[at + 1])->piece == piece->piece
+                             : at > 0 && ((Parameter *)pieces->pdata[at - 1])->piece == piece->piece;
+        if (repeated)
+            continue;
+        if (piece->piece != next && !gaps)
+            break;
+        append_decoded(octets, piece, at == 0);
+        next = piece->piece + 1;
+    }
+    if (octets->len > 0)
+        add_text(texts, pieces->pdata[0], octets);
+}
+
+void content_type_texts(const ContentType *type, const char *name, GPtrArray *texts)
+{
+    g_autoptr(GPtrArray) pieces = g_ptr_array_new();
+    for (guint at = 0; at < type->parameters->len; at++) {
+        Parameter *parameter = type->parameters->pdata[at];
+        if (g_ascii_strcasecmp(parameter->name, name) != 0)
+            continue;
+        if (parameter->piece >= 0) {
+            g_ptr_array_add(pieces, parameter);
+            continue;
+        }
+        g_autoptr(GString) octets = g_string_new(NULL);
+        append_decoded(octets, parameter, true);
+        add_text(texts, parameter, octets);
+    }
+    g_ptr_array_sort(pieces, compare_pieces);
+    for (unsigned way = 0; pieces->len > 0 && way < 4; way++)
+        add_joined(texts, pieces, way & 1, way & 2);
 }
 
 unsigned content_type_parameters(const ContentType *type)

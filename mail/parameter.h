@@ -23,6 +23,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContentType, content_type_free)
  * or in pieces that do not fit. */
 bool content_type_parameter(const ContentType *type, const char *name, char **value);
 
+/* Append all texts (UTF-8, g_free()) that readers may take the parameter for: of several each, and pieces that do not
+ * fit joined in each way. The first is the one by the standard, where that has one. */
+void content_type_texts(const ContentType *type, const char *name, GPtrArray *texts);
+
 /* How many parameters there are, each piece counted. */
 unsigned content_type_parameters(const ContentType *type);
 

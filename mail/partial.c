@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/octets.h"
+#include "mail/address.h"
 #include "mail/parameter.h"
 
 #define TYPE "message/partial"
@@ -12,6 +13,7 @@
 void partial_clear(Partial *partial)
 {
     g_clear_pointer(&partial->id, g_free);
+    g_clear_pointer(&partial->author, g_free);
     g_clear_pointer(&partial->fault, g_free);
 }
 
@@ -72,6 +74,21 @@ static bool check_encoding(Partial *partial, const Message *message)
     return !octets_8bit_bytes(body) || refuse(partial, "it holds octets over 127");
 }
 
+static char *read_author(const Message *message)
+{
+    const Field *field = message_find(message, "From", NULL);
+    g_autofree char *value = field ? field_value(field) : NULL;
+    g_autoptr(GPtrArray) list = address_list_new();
+    if (value)
+        address_parse(value, strlen(value), list);
+    return list->len > 0 ? address_key(((const Address *)list->pdata[0])->mailbox) : NULL;
+}
+
+const char *partial_sender(const Partial *partial, const char *envelope_sender)
+{
+    return partial->author ? partial->author : envelope_sender;
+}
+
 bool partial_read(const Message *message, Partial *partial)
 {
     *partial = (Partial){0};
@@ -87,6 +104,7 @@ bool partial_read(const Message *message, Partial *partial)
     }
     if (!found)
         return false;
+    partial->author = read_author(message);
     if (types > 1)
         refuse(partial, "it has several Content-Type fields");
     else if (found->broken)
@@ -182,7 +200,8 @@ GPtrArray *partial_join(GBytes *const *parts, size_t count, const char *trace)
         if (field->name_length > 0 && is_inner(field))
             add_field(head, field);
     }
-    g_string_append(head, "\r\n");
+    if (!message_ends_header_early(inner))
+        g_string_append(head, "\r\n");
     GPtrArray *whole = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     g_ptr_array_add(whole, g_string_free_to_bytes(g_steal_pointer(&head)));
     g_ptr_array_add(whole, message_body(inner));

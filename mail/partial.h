@@ -23,6 +23,7 @@ typedef struct Partial {
     char *id;        /* quotes, comments and escapes removed; an opaque string */
     int64_t number;  /* from 1 */
     int64_t total;   /* 0: not said */
+    char *author;    /* the first address of From, or NULL */
     char *fault;     /* not NULL: why it cannot be joined, a clause for people; the rest is unset then */
 } Partial;
 
@@ -31,7 +32,11 @@ bool partial_read(const Message *message, Partial *partial);
 void partial_clear(Partial *partial);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Partial, partial_clear)
 
-/* What tells sets apart: 64 hex digits, SHA-256 of List-Id, envelope sender (its domain in lower case) and id.
+/* Who sent it, as the key of its set has it: its author, or for want of one the envelope sender; borrowed. An envelope
+ * sender may be another for each part (VERP, BATV, SRS, none). */
+const char *partial_sender(const Partial *partial, const char *envelope_sender);
+
+/* What tells sets apart: 64 hex digits, SHA-256 of List-Id, partial_sender() (its domain in lower case) and id.
  * g_free(). */
 #define PARTIAL_KEY_DIGITS 64
 char *partial_set_key(const char *list_id, const char *sender, const char *id);
@@ -43,5 +48,6 @@ char *partial_digest(const Message *part);
  * first part but Content-*, Subject, Message-ID, Encrypted, MIME-Version; then exactly those of the enclosed message.
  * Fields of the first part that vouch for the part alone (DKIM-Signature, ARC-*, Authentication-Results, Return-Path
  * and their like) are left out. trace, not NULL, is the value of a Received field put above all. The result is two
- * pieces, head and body, of which the body is byte for byte what the parts enclose. */
+ * pieces, head and body, of which the body is byte for byte what the parts enclose. No empty line is put between them
+ * where the enclosed head ended without one (mail/message.h). */
 GPtrArray *partial_join(GBytes *const *parts, size_t count, const char *trace); /* of GBytes */

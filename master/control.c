@@ -18,6 +18,7 @@
 #include "master/gather.h"
 #include "master/group.h"
 #include "master/metrics.h"
+#include "master/privileges.h"
 #include "master/reload.h"
 #include "master/status.h"
 #include "master/survey.h"
@@ -25,11 +26,14 @@
 #define CLIENTS_MAX 64
 #define CLIENT_TIMEOUT 60 /* seconds */
 #define ACCEPT_PAUSE 1
+#define LOOK_INTERVAL 2 /* seconds, for the runtime directory */
 
 struct Control {
     Master *master;
     struct evconnlistener *listener;
     struct event *pause; /* until it accepts again */
+    struct event *look;  /* is the socket still there? */
+    char *fault;         /* why it cannot be made again; NULL: none */
     Survey *survey;
     GPtrArray *clients; /* of Client, owned */
     char *path;
@@ -352,6 +356,56 @@ static void on_accept_fault(struct evconnlistener *listener, void *data)
     evtimer_add(control->pause, &pause);
 }
 
+static bool listen_again(Control *control, GError **error)
+{
+    int fd = listen_unix(control->path, 0660, error);
+    if (fd < 0)
+        return false;
+    evconnlistener_free(control->listener);
+    control->listener = evconnlistener_new(control->master->base, on_accept, control,
+                                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    evconnlistener_set_error_cb(control->listener, on_accept_fault);
+    log_info("%s was gone, and is made again", control->path);
+    return true;
+}
+
+/* Runners get the sockets that they listen on at their start. */
+static bool renew_listeners(Master *master, GError **error)
+{
+    bool all = true;
+    for (guint i = 0; i < master->groups->len; i++) {
+        Group *group = g_ptr_array_index(master->groups, i);
+        const PlanRunner *goal = group_goal(group);
+        bool any = false, one;
+        for (char **address = goal ? goal->listen : NULL; address && *address; address++) {
+            all &= listen_renew(master->listen, *address, goal->socket_mode, &one, all ? error : NULL);
+            any |= one;
+        }
+        if (any) {
+            log_info("%s: the file of a socket was gone; it starts anew with another", goal->name);
+            restart_group(group);
+        }
+    }
+    return all;
+}
+
+/* The runtime directory may be removed by who cleans up, with all that is in it. */
+static void on_look(evutil_socket_t fd, short what, void *data)
+{
+    Control *control = data;
+    Master *master = control->master;
+    g_autoptr(GError) error = NULL;
+    bool sound = privileges_make_directory(master->plan->runtime, NULL, &error) &&
+                 (access(control->path, F_OK) == 0 || listen_again(control, &error)) &&
+                 (access(master->config_copy, F_OK) == 0 || reload_keep(master, master->config_text, &error)) &&
+                 (master->stopping || renew_listeners(master, &error));
+    if (!sound && g_strcmp0(control->fault, error->message) != 0)
+        log_error("%s; nobody can ask or order anything until it is there again and may be written by this user",
+                  error->message);
+    g_free(control->fault);
+    control->fault = sound ? NULL : g_strdup(error->message);
+}
+
 Control *control_new(Master *master, GError **error)
 {
     g_autofree char *path = g_build_filename(master->plan->runtime, CONTROL_SOCKET, NULL);
@@ -366,6 +420,8 @@ Control *control_new(Master *master, GError **error)
                                            LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
     evconnlistener_set_error_cb(control->listener, on_accept_fault);
     control->pause = evtimer_new(master->base, on_pause_over, control);
+    control->look = event_new(master->base, -1, EV_PERSIST, on_look, control);
+    evtimer_add(control->look, (&(struct timeval){LOOK_INTERVAL, 0}));
     control->survey = survey_new(master);
     survey_ask(control->survey, NULL, NULL); /* so that the first who asks is answered from more than half a second */
     return control;
@@ -386,6 +442,8 @@ void control_free(Control *control)
 {
     flush_clients(control);
     event_free(control->pause);
+    event_free(control->look);
+    g_free(control->fault);
     evconnlistener_free(control->listener);
     g_ptr_array_unref(control->clients);
     survey_free(control->survey);

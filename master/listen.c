@@ -16,7 +16,6 @@
 #include "base/log.h"
 
 #define BACKLOG 1024
-#define UNIX_MODE 0666
 #define UNIX_PREFIX "unix:"
 
 /* Counted: texts that mean the same address share it. */
@@ -29,6 +28,7 @@ typedef struct Socket {
 
 struct Listen {
     GHashTable *bound; /* text -> GPtrArray of Socket */
+    gid_t group;       /* of the files of UNIX sockets */
 };
 
 static void close_socket(void *data)
@@ -49,7 +49,13 @@ Listen *listen_new(void)
 {
     Listen *sockets = g_new0(Listen, 1);
     sockets->bound = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+    sockets->group = getegid();
     return sockets;
+}
+
+void listen_set_group(Listen *sockets, gid_t group)
+{
+    sockets->group = group;
 }
 
 void listen_free(Listen *sockets)
@@ -224,9 +230,23 @@ static bool open_tcp(const Listen *sockets, const char *address, GPtrArray *own,
     return sound;
 }
 
-static bool open_unix(const char *path, GPtrArray *own, GError **error)
+/* The file has its group from the first moment, as it has its mode. */
+static int listen_in_group(const char *path, mode_t mode, gid_t group, GError **error)
 {
-    int fd = listen_unix(path, UNIX_MODE, error);
+    gid_t before = getegid();
+    if (group != before && setegid(group) != 0) {
+        fail_errno(error, FAIL_CONFIG, "bind %s for the group %u", path, group);
+        return -1;
+    }
+    int fd = listen_unix(path, mode, error);
+    if (group != before && setegid(before) != 0)
+        g_error("the group of the process stays another one: %s", g_strerror(errno));
+    return fd;
+}
+
+static bool open_unix(const Listen *sockets, const char *path, mode_t mode, GPtrArray *own, GError **error)
+{
+    int fd = listen_in_group(path, mode, geteuid() == 0 ? sockets->group : getegid(), error);
     if (fd < 0)
         return false;
     Socket *one = g_rc_box_new0(Socket);
@@ -236,16 +256,35 @@ static bool open_unix(const char *path, GPtrArray *own, GError **error)
     return true;
 }
 
-bool listen_add(Listen *sockets, const char *address, GError **error)
+bool listen_add(Listen *sockets, const char *address, mode_t mode, GError **error)
 {
     if (g_hash_table_contains(sockets->bound, address))
         return true;
     g_autoptr(GPtrArray) own = g_ptr_array_new_with_free_func(release_socket);
-    bool sound = g_str_has_prefix(address, UNIX_PREFIX) ? open_unix(address + strlen(UNIX_PREFIX), own, error)
-                                                        : open_tcp(sockets, address, own, error);
+    bool sound = g_str_has_prefix(address, UNIX_PREFIX)
+                     ? open_unix(sockets, address + strlen(UNIX_PREFIX), mode, own, error)
+                     : open_tcp(sockets, address, own, error);
     if (!sound)
         return false;
     g_hash_table_insert(sockets->bound, g_strdup(address), g_steal_pointer(&own));
+    return true;
+}
+
+bool listen_renew(Listen *sockets, const char *address, mode_t mode, bool *renewed, GError **error)
+{
+    struct stat status;
+    const char *path = g_str_has_prefix(address, UNIX_PREFIX) ? address + strlen(UNIX_PREFIX) : NULL;
+    *renewed = false;
+    if (!path || lstat(path, &status) == 0 || errno != ENOENT)
+        return true;
+    g_autoptr(GPtrArray) own = g_ptr_array_new_with_free_func(release_socket);
+    GPtrArray *before = g_hash_table_lookup(sockets->bound, address);
+    if (!open_unix(sockets, path, mode, own, error))
+        return false;
+    for (guint i = 0; before && i < before->len; i++)
+        g_clear_pointer(&((Socket *)before->pdata[i])->path, g_free); /* the file is not its own any more */
+    g_hash_table_insert(sockets->bound, g_strdup(address), g_steal_pointer(&own));
+    *renewed = true;
     return true;
 }
 

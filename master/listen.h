@@ -15,18 +15,23 @@
 typedef struct Listen Listen;
 
 Listen *listen_new(void);
+/* As root: files of UNIX sockets belong to this group. Everybody else's have the group of the process. */
+void listen_set_group(Listen *sockets, gid_t group);
 void listen_free(Listen *sockets); /* closes all, removes the files of UNIX sockets */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listen, listen_free)
 
 /* Bind all of it if it is not bound yet. Addresses of a family that the machine lacks are left out if there are
- * others. The file of a UNIX socket on which nobody
- * answers is removed first; its mode is 0666, so its directory decides who
- * may connect. FAIL_CONFIG with the address and the reason. */
-bool listen_add(Listen *sockets, const char *address, GError **error);
+ * others. The file of a UNIX socket on which nobody answers is removed first; mode is that of the new one. FAIL_CONFIG
+ * with the address and the reason. */
+bool listen_add(Listen *sockets, const char *address, mode_t mode, GError **error);
 
 /* Bind one UNIX socket for the caller; the same care with a stale file.
  * Nobody can connect before the mode is set. */
 int listen_unix(const char *path, mode_t mode, GError **error);
+
+/* Bind the UNIX socket anew, with this mode, whose file is gone; *renewed says whether. Another address, and one whose
+ * file is there, stays as it is. FAIL_CONFIG: it cannot be bound now, and the old one is kept. */
+bool listen_renew(Listen *sockets, const char *address, mode_t mode, bool *renewed, GError **error);
 
 /* Append its descriptors to fds (of int, borrowed) that are not in there; false when it was never added. */
 bool listen_fds(const Listen *sockets, const char *address, GArray *fds);

@@ -123,6 +123,8 @@ static bool check_runtime(const Plan *plan, const Account *account, GError **err
 static bool take_over(Master *master, const Account *account, GError **error)
 {
     const Plan *plan = master->plan;
+    if (account)
+        listen_set_group(master->listen, account->gid);
     return privileges_make_directory(plan->runtime, account, error) && reload_bind(master, plan, error) &&
            privileges_drop(account, error) && check_runtime(plan, account, error);
 }
@@ -235,6 +237,7 @@ int main(int argc, char **argv)
     }
     notify_init();
     privileges_raise_files();
+    privileges_forbid_core();
     if (geteuid() == 0 && g_strcmp0(g_getenv(CONFIG_ENV_ALLOW_ROOT), "yes") == 0)
         log_warn(CONFIG_ENV_ALLOW_ROOT "=yes: [site] user may be root, which is for tests only");
     log_info("listrunner-master %s starts, pid=%ld config=%s", PACKAGE_VERSION, (long)getpid(), path);

@@ -13,6 +13,7 @@ static const Metric child_metrics[] = {
     {"restarts", "restarts_total", "counter", "Starts after the first."},
     {"done", "done_total", "counter", "Entries (sessions of a listener) finished since its start."},
     {"backlog", "backlog", "gauge", "Entries that are ready or held."},
+    {"late", "late_entries", "gauge", "Entries put off several times for a fault that may pass; the log says which."},
     {"notice", "notice", "gauge", "1 when listrunner status shows something about the process though it works."},
 };
 
@@ -91,8 +92,8 @@ static void add_waiting(GString *text, const json_t *status)
     static const struct {
         const char *name, *help;
     } gauges[] = {
-        {"waiting_entries", "Entries that wait for a person: shunt, hold, corrupt, preserved; unworked: in a queue "
-                            "that no runner works."},
+        {"waiting_entries", "Entries that wait for a person: shunt, hold, corrupt, preserved; strange: no files; "
+                            "unworked: in a queue that no runner works."},
         {"waiting_oldest_seconds", "How long the oldest of them has waited."},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(gauges); i++) {
@@ -107,6 +108,26 @@ static void add_waiting(GString *text, const json_t *status)
             add_value(text, json_object_get(one, i == 0 ? "count" : "age"));
         }
     }
+}
+
+static void add_missing(GString *text, const json_t *status)
+{
+    size_t at;
+    json_t *one;
+    add_head(text, "queue_missing", "gauge", "1 for a queue whose directory is gone or cannot be read.");
+    json_array_foreach(json_object_get(status, "missing"), at, one) {
+        g_string_append(text, "listrunner_queue_missing{");
+        add_label(text, "queue", json_object_get(one, "queue"), true);
+        g_string_append(text, "} 1\n");
+    }
+}
+
+static void add_clock(GString *text, const json_t *status)
+{
+    static const char name[] = "clock_set_back_seconds";
+    add_head(text, name, "gauge", "By how much the clock was set back lately: entries put off before wait longer.");
+    g_string_append_printf(text, "listrunner_%s ", name);
+    add_value(text, json_object_get(status, "clock_set_back"));
 }
 
 static void add_destination_labels(GString *text, const json_t *destination, bool last)
@@ -189,6 +210,8 @@ GString *metrics_text(const json_t *status, const json_t *destinations)
     GString *text = g_string_new(NULL);
     add_children(text, status);
     add_waiting(text, status);
+    add_missing(text, status);
+    add_clock(text, status);
     add_destinations(text, destinations);
     add_states(text, destinations);
     return text;

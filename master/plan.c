@@ -93,37 +93,14 @@ static PlanRunner *runner_new(const Config *config, const char *name)
     runner->queue = g_strdup(queue ? queue : name);
     runner->instances = (unsigned)config_integer(config, section, "instances");
     runner->listen = listen ? g_strdupv((char **)listen) : g_new0(char *, 1);
+    runner->socket_mode = (unsigned)g_ascii_strtoull(config_string(config, section, "socket_mode"), NULL, 8);
     runner->depends = depends_text(config, name);
     return runner;
 }
 
-static void check_twice(GHashTable *seen, char *what, const char *name, GString *faults)
+Plan *plan_new(const Config *config)
 {
-    const char *other = g_hash_table_lookup(seen, what);
-    if (other)
-        g_string_append_printf(faults, "%s[runner.%s] %s: [runner.%s] has it already; each runner needs its own",
-                               faults->len ? "\n" : "", name, what, other);
-    else
-        g_hash_table_insert(seen, g_strdup(what), g_strdup(name));
-    g_free(what);
-}
-
-static bool check_runners(const Plan *plan, const char *path, GError **error)
-{
-    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    g_autoptr(GString) faults = g_string_new(NULL);
-    for (guint i = 0; i < plan->runners->len; i++) {
-        const PlanRunner *runner = g_ptr_array_index(plan->runners, i);
-        check_twice(seen, g_strdup_printf("queue %s", runner->queue), runner->name, faults);
-        for (char **listen = runner->listen; *listen; listen++)
-            check_twice(seen, g_strdup_printf("listen %s", *listen), runner->name, faults);
-    }
-    return faults->len == 0 || fail(error, FAIL_CONFIG, "%s: %s", path, faults->str);
-}
-
-Plan *plan_new(const Config *config, GError **error)
-{
-    g_autoptr(Plan) plan = g_new0(Plan, 1);
+    Plan *plan = g_new0(Plan, 1);
     plan->runners = g_ptr_array_new_with_free_func((GDestroyNotify)plan_runner_free);
     plan->spool = g_strdup(config_string(config, "spool", "directory"));
     plan->runtime = g_strdup(config_string(config, "master", "runtime_directory"));
@@ -140,9 +117,7 @@ Plan *plan_new(const Config *config, GError **error)
         if (config_bool(config, section, "start"))
             g_ptr_array_add(plan->runners, runner_new(config, *name));
     }
-    if (!check_runners(plan, config_path(config), error))
-        return NULL;
-    return g_steal_pointer(&plan);
+    return plan;
 }
 
 void plan_free(Plan *plan)
@@ -177,6 +152,7 @@ PlanRunner *plan_runner_copy(const PlanRunner *runner)
     copy->queue = g_strdup(runner->queue);
     copy->instances = runner->instances;
     copy->listen = g_strdupv(runner->listen);
+    copy->socket_mode = runner->socket_mode;
     copy->depends = g_strdup(runner->depends);
     return copy;
 }

@@ -19,6 +19,7 @@ typedef struct PlanRunner {
     char *queue;    /* names its slices */
     unsigned instances;
     char **listen;  /* as configured, in order; never NULL */
+    unsigned socket_mode; /* of UNIX sockets among them */
     char *depends;  /* the text of every setting it reads; equal: nothing changed for it */
 } PlanRunner;
 
@@ -33,8 +34,8 @@ typedef struct Plan {
     char *spool, *runtime, *user;
 } Plan;
 
-/* FAIL_CONFIG, one line a fault: no command, two runners on one queue or socket. */
-Plan *plan_new(const Config *config, GError **error);
+/* Read who is to run from a configuration, whose checks have passed (master/settings.c). */
+Plan *plan_new(const Config *config);
 void plan_free(Plan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Plan, plan_free)
 

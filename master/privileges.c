@@ -72,6 +72,12 @@ bool privileges_drop(const Account *account, GError **error)
     return true;
 }
 
+void privileges_forbid_core(void)
+{
+    if (setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}) != 0)
+        log_warn("core files may be written: %s", g_strerror(errno));
+}
+
 void privileges_raise_files(void)
 {
     struct rlimit limit;

@@ -32,5 +32,8 @@ bool privileges_resume(const Account *account, GError **error);
  * or without an account, nothing this process starts can gain privileges. */
 bool privileges_drop(const Account *account, GError **error);
 
+/* Keep us and the children from writing core files, which would hold keys, passwords and mail. */
+void privileges_forbid_core(void);
+
 /* Raise the soft limit of open files to the hard one, for us and the children. */
 void privileges_raise_files(void);

@@ -35,7 +35,7 @@ Plan *reload_read(const char *path, char **text, GError **error)
         if (!before)
             return NULL;
         g_autoptr(Config) config = config_load(path, false, error);
-        g_autoptr(Plan) plan = config ? plan_new(config, error) : NULL;
+        g_autoptr(Plan) plan = config ? plan_new(config) : NULL;
         if (!plan)
             return NULL;
         g_autofree char *after = read_file(path, error);
@@ -51,11 +51,15 @@ Plan *reload_read(const char *path, char **text, GError **error)
     return NULL;
 }
 
-bool reload_keep(const Master *master, const char *text, GError **error)
+bool reload_keep(Master *master, const char *text, GError **error)
 {
     g_autoptr(GError) cause = NULL;
     if (!g_file_set_contents_full(master->config_copy, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &cause))
         return fail(error, FAIL_LATER, "%s", cause->message);
+    if (text != master->config_text) {
+        g_free(master->config_text);
+        master->config_text = g_strdup(text);
+    }
     return true;
 }
 
@@ -83,7 +87,7 @@ bool reload_bind(Master *master, const Plan *plan, GError **error)
         const PlanRunner *runner = g_ptr_array_index(plan->runners, i);
         for (char **address = runner->listen; *address; address++) {
             g_autoptr(GError) fault = NULL;
-            if (!listen_add(master->listen, *address, &fault) ||
+            if (!listen_add(master->listen, *address, runner->socket_mode, &fault) ||
                 !is_only_owner(master, *address, runner->name, owners, &fault))
                 g_string_append_printf(faults, "%s[runner.%s] listen: %s", faults->len ? "\n" : "", runner->name,
                                        fault->message);

@@ -16,7 +16,7 @@
 Plan *reload_read(const char *path, char **text, GError **error);
 
 /* Put text where children read it. */
-bool reload_keep(const Master *master, const char *text, GError **error);
+bool reload_keep(Master *master, const char *text, GError **error);
 
 /* Bind what the plan's runners listen on. FAIL_CONFIG, one fault a line. */
 bool reload_bind(Master *master, const Plan *plan, GError **error);

@@ -54,6 +54,10 @@ static const ConfigKey runner_keys[] = {
      .about = "Addresses that the master binds for a listener: HOST:PORT, [IPv6]:PORT or unix:PATH. A host name "
       "stands for all its addresses, * for all of the machine, IPv4 and IPv6.",
      .example = "127.0.0.1:8025, [::1]:8025, unix:/run/listrunner/lmtp.sock"},
+    {"socket_mode", CHOICE("660", "600|660|666"),
+     .about = "Who may connect to UNIX sockets in listen: 660 is the user of [site] and its group, which the account "
+      "of an MTA or web server can be added to; 666 is everybody who reaches the directory. A change counts for "
+      "sockets that are bound after it, so at the next start."},
     {.name = NULL},
 };
 
@@ -123,7 +127,8 @@ static void check_listen_here(const ConfigCheck *check, const char *section, con
                         "address of this host, or * for all of them", word, host, why);
 }
 
-static void check_listen(const ConfigCheck *check, const char *section)
+/* `listeners` has the section of each place so far where somebody listens. */
+static void check_listen(const ConfigCheck *check, const char *section, GHashTable *listeners)
 {
     const ConfigValue *listen = config_usable(check, section, "listen");
     const ConfigValue *start = config_usable(check, section, "start");
@@ -131,7 +136,14 @@ static void check_listen(const ConfigCheck *check, const char *section)
         bool any = g_str_has_prefix(*word, "*:") && config_port_valid(*word + 2);
         if (!config_endpoint_valid(*word) && !any)
             config_complain(check, section, "listen", "found \"%s\"; allowed is " CONFIG_ENDPOINT_ALLOWED, *word);
-        if (!check->offline && start && start->number)
+        if (!start || !start->number)
+            continue;
+        const char *other = g_hash_table_lookup(listeners, *word);
+        if (other)
+            config_complain(check, section, "listen", "found \"%s\", where [%s] listens; allowed is a place of its own",
+                            *word, other);
+        g_hash_table_insert(listeners, *word, (gpointer)section);
+        if (!check->offline)
             check_listen_here(check, section, *word);
     }
 }
@@ -153,10 +165,11 @@ static void check(const ConfigCheck *check)
     if (!check->offline)
         config_check_no_file(check, "master", "runtime_directory");
     g_autoptr(GHashTable) owners = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) listeners = g_hash_table_new(g_str_hash, g_str_equal);
     g_autofree const char **sections = config_family_sections(check->config, "runner");
     for (const char **section = sections; *section; section++) {
         check_command(check, *section);
-        check_listen(check, *section);
+        check_listen(check, *section, listeners);
         check_queue(check, *section, owners);
     }
 }

@@ -48,6 +48,7 @@ char **spawn_environment(const SpawnOrder *order, const char *const *inherited)
         {CHILD_ENV_INSTANCES, order->instances},
         {CHILD_ENV_LISTEN_FDS, order->listens},
         {CHILD_ENV_LOCK_FD, CHILD_LISTEN_FD + order->listens},
+        {CHILD_ENV_OUTSIDE, order->outside},
     };
     result = g_environ_setenv(result, CHILD_ENV_CONFIG, order->config, TRUE);
     result = g_environ_setenv(result, CHILD_ENV_RUNNER, order->runner, TRUE);

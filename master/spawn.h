@@ -17,6 +17,7 @@ typedef struct SpawnOrder {
     const int *listen; /* descriptors, in the order of the setting */
     unsigned listens;
     int lock; /* of slices_take() */
+    bool outside; /* its predecessor was ended from outside (base/contract.h) */
 } SpawnOrder;
 
 /* On success *status is the reading end of its status pipe (non-blocking). A

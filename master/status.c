@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "master/group.h"
+#include "master/survey.h"
 
 static json_t *text_or_null(const char *text)
 {
@@ -34,7 +35,7 @@ static json_t *child_json(const Worker *worker)
     int64_t now = clock_monotonic(), timeout = worker->group->master->plan->limits.stall_timeout;
     bool stalled = alive && (worker->state == WORKER_READY || worker->state == WORKER_STARTING) &&
                    watch_stalled(&worker->watch, timeout, now);
-    return json_pack("{s:i,s:o,s:s,s:b,s:b,s:o,s:o,s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o}",
+    return json_pack("{s:i,s:o,s:s,s:b,s:b,s:o,s:o,s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:i}",
                      "instance", (int)worker->instance,
                      "pid", alive ? json_integer(worker->pid) : json_null(),
                      "state", worker_state_text(worker),
@@ -49,10 +50,12 @@ static json_t *child_json(const Worker *worker)
                      "progress", (json_int_t)beat->progress,
                      "done", (json_int_t)beat->done,
                      "backlog", (json_int_t)beat->backlog,
+                     "late", (json_int_t)(alive ? beat->late : 0),
                      "oldest", oldest_json(beat->oldest),
                      "holding", text_or_null(beat->holding),
                      "notice", text_or_null(alive ? worker->watch.notice : NULL),
-                     "beat_age", alive ? seconds(worker->watch.beaten, now) : json_null());
+                     "beat_age", alive ? seconds(worker->watch.beaten, now) : json_null(),
+                     "deaths", (int)worker_loops(worker));
 }
 
 static json_t *group_json(const Group *group, bool *healthy)
@@ -73,15 +76,19 @@ static json_t *group_json(const Group *group, bool *healthy)
                      "wanted", goal ? (int)goal->instances : 0, "children", children);
 }
 
-json_t *status_json(const Master *master)
+json_t *status_json(Master *master)
 {
     bool healthy = true;
     json_t *runners = json_array();
     for (guint i = 0; i < master->groups->len; i++)
         json_array_append_new(runners, group_json(g_ptr_array_index(master->groups, i), &healthy));
+    json_t *missing = survey_missing(master->plan->spool);
+    healthy &= json_array_size(missing) == 0;
     g_autofree char *since = clock_text(master->since);
-    return json_pack("{s:b,s:i,s:s,s:s,s:s,s:s,s:b,s:o,s:o}", "ok", 1, "pid", (int)getpid(),
+    return json_pack("{s:b,s:i,s:s,s:s,s:s,s:s,s:b,s:o,s:o,s:o,s:I}", "ok", 1, "pid", (int)getpid(),
                      "version", PACKAGE_VERSION, "since", since, "config", master->config_path,
                      "state", master->stopping ? "stopping" : "running", "healthy", (int)healthy,
-                     "fault", text_or_null(master->reload_fault), "runners", runners);
+                     "fault", text_or_null(master->reload_fault), "runners", runners, "missing", missing,
+                     "clock_set_back",
+                     (json_int_t)(clock_back_look(&master->clock, clock_now(), clock_monotonic()) / CLOCK_SECOND));
 }

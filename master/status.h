@@ -7,4 +7,4 @@
 #include "master/supervisor.h"
 
 /* A new reference. */
-json_t *status_json(const Master *master);
+json_t *status_json(Master *master);

@@ -87,6 +87,7 @@ void supervisor_free(Master *master)
     plan_free(master->plan);
     g_free(master->config_path);
     g_free(master->config_copy);
+    g_free(master->config_text);
     g_free(master->reload_fault);
     g_free(master);
 }

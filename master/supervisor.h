@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "master/clock_back.h"
 #include "master/listen.h"
 #include "master/plan.h"
 
@@ -19,11 +20,13 @@ typedef struct Master {
     struct event_base *base;
     char *config_path;  /* the site's file */
     char *config_copy;  /* the configuration in force, what children read */
+    char *config_text;  /* the same, for when that file is gone */
     Plan *plan;         /* the runners' part may be outdated by rescale */
     GPtrArray *groups;  /* Group * */
     Listen *listen;
     int state_dir;      /* SPOOL/.master */
     int64_t since;      /* wall clock */
+    ClockBack clock;    /* has it been set back? */
     bool stopping;
     bool announced;     /* READY=1 was said */
     char *reload_fault; /* why the last reload was refused */

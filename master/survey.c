@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/auto.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "master/group.h"
@@ -43,7 +44,7 @@ typedef struct SurveyTally {
 
 /* What is known of a queue. */
 typedef struct QueueView {
-    SurveyTally entries, preserved;
+    SurveyTally entries, preserved, strange;
     uint64_t look; /* that counted it */
 } QueueView;
 
@@ -77,6 +78,7 @@ static void view_free(void *data)
     QueueView *view = data;
     tally_clear(&view->entries);
     tally_clear(&view->preserved);
+    tally_clear(&view->strange);
     g_free(view);
 }
 
@@ -136,6 +138,7 @@ static json_t *waiting_json(const Survey *survey)
         if (role != ROLE_WORKED)
             add_waiting(waiting, kinds[role], at->data, &view->entries);
         add_waiting(waiting, "preserved", at->data, &view->preserved);
+        add_waiting(waiting, "strange", at->data, &view->strange);
     }
     return waiting;
 }
@@ -213,6 +216,7 @@ static void end_queue(Survey *survey)
     int fd = dirfd(survey->directory);
     tally_date(&survey->view->entries, fd);
     tally_date(&survey->view->preserved, fd);
+    tally_date(&survey->view->strange, fd);
     survey->view->look = survey->look;
     g_hash_table_replace(survey->views, g_steal_pointer(&survey->name), g_steal_pointer(&survey->view));
     closedir(survey->directory);
@@ -220,12 +224,14 @@ static void end_queue(Survey *survey)
 }
 
 /* What is being written is nobody's yet. In corrupt a file may have any name. */
-static void take_name(Survey *survey, const char *name, bool any)
+static void take_name(Survey *survey, const struct dirent *found, bool any)
 {
+    const char *name = found->d_name;
+    bool file = found->d_type == DT_REG || found->d_type == DT_UNKNOWN;
     if (*name == '.' || g_str_has_suffix(name, ".tmp"))
         return;
     if (g_str_has_suffix(name, ".psv"))
-        tally_add(&survey->view->preserved, name);
+        tally_add(file ? &survey->view->preserved : &survey->view->strange, name);
     else if (any || g_str_has_suffix(name, ".msg") || g_str_has_suffix(name, ".bak"))
         tally_add(&survey->view->entries, name);
 }
@@ -241,7 +247,7 @@ static bool read_on(Survey *survey)
         for (int i = 0; survey->directory && i < NAMES_AT_ONCE; i++) {
             const struct dirent *found = readdir(survey->directory);
             if (found)
-                take_name(survey, found->d_name, any);
+                take_name(survey, found, any);
             else
                 end_queue(survey);
         }
@@ -307,4 +313,32 @@ SurveyWish *survey_ask(Survey *survey, SurveyDone *done, void *data)
 void survey_forget(Survey *survey, SurveyWish *wish)
 {
     g_ptr_array_remove_fast(survey->wishes, wish);
+}
+
+/* NULL: it is a directory of the spool's file system that can be listed; else what is wrong, g_free(). */
+static char *directory_fault(int spool, const char *name)
+{
+    struct stat above, status;
+    int fd = openat(spool, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return g_strdup(g_strerror(errno));
+    bool other = fstat(spool, &above) == 0 && fstat(fd, &status) == 0 && above.st_dev != status.st_dev;
+    close(fd);
+    return other ? g_strdup("it is on another file system than the spool") : NULL;
+}
+
+json_t *survey_missing(const char *spool)
+{
+    json_t *missing = json_array();
+    g_autofree char *path = g_build_filename(spool, ".queues", NULL);
+    auto_fd above = open(spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *records = above >= 0 ? opendir(path) : NULL;
+    for (const struct dirent *found; records && (found = readdir(records)) != NULL;) {
+        g_autofree char *fault = *found->d_name == '.' ? NULL : directory_fault(above, found->d_name);
+        if (fault)
+            json_array_append_new(missing, json_pack("{s:s,s:s}", "queue", found->d_name, "fault", fault));
+    }
+    if (records)
+        closedir(records);
+    return missing;
 }

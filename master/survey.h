@@ -21,9 +21,10 @@
 typedef struct Survey Survey;
 typedef struct SurveyWish SurveyWish;
 
-/* waiting (a new reference): [{kind, queue, count, since, age}]. kind is "shunt", "hold", "corrupt", "preserved" or
- * "unworked"; since is the time of the oldest ("2026-11-20T13:20:00Z") or null, age the same in seconds. pending is the
- * number of queues that no look has been through yet. */
+/* waiting (a new reference): [{kind, queue, count, since, age}]. kind is "shunt", "hold", "corrupt", "preserved",
+ * "strange" (preserved, and a directory, a link or a device) or "unworked"; since is the time of the oldest
+ * ("2026-11-20T13:20:00Z") or null, age the same in seconds. pending is the number of queues that no look has been
+ * through yet. */
 typedef void SurveyDone(void *data, json_t *waiting, unsigned pending);
 
 /* master is borrowed. */
@@ -34,6 +35,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Survey, survey_free)
 /* Begin a look unless one is under way. done is called once, from the loop, and then the wish is gone; with NULL for
  * done nobody waits, and NULL is returned. */
 SurveyWish *survey_ask(Survey *survey, SurveyDone *done, void *data);
+
+/* Return the queues whose directory was there (SPOOL/.queues names them) and cannot be listed now: [{queue, fault}], a
+ * new reference. */
+json_t *survey_missing(const char *spool);
 
 /* Withdraw a wish: its done will not be called. */
 void survey_forget(Survey *survey, SurveyWish *wish);

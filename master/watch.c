@@ -49,6 +49,8 @@ static bool parse_pair(const char *key, const char *value, Beat *beat)
         return parse_due(value, &beat->oldest);
     if (strcmp(key, "holding") == 0)
         return parse_holding(value, beat);
+    if (strcmp(key, "late") == 0)
+        return parse_number(value, &beat->late);
     if (strcmp(key, "charged") == 0)
         return (beat->charged = strcmp(value, "1") == 0);
     return true;

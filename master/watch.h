@@ -18,6 +18,7 @@
 
 typedef struct Beat {
     uint64_t progress, done, backlog;
+    uint64_t late; /* entries that could not be handled several times */
     int64_t oldest; /* due time of the oldest entry, microseconds; 0: none */
     char holding[160]; /* empty: none */
     bool charged;      /* that entry is charged with a crash */

@@ -19,6 +19,12 @@
 #include "master/supervisor.h"
 
 #define LOOK_AGAIN CLOCK_SECOND
+/* An entry that is in hand at as many kills from outside in a row is charged with the later ones: it may be what takes
+ * the memory. */
+#define KILLS_FORGIVEN 4
+/* So many deaths in a row are a loop, until a process has lived for so many of the longest delays. */
+#define LOOP_DEATHS 3
+#define LOOP_DELAYS 10
 
 static const PlanLimits *limits_of(const Worker *worker)
 {
@@ -93,6 +99,7 @@ static Heard read_status(Worker *worker)
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR) ? HEARD_NOTHING : HEARD_END;
     unsigned garbage = worker->watch.garbage;
+    clock_back_look(&worker->group->master->clock, clock_now(), clock_monotonic());
     bool ready = watch_feed(&worker->watch, data, (size_t)got, clock_monotonic());
     if (worker->watch.garbage > garbage && garbage == 0)
         log_warn("%s[%u]: pid %ld writes garbage on its status pipe; it is passed over", name_of(worker),
@@ -115,6 +122,7 @@ Worker *worker_new(struct Group *group, unsigned instance)
     worker->group = group;
     worker->instance = instance;
     worker->status_fd = -1;
+    worker->outside = true; /* what ended a process before this master may have been a power cut */
     worker->down = clock_monotonic();
     worker->timer = evtimer_new(group->master->base, on_timer, worker);
     return worker;
@@ -135,6 +143,7 @@ void worker_free(Worker *worker)
     event_free(worker->timer);
     watch_clear(&worker->watch);
     g_free(worker->last_exit);
+    g_free(worker->killed_with);
     g_free(worker);
 }
 
@@ -155,6 +164,19 @@ static int take_slice(const Worker *worker, GError **error)
     return auto_fd_steal(&lock);
 }
 
+/* The configuration in force for a child. While its file is gone with the runtime directory, a copy beside the locks
+ * does. */
+static char *find_config(const Master *master)
+{
+    g_autofree char *spare = g_build_filename(master->plan->spool, ".master", "config-in-force", NULL);
+    g_autoptr(GError) error = NULL;
+    if (access(master->config_copy, R_OK) == 0 || !master->config_text)
+        return g_strdup(master->config_copy);
+    if (!g_file_set_contents_full(spare, master->config_text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error))
+        log_error("%s", error->message);
+    return g_steal_pointer(&spare);
+}
+
 static bool start_process(Worker *worker, int lock, GError **error)
 {
     const PlanRunner *plan = worker->group->plan;
@@ -163,9 +185,11 @@ static bool start_process(Worker *worker, int lock, GError **error)
     for (char **address = plan->listen; *address; address++)
         if (!listen_fds(master->listen, *address, listen))
             return fail(error, FAIL_LATER, "%s is not bound", *address);
-    SpawnOrder order = {.command = plan->command, .runner = plan->name, .config = master->config_copy,
+    g_autofree char *config = find_config(master);
+    SpawnOrder order = {.command = plan->command, .runner = plan->name, .config = config,
                         .instance = worker->instance, .instances = plan->instances,
-                        .listen = (const int *)(void *)listen->data, .listens = listen->len, .lock = lock};
+                        .listen = (const int *)(void *)listen->data, .listens = listen->len, .lock = lock,
+                        .outside = worker->outside};
     return spawn_child(&order, &worker->pid, &worker->status_fd, error);
 }
 
@@ -215,6 +239,7 @@ static void action_delay(Worker *worker, bool most)
     const ThrottleLimits *limits = &limits_of(worker)->throttle;
     int64_t lived = worker->started ? clock_monotonic() - worker->started : 0;
     int64_t delay = throttle_died(&worker->throttle, limits, lived, worker->death);
+    worker->relapses = MIN(worker->relapses, worker->throttle.streak);
     worker->started = 0;
     worker->death = DEATH_OTHER; /* it counts once: no process may come of this start */
     if (most)
@@ -290,12 +315,31 @@ void worker_step(Worker *worker, WorkerEvent event)
     act(worker, step.action);
 }
 
+/* Was it killed, and not by us? Out of memory, for instance: the kernel does not say. */
+static void note_kill(Worker *worker, int status)
+{
+    const char *holding = worker->watch.beat.holding;
+    bool ours = worker->state == WORKER_KILLED || worker->state == WORKER_ENDING;
+    worker->outside = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !ours;
+    bool again = worker->outside && holding[0] && g_strcmp0(holding, worker->killed_with) == 0;
+    worker->kills = again ? worker->kills + 1 : worker->outside;
+    g_free(worker->killed_with);
+    worker->killed_with = worker->outside && holding[0] ? g_strdup(holding) : NULL;
+    if (!worker->outside)
+        return;
+    g_autofree char *text = g_steal_pointer(&worker->last_exit);
+    worker->last_exit = g_strconcat(text, ", from outside, as when memory runs out", NULL);
+    worker->outside = worker->kills <= KILLS_FORGIVEN;
+}
+
 void worker_died(Worker *worker, int status)
 {
     while (worker->status_fd >= 0 && read_status(worker) == HEARD_SOMETHING)
         continue; /* its last words */
     g_free(worker->last_exit);
     worker->last_exit = reap_text(status, worker->watch.fault);
+    note_kill(worker, status);
+    worker->relapses += worker->state == WORKER_READY || worker->state == WORKER_KILLED;
     bool expected = worker->state == WORKER_STOPPING || worker->state == WORKER_ENDING;
     const char *holding = worker->watch.beat.holding;
     if (expected)
@@ -307,7 +351,7 @@ void worker_died(Worker *worker, int status)
     drop_pipe(worker);
     worker->pid = 0;
     const Beat *beat = &worker->watch.beat;
-    if (WIFSIGNALED(status) && beat->charged)
+    if (WIFSIGNALED(status) && beat->charged && !worker->outside)
         worker->death = beat->done > 0 ? DEATH_AT_WORK : DEATH_CHARGED;
     if (worker->down == 0)
         worker->down = clock_monotonic();
@@ -320,11 +364,20 @@ void worker_reopen(const Worker *worker)
         kill(worker->pid, SIGHUP);
 }
 
+unsigned worker_loops(const Worker *worker)
+{
+    int64_t lived = clock_monotonic() - worker->started;
+    bool loops = worker->state == WORKER_READY && worker->relapses >= LOOP_DEATHS &&
+                 lived < LOOP_DELAYS * limits_of(worker)->throttle.max;
+    return loops ? worker->relapses : 0;
+}
+
 bool worker_healthy(const Worker *worker)
 {
     switch (worker->state) {
     case WORKER_READY:
-        return !watch_stalled(&worker->watch, limits_of(worker)->stall_timeout, clock_monotonic());
+        return worker_loops(worker) == 0 &&
+               !watch_stalled(&worker->watch, limits_of(worker)->stall_timeout, clock_monotonic());
     case WORKER_STARTING:
         return worker->throttle.streak == 0;
     case WORKER_STOPPING:

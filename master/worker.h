@@ -32,6 +32,10 @@ typedef struct Worker {
     unsigned starts;
     char *last_exit;  /* NULL: never ended */
     ThrottleDeath death; /* of the last process */
+    bool outside;      /* the last process was ended from outside, or nobody saw its end: no entry is to blame */
+    unsigned relapses; /* deaths in a row of processes that were ready */
+    unsigned kills;    /* in a row, from outside, while this entry was held: */
+    char *killed_with; /* NULL: none */
     bool settled;     /* has become ready, or failed, once */
     bool complained;  /* about garbage, an orphan, or standing still: once in each */
 } Worker;
@@ -49,6 +53,9 @@ void worker_reopen(const Worker *worker);
 
 /* Nothing is wrong with it now. */
 bool worker_healthy(const Worker *worker);
+
+/* How often it died in a row, when it does so again and again though it works in between; else 0. */
+unsigned worker_loops(const Worker *worker);
 
 /* "throttled" instead of "waiting to restart" when it must wait. */
 const char *worker_state_text(const Worker *worker);

@@ -21,6 +21,7 @@ struct Dns {
     GHashTable *sockets; /* descriptor -> struct event */
     GQueue waiting;      /* of Question */
     unsigned asked;      /* under way */
+    int64_t patience;    /* us; how long a question goes on being asked */
     bool asking;
 };
 
@@ -30,9 +31,12 @@ typedef struct Question {
     DnsType type;
     DnsDone *done;
     void *data;
+    int64_t until; /* clock_monotonic(); 0: not asked yet */
 } Question;
 
-static const int types[] = {[DNS_A] = ns_t_a, [DNS_AAAA] = ns_t_aaaa, [DNS_MX] = ns_t_mx, [DNS_TXT] = ns_t_txt};
+static const int types[] = {
+    [DNS_A] = ns_t_a, [DNS_AAAA] = ns_t_aaaa, [DNS_MX] = ns_t_mx, [DNS_TXT] = ns_t_txt, [DNS_CNAME] = ns_t_cname,
+};
 
 /* --- reading an answer -------------------------------------------------- */
 
@@ -47,14 +51,22 @@ void dns_answer_clear(DnsAnswer *answer)
     g_clear_pointer(&answer->records, g_array_unref);
 }
 
-static bool read_mx(DnsRecord *record, const ns_msg *message, const ns_rr *from)
+/* Read the name that stands behind the first bytes of a record. */
+static bool read_host(DnsRecord *record, const ns_msg *message, const ns_rr *from, size_t before)
 {
     char host[NS_MAXDNAME];
-    if (ns_rr_rdlen(*from) < 3 || dn_expand(ns_msg_base(*message), ns_msg_end(*message), ns_rr_rdata(*from) + 2, host,
-                                            sizeof(host)) < 0)
+    if (ns_rr_rdlen(*from) <= before ||
+        dn_expand(ns_msg_base(*message), ns_msg_end(*message), ns_rr_rdata(*from) + before, host, sizeof(host)) < 0)
+        return false;
+    record->host = g_ascii_strdown(host, -1);
+    return true;
+}
+
+static bool read_mx(DnsRecord *record, const ns_msg *message, const ns_rr *from)
+{
+    if (!read_host(record, message, from, NS_INT16SZ))
         return false;
     record->preference = (uint16_t)ns_get16(ns_rr_rdata(*from));
-    record->host = g_ascii_strdown(host, -1);
     return true;
 }
 
@@ -85,9 +97,10 @@ static bool read_text(DnsRecord *record, const ns_rr *from)
 
 static bool read_record(DnsRecord *record, const ns_msg *message, const ns_rr *from, DnsType type)
 {
-    return type == DNS_MX    ? read_mx(record, message, from)
-           : type == DNS_TXT ? read_text(record, from)
-                             : read_address(record, from, type);
+    return type == DNS_MX      ? read_mx(record, message, from)
+           : type == DNS_CNAME ? read_host(record, message, from, 0)
+           : type == DNS_TXT   ? read_text(record, from)
+                               : read_address(record, from, type);
 }
 
 static void read_records(DnsAnswer *answer, ns_msg *message, DnsType type)
@@ -159,18 +172,23 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Question, question_free)
 
 static void ask_more(Dns *dns);
 
-static void on_answer(void *data, int status, int timeouts, unsigned char *octets, int length)
+static void on_answer(Question *asked, int status, const unsigned char *octets, size_t length)
 {
-    (void)timeouts;
-    g_autoptr(Question) question = data;
+    g_autoptr(Question) question = asked;
     question->dns->asked--;
     if (status == ARES_EDESTRUCTION) {
         question->done(NULL, question->data);
         return;
     }
+    /* c-ares 1.34 shortens the time-out that it was given when earlier answers came soon. */
+    if (status == ARES_ETIMEOUT && clock_monotonic() < question->until) {
+        g_queue_push_head(&asked->dns->waiting, g_steal_pointer(&question));
+        ask_more(asked->dns);
+        return;
+    }
     DnsAnswer answer = {0};
     bool heard = status == ARES_SUCCESS || status == ARES_ENODATA || status == ARES_ENOTFOUND;
-    dns_answer_read(&answer, heard ? octets : NULL, heard && octets ? (size_t)length : 0, question->type);
+    dns_answer_read(&answer, heard ? octets : NULL, heard && octets ? length : 0, question->type);
     if (status == ARES_ENOTFOUND || status == ARES_EBADNAME)
         answer.status = DNS_UNKNOWN;
     else if (status == ARES_ECONNREFUSED || status == ARES_ESERVFAIL)
@@ -182,6 +200,36 @@ static void on_answer(void *data, int status, int timeouts, unsigned char *octet
     ask_more(question->dns);
 }
 
+#ifdef HAVE_ARES_QUERY_DNSREC
+static void on_record(void *question, ares_status_t status, size_t timeouts, const ares_dns_record_t *record)
+{
+    (void)timeouts;
+    unsigned char *octets = NULL;
+    size_t length = 0;
+    if (record && ares_dns_write(record, &octets, &length) != ARES_SUCCESS)
+        octets = NULL;
+    on_answer(question, (int)status, octets, length);
+    ares_free_string(octets);
+}
+
+static void ask(Question *question)
+{
+    ares_query_dnsrec(question->dns->channel, question->name, ARES_CLASS_IN,
+                      (ares_dns_rec_type_t)types[question->type], on_record, question, NULL);
+}
+#else
+static void on_octets(void *question, int status, int timeouts, unsigned char *octets, int length)
+{
+    (void)timeouts;
+    on_answer(question, status, octets, (size_t)length);
+}
+
+static void ask(Question *question)
+{
+    ares_query(question->dns->channel, question->name, ns_c_in, types[question->type], on_octets, question);
+}
+#endif
+
 /* A question may be answered at once, from within. */
 static void ask_more(Dns *dns)
 {
@@ -191,7 +239,9 @@ static void ask_more(Dns *dns)
     while (dns->asked < ASKED_MAX && dns->waiting.head) {
         Question *question = g_queue_pop_head(&dns->waiting);
         dns->asked++;
-        ares_query(dns->channel, question->name, ns_c_in, types[question->type], on_answer, question);
+        if (question->until == 0)
+            question->until = clock_monotonic() + dns->patience;
+        ask(question);
     }
     dns->asking = false;
     set_timer(dns);
@@ -246,6 +296,7 @@ Dns *dns_new(struct event_base *base, const char *servers, int64_t timeout_us, u
     int status = ares_library_init(ARES_LIB_INIT_ALL);
     g_autoptr(Dns) dns = g_new0(Dns, 1);
     dns->base = base;
+    dns->patience = timeout_us * ((INT64_C(1) << MIN(tries, 16)) - 1); /* each try waits twice as long */
     dns->timer = evtimer_new(base, on_timer, dns);
     dns->sockets = g_hash_table_new_full(NULL, NULL, NULL, socket_free);
     struct ares_options options = {
@@ -256,6 +307,9 @@ Dns *dns_new(struct event_base *base, const char *servers, int64_t timeout_us, u
         .sock_state_cb_data = dns,
     };
     int which = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
+#ifdef ARES_OPT_QUERY_CACHE
+    which |= ARES_OPT_QUERY_CACHE; /* for no time: who asks keeps the answers */
+#endif
     if (status == ARES_SUCCESS)
         status = ares_init_options(&dns->channel, &options, which);
     if (status != ARES_SUCCESS) {

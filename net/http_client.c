@@ -4,8 +4,10 @@
 
 #include <curl/curl.h>
 #include <dlfcn.h>
+#include <sys/socket.h>
 
 #include "base/fail.h"
+#include "base/public_address.h"
 
 /*
  * libcurl brings thirty libraries with it, and a process that is linked with it has more than a megabyte of its own for
@@ -39,6 +41,7 @@ static bool load(GError **error)
 typedef struct Exchange {
     const HttpRequest *request;
     HttpAnswer *answer;
+    bool forbidden; /* an address of the host is not public */
 } Exchange;
 
 void http_answer_clear(HttpAnswer *answer)
@@ -66,6 +69,18 @@ static int progress(void *data, curl_off_t to_get, curl_off_t got, curl_off_t to
     return request->alive && !request->alive(request->data);
 }
 
+/* Look at the very address that libcurl connects to, since a name may have another one at each question. */
+static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    Exchange *exchange = data;
+    (void)purpose;
+    if (!public_address(&address->addr)) {
+        exchange->forbidden = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 static void set_options(CURL *handle, Exchange *exchange, struct curl_slist *headers)
 {
     const HttpRequest *request = exchange->request;
@@ -79,6 +94,11 @@ static void set_options(CURL *handle, Exchange *exchange, struct curl_slist *hea
     curl.easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
     curl.easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, progress);
     curl.easy_setopt(handle, CURLOPT_XFERINFODATA, request);
+    if (request->public_only) {
+        curl.easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+        curl.easy_setopt(handle, CURLOPT_OPENSOCKETDATA, exchange);
+        curl.easy_setopt(handle, CURLOPT_PROXY, "");
+    }
     if (!request->user || !*request->user)
         return;
     curl.easy_setopt(handle, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
@@ -112,7 +132,7 @@ static bool perform(const HttpRequest *request, const HttpSent *sent, HttpAnswer
     CURL *handle = curl.easy_init();
     if (!handle)
         return fail(error, FAIL_LATER, "libcurl cannot be used");
-    Exchange exchange = {request, answer};
+    Exchange exchange = {request, answer, false};
     curl_mime *parts = form ? curl.mime_init(handle) : NULL;
     struct curl_slist *headers = curl.slist_append(NULL, "Expect:"); /* nobody waits a second for 100 Continue */
     if (request->header)
@@ -134,6 +154,8 @@ static bool perform(const HttpRequest *request, const HttpSent *sent, HttpAnswer
     curl.slist_free_all(headers);
     curl.mime_free(parts);
     curl.easy_cleanup(handle);
+    if (code != CURLE_OK && exchange.forbidden)
+        return fail(error, FAIL_NEVER, "%s: its host has an address that is not a public one", request->url);
     bool unusable = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
     return code == CURLE_OK ||
            fail(error, unusable ? FAIL_CONFIG : FAIL_LATER, "%s: %s", request->url, curl.easy_strerror(code));

@@ -13,6 +13,8 @@
 typedef struct HttpRequest {
     const char *url;        /* http or https; file where files is set */
     bool files;
+    bool public_only;       /* connect to addresses of the public Internet alone (base/public_address.h), whatever the
+                               name resolves to, and through no proxy */
     const char *header;     /* one header line, "Authorization: Token x"; NULL: none */
     const char *const *headers; /* more of them, ended by NULL; NULL: none */
     const char *user, *password; /* for Basic authentication; NULL or "": none */
@@ -40,7 +42,8 @@ typedef struct HttpForm {
     size_t length;
 } HttpForm;
 
-/* All: FAIL_LATER: there is no answer. FAIL_CONFIG: libcurl cannot use the URL. */
+/* All: FAIL_LATER: there is no answer. FAIL_CONFIG: libcurl cannot use the URL. FAIL_NEVER: the host has an address
+ * that public_only forbids; nothing was sent. */
 bool http_get(const HttpRequest *request, HttpAnswer *answer, GError **error);
 /* The body as it is; its Content-Type is among the headers. */
 bool http_post(const HttpRequest *request, const char *body, size_t length, HttpAnswer *answer, GError **error);

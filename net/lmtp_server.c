@@ -95,6 +95,11 @@ const char *lmtp_session_client(const LmtpSession *session)
     return session->client ? session->client : "";
 }
 
+uint64_t lmtp_session_announced(const LmtpSession *session)
+{
+    return session->announced;
+}
+
 const LmtpTransaction *lmtp_session_transaction(const LmtpSession *session)
 {
     return session->transaction;

@@ -91,6 +91,9 @@ const char *lmtp_session_client(const LmtpSession *session); /* the name given a
 /* The transaction in progress, or NULL: for the handler's callbacks. */
 const LmtpTransaction *lmtp_session_transaction(const LmtpSession *session);
 
+/* The size of the message that MAIL announced for it; 0: none. */
+uint64_t lmtp_session_announced(const LmtpSession *session);
+
 /* Take octets from the client and return how many were used. The rest (a
  * line not complete yet; or whatever came while a message is being stored or
  * too much output waits) must be offered again, with what follows it, after

@@ -220,6 +220,8 @@ MxLookup *mx_lookup(MxResolver *resolver, const char *domain, uint16_t port, MxD
         mx_route_leave_own(made, (const char *const *)resolver->own);
     else if (!normal)
         made = refuse_name(domain);
+    if (made && made->targets && !resolver->settings.private_addresses && mx_route_leave_private(made))
+        mx_route_refuse_private(made); /* it has one address */
     if (made) {
         made->expires = clock_monotonic() + resolver->settings.lifetime_max_us;
         make_ready(lookup, made);

@@ -34,6 +34,7 @@ typedef struct MxSettings {
     /* Names and addresses of ourselves, NULL-terminated: a host among these, and all of the same or
      * a higher preference, are not tried (mail would loop). NULL: none. */
     const char *const *own;
+    bool private_addresses; /* mail goes to loopback, private and other addresses that are not public, too */
     unsigned families;      /* of MxFamily; 0: both */
     size_t cache_size;      /* domains; 0: 10000 */
     int64_t lifetime_min_us, lifetime_max_us; /* of a kept answer; 0: 5 s, 1 d */
@@ -51,7 +52,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MxResolver, mx_resolver_free)
 
 typedef enum MxOutcome {
     MX_FOUND,
-    MX_LATER, /* DNS gives no answer now: status 4.x.x */
+    MX_LATER, /* DNS gives no answer now, or only addresses that are not public: status 4.x.x */
     MX_NEVER, /* the domain takes no mail, does not exist, or is ourselves: status 5.x.x */
 } MxOutcome;
 

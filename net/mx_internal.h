@@ -47,6 +47,12 @@ void mx_route_refuse(MxRoute *route, MxOutcome outcome, unsigned code, const cha
 /* Leave out the hosts that are not before ourselves; refuses when none is left. */
 void mx_route_leave_own(MxRoute *route, const char *const *own);
 
+/* Leave out the addresses that are not public: whoever writes the records of a domain chooses them, and could have mail
+ * delivered to what only this host reaches. Were there any? */
+bool mx_route_leave_private(MxRoute *route);
+/* Refuse for now, because all addresses were such ones: mail waits until the site allows them, or it is too old. */
+void mx_route_refuse_private(MxRoute *route);
+
 /* The addresses in the order of trial, in g_free() memory; the names are the route's. */
 MxHost *mx_route_hosts(const MxRoute *route, uint16_t port, size_t limit, size_t *count);
 

@@ -49,11 +49,16 @@ static char *list_names(const MxRoute *route)
     return g_string_free(g_steal_pointer(&names), FALSE);
 }
 
-static void refuse_homeless(MxQuestion *query)
+/* left: there were addresses that are not public. */
+static void refuse_homeless(MxQuestion *query, bool left)
 {
     MxRoute *route = query->route;
     if (query->trouble) {
         mx_route_refuse(route, MX_LATER, 450, "4.4.3", g_steal_pointer(&query->trouble));
+        return;
+    }
+    if (left) {
+        mx_route_refuse_private(route);
         return;
     }
     if (query->implicit) {
@@ -72,6 +77,7 @@ static void settle(MxQuestion *query)
     mx_route_leave_own(route, query->settings->own);
     if (!route->targets)
         return;
+    bool left = !query->settings->private_addresses && mx_route_leave_private(route);
     guint homeless = 0;
     for (guint i = 0; i < route->targets->len; i++) {
         const MxTarget *target = route->targets->pdata[i];
@@ -80,7 +86,7 @@ static void settle(MxQuestion *query)
     if (homeless > 0) /* that one family is missing does not count, that a host has no address does */
         query->lifetime_us = MIN(query->lifetime_us, query->absence_us);
     if (homeless == route->targets->len)
-        refuse_homeless(query);
+        refuse_homeless(query, left);
 }
 
 static void close_one(MxQuestion *query)

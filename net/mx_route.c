@@ -6,6 +6,8 @@
 #include <idn2.h>
 #include <string.h>
 
+#include "base/public_address.h"
+
 #define DOMAIN_MAX 253
 
 MxRoute *mx_route_new(const char *domain)
@@ -221,6 +223,37 @@ void mx_route_leave_own(MxRoute *route, const char *const *own)
                             g_strdup_printf("mail for %s loops back to myself (%s)", route->domain, name));
         return;
     }
+}
+
+static bool leaves_private(MxTarget *target, bool six)
+{
+    GArray *all = six ? target->six : target->four;
+    bool left = false;
+    for (guint i = all->len; i > 0; i--) {
+        MxHost host = make_host(target, six, i - 1, 0);
+        if (public_address((const struct sockaddr *)&host.address))
+            continue;
+        g_array_remove_index(all, i - 1);
+        left = true;
+    }
+    return left;
+}
+
+bool mx_route_leave_private(MxRoute *route)
+{
+    bool left = false;
+    for (guint i = 0; i < route->targets->len; i++) {
+        left |= leaves_private(route->targets->pdata[i], false);
+        left |= leaves_private(route->targets->pdata[i], true);
+    }
+    return left;
+}
+
+void mx_route_refuse_private(MxRoute *route)
+{
+    mx_route_refuse(route, MX_LATER, 450, "4.4.4",
+                    g_strdup_printf("all addresses of the mail hosts of %s are loopback or private addresses "
+                                    "([out] mx_private_addresses)", route->domain));
 }
 
 /* --- domains ------------------------------------------------------------ */

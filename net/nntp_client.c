@@ -16,6 +16,11 @@
 #include "net/smtp_client_internal.h"
 
 #define REPLY_MOST 65536 /* octets of a block that is no article */
+#define DIGITS_MOST 16   /* of a number; RFC 3977, 6 */
+#define PATIENCE 10      /* times the time-out, for one answer */
+
+/* How the numbers of articles are asked for, the best first. */
+typedef enum NntpWay { WAY_LISTGROUP, WAY_OVER, WAY_XOVER, WAY_NEXT, WAY_NONE } NntpWay;
 
 struct NntpClient {
     const NntpSettings *settings;
@@ -30,6 +35,7 @@ struct NntpClient {
     int64_t progress; /* monotonic */
     NntpReader reply;
     NntpState state;
+    NntpWay way; /* the first that the server has not refused */
 };
 
 /* ---- the loop ---- */
@@ -90,12 +96,14 @@ static bool wait_for(NntpClient *client, GError **error)
 {
     const NntpSettings *settings = client->settings;
     const struct timeval second = {.tv_sec = 1};
-    client->progress = clock_monotonic();
+    int64_t begun = client->progress = clock_monotonic();
     while (!client->done && !client->lost) {
         event_add(client->tick, &second);
         event_base_loop(client->base, EVLOOP_ONCE);
         if (!client->done && !client->lost && clock_monotonic() - client->progress > settings->timeout)
             client->lost = g_strdup("it says nothing");
+        if (!client->done && !client->lost && clock_monotonic() - begun > PATIENCE * settings->timeout)
+            client->lost = g_strdup("its answer has no end");
         if (settings->alive && !settings->alive(settings->data))
             return fail(error, FAIL_LATER, "news server %s: given up, because the process ends", client->peer);
     }
@@ -267,18 +275,124 @@ void nntp_client_free(NntpClient *client)
 
 /* ---- what it is for ---- */
 
-bool nntp_client_group(NntpClient *client, const char *group, int64_t *first, int64_t *last, GError **error)
+/* Read a number at *at, and go behind it. Returns -1 when there is none, or it is too long. */
+static int64_t take_number(const char **at)
 {
-    int64_t count;
-    g_autofree char *command = g_strdup_printf("GROUP %s", group);
+    *at += strspn(*at, " ");
+    size_t digits = strspn(*at, "0123456789");
+    int64_t number = digits > 0 && digits <= DIGITS_MOST ? g_ascii_strtoll(*at, NULL, 10) : -1;
+    *at += digits;
+    return number;
+}
+
+bool nntp_client_group(NntpClient *client, const char *name, NntpGroup *group, GError **error)
+{
+    g_autofree char *command = g_strdup_printf("GROUP %s", name);
     if (!say(client, command, false, 0, error))
         return false;
     if (client->reply.code == 411)
-        return fail(error, FAIL_MISSING, "news server %s has no group %s", client->peer, group);
-    if (client->reply.code != 211 || sscanf(client->reply.text->str, "%" SCNd64 " %" SCNd64 " %" SCNd64, &count, first,
-                                            last) != 3 || *first < 0 || *last < 0)
+        return fail(error, FAIL_MISSING, "news server %s has no group %s", client->peer, name);
+    const char *at = client->reply.text->str;
+    *group = (NntpGroup){.count = take_number(&at)};
+    group->first = take_number(&at);
+    group->last = take_number(&at);
+    if (client->reply.code != 211 || group->count < 0 || group->first < 0 || group->last < 0)
         return refused(client, command, error);
     return true;
+}
+
+/* Take the numbers at the start of the lines of the reply that are in the range, and say whether all were. What is
+ * behind a cut is left for the next time. */
+static bool take_numbers(const NntpClient *client, const NntpGroup *range, GArray *numbers, int64_t *known)
+{
+    const char *at = (const char *)client->reply.block->data, *end = at + client->reply.block->len;
+    int64_t before = range->first - 1;
+    bool honoured = true, left = client->reply.cut;
+    for (const char *feed; at < end && (feed = memchr(at, '\n', (size_t)(end - at))); at = feed + 1) {
+        g_autofree char *line = g_strndup(at, (size_t)(feed - at));
+        const char *rest = line;
+        int64_t number = take_number(&rest);
+        bool wanted = number > before && number <= range->last;
+        honoured = honoured && wanted;
+        if (wanted && numbers->len < NNTP_NUMBERS_MOST)
+            g_array_append_val(numbers, number);
+        else
+            left = left || wanted;
+        before = wanted ? number : before;
+    }
+    int64_t highest = numbers->len > 0 ? g_array_index(numbers, int64_t, numbers->len - 1) : range->first - 1;
+    *known = left ? highest : range->last;
+    return honoured || numbers->len > 0;
+}
+
+/* Ask for one range by LISTGROUP, OVER or XOVER. Where the server knows no such command, or not with a range, the next
+ * way is tried from now on, and *known is less than the first number. */
+static bool list_range(NntpClient *client, const char *name, const NntpGroup *range, GArray *numbers, int64_t *known,
+                       GError **error)
+{
+    static const char *const words[] = {[WAY_LISTGROUP] = "LISTGROUP ", [WAY_OVER] = "OVER", [WAY_XOVER] = "XOVER"};
+    bool listing = client->way == WAY_LISTGROUP;
+    g_autofree char *command = g_strdup_printf("%s%s %" PRId64 "-%" PRId64, words[client->way], listing ? name : "",
+                                               range->first, range->last);
+    *known = range->last;
+    if (!say(client, command, true, REPLY_MOST, error))
+        return false;
+    unsigned code = client->reply.code;
+    if (code == 400)
+        return refused(client, command, error);
+    if (code == 420 || code == 423) /* none in that range */
+        return true;
+    if (code != (listing ? 211 : 224) || !take_numbers(client, range, numbers, known)) {
+        client->way++;
+        *known = range->first - 1;
+    }
+    return true;
+}
+
+/* Ask for the article behind the one before the range, if that is there. */
+static bool go_on(NntpClient *client, const NntpGroup *range, GArray *numbers, int64_t *known, GError **error)
+{
+    g_autofree char *command = g_strdup_printf("STAT %" PRId64, range->first - 1);
+    *known = range->first - 1;
+    if (!say(client, command, false, 0, error))
+        return false;
+    if (client->reply.code != 223)
+        return client->reply.code != 400 || refused(client, command, error);
+    if (!say(client, "NEXT", false, 0, error))
+        return false;
+    const char *at = client->reply.text->str;
+    int64_t number = client->reply.code == 223 ? take_number(&at) : 0;
+    if (client->reply.code == 400)
+        return refused(client, "NEXT", error);
+    if (client->reply.code == 421 || number > range->last) {
+        *known = range->last;
+    } else if (number >= range->first) {
+        *known = number;
+        g_array_append_val(numbers, number);
+    } else {
+        client->way = WAY_NONE;
+    }
+    return true;
+}
+
+/* A reply to OVER has some hundred octets for each article. */
+bool nntp_client_numbers(NntpClient *client, const char *name, const NntpGroup *wanted, GArray *numbers, int64_t *known,
+                         GError **error)
+{
+    NntpGroup range = *wanted;
+    int64_t width = 0;
+    *known = wanted->first - 1;
+    g_array_set_size(numbers, 0);
+    while (*known < wanted->last && numbers->len == 0 && client->way < WAY_NEXT) {
+        NntpWay way = client->way;
+        width = width > 0 ? width * 16 : way == WAY_LISTGROUP ? NNTP_NUMBERS_MOST : NNTP_NUMBERS_MOST / 10;
+        range.first = *known + 1;
+        range.last = MIN(wanted->last, width < wanted->last - *known ? *known + width : wanted->last);
+        if (!list_range(client, name, &range, numbers, known, error))
+            return false;
+        width = client->way == way ? MIN(width, INT64_MAX / 32) : 0;
+    }
+    return *known >= wanted->first || client->way != WAY_NEXT || go_on(client, wanted, numbers, known, error);
 }
 
 static GBytes *take_block(const NntpClient *client)

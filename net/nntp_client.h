@@ -4,7 +4,7 @@
 /*
  * The client's side of one connection to a news server (RFC 3977; AUTHINFO of RFC 4643; STARTTLS of RFC 4642): reads
  * the articles of a group, and posts. Each call blocks until the server has answered, for at most the time of the
- * settings without any progress.
+ * settings without any progress, and ten times as long in all.
  *
  * When a call fails with FAIL_LATER, the connection is of no more use and is to be freed. The codes:
  *
@@ -43,8 +43,22 @@ NntpClient *nntp_client_open(const NntpSettings *settings, GError **error);
 void nntp_client_free(NntpClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NntpClient, nntp_client_free)
 
-/* Choose a group: *first and *last are the numbers of its articles, *last < *first when there are none. */
-bool nntp_client_group(NntpClient *client, const char *group, int64_t *first, int64_t *last, GError **error);
+/* What a group has. Without articles count is 0, and the other two are what the server likes: "0 0 0" is allowed, too
+ * (RFC 3977, 6.1.1.2). */
+typedef struct NntpGroup {
+    int64_t count, first, last;
+} NntpGroup;
+
+/* Choose a group. FAIL_LATER also when its numbers have more than the 16 digits that are allowed. */
+bool nntp_client_group(NntpClient *client, const char *name, NntpGroup *group, GError **error);
+
+/* Find the articles of the chosen group from number first to last, by whatever the server knows: LISTGROUP, OVER,
+ * XOVER, or NEXT. numbers, of int64_t, gets the lowest of them in order, no more than NNTP_NUMBERS_MOST; *known is the
+ * number up to which there are no others, and less than first when the server does not say. The cost grows with the
+ * articles that there are, and not with the numbers that are not used. */
+#define NNTP_NUMBERS_MOST 1000
+bool nntp_client_numbers(NntpClient *client, const char *name, const NntpGroup *wanted, GArray *numbers, int64_t *known,
+                         GError **error);
 
 /* The article of that number in the chosen group. *article is NULL when there is none (any more), or when it is larger
  * than article_most (*large). */

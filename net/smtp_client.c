@@ -34,14 +34,18 @@ void smtp_client_soon(SmtpClient *client)
     event_active(client->timer, EV_TIMEOUT, 0);
 }
 
-/* Octets that have left this host: what we wrote less what the kernel still keeps. */
-static uint64_t octets_gone(const SmtpClient *client)
+/* Bytes that our kernel still keeps because the peer's has not taken them. */
+static uint64_t octets_kept(const SmtpClient *client)
 {
     int kept = 0;
     evutil_socket_t fd = bufferevent_getfd(client->connection);
-    if (fd < 0 || ioctl(fd, SIOCOUTQ, &kept) != 0 || kept < 0)
-        kept = 0;
-    return client->written - MIN(client->written, (uint64_t)kept);
+    return fd < 0 || ioctl(fd, SIOCOUTQ, &kept) != 0 || kept < 0 ? 0 : (uint64_t)kept;
+}
+
+/* Bytes that have left this host: what we wrote less what the kernel still keeps. */
+static uint64_t octets_gone(const SmtpClient *client)
+{
+    return client->written - MIN(client->written, octets_kept(client));
 }
 
 /* The timer is set once a phase; when it fires, it looks how long ago the
@@ -74,6 +78,33 @@ static bool flows(SmtpClient *client, int64_t limit)
     uint64_t before = client->gone;
     client->gone = octets_gone(client);
     return client->gone - before >= (uint64_t)(limit * SLOWEST / CLOCK_SECOND) && client->gone > before;
+}
+
+/* Return how many bytes certainly did not reach the peer's kernel: over TCP those that ours has not sent. One that was
+ * sent and not acknowledged may be there, because the acknowledgement can be lost as well. */
+static uint64_t bytes_unsent(const SmtpClient *client)
+{
+    int unsent = 0;
+    bool network = client->address.ss_family == AF_INET || client->address.ss_family == AF_INET6;
+    if (ioctl(bufferevent_getfd(client->connection), network ? SIOCOUTQNSD : SIOCOUTQ, &unsent) != 0 || unsent < 0)
+        return 0;
+    return (uint64_t)unsent;
+}
+
+/* Return false when the peer's kernel certainly lacks the end of the message: ours takes megabytes that the peer never
+ * reads. Only over TCP in clear text the kernel counts what we wrote, with neither framing nor memory of its own. */
+static bool message_arrived(const SmtpClient *client)
+{
+    uint64_t unsent = bytes_unsent(client), behind = client->written - client->turn.end;
+    bool exact = !client->ssl && (client->address.ss_family == AF_INET || client->address.ss_family == AF_INET6);
+    return unsent <= behind || (behind > 0 && !exact);
+}
+
+/* Return the phase that the peer has seen. */
+static SmtpPhase phase_seen(const SmtpClient *client)
+{
+    bool whole = !client->turn.cursor.ended || message_arrived(client);
+    return client->phase == SMTP_DOT && !whole ? SMTP_BODY : client->phase;
 }
 
 /* --- writing ------------------------------------------------------------ */
@@ -116,16 +147,18 @@ static void release(SmtpClient *client)
     g_free(client);
 }
 
-/* Said, though nobody will wait for the answer. Behind TLS it is left unsaid when it has not gone yet. */
+/* Send the QUIT that has not gone yet. */
 static void say_last_words(const SmtpClient *client)
 {
     struct evbuffer_iovec words; /* nothing else may be taken from the output of a bufferevent */
     int fd = bufferevent_getfd(client->connection);
-    if (client->phase != SMTP_QUIT || client->ssl || fd < 0 ||
+    if (client->phase != SMTP_QUIT || fd < 0 ||
         evbuffer_peek(bufferevent_get_output(client->connection), -1, NULL, &words, 1) < 1)
         return;
-    if (send(fd, words.iov_base, words.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-        log_debug("%s: %s", client->peer, g_strerror(errno));
+    ssize_t sent = client->ssl ? SSL_write(client->ssl, words.iov_base, (int)words.iov_len)
+                               : send(fd, words.iov_base, words.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent <= 0)
+        log_debug("%s: the connection is closed without QUIT", client->peer);
 }
 
 void smtp_client_free(SmtpClient *client)
@@ -159,8 +192,8 @@ static SmtpResult fate_of(const SmtpClient *client, const SmtpResult *why)
     bool ahead = client->pipelining && client->turn.active && client->turn.next_rcpt == 0 && !client->turn.behind;
     if (silent && why->connection && ahead && client->phase == SMTP_RCPT && !client->turn.bdat_ahead)
         fate.fallback = SMTP_FALLBACK_PIPELINING;
-    bool in_one = client->turn.bdat_ahead && client->phase >= SMTP_MAIL && smtp_transaction_sent(client);
-    fate.in_doubt = silent && (client->phase == SMTP_DOT || in_one);
+    bool all_said = client->phase == SMTP_DOT || (client->turn.bdat_ahead && client->phase >= SMTP_MAIL);
+    fate.in_doubt = silent && all_said && smtp_transaction_sent(client) && message_arrived(client);
     fate.unstarted = client->phase == SMTP_MAIL && client->turn.number > 1 && why->connection && !fate.in_doubt;
     return fate;
 }
@@ -176,7 +209,7 @@ static void end_behind(SmtpClient *client, const SmtpResult *why)
     fate.unstarted = why->code == 421;
     while (!g_queue_is_empty(&client->behind)) {
         smtp_transaction_next(client);
-        fate.in_doubt = !fate.unstarted && smtp_transaction_sent(client);
+        fate.in_doubt = !fate.unstarted && smtp_transaction_sent(client) && message_arrived(client);
         smtp_transaction_end(client, &fate);
     }
 }
@@ -204,7 +237,7 @@ void smtp_client_end_by_reply(SmtpClient *client)
 void smtp_client_end_by_us(SmtpClient *client, const char *status, char *text)
 {
     g_autofree char *owned = text;
-    close_client(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = client->phase, .status = status,
+    close_client(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = phase_seen(client), .status = status,
                                           .text = owned, .reply = owned, .connection = true});
 }
 
@@ -280,10 +313,12 @@ static void on_read(struct bufferevent *connection, void *data)
 
 static void on_write(struct bufferevent *connection, void *data)
 {
-    (void)connection;
     SmtpClient *client = data;
     enter(client);
-    smtp_transaction_drained(client);
+    if (client->phase == SMTP_QUIT && evbuffer_get_length(bufferevent_get_output(connection)) == 0)
+        end_orderly(client);
+    else
+        smtp_transaction_drained(client);
     leave(client);
 }
 
@@ -311,9 +346,9 @@ static void end_lost(SmtpClient *client)
 {
     bool over_ehlo = client->phase == SMTP_HELO && !client->helo_tried &&
                      client->settings->protocol == SMTP_PROTOCOL_SMTP;
-    g_autofree char *text = g_strdup_printf("lost connection with %s while %s", client->peer,
-                                            smtp_phase_name(client->phase));
-    close_client(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = client->phase, .status = "4.4.2",
+    SmtpPhase phase = phase_seen(client);
+    g_autofree char *text = g_strdup_printf("lost connection with %s while %s", client->peer, smtp_phase_name(phase));
+    close_client(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = phase, .status = "4.4.2",
                                           .text = text, .reply = text, .connection = true,
                                           .fallback = over_ehlo ? SMTP_FALLBACK_EHLO : SMTP_FALLBACK_NONE});
 }
@@ -357,7 +392,8 @@ static void timed_out(SmtpClient *client)
         smtp_session_tls_failed(client, g_strdup("time-out"));
     else
         smtp_client_end_by_us(client, client->phase == SMTP_CONNECT ? "4.4.1" : "4.4.2",
-                              g_strdup_printf("%s timed out while %s", client->peer, smtp_phase_name(client->phase)));
+                              g_strdup_printf("%s timed out while %s", client->peer,
+                                              smtp_phase_name(phase_seen(client))));
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *data)

@@ -110,7 +110,7 @@ typedef struct SmtpResult {
     const char *text;   /* for the log and the bounce, one line */
     const char *reply;  /* the server's own words, "550 5.1.1 ...", or text when there are none */
     bool connection;    /* the connection is to blame, not the recipient or the message */
-    bool in_doubt;      /* lost after the end of data: it may have been delivered */
+    bool in_doubt;      /* lost after the server's host had the whole message: it may have been delivered */
     bool unstarted;     /* a kept connection turned out to be closed: nothing was tried, may be sent at once again */
     size_t accepted;    /* recipients of the transaction that the server had accepted before, at RCPT */
     SmtpFallback fallback; /* the mail was not judged, and may be sent at once without what this names */
@@ -191,5 +191,6 @@ bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transact
 /* Return true when smtp_client_send_behind() would take a transaction like the last one. */
 bool smtp_client_takes_behind(const SmtpClient *client);
 
-/* Send QUIT when the transaction in progress, if any, has ended; `closed` follows. */
+/* Send QUIT when the transaction in progress, if any, has ended; `closed` follows, without waiting for the answer:
+ * nothing depends on it, and the connection would count meanwhile. */
 void smtp_client_quit(SmtpClient *client);

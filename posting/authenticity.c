@@ -7,6 +7,8 @@
 #include "mail/address.h"
 #include "mail/auth_results.h"
 #include "mail/dmarc.h"
+#include "mail/domain_name.h"
+#include "posting/authors.h"
 
 /* More would only be somebody's trick to make the field long. */
 #define RESULTS_MAX 30
@@ -58,33 +60,49 @@ static void add_trusted(const Post *post, GPtrArray *texts)
     }
 }
 
-/* The domain of the author, as it can stand in a result; g_free(). NULL: From has none, or several. */
+/* The domain of the author in ASCII (RFC 9989, 5.3.1), as it can stand in a result; g_free(). NULL: From has none that
+ * is sure, or several. */
 static char *author_domain(const Post *post)
 {
-    static const char *const from[] = {"From", NULL};
-    g_autoptr(GPtrArray) authors = post_addresses(post, from);
+    bool readable;
+    g_autoptr(GPtrArray) authors = authors_read(post, &readable);
     g_autofree char *domain = NULL;
-    for (guint at = 0; at < authors->len; at++) {
-        g_autofree char *one = NULL;
-        if (!address_split(((const Address *)authors->pdata[at])->mailbox, NULL, &one) ||
-            (domain && g_ascii_strcasecmp(one, domain) != 0))
+    for (guint at = 0; readable && at < authors->len; at++) {
+        g_autofree char *written = NULL;
+        if (!address_split(((const Address *)authors->pdata[at])->mailbox, NULL, &written))
+            return NULL;
+        g_autofree char *name = domain_name_ascii(written);
+        if (domain && strcmp(name, domain) != 0)
             return NULL;
         g_free(domain);
-        domain = g_ascii_strdown(one, -1);
+        domain = g_steal_pointer(&name);
     }
     bool plain = domain && strlen(domain) <= 253 && strspn(domain, G_CSET_a_2_z G_CSET_DIGITS "-.") == strlen(domain);
     return plain ? g_steal_pointer(&domain) : NULL;
 }
 
-/* A trusted server that spoke of DMARC knew more than is known here: its SPF. */
-static void add_dmarc(const char *domain, NamesAnswer answer, const DmarcRecord *record, GPtrArray *texts)
+static bool speaks_of_dmarc(const GPtrArray *texts)
 {
     for (guint at = 0; at < texts->len; at++)
         if (g_str_has_prefix(texts->pdata[at], "dmarc="))
-            return;
-    char *result = dmarc_result(domain, answer, record, texts);
+            return true;
+    return false;
+}
+
+/* Add what DMARC says of the author. A trusted server that spoke of it knew more than is known here: its SPF. Returns
+ * false when an answer of the DNS is still to come. */
+static bool add_dmarc(const Names *names, const char *domain, GPtrArray *texts)
+{
+    DmarcRecord record;
+    char *result;
+    if (!domain || speaks_of_dmarc(texts))
+        return true;
+    NamesAnswer answer = dmarc_find(names, domain, &record, NULL);
+    if (answer == NAMES_PENDING || !dmarc_result(names, domain, answer, &record, texts, &result))
+        return false;
     if (result)
         g_ptr_array_add(texts, result);
+    return true;
 }
 
 bool authenticity_find(Post *post)
@@ -94,18 +112,20 @@ bool authenticity_find(Post *post)
     const Names *names = post->names ? post->names : &no_names;
     g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *domain = author_domain(post);
-    DmarcRecord record;
+    DmarcRecord ignored;
     ArcChain chain;
     /* All begin to ask before one waits. */
-    NamesAnswer policy = domain ? dmarc_find(names, domain, &record, NULL) : NAMES_NONE;
-    bool signatures = dkim_results(post->message, names, texts);
-    bool seals = arc_check(post->message, names, post->arrival ? post->arrival : post->now, &chain);
-    if (!signatures || !seals || policy == NAMES_PENDING)
+    if (domain)
+        dmarc_find(names, domain, &ignored, NULL);
+    int64_t arrival = post->arrival ? post->arrival : post->now;
+    bool signatures = dkim_results(post->message, names, arrival, texts);
+    bool seals = arc_check(post->message, names, arrival, &chain);
+    if (!signatures || !seals)
         return false;
     g_ptr_array_add(texts, g_strdup_printf("arc=%s", arc_status_text(chain.status)));
     add_trusted(post, texts);
-    if (domain)
-        add_dmarc(domain, policy, &record, texts);
+    if (!add_dmarc(names, domain, texts))
+        return false;
     g_ptr_array_add(texts, NULL);
     post->authenticity = g_new0(Authenticity, 1);
     post->authenticity->results = auth_results_write(post->site->authserv_id, (char **)texts->pdata);

@@ -3,6 +3,7 @@
 #include "posting/chain.h"
 
 #include "base/log.h"
+#include "posting/loop.h"
 #include "posting/order.h"
 
 /* The same Message-ID twice is no second post, whatever way it took here. */
@@ -73,8 +74,7 @@ static const Link links_posting[] = {
 };
 const Chain chain_posting = {.name = "default-posting-chain", .links = links_posting, .verdict = VERDICT_HOLD};
 
-static const Link links_owner[] = {{0}};
-const Chain chain_owner = {.name = "default-owner-chain", .links = links_owner, .verdict = VERDICT_ACCEPT};
+const Chain chain_owner = {.name = "default-owner-chain", .links = links_once, .verdict = VERDICT_ACCEPT};
 
 const Chain *chain_find(const char *name)
 {
@@ -154,7 +154,9 @@ static bool hold_unproved(Post *post, Verdict *verdict, GError **error)
 bool chain_run(const Chain *chain, Post *post, Verdict *verdict, GError **error)
 {
     unsigned jumps = 0;
-    *verdict = VERDICT_NONE;
+    *verdict = loop_stops(post) ? VERDICT_DISCARD : VERDICT_NONE;
+    if (*verdict != VERDICT_NONE)
+        return true;
     if (!run(chain, post, &jumps, verdict, error) || !hold_unproved(post, verdict, error))
         return false;
     if (*verdict == VERDICT_NONE)

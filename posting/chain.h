@@ -38,6 +38,6 @@ extern const Chain chain_accept, chain_hold, chain_reject, chain_discard, chain_
 /* A chain that is built in, by its name; NULL: there is none. */
 const Chain *chain_find(const char *name);
 
-/* Runs the post through, until there is a verdict (never VERDICT_NONE). Where the chains end without one, or lead to
- * each other without an end, the post is held. */
+/* Runs the post through, until there is a verdict (never VERDICT_NONE). One that loops (loop.h) is discarded. Where
+ * the chains end without one, or lead to each other without an end, the post is held. */
 bool chain_run(const Chain *chain, Post *post, Verdict *verdict, GError **error);

@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/pipeline.h"
 
+#include "posting/loop.h"
+
 static const Handler *const posting[] = {
     &handler_validate_authenticity, /* of what came, before any change */
     &handler_external,
@@ -69,12 +71,15 @@ static bool process(const Pipeline *pipeline, unsigned at, Post *post, GError **
     bool done = program ? external_change(program, post, error) : pipeline->handlers[at]->process(post, error);
     if (!done)
         g_prefix_error(error, "handler %s: ", program ? program->name : pipeline->handlers[at]->name);
+    else
+        loop_mark_all(post);
     return done;
 }
 
 bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error)
 {
     post_may_answer(post); /* before any change */
+    loop_begin(post);
     for (unsigned at = 0; pipeline->handlers[at] && post->end == POST_GOES; at++)
         if (!process(pipeline, at, post, error))
             return false;

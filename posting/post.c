@@ -11,6 +11,7 @@
 #include "mail/address.h"
 #include "mail/answer.h"
 #include "posting/authenticity.h"
+#include "posting/loop.h"
 
 static void send_free(void *data)
 {
@@ -54,6 +55,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->message_key, g_free);
     g_clear_pointer(&post->authenticity, authenticity_free);
     g_clear_pointer(&post->given, g_strfreev);
+    g_clear_pointer(&post->loop, loop_free);
     g_clear_pointer(&post->author_subject, g_free);
     g_clear_pointer(&post->skip_sender, g_free);
     g_clear_pointer(&post->copied, g_strfreev);

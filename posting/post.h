@@ -115,8 +115,7 @@ typedef struct Post { /* set by the caller: */
     const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
     bool moderated; /* a person let it pass */
     const char *password; /* that stood in it to let it pass, and was taken out (mail/approved.h); NULL: none */
-    bool ours;      /* we wrote it (virgin) */
-    bool from_news; /* it is an article of the list's news group */
+    bool ours, for_owners, from_news; /* we wrote it (virgin); it is for the list's owners; it is a news article */
     int64_t post_id; /* its number on the list, 0: none; handed out before the handlers run */
     bool no_requests; /* nobody works mail to -join, -leave and -request: no field names them */
 
@@ -129,6 +128,7 @@ typedef struct Post { /* set by the caller: */
     NamesAnswer mitigation_answer;
     bool mitigation_known;
     struct Authenticity *authenticity; /* authenticity.h; NULL: not asked for yet */
+    struct PostLoop *loop;    /* loop.h; NULL: it is not known where the post has been, and it leaves without a mark */
     char *target;             /* the name of the chain that a rule sends it to */
     bool unproved;            /* a stranger's, who is to confirm the address in From */
     char *member;             /* the address that made it a member's post */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* How posts are judged and changed, beyond what each list says itself. */
+#include <openssl/pem.h>
 #include <string.h>
 
 #include "base/config_check.h"
@@ -62,7 +63,8 @@ static const ConfigKey dkim_keys[] = {
     {"use", CHOICE("dkim", "dkim|arc|both"),
      .about = "What the key is for: DKIM signatures, the seals of ARC (RFC 8617) on posts, or both.",
      .more = "A seal says to the next server which signatures a post had before the list changed it. It needs "
-      "authserv_id in [authentication]; of several keys that fit the first one seals."},
+      "authserv_id in [authentication]; of several keys that fit the first RSA key seals. An Ed25519 key makes no "
+      "seal: most receivers cannot read one, for whom the chain would have failed for good, which is worse than none."},
     {"enabled", BOOL("yes"), .about = "Sign with this key."},
     {.name = NULL},
 };
@@ -71,8 +73,8 @@ static const ConfigKey authentication_keys[] = {
     {"authserv_id", STRING(NULL),
      .about = "The name of this site in Authentication-Results, as a rule that of its mail domain. When it is set, the "
       "DKIM signatures and the ARC chain of each post are checked, and the post says what was found.",
-     .more = "Fields of posts that claim this name are removed. While the DNS does not answer, the result is "
-      "temperror; no post is held or lost for it.",
+     .more = "Fields of posts that claim this name, or a name that cannot be read, are removed. While the DNS does not "
+      "answer, the result is temperror; no post is held or lost for it.",
      .example = "lists.example.com"},
     {"trusted", LIST(NULL),
      .about = "The names of servers before this one whose Authentication-Results are believed: what they found, SPF "
@@ -252,6 +254,9 @@ static void check_authentication(const ConfigCheck *check)
     g_autofree const char **sections = config_family_sections(check->config, "dkim");
     for (const char **section = sections; *section; section++) {
         const ConfigValue *use = config_usable(check, *section, "use");
+        const ConfigValue *on = config_usable(check, *section, "enabled");
+        if (on && on->number)
+            config_check_secret(check, *section, "key_file");
         if (use && use->text && strcmp(use->text, "dkim") != 0 && (!own || !own->text))
             config_complain(check, *section, "use", "found \"%s\"; a seal needs authserv_id in [authentication]",
                             use->text);
@@ -272,4 +277,32 @@ static void check(const ConfigCheck *check)
         config_complain(check, "handlers", "html_to_plain_text_command", "%s", problem->message);
 }
 
-const ConfigSettings posting_settings = {.tables = tables, .check = check};
+/* Read the kind of the private key in the file of the section: EVP_PKEY_RSA and so on. EVP_PKEY_NONE: there is none for
+ * seals, or whoever asks may not read it. */
+static int sealing_kind(const Config *config, const char *section)
+{
+    g_autofree char *pem = NULL;
+    const char *file = config_string(config, section, "key_file");
+    bool seals = config_bool(config, section, "enabled") && strcmp(config_string(config, section, "use"), "dkim") != 0;
+    if (!seals || !file || !g_file_get_contents(file, &pem, NULL, NULL))
+        return EVP_PKEY_NONE;
+    BIO *bio = BIO_new_mem_buf(pem, -1);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, (char *)"");
+    int kind = key ? EVP_PKEY_get_base_id(key) : EVP_PKEY_NONE;
+    EVP_PKEY_free(key);
+    BIO_free(bio);
+    return kind;
+}
+
+/* Keys for seals that make none. */
+static void doubt(const Config *config, GString *lines)
+{
+    g_autofree const char **sections = config_family_sections(config, "dkim");
+    for (const char **section = sections; *section; section++)
+        if (sealing_kind(config, *section) == EVP_PKEY_ED25519)
+            g_string_append_printf(lines, "%s[%s] use: found \"%s\" for an Ed25519 key, which makes no seals; allowed "
+                                   "is \"dkim\", and for ARC an RSA key", lines->len ? "\n" : "", *section,
+                                   config_string(config, *section, "use"));
+}
+
+const ConfigSettings posting_settings = {.tables = tables, .check = check, .doubt = doubt};

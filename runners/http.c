@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "runners/http_head.h"
 #include "runners/server.h"
 
 #define VERBS (EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | \
@@ -29,19 +30,34 @@ struct Http {
     GHashTable *connections; /* struct bufferevent -> Client */
     struct event *look;
     void *data;
-    size_t max_connections;
+    size_t max_connections, max_header_size;
     int64_t request_timeout, requests_per_connection;
     bool accepting;
 };
+
+/* What a connection waits for. */
+typedef enum HttpPhase {
+    PHASE_HEAD,   /* a request's head */
+    PHASE_BODY,   /* the rest of its body */
+    PHASE_ANSWER, /* evhttp, which has all of the request */
+    PHASE_SHUT    /* its end: nothing more is read */
+} HttpPhase;
 
 /* A connection. We hold a reference to its bufferevent until evhttp has dropped its own. */
 typedef struct HttpClient {
     Http *http;
     struct bufferevent *stream;
     char peer[SERVER_PEER_SIZE];
-    int64_t since;    /* monotonic: when it came */
+    int64_t since;    /* monotonic: when the connection, or the first byte of a request came; 0: no byte of the next */
     int64_t requests; /* so far */
     struct HttpStream *flow; /* its answer without an end; NULL: none */
+    struct evbuffer *held;   /* what came, and evhttp must not see yet */
+    bool passing;            /* on_arrived() is not to look: we fill the input ourselves */
+    HttpPhase phase;
+    HttpBody body;
+    void *sender;            /* who sends the request, as the spec judged */
+    int refused;             /* status to refuse the request with; 0: none */
+    const char *why;         /* it is refused */
 } HttpClient;
 
 struct HttpStream {
@@ -107,6 +123,11 @@ const char *http_peer(const HttpCall *call)
     return call->client->peer;
 }
 
+void *http_sender(const HttpCall *call)
+{
+    return call->client->sender;
+}
+
 void http_set_header(HttpCall *call, const char *name, const char *value)
 {
     for (const char *at = value; *at; at++)
@@ -135,9 +156,11 @@ const char *http_reason(int status)
         {413, "Payload Too Large"},
         {415, "Unsupported Media Type"},
         {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
         {500, "Internal Server Error"},
         {501, "Not Implemented"},
         {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++)
         if (reasons[i].status == status)
@@ -166,21 +189,12 @@ void http_answer(HttpCall *call, int status, const char *type, const char *body,
 
 /* ---- streams ---- */
 
-/* Drop what the client of a stream sends: evhttp reads on, to learn when the client goes, and would keep all of it. */
-static void drop_input(struct evbuffer *input, const struct evbuffer_cb_info *change, void *data)
-{
-    (void)data;
-    if (change->n_added > 0)
-        evbuffer_drain(input, evbuffer_get_length(input));
-}
-
 HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *spec, void *data)
 {
     /* Of a client that only reads nothing is expected, and silence is no fault. */
     const int64_t timeout = call->client->http->request_timeout;
     const struct timeval most = {timeout / CLOCK_SECOND, timeout % CLOCK_SECOND};
     bufferevent_set_timeouts(call->client->stream, NULL, &most);
-    evbuffer_add_cb(bufferevent_get_input(call->client->stream), drop_input, NULL);
     HttpStream *stream = g_new0(HttpStream, 1);
     *stream = (HttpStream){.client = call->client, .request = call->request, .spec = spec, .data = data};
     call->client->flow = stream;
@@ -263,16 +277,150 @@ static void adjust_accepting(Http *http)
             evconnlistener_disable(http->listeners->pdata[i]);
 }
 
+static void drop_sender(HttpClient *client)
+{
+    if (client->sender)
+        client->http->spec->sender_free(client->sender);
+    client->sender = NULL;
+}
+
 static void forget(HttpClient *client)
 {
     Http *http = client->http;
     end_stream(client);
+    drop_sender(client);
+    evbuffer_free(client->held);
     g_hash_table_remove(http->connections, client->stream);
     g_free(client);
     server_done(http->server);
     adjust_accepting(http);
     if (g_hash_table_size(http->connections) == 0)
         server_end(http->server);
+}
+
+/* ---- requests on their way in ----
+ *
+ * evhttp understands more than RFC 9112 allows, and stores a body before anybody has asked who sends it. So each byte
+ * passes here first: a head is held back until it is whole, strictly read, and its sender judged; then it goes on, and
+ * as much behind it as is its body. */
+
+static void pass(HttpClient *client, const char *text, size_t length)
+{
+    evbuffer_add(bufferevent_get_input(client->stream), text, length);
+}
+
+/* Let evhttp see a request that is sound and has no body, so that it asks for an answer and closes behind it. */
+static void pass_without_body(HttpClient *client, const char *verb, const char *target)
+{
+    g_autofree char *request = g_strdup_printf("%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n"
+                                               "Connection: close\r\n\r\n", verb, target);
+    pass(client, request, strlen(request));
+    client->phase = PHASE_SHUT;
+}
+
+static void refuse_request(HttpClient *client, int status, const char *why)
+{
+    client->refused = status;
+    client->why = why;
+    pass_without_body(client, "GET", "/");
+}
+
+/* With its first byte the connection has an address. */
+static void greet(HttpClient *client)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    int fd = bufferevent_getfd(client->stream);
+    bool known = getpeername(fd, (struct sockaddr *)&address, &size) == 0 && size > 0;
+    server_greet_peer(known ? (struct sockaddr *)&address : NULL, fd, client->peer);
+}
+
+/* Take a whole head off what is held, and pass it on. False: it has not come, or nothing may follow it. */
+static bool pass_head(HttpClient *client)
+{
+    HttpHead head = {NULL};
+    const char *why = NULL;
+    struct evbuffer *held = client->held;
+    for (char start[2]; evbuffer_copyout(held, start, 2) == 2 && memcmp(start, "\r\n", 2) == 0;)
+        evbuffer_drain(held, 2); /* empty lines before a request are passed over (RFC 9112, 2.2) */
+    const size_t looked = MIN(evbuffer_get_length(held), client->http->max_header_size);
+    if (looked == 0)
+        return false;
+    if (client->since == 0)
+        client->since = clock_monotonic();
+    if (!*client->peer)
+        greet(client);
+    const char *text = (const char *)evbuffer_pullup(held, (ev_ssize_t)looked);
+    size_t size = http_head_size(text, looked);
+    if (size == 0) {
+        if (looked == client->http->max_header_size)
+            refuse_request(client, 431, "The head of the request is larger than max_header_size");
+        return false;
+    }
+    int status = http_head_read(text, size, &head, &why);
+    if (status != 0) {
+        refuse_request(client, status, why);
+    } else {
+        http_body_begin(&client->body, &head);
+        drop_sender(client);
+        client->sender = client->http->spec->judge(client->http, head.authorization, client->peer);
+        if (!client->body.ended && !client->http->spec->may_send(client->sender)) {
+            pass_without_body(client, head.verb, head.target);
+        } else {
+            static const char none[] = "Content-Length: 0\r\n\r\n"; /* evhttp would read to the connection's end */
+            pass(client, text, size - 2);
+            pass(client, head.counted || head.chunked ? "\r\n" : none, head.counted || head.chunked ? 2 : strlen(none));
+            client->phase = client->body.ended ? PHASE_ANSWER : PHASE_BODY;
+        }
+    }
+    evbuffer_drain(held, size);
+    http_head_clear(&head);
+    return client->phase != PHASE_SHUT;
+}
+
+static bool pass_body(HttpClient *client)
+{
+    bool sound;
+    size_t length = evbuffer_get_length(client->held);
+    const char *text = length > 0 ? (const char *)evbuffer_pullup(client->held, (ev_ssize_t)length) : "";
+    size_t taken = http_body_take(&client->body, text, length, &sound);
+    pass(client, text, taken);
+    evbuffer_drain(client->held, taken);
+    if (!sound) {
+        pass(client, "x\r\n", 3); /* no chunk, wherever it stands: evhttp refuses the request and closes */
+        client->phase = PHASE_SHUT;
+    } else if (client->body.ended) {
+        client->phase = PHASE_ANSWER;
+    }
+    return client->phase == PHASE_ANSWER;
+}
+
+/* Pass on what evhttp may see of what is held. */
+static void pass_held(HttpClient *client)
+{
+    client->passing = true;
+    while (client->phase == PHASE_HEAD ? pass_head(client) : client->phase == PHASE_BODY && pass_body(client))
+        ;
+    if (client->flow || client->phase == PHASE_SHUT)
+        evbuffer_drain(client->held, evbuffer_get_length(client->held));
+    client->passing = false;
+    if (client->phase == PHASE_ANSWER && evbuffer_get_length(client->held) > client->http->max_header_size)
+        shutdown(bufferevent_getfd(client->stream), SHUT_RDWR); /* it sends on, and reads no answer */
+}
+
+/* Bytes came from the client: they stand at the end of the input, maybe behind some that were passed already. */
+static void on_arrived(struct evbuffer *input, const struct evbuffer_cb_info *change, void *data)
+{
+    HttpClient *client = data;
+    if (client->passing || change->n_added == 0)
+        return;
+    struct evbuffer *passed = evbuffer_new();
+    client->passing = true;
+    evbuffer_remove_buffer(input, passed, change->orig_size);
+    evbuffer_add_buffer(client->held, input);
+    evbuffer_add_buffer(input, passed);
+    evbuffer_free(passed);
+    pass_held(client);
 }
 
 /* evhttp has no call for a new connection but this one, where it asks for the stream. */
@@ -286,6 +434,8 @@ static struct bufferevent *on_connection(struct event_base *base, void *data)
     client->http = http;
     client->stream = stream;
     client->since = clock_monotonic();
+    client->held = evbuffer_new();
+    evbuffer_add_cb(bufferevent_get_input(stream), on_arrived, client);
     bufferevent_incref(stream);
     g_hash_table_insert(http->connections, stream, client);
     adjust_accepting(http);
@@ -308,12 +458,16 @@ static void close_if_idle(HttpClient *client)
         shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
 }
 
-/* evhttp says nothing of connections that end, or dawdle, before their first request is whole. */
+/* evhttp says nothing of connections that end before their first request is whole, and bears with those that send a
+ * request byte by byte. */
 static void look(Http *http, HttpClient *client, int64_t now)
 {
+    bool late = client->since != 0 && now - client->since > http->request_timeout;
     if (client->requests > 0) { /* on_closed() will be called */
         if (server_leaving(http->server))
             close_if_idle(client);
+        else if (late)
+            shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
         return;
     }
     if (bufferevent_decref(client->stream)) { /* ours was the last */
@@ -321,7 +475,7 @@ static void look(Http *http, HttpClient *client, int64_t now)
         return;
     }
     bufferevent_incref(client->stream);
-    if (server_leaving(http->server) || now - client->since > http->request_timeout)
+    if (server_leaving(http->server) || late)
         shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
 }
 
@@ -411,23 +565,43 @@ static bool take_body(HttpCall *call)
     return false;
 }
 
+static void answer_refused(HttpCall *call)
+{
+    const HttpClient *client = call->client;
+    g_autofree char *body = g_strdup_printf("{\"title\": \"%d %s\", \"description\": \"%s\"}", client->refused,
+                                            http_reason(client->refused), client->why);
+    log_info("peer=%s result=%d: %s", client->peer, client->refused, client->why);
+    http_answer(call, client->refused, "application/json", body, strlen(body));
+}
+
 static void on_request(struct evhttp_request *request, void *data)
 {
     Http *http = data;
     struct evhttp_connection *connection = evhttp_request_get_connection(request);
     HttpClient *client = g_hash_table_lookup(http->connections, evhttp_connection_get_bufferevent(connection));
-    if (client->requests++ == 0) {
-        server_greet_peer(evhttp_connection_get_addr(connection), bufferevent_getfd(client->stream), client->peer);
+    if (client->requests++ == 0)
         evhttp_connection_set_closecb(connection, on_closed, client);
-    }
+    client->since = 0;
     server_progress(http->server);
     const char *path = path_of(evhttp_request_get_uri(request));
     size_t length = strcspn(path, "?#");
     g_autofree char *own = g_strndup(path, length);
     HttpCall call = {.client = client, .request = request, .verb = verb_of(request), .path = own,
                      .query = path[length] == '?' ? path + length + 1 : ""};
-    if (take_body(&call))
+    struct bufferevent *stream = client->stream;
+    if (client->refused != 0)
+        answer_refused(&call);
+    else if (take_body(&call))
         http->spec->handle(http, &call);
+    if (!g_hash_table_contains(http->connections, stream)) /* closed with its answer, and the client is gone */
+        return;
+    drop_sender(client);
+    if (client->phase != PHASE_ANSWER || client->flow)
+        return;
+    client->phase = PHASE_HEAD; /* evhttp looks at its input again when the answer has left */
+    evbuffer_unfreeze(bufferevent_get_input(client->stream), 0);
+    pass_held(client);
+    evbuffer_freeze(bufferevent_get_input(client->stream), 0);
 }
 
 /* ---- start and end ---- */
@@ -476,7 +650,8 @@ static bool start(Server *server, GError **error)
     evhttp_set_bevcb(http->evhttp, on_connection, http);
     evhttp_set_allowed_methods(http->evhttp, VERBS);
     evhttp_set_timeout(http->evhttp, (int)(http->request_timeout / CLOCK_SECOND));
-    evhttp_set_max_headers_size(http->evhttp, (ev_ssize_t)config_size(config, section, "max_header_size"));
+    http->max_header_size = (size_t)config_size(config, section, "max_header_size");
+    evhttp_set_max_headers_size(http->evhttp, (ev_ssize_t)http->max_header_size + 64); /* and what we add to them */
     evhttp_set_max_body_size(http->evhttp, (ev_ssize_t)config_size(config, section, "max_body_size"));
     http->look = event_new(server_base(server), -1, EV_PERSIST, on_look, http);
     event_add(http->look, &(struct timeval){LOOK_US / CLOCK_SECOND, LOOK_US % CLOCK_SECOND});

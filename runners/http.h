@@ -6,11 +6,12 @@
  *
  *   int main(int argc, char **argv) { return http_main(&spec, argc, argv); }
  *
- * libevent's evhttp reads and writes; this skeleton sets the limits. They are read from the section that the spec
- * names: max_connections (further clients wait in the kernel's queue), request_timeout (how long a request may take to
- * arrive, and a client to read), requests_per_connection (then the connection is closed), max_header_size and
- * max_body_size (answered 413 or 400). Everything runs in one thread, and a call is answered before handle() returns,
- * or becomes a stream there.
+ * libevent's evhttp reads and writes; this skeleton lets pass only what RFC 9112 allows (runners/http_head.h), asks who
+ * sends a request before its body is read, and sets the limits. They are read from the section that the spec names:
+ * max_connections (further clients wait in the kernel's queue), request_timeout (how long a request may take to arrive,
+ * and a client to read), requests_per_connection (then the connection is closed), max_header_size and max_body_size
+ * (answered 431 and 413). Everything runs in one thread, and a call is answered before handle() returns, or becomes a
+ * stream there.
  *
  * There is no TLS. A socket that is neither on the loopback interface nor a UNIX socket is served with a warning in
  * the log.
@@ -27,6 +28,12 @@ typedef struct HttpSpec {
     const char *name;    /* for the log and the usage text */
     const char *section; /* of its settings */
     bool (*start)(Http *http, GError **error);
+    /* Judge who sends a request by its Authorization field (NULL: it has none), before anything of its body is read;
+     * what is returned is http_sender() of the call, and is freed behind it. */
+    void *(*judge)(Http *http, const char *authorization, const char *peer);
+    /* May he send a body? If not it is not read, the call comes without it, and the connection ends with the answer. */
+    bool (*may_send)(const void *sender);
+    void (*sender_free)(void *sender);
     /* Answer the call with http_answer(), once. */
     void (*handle)(Http *http, HttpCall *call);
     void (*stop)(Http *http);
@@ -46,6 +53,7 @@ const char *http_query(const HttpCall *call); /* what follows the "?", as it cam
 const char *http_header(const HttpCall *call, const char *name); /* NULL: there is none */
 const char *http_body(const HttpCall *call, size_t *length);     /* not ended by a zero byte; may hold any bytes */
 const char *http_peer(const HttpCall *call);                     /* "127.0.0.1", "::1" or "unix" */
+void *http_sender(const HttpCall *call);                         /* as the spec judged */
 
 /* ---- the answer ---- */
 

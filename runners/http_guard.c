@@ -16,10 +16,17 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/secret_file.h"
+#include "base/peer.h"
 
 #define FILE_MAX (1024 * 1024)
-#define PEERS_MAX 10000 /* then all counts are forgotten */
+#define PEERS_MAX 10000 /* counted apart in one minute; further ones are counted together */
 #define KEY_OCTETS 32
+
+typedef struct Failures {
+    int64_t minute;
+    int64_t count;
+} Failures;
 
 struct HttpGuard {
     char *path;
@@ -27,14 +34,11 @@ struct HttpGuard {
     struct stat seen;        /* the file as it was judged; all 0: it was missing */
     GHashTable *users;       /* user -> password or hash; NULL: the file cannot be used */
     GHashTable *known;       /* HMAC of credentials that were right -> user, of users */
-    GHashTable *peers;       /* peer -> Failures */
+    GHashTable *peers;       /* peer_network() -> Failures */
+    Failures others;         /* of those for whom there is no room there */
+    int64_t swept;           /* the minute in which those of minutes before were last taken out of peers */
     guchar key[KEY_OCTETS];  /* of those HMACs; known to this process alone */
 };
-
-typedef struct Failures {
-    int64_t minute;
-    int64_t count;
-} Failures;
 
 static GHashTable *no_users(void)
 {
@@ -63,16 +67,6 @@ static GHashTable *read_lines(const HttpGuard *guard, const char *text, GError *
     return NULL;
 }
 
-static bool may_read(const HttpGuard *guard, const struct stat *status, GError **error)
-{
-    if (!S_ISREG(status->st_mode))
-        return fail(error, FAIL_CONFIG, "%s is no file", guard->path);
-    if (status->st_uid != geteuid() && status->st_uid != 0)
-        return fail(error, FAIL_CONFIG, "%s belongs to somebody else (user %u)", guard->path, status->st_uid);
-    return (status->st_mode & 077) == 0 ||
-           fail(error, FAIL_CONFIG, "%s can be read by others; mend it with: chmod 600 %s", guard->path, guard->path);
-}
-
 static bool read_file(HttpGuard *guard, GError **error)
 {
     auto_fd fd = open(guard->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
@@ -82,8 +76,9 @@ static bool read_file(HttpGuard *guard, GError **error)
         return fail_errno(error, of_the_file ? FAIL_CONFIG : FAIL_LATER, "the file of REST's passwords, %s",
                           guard->path);
     }
-    if (!may_read(guard, &status, error))
-        return false;
+    g_autofree char *fault = secret_file_fault(guard->path, &status, geteuid(), getegid());
+    if (fault)
+        return fail(error, FAIL_CONFIG, "%s", fault);
     if (status.st_size > FILE_MAX)
         return fail(error, FAIL_CONFIG, "%s is larger than %d bytes", guard->path, FILE_MAX);
     g_autofree char *text = g_malloc0((gsize)status.st_size + 1);
@@ -178,19 +173,35 @@ static bool password_right(const HttpGuard *guard, const char *user, const char 
     return made && same(guard, kept, made);
 }
 
-/* Count the failures of this minute; true when there were too many before. */
-static bool too_many(HttpGuard *guard, const char *peer, int64_t more)
+static gboolean is_past(gpointer peer, gpointer failures, gpointer minute)
 {
-    int64_t minute = clock_monotonic() / (60 * CLOCK_SECOND);
-    Failures *failures = g_hash_table_lookup(guard->peers, peer);
-    if (!failures) {
-        if (g_hash_table_size(guard->peers) >= PEERS_MAX)
-            g_hash_table_remove_all(guard->peers);
+    return ((const Failures *)failures)->minute != *(const int64_t *)minute;
+}
+
+/* The failures of a peer in this minute. */
+static Failures *failures_of(HttpGuard *guard, const char *peer, int64_t minute)
+{
+    g_autofree char *name = peer_network(peer);
+    Failures *failures = g_hash_table_lookup(guard->peers, name);
+    if (!failures && g_hash_table_size(guard->peers) >= PEERS_MAX && guard->swept != minute) {
+        g_hash_table_foreach_remove(guard->peers, is_past, &minute);
+        guard->swept = minute;
+    }
+    if (!failures && g_hash_table_size(guard->peers) >= PEERS_MAX) {
+        failures = &guard->others;
+    } else if (!failures) {
         failures = g_new0(Failures, 1);
-        g_hash_table_insert(guard->peers, g_strdup(peer), failures);
+        g_hash_table_insert(guard->peers, g_steal_pointer(&name), failures);
     }
     if (failures->minute != minute)
         *failures = (Failures){.minute = minute};
+    return failures;
+}
+
+/* Count the failures of this minute; true when there were too many before. */
+static bool too_many(HttpGuard *guard, const char *peer, int64_t more)
+{
+    Failures *failures = failures_of(guard, peer, clock_monotonic() / (60 * CLOCK_SECOND));
     failures->count += more;
     return failures->count >= guard->attempts_per_minute + more;
 }

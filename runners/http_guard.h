@@ -6,8 +6,9 @@
  * "USER:PASSWORD" or "USER:HASH" with a hash of crypt(5), which begins with "$"; lines that begin with "#" are passed
  * over. The file is read again when it has changed.
  *
- * Passwords are compared in a time that tells nothing of them. From one address a few wrong ones a minute are looked
- * at; further ones are refused unseen, while a password that was right lately is let in always.
+ * Passwords are compared in a time that tells nothing of them. From one address (127.0.0.0/8 and an IPv6 /64 count as
+ * one) a few wrong ones a minute are looked at; further ones are refused unseen, while a password that was right lately
+ * is let in always.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -52,9 +52,6 @@
 /* Written into the queue nntp by lists/news.h, in place of a post. */
 #define KEY_NEWS_LOOK "news_look" /* bool: the list's news group is to be looked at now */
 
-/* Written into entries that come from the outbox of the store (lists/work.h). */
-#define KEY_OUTBOX "outbox"         /* bool: the first runner records that it was worked on */
-
 /* Written into the queue task by who wants a job of the timer done at once. */
 #define KEY_JOB "job"               /* string: its name */
 
@@ -95,4 +92,6 @@
 
 /* Written by pipeline into archive. */
 #define KEY_LIST_ADDRESS "list_address" /* string: posting address of the list */
+#define KEY_ARCHIVE_CLOSED "archive_closed" /* bool: not everybody may read the list's archive */
+#define KEY_ARCHIVE_NAME "archive_name" /* string: name under which the list's posts are kept; absent: its List-Id */
 #define KEY_ARCHIVERS "archivers"   /* array of strings: [archiver.NAME] still to be served */

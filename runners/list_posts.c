@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "mail/dkim_keys.h"
 #include "posting/external.h"
+#include "posting/loop.h"
 #include "posting/order.h"
 #include "runners/keys.h"
 
@@ -163,6 +164,12 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     post->moderated = meta_bool(meta, KEY_MODERATED, false);
     post->from_news = meta_string(meta, KEY_FROM_NEWS, NULL) != NULL;
     post->member = g_strdup(meta_string(meta, KEY_MEMBER, NULL));
+    post->for_owners = g_str_equal(meta_string(meta, KEY_TO, TO_POSTING), TO_OWNER);
+    g_auto(LoopMark) mark = {0};
+    const LoopKeys *keys = list_runner_loop_keys(shared, error);
+    if (!keys || !list_runner_loop_mark(shared, entry, own->message, &mark, error))
+        return false;
+    loop_set(post, keys, &mark);
     return true;
 }
 
@@ -185,6 +192,7 @@ void list_runner_post_free(ListRunnerPost *own)
     post_clear(&own->post);
     message_free(own->message);
     work_free(own->letters);
+    g_free(own->wrong_password);
     g_free(own);
 }
 

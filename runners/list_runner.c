@@ -9,7 +9,10 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/public_address.h"
+#include "mail/received.h"
 #include "runners/keys.h"
+#include "runners/units.h"
 #include "store/secret.h"
 
 bool list_runner_start(Runner *runner, GError **error)
@@ -31,7 +34,7 @@ bool list_runner_start(Runner *runner, GError **error)
     work_site_init(&own->site, config);
     own->no_requests = !queue_is_worked(config, "command");
     runner_set_data(runner, own);
-    return true;
+    return units_start(runner, store, error);
 }
 
 void list_runner_stop(Runner *runner)
@@ -41,6 +44,7 @@ void list_runner_stop(Runner *runner)
         return;
     list_cache_free(own->lists);
     verp_keys_free(own->keys);
+    loop_keys_free(own->loop_keys);
     store_free(own->store);
     g_free(own);
     runner_set_data(runner, NULL);
@@ -53,8 +57,10 @@ bool list_runner_refresh(Runner *runner, GError **error)
     if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
         log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
     list_cache_refresh(own->lists);
-    if (own->keys && clock_monotonic() >= own->keys_until)
+    if (clock_monotonic() >= own->keys_until) {
         g_clear_pointer(&own->keys, verp_keys_free);
+        g_clear_pointer(&own->loop_keys, loop_keys_free);
+    }
     if (own->kept)
         g_ptr_array_set_size(own->kept, 0);
     own->taken = 0;
@@ -75,17 +81,40 @@ bool list_runner_end(Runner *runner, GError **error)
 
 #define KEYS_LIFETIME (60 * CLOCK_SECOND)
 
+static bool read_keys(ListRunner *own, GError **error)
+{
+    if (own->keys)
+        return true;
+    g_autoptr(GPtrArray) secrets = secret_all(own->store, error);
+    if (!secrets)
+        return false;
+    own->keys = verp_keys_new(secrets);
+    own->loop_keys = loop_keys_new(secrets);
+    own->keys_until = clock_monotonic() + KEYS_LIFETIME;
+    return true;
+}
+
 VerpKeys *list_runner_keys(Runner *runner, GError **error)
 {
     ListRunner *own = runner_data(runner);
-    if (own->keys)
-        return own->keys;
-    g_autoptr(GPtrArray) secrets = secret_all(own->store, error);
-    if (!secrets)
-        return NULL;
-    own->keys = verp_keys_new(secrets);
-    own->keys_until = clock_monotonic() + KEYS_LIFETIME;
-    return own->keys;
+    return read_keys(own, error) ? own->keys : NULL;
+}
+
+const LoopKeys *list_runner_loop_keys(ListRunner *own, GError **error)
+{
+    return read_keys(own, error) ? own->loop_keys : NULL;
+}
+
+bool list_runner_loop_mark(ListRunner *own, Entry *entry, const Message *message, LoopMark *mark, GError **error)
+{
+    const LoopKeys *keys = list_runner_loop_keys(own, error);
+    if (!keys)
+        return false;
+    loop_mark_read(keys, message, mark);
+    if (mark->strange > 0)
+        list_runner_log(entry, "message-id=%s: a field " LOOP_MARK_FIELD " in it is not of this site, or was changed; "
+                        "it counts for nothing", meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));
+    return true;
 }
 
 char *list_runner_effect(const Entry *entry)
@@ -107,29 +136,12 @@ bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GEr
     return store_record_effect(own->store, name, number, error);
 }
 
-bool list_runner_record_outbox(Runner *runner, Entry *entry, GError **error)
-{
-    ListRunner *own = runner_data(runner);
-    bool before;
-    int64_t number;
-    if (!meta_bool(entry_meta(entry), KEY_OUTBOX, false))
-        return true;
-    if (!store_begin(own->store, error))
-        return false;
-    if (list_runner_find_effect(runner, entry, &before, &number, error) &&
-        (before || list_runner_record_effect(runner, entry, 0, error)))
-        return store_commit(own->store, error);
-    store_rollback(own->store);
-    return false;
-}
-
 static Draft *draft_without_message(const char *queue, Entry *entry)
 {
     json_t *meta = json_deep_copy(entry_meta(entry));
     json_object_del(meta, META_ORDINAL);
     json_object_del(meta, META_SHARD);
     json_object_del(meta, META_FAULT);
-    json_object_del(meta, KEY_OUTBOX);
     return draft_new(queue, meta);
 }
 
@@ -154,7 +166,23 @@ Work *list_runner_work(ListRunner *own, Entry *entry)
 {
     Actor actor = {.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .from = entry_trace(entry),
                    .address = meta_string(entry_meta(entry), KEY_SENDER, "")};
-    return work_new(own->store, &own->site, &actor);
+    g_autoptr(GBytes) cause = entry_message(entry);
+    Work *work = work_new(own->store, &own->site, &actor);
+    work_set_cause(work, cause);
+    return work;
+}
+
+char *list_runner_host(const Message *message)
+{
+    g_autofree char *received = message_value(message, "Received");
+    g_autofree char *host = received ? received_client(received) : NULL;
+    return host && public_address_text(host) ? g_steal_pointer(&host) : NULL;
+}
+
+void list_runner_set_host(Work *work, const Message *message)
+{
+    g_autofree char *host = list_runner_host(message);
+    work_set_host(work, host);
 }
 
 static void take(void *data, Draft *draft)

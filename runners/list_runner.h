@@ -13,6 +13,8 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "mail/loop_mark.h"
+#include "mail/message.h"
 #include "mail/verp.h"
 #include "posting/list_cache.h"
 #include "runners/runner.h"
@@ -26,7 +28,8 @@ typedef struct ListRunner {
     WorkSite site;    /* its keys are not set */
     bool no_requests; /* as in Post */
     VerpKeys *keys;     /* list_runner_keys() */
-    int64_t keys_until; /* monotonic */
+    LoopKeys *loop_keys; /* list_runner_loop_keys() */
+    int64_t keys_until; /* monotonic: of both */
     ListPosts *posts;   /* of a runner of posts (list_posts.h); else NULL */
     GPtrArray *kept;    /* likewise: of ListRunnerPost, in order; NULL where one was taken */
     unsigned taken;     /* up to this one */
@@ -47,10 +50,6 @@ char *list_runner_effect(const Entry *entry);
 bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error);
 bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GError **error);
 
-/* For runners without a transaction: tells whoever looks after the outbox that an entry that came from there was worked
- * on, in a transaction of its own, since hardly any entry comes from there. */
-bool list_runner_record_outbox(Runner *runner, Entry *entry, GError **error);
-
 /* A draft with the entry's metadata (less what belongs to the entry alone) and
  * the message as it is now. */
 Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message);
@@ -60,10 +59,20 @@ Draft *list_runner_draft_pieces(const char *queue, Entry *entry, const GPtrArray
 /* The keys that addresses and links are signed with; read again now and then, since somebody may make a new one.
  * Borrowed until the next batch begins. */
 VerpKeys *list_runner_keys(Runner *runner, GError **error);
+/* The same for the marks of mail that leaves. */
+const LoopKeys *list_runner_loop_keys(ListRunner *own, GError **error);
+
+/* Read where the mail of an entry has been (mail/loop_mark.h), and log a mark that is not ours. */
+bool list_runner_loop_mark(ListRunner *own, Entry *entry, const Message *message, LoopMark *mark, GError **error);
 
 /* A unit of work (lists/work.h) about an entry, whose sender asks by mail; and its end: what it gathered goes into the
  * hop. Borrows from the entry. */
 Work *list_runner_work(ListRunner *own, Entry *entry);
+/* Return the address of the host that the MTA before us took the message from; g_free(). NULL: it is not said, or is no
+ * public address. Then it is a relay or filter of the site's own, which brings the mail of everybody. */
+char *list_runner_host(const Message *message);
+/* Note that host (work_set_host()). */
+void list_runner_set_host(Work *work, const Message *message);
 void list_runner_work_into(Work *work, Outcome *outcome);
 
 /* One line a hop. */

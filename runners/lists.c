@@ -14,7 +14,7 @@
 
 #define CACHE_LIMIT 10000
 #define CACHE_ADDRESS_MAX 320 /* octets: no list's address is longer (RFC 5321 4.5.3.1) */
-#define TRUST_US 1000 /* a list that was there this short a time ago is there */
+#define TRUST_US 1000 /* a list that was there this short a time ago is there, and as it was */
 #define REOPEN_US CLOCK_SECOND
 
 struct Lists {
@@ -22,6 +22,7 @@ struct Lists {
     Store *store; /* NULL while the database cannot be used */
     int64_t version, looked_at, opened_at;
     GHashTable *known; /* "local@domain" -> List-Id, "" for no such list */
+    GHashTable *sizes; /* List-Id -> lists_size_limit() */
     char delimiter;
     bool takes_requests; /* somebody works the queue command */
     const char *site_owner;
@@ -34,6 +35,7 @@ Lists *lists_new(const Config *config)
     Lists *lists = g_new0(Lists, 1);
     lists->config = config;
     lists->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    lists->sizes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     lists->delimiter = config_string(config, "lmtp", "verp_delimiter")[0];
     lists->takes_requests = queue_is_worked(config, "command");
     lists->site_owner = config_string(config, "site", "site_owner");
@@ -47,7 +49,14 @@ void lists_free(Lists *lists)
         return;
     store_free(lists->store);
     g_hash_table_unref(lists->known);
+    g_hash_table_unref(lists->sizes);
     g_free(lists);
+}
+
+static void forget(Lists *lists)
+{
+    g_hash_table_remove_all(lists->known);
+    g_hash_table_remove_all(lists->sizes);
 }
 
 Store *lists_store(Lists *lists, GError **error)
@@ -63,7 +72,7 @@ Store *lists_store(Lists *lists, GError **error)
     g_autoptr(GError) why = NULL;
     lists->store = store_open(config_string(lists->config, "store", "driver"),
                               config_string(lists->config, "store", "path"), false, &why);
-    g_hash_table_remove_all(lists->known);
+    forget(lists);
     if (lists->store)
         lists->version = store_version(lists->store);
     else
@@ -79,7 +88,7 @@ static bool refresh(Lists *lists, GError **error)
         return false;
     int64_t version = store_version(lists->store);
     if (version != lists->version || g_hash_table_size(lists->known) >= CACHE_LIMIT)
-        g_hash_table_remove_all(lists->known);
+        forget(lists);
     lists->version = version;
     lists->looked_at = clock_monotonic();
     return true;
@@ -191,6 +200,42 @@ bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **erro
         return false;
     if (store_present(lists->store, &why) &&
         domain_answers(lists->store, normal ? normal : domain, has, &why))
+        return true;
+    lists_give_up(lists, why);
+    g_propagate_error(error, g_steal_pointer(&why));
+    return false;
+}
+
+/* The limit as the list's settings say. */
+static bool read_size(Lists *lists, const char *list_id, uint64_t *most, GError **error)
+{
+    g_autoptr(List) list = list_by_id(lists->store, list_id, error);
+    if (list)
+        *most = list_refused_size(list);
+    return list != NULL;
+}
+
+bool lists_size_limit(Lists *lists, const ListAddress *address, uint64_t *most, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    *most = 0;
+    if (address->to != LIST_ADDRESS_POSTING)
+        return true;
+    if (!lists_store(lists, error))
+        return false;
+    bool trusted = clock_monotonic() - lists->looked_at < TRUST_US;
+    const uint64_t *known = trusted ? g_hash_table_lookup(lists->sizes, address->list_id) : NULL;
+    if (!known && refresh(lists, &why))
+        known = g_hash_table_lookup(lists->sizes, address->list_id);
+    if (known)
+        *most = *known;
+    if (known)
+        return true;
+    if (!why && read_size(lists, address->list_id, most, &why)) {
+        g_hash_table_insert(lists->sizes, g_strdup(address->list_id), g_memdup2(most, sizeof *most));
+        return true;
+    }
+    if (g_error_matches(why, FAIL, FAIL_MISSING)) /* removed meanwhile */
         return true;
     lists_give_up(lists, why);
     g_propagate_error(error, g_steal_pointer(&why));

@@ -30,6 +30,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lists, lists_free)
 ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error);
 /* Whether mail to an address that was found is taken: requests are not where nobody works the queue command. */
 bool lists_takes(const Lists *lists, const ListAddress *address);
+/* How many bytes a post to an address that was found may have at the door: above what its list holds for a moderator,
+ * it is refused. 0: the list has no limit there, or the address is not for posts. FAIL_LATER. */
+bool lists_size_limit(Lists *lists, const ListAddress *address, uint64_t *most, GError **error);
 /* Is it a domain of lists, or the alias of one? */
 bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **error);
 

@@ -26,8 +26,6 @@ struct NamesCache {
 typedef struct KnownName {
     NamesCache *cache;
     NamesAnswer answer;
-    char *name;
-    DnsType next; /* of "exists": what is asked now */
     char **texts;
     int64_t until; /* monotonic */
 } KnownName;
@@ -36,7 +34,6 @@ static void known_free(void *data)
 {
     KnownName *known = data;
     g_strfreev(known->texts);
-    g_free(known->name);
     g_free(known);
 }
 
@@ -66,14 +63,11 @@ static void on_text(const DnsAnswer *answer, void *data)
     settle(known, answer_of(answer), answer ? answer->lifetime_us : 0);
 }
 
+/* A name without a record of the type that was asked for exists. */
 static void on_exists(const DnsAnswer *answer, void *data)
 {
-    KnownName *known = data;
-    bool absent = answer && answer->status == DNS_NONE && known->next < DNS_MX;
-    if (absent)
-        dns_ask(known->cache->dns, known->name, ++known->next, on_exists, known);
-    else
-        settle(known, answer_of(answer), answer ? answer->lifetime_us : 0);
+    bool there = answer && answer->status == DNS_NONE;
+    settle(data, there ? NAMES_FOUND : answer_of(answer), answer ? answer->lifetime_us : 0);
 }
 
 static gboolean is_over(gpointer key, gpointer value, gpointer now)
@@ -101,7 +95,7 @@ static const KnownName *find(NamesCache *cache, const char *kind, const char *na
         g_hash_table_foreach_remove(cache->known, is_over, &now) == 0)
         g_hash_table_foreach_remove(cache->known, is_settled, NULL);
     known = g_new0(KnownName, 1);
-    *known = (KnownName){.cache = cache, .answer = NAMES_PENDING, .name = g_strdup(name), .next = type};
+    *known = (KnownName){.cache = cache, .answer = NAMES_PENDING};
     g_hash_table_replace(cache->known, g_steal_pointer(&key), known);
     cache->asked++;
     dns_ask(cache->dns, name, type, done, known);
@@ -131,9 +125,10 @@ static NamesAnswer text(void *data, const char *name, const char *const **texts)
     return known->answer;
 }
 
+/* The question is for an alias: any other is answered for what an alias stands for, which may not exist. */
 static NamesAnswer exists(void *data, const char *name)
 {
-    return askable(name) ? find(data, "exists ", name, DNS_A, on_exists)->answer : NAMES_NONE;
+    return askable(name) ? find(data, "exists ", name, DNS_CNAME, on_exists)->answer : NAMES_NONE;
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *data)

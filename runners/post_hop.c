@@ -13,6 +13,7 @@
 #include "runners/blocks.h"
 #include "runners/copy_sign.h"
 #include "runners/keys.h"
+#include "store/list_archive.h"
 
 #define HEADER_MAX (48 * 1024) /* octets of a post's header in a letter about it */
 
@@ -211,6 +212,10 @@ static void add_archive(Entry *entry, const Post *post, const PostSend *send, Ou
     json_object_set_new(draft_meta(draft), KEY_ARCHIVERS, names);
     g_autofree char *bounces = post_list_address(post->list, "bounces");
     meta_set_string(draft_meta(draft), KEY_LIST_ADDRESS, post->list->posting_address);
+    meta_set_bool(draft_meta(draft), KEY_ARCHIVE_CLOSED, post->list->archive_policy != ARCHIVE_PUBLIC);
+    g_autofree char *name = list_archive_name(post->list->list_id, post->list->archive);
+    if (post->list->archive > 0)
+        meta_set_string(draft_meta(draft), KEY_ARCHIVE_NAME, name);
     meta_set_string(draft_meta(draft), KEY_ENVELOPE_SENDER, bounces);
     outcome_add(outcome, draft);
 }
@@ -222,9 +227,8 @@ static bool add_letter(Runner *runner, Entry *entry, const Post *post, const Pos
     g_autofree char *subject = header_decode(raw ? raw : "(no subject)"), *brief = template_brief(subject);
     g_autofree char *reasons = post_reasons(post, "\n    ");
     const TemplateValue values[] = {{"subject", brief}, {"sender", send->to}, {"reasons", reasons}, {0}};
-    g_autofree char *id = g_strdup_printf("%s.%s", send->letter, post->trace);
     g_autoptr(GBytes) about = send->with_header ? message_octets(post->message) : NULL;
-    ListLetter letter = {.template = send->letter, .values = values, .to = send->to, .id = id,
+    ListLetter letter = {.template = send->letter, .values = values, .to = send->to,
                          .in_reply_to = post->message_id, .date = post->now, .trace = post->trace,
                          .attach = about ? NOTICE_HEADER : NOTICE_ALONE, .about = about, .most = HEADER_MAX};
     g_autoptr(Work) work = list_runner_work(runner_data(runner), entry);

@@ -19,6 +19,8 @@
 
 #define BACKOFF_MIN CLOCK_SECOND
 #define BACKOFF_MAX (300 * CLOCK_SECOND)
+/* An entry that waits as long for its next try is told to the operator. */
+#define LATE_DELAY (4 * CLOCK_SECOND)
 /* How long the last hop's clean-up, and telling the master, wait for another hop to do it on the way: the runners
  * after this one are at work on its children now, and their syncs would wait for ours. */
 #define SETTLE_DELAY (CLOCK_SECOND / 10)
@@ -50,6 +52,11 @@ Spool *runner_spool(Runner *runner)
     return runner->spool;
 }
 
+const char *runner_queue(const Runner *runner)
+{
+    return queue_name(inbox_queue(runner->inbox));
+}
+
 void runner_set_data(Runner *runner, void *data)
 {
     runner->data = data;
@@ -79,6 +86,7 @@ static void beat(Runner *runner)
         runner->backlog = inbox_backlog(runner->inbox, clock_now(), &runner->oldest);
         runner->counted_at = now;
     }
+    child_set_late(runner->late);
     child_beat(runner->progress, runner->done, runner->backlog + runner->in_batch, runner->oldest, runner->holding);
     runner->beat_at = now + runner->heartbeat_us;
 }
@@ -99,6 +107,7 @@ static int64_t next_delay(Runner *runner, const Entry *entry)
     if (!last && g_hash_table_size(runner->delays) >= DELAYS_MAX)
         return BACKOFF_MAX;
     int64_t delay = last ? MIN(*last * 2, BACKOFF_MAX) : BACKOFF_MIN;
+    runner->late += delay >= LATE_DELAY && (!last || *last < LATE_DELAY);
     int64_t *kept = g_new(int64_t, 1);
     *kept = delay;
     g_hash_table_insert(runner->delays, g_strdup(digits), kept);
@@ -111,6 +120,8 @@ static void forget_delay(Runner *runner, const Entry *entry)
         return;
     char digits[HASH_DIGITS + 1];
     name_hash_format(entry_name(entry)->hash, digits);
+    const int64_t *last = g_hash_table_lookup(runner->delays, digits);
+    runner->late -= last && *last >= LATE_DELAY;
     g_hash_table_remove(runner->delays, digits);
 }
 
@@ -119,23 +130,42 @@ void runner_die(const char *doing, GError *error)
     log_fatal(CHILD_EXIT_LATER, "%s: %s", doing, error->message);
 }
 
+/* Puts an entry back, due then or, with 0, as it was; it is not charged with what happens later. */
+static void release(Runner *runner, Outcome *outcome, int64_t due)
+{
+    g_autoptr(GError) error = NULL;
+    Entry *entry = g_steal_pointer(&outcome->parent);
+    if (entry == runner->alone && !entry_end_work(entry, &error)) {
+        log_warn("%s queue=%s %s", entry_trace(entry), queue_name(entry_queue(entry)), error->message);
+        g_clear_error(&error);
+    }
+    if (!inbox_release(runner->inbox, entry, due, &error))
+        runner_die("put an entry back", error);
+}
+
 static void put_back(Runner *runner, Outcome *outcome)
 {
     int64_t delay = next_delay(runner, outcome->parent);
     log_error("%s list=%s queue=%s result=later delay=%" G_GINT64_FORMAT "s (%s)", entry_trace(outcome->parent),
               entry_list(outcome->parent), queue_name(entry_queue(outcome->parent)), delay / CLOCK_SECOND,
               outcome->error->message);
-    g_autoptr(GError) error = NULL;
-    if (!inbox_release(runner->inbox, g_steal_pointer(&outcome->parent), clock_now() + delay, &error))
-        runner_die("put an entry back", error);
+    release(runner, outcome, clock_now() + delay);
 }
 
 /* Turns the outcome into one child in shunt that tells why. When even that
- * cannot be written, the entry is preserved where it is. */
+ * cannot be written, the entry is preserved where it is; without a shunt it waits. */
 static void shunt(Runner *runner, Outcome *outcome)
 {
     g_clear_pointer(&outcome->taken, g_array_unref);
     Entry *entry = outcome->parent;
+    g_autoptr(GError) gone = NULL;
+    if (!spool_target(runner->spool, SHUNT_QUEUE, &gone)) {
+        g_prefix_error(&gone, "%s; it cannot be shunted: ", outcome->error->message);
+        g_clear_error(&outcome->error);
+        outcome->error = g_steal_pointer(&gone);
+        put_back(runner, outcome);
+        return;
+    }
     const char *from = queue_name(entry_queue(entry));
     log_error("%s list=%s queue=%s result=shunt (%s)", entry_trace(entry), entry_list(entry), from,
               outcome->error->message);
@@ -146,6 +176,7 @@ static void shunt(Runner *runner, Outcome *outcome)
     g_autoptr(GError) why = g_steal_pointer(&outcome->error), error = NULL;
     if (!hop_commit(runner->hop, &outcome, 1, &error))
         runner_die("commit", error);
+    forget_delay(runner, entry);
     if (!outcome->error) {
         outcome->error = g_steal_pointer(&why); /* for committed(): what the entry asked for is not done */
         return;
@@ -156,18 +187,17 @@ static void shunt(Runner *runner, Outcome *outcome)
         runner_die("preserve an entry", error);
 }
 
-/* Gives an entry whose outcome has an error its place. */
-static void settle_failure(Runner *runner, Outcome *outcome)
+static bool comes_again(const GError *error)
 {
-    if (g_error_matches(outcome->error, FAIL, FAIL_LATER) || g_error_matches(outcome->error, FAIL, FAIL_RACE)) {
-        put_back(runner, outcome);
-    } else {
-        forget_delay(runner, outcome->parent);
-        shunt(runner, outcome);
-    }
+    return g_error_matches(error, FAIL, FAIL_LATER) || g_error_matches(error, FAIL, FAIL_RACE);
 }
 
 typedef bool EntryStep(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
+
+static bool end_work(const Runner *runner, Entry *entry, GError **error)
+{
+    return entry == runner->alone || entry_end_work(entry, error);
+}
 
 /* Takes one step, of handle() or finish(), with one entry, which is charged with the crash should the process die. */
 static void step_one(Runner *runner, Outcome *outcome, EntryStep *step)
@@ -176,12 +206,12 @@ static void step_one(Runner *runner, Outcome *outcome, EntryStep *step)
     runner->holding = entry_text(entry);
     g_autoptr(GError) error = NULL;
     bool handled = entry_begin_work(entry, &error) && step(runner, entry, outcome, &error) &&
-                   entry_end_work(entry, &error);
+                   end_work(runner, entry, &error);
     if (!handled) {
         g_ptr_array_set_size(outcome->drafts, 0);
         outcome->error = error ? g_steal_pointer(&error) : g_error_new(FAIL, FAIL_NEVER, "failed without saying why");
         g_autoptr(GError) fault = NULL;
-        if (!entry_end_work(entry, &fault)) /* it is charged a crash that was none */
+        if (!end_work(runner, entry, &fault)) /* it is charged a crash that was none */
             log_warn("%s queue=%s %s", entry_trace(entry), queue_name(entry_queue(entry)), fault->message);
         take_undo(runner, outcome);
     }
@@ -199,11 +229,26 @@ static void fail_all(Outcome **batch, size_t count, const GError *why)
         }
 }
 
+/* From here on what ends the process may be the fault of an entry; begin_batch() has seen none. */
+static void begin_charge(Runner *runner, Outcome **batch, size_t count)
+{
+    g_autoptr(GError) error = NULL;
+    Entry *entry = batch[0]->parent;
+    child_set_charged(true);
+    beat(runner);
+    if (count > 1)
+        return;
+    runner->alone = entry;
+    if (!entry_begin_work(entry, &error)) /* a disk in that state holds up no mail */
+        log_warn("%s queue=%s %s", entry_trace(entry), queue_name(entry_queue(entry)), error->message);
+}
+
 static void handle_batch(Runner *runner, Outcome **batch, size_t count)
 {
     const RunnerSpec *spec = runner->spec;
     g_autoptr(GError) error = NULL;
     bool sound = !spec->begin_batch || spec->begin_batch(runner, &error);
+    begin_charge(runner, batch, count);
     int64_t until = spec->begin_batch ? clock_monotonic() + RUNNER_BATCH_US : INT64_MAX;
     size_t handled = 0;
     for (; sound && handled < count && !child_stopping() && (handled == 0 || clock_monotonic() < until); handled++)
@@ -218,27 +263,34 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
         fail_all(batch, count, error);
     /* Stopping, or others have waited long enough: the rest goes back as it was. */
     for (size_t i = handled; sound && i < count; i++) {
-        if (runner->fates[i].taker)
-            continue;
-        g_autoptr(GError) fault = NULL;
-        if (!inbox_release(runner->inbox, g_steal_pointer(&batch[i]->parent), 0, &fault))
-            runner_die("put an entry back", fault);
+        if (!runner->fates[i].taker)
+            release(runner, batch[i], 0);
     }
 }
 
-/* One of the batch after the commit. */
-static void settle_one(Runner *runner, Outcome *outcome, const EntryFate *fate)
+/* One of the batch after the commit: what is done, and what failed for good. Those that come again stay in hand. */
+static void settle_one(Runner *runner, Outcome *outcome, EntryFate *fate)
 {
-    g_autoptr(GError) error = NULL;
-    if (outcome->error) {
-        settle_failure(runner, outcome);
-        return;
+    if (outcome->error && !comes_again(outcome->error)) {
+        shunt(runner, outcome);
+        fate->settled = true;
     }
+    if (outcome->error)
+        return;
     forget_delay(runner, outcome->parent);
-    if (fate->wait == 0 && !fate->freed)
-        runner->done++;
-    else if (!fate->taker && !inbox_release(runner->inbox, g_steal_pointer(&outcome->parent), fate->wait, &error))
-        runner_die("put an entry back", error);
+    runner->done += fate->wait == 0 && !fate->freed;
+}
+
+/* The last step: what waits or failed for now goes back. Until then a process that dies leaves it claimed, so that the
+ * next one knows what was in hand. */
+static void release_one(Runner *runner, Outcome *outcome, const EntryFate *fate)
+{
+    if (fate->settled)
+        return;
+    if (outcome->error)
+        put_back(runner, outcome);
+    else if ((fate->wait != 0 || fate->freed) && !fate->taker)
+        release(runner, outcome, fate->wait);
 }
 
 /* Those without fault move together in one commit; the others go one by one. */
@@ -269,14 +321,17 @@ static void commit_batch(Runner *runner, Outcome **batch, size_t count)
             settle_one(runner, batch[i], &runner->fates[i]);
     if (runner->spec->committed)
         runner->spec->committed(runner);
+    for (size_t i = 0; i < count; i++)
+        if (batch[i]->parent)
+            release_one(runner, batch[i], &runner->fates[i]);
+    runner->alone = NULL;
+    child_set_charged(false);
 }
 
 /* Handles and commits the next count entries of what was claimed. */
 static void work_on(Runner *runner, size_t count)
 {
     runner->holding = entry_text(runner->batch[0]->parent);
-    child_set_charged(true);
-    beat(runner);
     handle_batch(runner, runner->batch, count);
     commit_batch(runner, runner->batch, count);
     runner->batch += count;
@@ -296,7 +351,9 @@ static size_t pick(const GPtrArray *entries, bool crashed, GPtrArray *batch)
 }
 
 /* An entry that crashed a runner is handled alone, when the others are committed: should it do so again, it takes
- * nobody's work with it. */
+ * nobody's work with it. The process before may also have died while several were in hand, in begin_batch() or
+ * end_batch() for instance, and nobody is charged. So what it had in hand, or as many entries in its place, are handled
+ * one at a time: the one that does it again is then named. */
 static void work(Runner *runner)
 {
     g_autoptr(GPtrArray) entries = g_ptr_array_new();
@@ -308,6 +365,9 @@ static void work(Runner *runner)
     g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func((GDestroyNotify)outcome_free);
     size_t together = pick(entries, false, batch);
     pick(entries, true, batch);
+    if (runner->suspects > 0)
+        together = 0;
+    runner->suspects -= MIN(runner->suspects, batch->len);
     g_autofree EntryFate *fates = g_new0(EntryFate, batch->len);
     runner->in_batch = batch->len;
     runner->batch = (Outcome **)batch->pdata;
@@ -318,7 +378,6 @@ static void work(Runner *runner)
         work_on(runner, 1);
     runner->batch = NULL;
     runner->fates = NULL;
-    child_set_charged(false);
     runner->batch_size = MIN(2 * runner->batch_size, runner->batch_limit);
     runner->settle_at = clock_monotonic() + SETTLE_DELAY;
     runner->beat_at = MIN(runner->beat_at, runner->settle_at);
@@ -330,6 +389,7 @@ static void sweep(Runner *runner)
     beat(runner); /* it may be long, or end us: no entry is to blame */
     sweep_slice(inbox_queue(runner->inbox), runner->slice, config_duration(runner->config, "spool", "tmp_lifetime"));
     g_hash_table_remove_all(runner->delays); /* entries that an operator took away are among them */
+    runner->late = 0;
     runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
 }
 
@@ -376,6 +436,10 @@ static void loop(void *data)
     while (!child_stopping()) {
         if (!inbox_refresh(runner->inbox, &error))
             runner_die("list the queue", error);
+        if (inbox_needs_start(runner->inbox)) {
+            child_stop();
+            break;
+        }
         if (inbox_wait(runner->inbox, clock_now()) == 0) {
             work(runner);
             continue;
@@ -429,6 +493,7 @@ static bool start(void *data, const Process *process, GError **error)
                                wakeup_configured(config), error);
     if (!runner->inbox)
         return false;
+    runner->suspects = inbox_left_in_hand(runner->inbox);
     if (spec->begin_batch)
         inbox_bound_octets(runner->inbox, RUNNER_BATCH_OCTETS);
     runner->hop = hop_new(runner->spool);

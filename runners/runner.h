@@ -13,7 +13,10 @@
  *
  * All callbacks run in one thread. When handle() fails with FAIL_LATER or FAIL_RACE, the entry is put back, due again
  * after a back-off that doubles with each try (1 s to 5 min). Any other code moves it to shunt with the error's text,
- * in metadata "fault". A crash repeated RECOVER_CRASHES_LIMIT times sets it aside in its own queue, as .psv.
+ * in metadata "fault". A crash repeated RECOVER_CRASHES_LIMIT times sets it aside in its own queue, as .psv: within
+ * handle() and finish() the entry in hand is charged with it. An entry that is alone in hand is charged from the first
+ * handle() to the end of committed(); with a crash in begin_batch() or idle() no entry is. After a crash that left
+ * several in hand they are handled alone.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -61,6 +64,7 @@ const char *runner_name(const Runner *runner); /* of [runner.NAME] */
 Slice runner_slice(const Runner *runner);
 const Config *runner_config(const Runner *runner);
 Spool *runner_spool(Runner *runner);
+const char *runner_queue(const Runner *runner); /* the name of the queue that it works */
 
 /* For handle(), in place of adding drafts: let the entry wait. When the batch is committed, and the file of
  * runner_sync_along() is on the disk, it is put back into its queue, due at that time. */

@@ -15,6 +15,7 @@ typedef struct EntryFate {
     int64_t wait;   /* not 0: it is put back, due then */
     Outcome *taker; /* not NULL: taken by the outcome of another */
     bool freed;     /* that was not committed */
+    bool settled;   /* its failure has given it its place */
 } EntryFate;
 
 /* An entry beyond the batch that handle() asked for. */
@@ -33,6 +34,7 @@ struct Runner {
     Hop *hop;
     void *data;
     GHashTable *delays; /* hash of an entry put back -> its last delay, us */
+    uint64_t late;      /* those of them whose delay is LATE_DELAY or more */
     size_t batch_limit, batch_size; /* of entries: at most; as many as are taken next */
     int64_t heartbeat_us, beat_at, sweep_at, intake_at, settle_at;
     uint64_t progress, done;
@@ -41,6 +43,8 @@ struct Runner {
     EntryFate *fates;
     GArray *found;   /* of Found: claimed beyond the batch, not settled yet */
     Entry *looked_at; /* the last of them */
+    Entry *alone;    /* the only one in hand, charged with a crash until it is settled; NULL: several are, or none */
+    size_t suspects; /* entries to be handled one at a time: one of them may have ended the process before */
     size_t in_batch;
     size_t backlog; /* as counted at counted_at */
     int64_t oldest, counted_at;

@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "store/store_internal.h"
 #include "store/template_text.h"
+#include "store/token.h"
 
 void domain_free(Domain *domain)
 {
@@ -56,9 +57,26 @@ static bool free_name(Store *store, const char *name, GError **error)
                            name));
 }
 
+/* Does no list in a domain above have a List-Id that a list of this one could have? A list of a domain below has an Id
+ * that ends in this domain, too, but no list of this one gets it: store/list.c refuses the name. */
+static bool ids_are_free(Store *store, const char *name, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT list_id FROM list WHERE length($1) > length(mail_host) "
+                                        "AND substr($1, length($1) - length(mail_host)) = '.' || mail_host "
+                                        "AND length(list_id) > length($1) + 1 "
+                                        "AND substr(list_id, length(list_id) - length($1)) = '.' || $1",
+                                        TEXT(name));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step != STEP_ROW)
+        return step == STEP_DONE;
+    return fail(error, FAIL_NEVER, "the list with the List-Id %s is in another domain, and a list of %s could have the "
+                "same one; remove that list first", query_text(query, 0), name);
+}
+
 static bool insert(Store *store, const char *name, const char *description, GError **error)
 {
-    return free_name(store, name, error) &&
+    return free_name(store, name, error) && ids_are_free(store, name, error) &&
            query_run(store, error, NULL, "INSERT INTO domain (mail_host, description) VALUES ($1, $2)", TEXT(name),
                      TEXT(description ? description : ""));
 }
@@ -94,6 +112,7 @@ static bool remove_row(Store *store, const char *name, GError **error)
     g_autofree char *place = template_text_place(name);
     return query_run(store, error, &removed, "DELETE FROM domain WHERE mail_host = $1", TEXT(name)) &&
            query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(place)) &&
+           token_forget(store, NULL, name, error) &&
            (removed > 0 || fail(error, FAIL_MISSING, "there is no domain %s", name));
 }
 

@@ -89,6 +89,34 @@ FragmentSet *fragment_find_entry(Store *store, const char *entry, GError **error
     return read_one(query, entry, error);
 }
 
+FragmentSet *fragment_find_oldest(Store *store, const char *sender, GError **error)
+{
+    g_autofree char *kept = g_utf8_make_valid(sender, -1);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT " COLUMNS FROM "WHERE s.state = 0 AND s.sender = $1 "
+                                        "ORDER BY s.opened_at, s.key LIMIT 1",
+                                        TEXT(kept));
+    return read_one(query, "that is open, of this sender", error);
+}
+
+FragmentSet *fragment_find_heaviest(Store *store, const char *list_id, const char *host, const char *newcomer,
+                                    GError **error)
+{
+    g_autofree char *kept = g_utf8_make_valid(newcomer, -1);
+    int64_t key = -1;
+    if (list_id && !list_key(store, list_id, &key, error))
+        return NULL;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT " COLUMNS FROM "WHERE s.state = 0 AND (s.list = $1 OR s.host = $2) AND "
+                                        "s.sender = (SELECT sender FROM fragment_set WHERE state = 0 AND "
+                                        "(list = $1 OR host = $2) GROUP BY sender "
+                                        "ORDER BY count(*) + CASE WHEN sender = $3 THEN 1 ELSE 0 END DESC, "
+                                        "MIN(opened_at) LIMIT 1) "
+                                        "ORDER BY s.opened_at, s.key LIMIT 1",
+                                        INTEGER_OR_NULL(key), TEXT(host), TEXT(kept));
+    return read_one(query, "that is open", error);
+}
+
 FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **error)
 {
     size_t length = strlen(prefix);
@@ -405,5 +433,14 @@ bool fragment_count_sender(Store *store, const char *sender, int64_t limit, int6
         store, error,
         "SELECT count(*) FROM (SELECT 1 FROM fragment_set WHERE sender = $1 AND state = 0 LIMIT $2) AS counted",
         TEXT(kept), INTEGER(limit));
+    return count_up_to(query, sets, error);
+}
+
+bool fragment_count_early(Store *store, const char *host, int64_t since, int64_t *sets, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT count(*) FROM fragment_set WHERE ended_at >= $1 AND state = $2 AND "
+                                        "reason IS NOT NULL AND host = COALESCE($3, host)",
+                                        INTEGER(since), INTEGER(FRAGMENT_EXPIRED), TEXT(host));
     return count_up_to(query, sets, error);
 }

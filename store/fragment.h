@@ -17,6 +17,8 @@
 #include "store/store_type.h"
 
 #define FRAGMENT_KEY_DIGITS 64
+/* Sets that expired early are told to the operator for so long; microseconds. */
+#define FRAGMENT_EARLY_TOLD (3600 * INT64_C(1000000))
 
 typedef enum FragmentState {
     FRAGMENT_OPEN,        /* parts are missing */
@@ -48,12 +50,18 @@ typedef struct FragmentPart {
 void fragment_part_free(FragmentPart *part);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FragmentPart, fragment_part_free)
 
-/* FAIL_MISSING when there is none. */
+/* FAIL_MISSING when there is none; also for the others that find one. */
 FragmentSet *fragment_find(Store *store, const char *key, GError **error);
 /* The set of which entry is a part. */
 FragmentSet *fragment_find_entry(Store *store, const char *entry, GError **error);
 /* The one set whose key begins so, for people. FAIL_NEVER: there are several, or none can be called so. */
 FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **error);
+/* The open set of a sender that was opened first. */
+FragmentSet *fragment_find_oldest(Store *store, const char *sender, GError **error);
+/* Of the sender that has the most open sets of a list (host is NULL), or of a host (list_id is NULL), once newcomer has
+ * one more: the set that was opened first. Of senders that have the same number, the one with the oldest set counts. */
+FragmentSet *fragment_find_heaviest(Store *store, const char *list_id, const char *host, const char *newcomer,
+                                    GError **error);
 FragmentPart *fragment_find_part(Store *store, const char *key, int64_t number, GError **error);
 GPtrArray *fragment_parts(Store *store, const char *key, GError **error); /* of FragmentPart, by number; owned */
 
@@ -100,3 +108,5 @@ bool fragment_count(Store *store, const char *host, FragmentCount *count, GError
 /* Open sets of a list, and of a sender, counted up to limit. */
 bool fragment_count_list(Store *store, const char *list_id, int64_t limit, int64_t *sets, GError **error);
 bool fragment_count_sender(Store *store, const char *sender, int64_t limit, int64_t *sets, GError **error);
+/* The sets of a host (NULL: of all) that expired since a time with a reason: before their time, to make room. */
+bool fragment_count_early(Store *store, const char *host, int64_t since, int64_t *sets, GError **error);

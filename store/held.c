@@ -46,10 +46,12 @@ static bool insert(Store *store, Held *held, GError **error)
     const void *octets = held->message ? g_bytes_get_data(held->message, &length) : NULL;
     return query_run(store, error, NULL,
                      "INSERT INTO held (number, list, message_id, subject, sender, reason, meta, held_at, message, "
-                     "told, list_number) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                     "told, list_number, room, stranger) "
+                     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
                      INTEGER(held->number), INTEGER(key), TEXT(held->message_id), TEXT(held->subject),
                      TEXT(held->sender), TEXT(held->reason), TEXT(held->meta), INTEGER(held->held_at),
-                     BLOB(octets, length), INTEGER(held->told), INTEGER(held->list_number));
+                     BLOB(octets, length), INTEGER(held->told), INTEGER(held->list_number),
+                     INTEGER((int64_t)length + HELD_ROW_BYTES), INTEGER(held->stranger));
 }
 
 bool held_add(Store *store, Held *held, GError **error)
@@ -188,6 +190,22 @@ bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *d
 bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error)
 {
     return held_select(store, &(HeldFilter){.list_id = list_id}, each, data, error);
+}
+
+bool held_room(Store *store, const char *list_id, HeldRoom *room, GError **error)
+{
+    int64_t key = 0;
+    if (list_id && !list_key(store, list_id, &key, error))
+        return false;
+    g_autoptr(Query) query = query_open(
+        store, error,
+        list_id ? "SELECT COALESCE(sum(room), 0), COALESCE(sum(room * stranger), 0) FROM held WHERE list = $1"
+                : "SELECT COALESCE(sum(room), 0), COALESCE(sum(room * stranger), 0) FROM held WHERE $1 = 0",
+        INTEGER(key));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *room = (HeldRoom){query_integer(query, 0), query_integer(query, 1)};
+    return true;
 }
 
 char **held_lists(Store *store, bool untold, GError **error)

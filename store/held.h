@@ -28,6 +28,7 @@ typedef struct Held {
     HeldTold told;
     int64_t asked_until; /* the sender was asked to confirm the address until then; 0: it waits for a moderator */
     int64_t size;     /* octets of message */
+    bool stranger;    /* for held_add(): its sender is not on the list */
     GBytes *message;  /* NULL from held_each() and held_select() */
 } Held;
 
@@ -45,6 +46,13 @@ bool held_remove(Store *store, int64_t number, GError **error);
 bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GError **error);
 /* FAIL_MISSING: no post waits for the token, or not any more. What became of it, pending_token_fate() tells. */
 Held *held_find_token(Store *store, const char *token, int64_t now, GError **error);
+#define HELD_ROW_BYTES 1024 /* of a held post besides its message, about */
+
+/* Bytes that held posts take, of a list or (NULL) of all, and those of strangers among them. */
+typedef struct HeldRoom {
+    int64_t all, strangers;
+} HeldRoom;
+bool held_room(Store *store, const char *list_id, HeldRoom *room, GError **error);
 /* How many wait for a moderator on all lists, and since when the oldest (0: none). */
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
 /* Those of a list, whole, in order: up to limit (of Held, freed with the array), behind the list_number `after` and

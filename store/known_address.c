@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
+#include "store/account.h"
 #include "store/digest_internal.h"
 #include "store/email.h"
 #include "store/member_internal.h"
@@ -262,11 +264,11 @@ bool address_unlink(Store *store, const char *address, GError **error)
 /* All that names the address: the statements have its folded form as $1, or itself in lower case. */
 static bool forget(Store *store, const char *folded, GError **error)
 {
-    g_autofree char *lower = unfolded(folded);
+    g_autofree char *lower = unfolded(folded), *base = mailbox_base(lower);
     return query_run(store, error, NULL, "DELETE FROM pending WHERE folded = $1", TEXT(folded)) &&
            query_run(store, error, NULL, "DELETE FROM pending WHERE lower(detail) = $1", TEXT(lower)) &&
            query_run(store, error, NULL, "DELETE FROM bounce WHERE folded = $1", TEXT(folded)) &&
-           query_run(store, error, NULL, "DELETE FROM answer WHERE address = $1", TEXT(lower)) &&
+           account_forget(store, base, error) && /* counts that name a list, too, go within a day */
            query_run(store, error, NULL, "DELETE FROM held WHERE lower(sender) = $1", TEXT(lower));
 }
 
@@ -277,7 +279,7 @@ static bool remove_address(Store *store, const char *email, GError **error)
         return false;
     Query *members = query_open(store, error, "SELECT key FROM member WHERE address = $1 AND person = $2",
                                 INTEGER(address.key), INTEGER(address.person));
-    return member_remove_each(store, members, error) && forget(store, address.folded, error) &&
+    return member_remove_each(store, members, NULL, error) && forget(store, address.folded, error) &&
            query_run(store, error, NULL, "DELETE FROM address WHERE key = $1", INTEGER(address.key)) &&
            span_count(store, SPAN_ADDRESSES, address.folded, -1, error) &&
            query_run(store, error, NULL,

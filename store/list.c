@@ -9,10 +9,12 @@
 #include "store/email.h"
 #include "store/password.h"
 #include "store/span.h"
+#include "store/list_archive.h"
 #include "store/store_internal.h"
+#include "store/token.h"
 
 #define REMOVE_ROWS 10000 /* a transaction, so that others are not kept waiting */
-#define COLUMNS "SELECT key, list_id, list_name, mail_host, created_at, last_post_at, post_id FROM list "
+#define COLUMNS "SELECT key, list_id, list_name, mail_host, created_at, last_post_at, post_id, archive FROM list "
 
 static const char *const action_names[] = {"hold", "reject", "discard", "accept", "defer", "unset"};
 
@@ -29,6 +31,13 @@ bool action_parse(const char *text, Action *action)
             return true;
         }
     return false;
+}
+
+uint64_t list_refused_size(const List *list)
+{
+    if (list->max_message_size == 0 || list->refuse_message_size == 0)
+        return 0;
+    return (uint64_t)MAX(2 * MIN(list->max_message_size, INT32_MAX), list->refuse_message_size) * 1024;
 }
 
 void list_free(List *list)
@@ -69,6 +78,7 @@ static List *read_row(Store *store, Query *query, GError **error)
     list->created_at = query_integer(query, 4);
     list->last_post_at = query_integer(query, 5);
     list->post_id = query_integer(query, 6);
+    list->archive = query_integer(query, 7);
     list->posting_address = g_strconcat(list->list_name, "@", list->mail_host, NULL);
     return read_settings(store, list, key, error) ? g_steal_pointer(&list) : NULL;
 }
@@ -237,15 +247,33 @@ static bool insert_setting(Store *store, int64_t key, const char *name, const ch
                      INTEGER(key), TEXT(name), TEXT(value));
 }
 
+/* Has the site a domain in which a list would have the same List-Id? x@lists.example.com has that of
+ * x.lists@example.com, which is refused where there is the domain lists.example.com. */
+static bool id_is_free(Store *store, const char *name, const char *host, GError **error)
+{
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        g_autofree char *domain = g_strconcat(dot + 1, ".", host, NULL);
+        g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM domain WHERE mail_host = $1", TEXT(domain));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step == STEP_ROW)
+            return fail(error, FAIL_NEVER, "%s@%s would have the List-Id of a list %.*s@%s, in another domain of this "
+                        "site; give it another name", name, host, (int)(dot - name), name, domain);
+        if (step == STEP_FAILED)
+            return false;
+    }
+    return true;
+}
+
 static bool insert_list(Store *store, const char *name, const char *host, GError **error)
 {
     g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
     store_changed(store);
     int64_t key = store_key_new(store, error), added = 0;
-    if (key == 0 || !domain_known(store, host, error) ||
+    if (key == 0 || !domain_known(store, host, error) || !id_is_free(store, name, host, error) ||
         !query_run(store, error, &added,
-                   "INSERT INTO list (key, list_id, mail_host, list_name, created_at, last_post_at, post_id) "
-                   "VALUES ($1, $2, $3, $4, $5, 0, 1) ON CONFLICT DO NOTHING",
+                   "INSERT INTO list (key, list_id, mail_host, list_name, created_at, last_post_at, post_id, archive) "
+                   "VALUES ($1, $2, $3, $4, $5, 0, 1, "
+                   "COALESCE((SELECT archive FROM removed_list WHERE list_id = $2), 0)) ON CONFLICT DO NOTHING",
                    INTEGER(key), TEXT(list_id), TEXT(host), TEXT(name), INTEGER(clock_now())))
         return false;
     if (added == 0)
@@ -294,10 +322,24 @@ List *list_create(Store *store, const char *posting_address, GError **error)
     return list_by_id(store, list_id, error);
 }
 
+/* Mail to name@host would go to a list that was renamed, by its List-Id. */
+static bool id_is_unused(Store *store, int64_t key, const char *name, const char *host, GError **error)
+{
+    g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
+    g_autoptr(Query) query = query_open(store, error, "SELECT list_name || '@' || mail_host FROM list "
+                                        "WHERE list_id = $1 AND key <> $2", TEXT(list_id), INTEGER(key));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step != STEP_ROW)
+        return step == STEP_DONE;
+    return fail(error, FAIL_EXISTS, "the list %s has the List-Id %s already, and gets mail by it", query_text(query, 0),
+                list_id);
+}
+
 static bool rename_list(Store *store, const char *list_id, const char *name, const char *host, GError **error)
 {
     int64_t key;
-    if (!list_key(store, list_id, &key, error) || !domain_known(store, host, error))
+    if (!list_key(store, list_id, &key, error) || !domain_known(store, host, error) ||
+        !id_is_free(store, name, host, error) || !id_is_unused(store, key, name, host, error))
         return false;
     {
         g_autoptr(Query) query =
@@ -324,10 +366,12 @@ static bool delete_list(Store *store, const char *list_id, GError **error)
 {
     int64_t removed = 0;
     store_changed(store);
-    return query_run(store, error, NULL, "DELETE FROM span WHERE list = (SELECT key FROM list WHERE list_id = $1)",
+    return list_archive_leave(store, list_id, error) &&
+           query_run(store, error, NULL, "DELETE FROM span WHERE list = (SELECT key FROM list WHERE list_id = $1)",
                      TEXT(list_id)) &&
            query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
            query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(list_id)) &&
+           token_forget(store, list_id, NULL, error) &&
            (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id)) &&
            fragment_recount(store, error);
 }

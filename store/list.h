@@ -17,6 +17,7 @@
 
 #include "store/domain.h"
 #include "store/list_choice.h"
+#include "store/list_setting.h"
 #include "store/store_type.h"
 
 typedef struct List {
@@ -26,7 +27,7 @@ typedef struct List {
     char *mail_host;  /* "example.com" */
     char *posting_address; /* "test@example.com" */
     int64_t created_at, last_post_at;
-    int64_t post_id;  /* number of the next post, from 1 */
+    int64_t post_id, archive; /* number of the next post, from 1; which archive is its own (list_archive.h) */
 
     /* settings (list_settings[]) */
     char *display_name, *description, *info, *subject_prefix, *preferred_language, *reply_to_address;
@@ -58,8 +59,7 @@ typedef struct List {
     int partial_action;  /* PartialAction */
     int fragment_expiry; /* FragmentExpiry */
     int64_t notices;     /* days; 0: as the site says */
-    int64_t max_message_size; /* KiB; 0: no limit */
-    int64_t max_num_recipients; /* 0: no limit */
+    int64_t max_message_size, refuse_message_size, max_held_size, max_num_recipients; /* KiB, KiB, MiB; 0: no limit */
     int64_t burst_factor, burst_least; /* times as many posts in an hour as before, 0: any; posts in an hour */
     int64_t bounce_score_threshold; /* points; 0: nobody is disabled */
     int64_t bounce_temporary_weight; /* hundredths of a point */
@@ -85,6 +85,7 @@ typedef struct List {
     int forward_unrecognized_bounces_to; /* BounceForward */
 } List;
 
+uint64_t list_refused_size(const List *list); /* bytes above which posts are refused, not held; 0: any are held */
 void list_free(List *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
 
@@ -96,39 +97,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
 #define LIST_POST_PLACEHOLDERS \
     LIST_PLACEHOLDERS " user_address user_email user_delivered_to user_name user_name_or_address"
 
-typedef enum SettingType {
-    SETTING_BOOL, SETTING_INTEGER, SETTING_INTERVAL, SETTING_TEXT, SETTING_LINE, SETTING_WORDS, SETTING_CHOICE,
-    SETTING_PASSWORD, /* only its hash is kept, and nobody gets to see it */
-} SettingType;
-
-#define LIST_INTEGER_MAX INT64_C(1000000000)
-
-typedef struct ListSetting {
-    const char *name;
-    SettingType type;
-    size_t offset;        /* in List */
-    const char *fallback; /* default as text; $Name is list_name with its first letter in upper case */
-    const char *choices;  /* CHOICE: "never|private|public", in the order of the enum; WORDS: "patterns" or NULL
-                             (any); LINE: "address", "language" or NULL */
-    const char *about;    /* what it does, in sentences, for people */
-    int64_t min, max;     /* INTEGER: the range; max 0: from 0 to LIST_INTEGER_MAX */
-    const char *unit;     /* of a number: "days" */
-    const char *placeholders; /* TEXT: what is filled in, "list_name list_id"; NULL: nothing */
-    const char *example;  /* a value; NULL: the type and the default say enough */
-} ListSetting;
-
-extern const ListSetting list_settings[]; /* ended by an element without name */
-
 /* The value as text, g_free(); NULL with FAIL_MISSING: no such setting. BOOL:
  * yes or no. PASSWORD: "" in any case. INTERVAL: "7d", "36h". WORDS: separated by commas, a comma inside a word as
  * "\,"; list_set() takes that, and lines too. */
 char *list_get(const List *list, const char *name, GError **error);
-
-/* The row of a setting; FAIL_MISSING: there is no such. */
-const ListSetting *list_setting_find(const char *name, GError **error);
-/* Check a value and return it as list_get() would, g_free(); NULL with FAIL_NEVER, which names what is allowed. A
- * password comes back as it is; list_set() keeps its hash. */
-char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error);
 
 /* Check and store one setting. FAIL_NEVER names what is allowed. */
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error);

@@ -37,3 +37,13 @@ bool store_compact(Store *store, GError **error)
 {
     return store_driver(store)->compact(store_connection(store), error);
 }
+
+bool store_give_back(Store *store, StoreProgress *progress, void *data, GError **error)
+{
+    for (bool more = true; more;) {
+        if (!store_driver(store)->give_back(store_connection(store), &more, error))
+            return false;
+        progress(data);
+    }
+    return true;
+}

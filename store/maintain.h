@@ -26,6 +26,10 @@ bool store_check(const char *driver, const char *where, bool deep, StoreReport *
  * may be at work meanwhile. A copy that fails is removed. */
 bool store_backup(Store *store, const char *to, GError **error);
 
-/* Give the room of what was removed back to the file system. Whoever writes waits meanwhile, so some runners may fail
- * with FAIL_LATER on a large database and try again. */
+/* Give room of what was removed back to the file system, in short transactions, with progress(data) after each, until
+ * little is unused. A database that an older program made gives none back before store_compact(). */
+bool store_give_back(Store *store, StoreProgress *progress, void *data, GError **error);
+
+/* Give all the room of what was removed back to the file system. Writers wait meanwhile, so some runners may
+ * fail with FAIL_LATER on a large database and try again. */
 bool store_compact(Store *store, GError **error);

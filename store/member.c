@@ -256,7 +256,7 @@ static GArray *read_keys(Query *query, GError **error)
     return step == STEP_DONE ? g_steal_pointer(&keys) : NULL;
 }
 
-bool member_remove_each(Store *store, Query *members, GError **error)
+bool member_remove_each(Store *store, Query *members, int64_t *removed, GError **error)
 {
     g_autoptr(GArray) keys = read_keys(members, error);
     if (!keys || !count_keys(store, keys, -1, error))
@@ -265,6 +265,8 @@ bool member_remove_each(Store *store, Query *members, GError **error)
         if (!query_run(store, error, NULL, "DELETE FROM member WHERE key = $1",
                        INTEGER(g_array_index(keys, int64_t, at))))
             return false;
+    if (removed)
+        *removed = keys->len;
     return true;
 }
 

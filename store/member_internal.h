@@ -54,8 +54,9 @@
     "LEFT JOIN bounce_score s ON s.member = m.key "
 Member *member_read_row(Query *query);
 
-/* Remove the members whose keys the query gives, which it frees (NULL: error is set), and count them out. */
-bool member_remove_each(Store *store, Query *members, GError **error);
+/* Remove the members whose keys the query gives, which it frees (NULL: error is set), and count them out. *removed
+ * (may be NULL): how many. */
+bool member_remove_each(Store *store, Query *members, int64_t *removed, GError **error);
 /* Give them all to this address, and count them where they are then. */
 bool member_move_each(Store *store, Query *members, const Email *to, bool by_person, GError **error);
 

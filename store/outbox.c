@@ -2,9 +2,91 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/outbox.h"
 
+#include "base/fail.h"
 #include "store/store_internal.h"
 
-#define COLUMNS "number, queue, meta, recipients, message, made_at, touched"
+#define COLUMNS "number, queue, meta, recipients, message, made_at"
+
+/* ---- units ---- */
+
+void outbox_unit_free(OutboxUnit *unit)
+{
+    if (!unit)
+        return;
+    g_free(unit->tag);
+    g_free(unit->queues);
+    g_free(unit);
+}
+
+bool outbox_unit_add(Store *store, const char *tag, const char *queues, int64_t now, GError **error)
+{
+    int64_t added = 0;
+    return query_run(store, error, &added,
+                     "INSERT INTO outbox_unit (tag, queues, made_at, given_up, asked) VALUES ($1, $2, $3, 0, 0) "
+                     "ON CONFLICT DO NOTHING",
+                     TEXT(tag), TEXT(queues), INTEGER(now)) &&
+           (added > 0 || fail(error, FAIL_RACE, "the unit was taken for one whose writer had died"));
+}
+
+/* It is written in any case, so that the commit waits for the disk: the row that is found may be one that a process
+ * died committing. */
+static bool decide(Store *store, const char *tag, int64_t now, bool *committed, GError **error)
+{
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   "INSERT INTO outbox_unit (tag, queues, made_at, given_up, asked) VALUES ($1, '', $2, 1, 1) "
+                   "ON CONFLICT (tag) DO UPDATE SET asked = outbox_unit.asked + 1 RETURNING given_up",
+                   TEXT(tag), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *committed = step == STEP_ROW && query_integer(query, 0) == 0;
+    return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_LATER, "the database gives no answer"));
+}
+
+bool outbox_unit_decide(Store *store, const char *tag, int64_t now, bool *committed, GError **error)
+{
+    if (!store_begin_durable(store, error))
+        return false;
+    if (decide(store, tag, now, committed, error))
+        return store_commit(store, error);
+    store_rollback(store);
+    return false;
+}
+
+GPtrArray *outbox_units(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) units = g_ptr_array_new_with_free_func((GDestroyNotify)outbox_unit_free);
+    g_autoptr(Query) query = query_start(
+        store, error, "SELECT tag, queues, made_at, given_up FROM outbox_unit ORDER BY made_at", NULL, 0);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        OutboxUnit *unit = g_new0(OutboxUnit, 1);
+        *unit = (OutboxUnit){g_strdup(query_text(query, 0)), g_strdup(query_text(query, 1)), query_integer(query, 2),
+                             query_integer(query, 3) != 0};
+        g_ptr_array_add(units, unit);
+    }
+    return step == STEP_DONE ? g_steal_pointer(&units) : NULL;
+}
+
+bool outbox_unit_remove(Store *store, const char *tag, GError **error)
+{
+    return query_run(store, error, NULL, "DELETE FROM outbox_unit WHERE tag = $1", TEXT(tag));
+}
+
+bool outbox_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
+{
+    g_autoptr(Query) query =
+        query_start(store, error,
+                    "SELECT count(*), COALESCE(min(made_at), 0) FROM (SELECT made_at FROM outbox_unit "
+                    "UNION ALL SELECT made_at FROM outbox WHERE entry IS NULL) AS waiting",
+                    NULL, 0);
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    *oldest = query_integer(query, 1);
+    return true;
+}
+
+/* ---- rows of runners' entries ---- */
 
 void outbox_row_free(OutboxRow *row)
 {
@@ -23,8 +105,8 @@ static bool add(Store *store, const char *entry, OutboxRow *row, GError **error)
     const void *octets = g_bytes_get_data(row->message, &length);
     return store_next_number(store, "outbox", &row->number, error) &&
            query_run(store, error, NULL,
-                     "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at, "
-                     "touched) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",
+                     "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at) "
+                     "VALUES ($1, $2, $3, $4, $5, $6, $7)",
                      INTEGER(row->number), TEXT(entry), TEXT(row->queue), TEXT(row->meta), TEXT(row->recipients),
                      BLOB(octets, length), INTEGER(row->made_at));
 }
@@ -44,7 +126,6 @@ static OutboxRow *read_row(Query *query)
     row->recipients = g_strdup(query_text(query, 3));
     row->message = query_blob(query, 4);
     row->made_at = query_integer(query, 5);
-    row->touched = query_integer(query, 6) != 0;
     return row;
 }
 
@@ -57,41 +138,6 @@ static GPtrArray *read_all(Query *query, GError **error)
     return step == STEP_DONE ? g_steal_pointer(&rows) : NULL;
 }
 
-bool outbox_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
-{
-    g_autoptr(Query) query = query_start(
-        store, error, "SELECT count(*), COALESCE(min(made_at), 0) FROM outbox WHERE entry IS NULL", NULL, 0);
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    *oldest = query_integer(query, 1);
-    return true;
-}
-
-bool outbox_find(Store *store, int64_t number, OutboxRow **row, GError **error)
-{
-    *row = NULL;
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT " COLUMNS " FROM outbox WHERE number = $1", INTEGER(number));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_ROW)
-        *row = read_row(query);
-    return step != STEP_FAILED;
-}
-
-bool outbox_touch(Store *store, GError **error)
-{
-    return query_all(store, error, NULL, "UPDATE outbox SET touched = 1 WHERE entry IS NULL AND touched = 0", NULL, 0);
-}
-
-GPtrArray *outbox_waiting(Store *store, int64_t limit, GError **error)
-{
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT " COLUMNS " FROM outbox WHERE entry IS NULL ORDER BY number LIMIT $1",
-                   INTEGER(limit));
-    return read_all(query, error);
-}
-
 GPtrArray *outbox_of(Store *store, const char *entry, GError **error)
 {
     g_autoptr(Query) query =
@@ -99,18 +145,34 @@ GPtrArray *outbox_of(Store *store, const char *entry, GError **error)
     return read_all(query, error);
 }
 
-bool outbox_remove(Store *store, int64_t number, GError **error)
-{
-    return query_run(store, error, NULL, "DELETE FROM outbox WHERE number = $1", INTEGER(number));
-}
-
 bool outbox_remove_of(Store *store, const char *entry, GError **error)
 {
     return query_run(store, error, NULL, "DELETE FROM outbox WHERE entry = $1", TEXT(entry));
 }
 
-bool outbox_expire(Store *store, int64_t before, GError **error)
+char **outbox_entries(Store *store, int64_t before, GError **error)
 {
-    return query_run(store, error, NULL, "DELETE FROM outbox WHERE entry IS NOT NULL AND made_at < $1",
-                     INTEGER(before));
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT DISTINCT entry FROM outbox WHERE entry IS NOT NULL AND made_at < $1",
+                   INTEGER(before));
+    return query_texts(query, error);
+}
+
+/* ---- rows of no entry ---- */
+
+GPtrArray *outbox_waiting(Store *store, const char *queue, GError **error)
+{
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   "SELECT " COLUMNS " FROM outbox WHERE entry IS NULL AND ($1 IS NULL OR queue = $1) ORDER BY number",
+                   TEXT(queue));
+    return read_all(query, error);
+}
+
+bool outbox_take(Store *store, int64_t number, bool *there, GError **error)
+{
+    int64_t removed = 0;
+    bool done = query_run(store, error, &removed, "DELETE FROM outbox WHERE number = $1", INTEGER(number));
+    *there = removed > 0;
+    return done;
 }

@@ -21,6 +21,7 @@ struct Store {
     GHashTable *idle;   /* statements by the address of their text */
     int depth;          /* of store_begin() */
     bool doomed;        /* the transaction can only be rolled back */
+    bool durable;       /* store_begin_durable() began it */
     unsigned savepoints; /* how many are open */
     unsigned streams;   /* how many are open */
     bool changed;       /* store_changed() in this transaction */
@@ -230,13 +231,27 @@ bool store_begin(Store *store, GError **error)
     return true;
 }
 
-/* The outermost level ends here, one way or the other. */
+/* The outermost level ends here, one way or the other. A connection that goes on waiting for the disk is slower. */
 static void forget_transaction(Store *store)
 {
+    if (store->durable && store->driver->wait)
+        store->driver->wait(store->connection, false, NULL);
+    store->durable = false;
     store->depth = 0;
     store->doomed = false;
     store->savepoints = 0;
     store->changed = false;
+}
+
+bool store_begin_durable(Store *store, GError **error)
+{
+    if (store->depth > 0)
+        log_panic("store_begin_durable inside a transaction: its commit would not be durable");
+    store->durable = !store->driver->wait || store->driver->wait(store->connection, true, error);
+    if (store->durable && store_begin(store, error))
+        return true;
+    forget_transaction(store);
+    return false;
 }
 
 static void roll_back(Store *store)
@@ -413,29 +428,6 @@ bool store_record_effect(Store *store, const char *entry, int64_t number, GError
     return added > 0 || fail(error, FAIL_LATER, "the effects of %s were recorded already", entry);
 }
 
-#define DAY INT64_C(86400000000)
-
-static bool count_answer(Store *store, const char *address, int64_t time, int64_t *today, GError **error)
-{
-    g_autofree char *folded = g_utf8_strdown(address, -1);
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "INSERT INTO answer (day, address, answers) VALUES ($1, $2, 1) "
-                   "ON CONFLICT (day, address) DO UPDATE SET answers = answer.answers + 1 RETURNING answers",
-                   INTEGER(time / DAY), TEXT(folded));
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *today = query_integer(query, 0);
-    return true;
-}
-
-bool store_count_answer(Store *store, const char *address, int64_t time, int64_t *today, GError **error)
-{
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, count_answer(store, address, time, today, error), error);
-}
-
 /* Up to which time the next portion goes; *more: there is one behind it. */
 static bool find_portion(Store *store, const char *find, int64_t before, int64_t *last, bool *more, GError **error)
 {
@@ -469,8 +461,6 @@ bool store_expire(Store *store, int64_t age_us, GError **error)
                              "SELECT recorded_at FROM effect WHERE recorded_at < $1 ORDER BY recorded_at "
                              "LIMIT 1 OFFSET $2",
                              "DELETE FROM effect WHERE recorded_at <= $1", before, error) &&
-           store_expire_rows(store, "SELECT day FROM answer WHERE day < $1 ORDER BY day LIMIT 1 OFFSET $2",
-                             "DELETE FROM answer WHERE day <= $1", before / DAY, error) &&
            store_expire_rows(store,
                              "SELECT seen_at FROM message_id WHERE seen_at < $1 ORDER BY seen_at LIMIT 1 OFFSET $2",
                              "DELETE FROM message_id WHERE seen_at <= $1", before, error) &&

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/account.h"
 #include "store/autoresponse.h"
 #include "store/ban.h"
 #include "store/digest.h"
@@ -36,6 +37,7 @@
 #include "store/password.h"
 #include "store/pending.h"
 #include "store/store_type.h"
+#include "store/stranger.h"
 #include "store/task_job.h"
 #include "store/template_text.h"
 #include "store/ticket.h"
@@ -74,6 +76,9 @@ void store_rollback(Store *store);
  * the disk, and is lost if the power fails before the next checkpoint. A driver that cannot do so sets -1 and
  * goes on making each commit durable. */
 bool store_leave_sync(Store *store, int *fd, GError **error);
+/* Begin a transaction, which must be an outer one, whose commit is durable also after store_leave_sync(), and seen by
+ * nobody before it is. */
+bool store_begin_durable(Store *store, GError **error);
 /* Savepoints inside a transaction: undo one entry's effects, keep the others'.
  * Undoing lifts a doom that came after it, unless the database gave up the
  * whole transaction. */
@@ -87,11 +92,7 @@ void store_savepoint_end(Store *store, bool keep);
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error);
 bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error);
 
-/* Count an automatic answer to address (UTF-8) at that time; *today is how
- * many it got on that day (UTC), this one included. */
-bool store_count_answer(Store *store, const char *address, int64_t time, int64_t *today, GError **error);
-
-/* Remove effect records, message-ids and counts of answers older than age_us. */
+/* Remove effect records and message-ids older than age_us, and counts of posts older than PACE_KEPT. */
 bool store_expire(Store *store, int64_t age_us, GError **error);
 
 /* Changes when somebody changed lists, their settings, domains or secrets: what was kept of them in memory is stale

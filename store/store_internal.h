@@ -51,6 +51,7 @@ typedef struct StoreDriver {
     bool (*verify)(void *connection, GPtrArray *faults, GError **error);
     bool (*backup)(void *connection, const char *to, GError **error); /* store_backup() */
     bool (*compact)(void *connection, GError **error);                /* store_compact() */
+    bool (*give_back)(void *connection, bool *more, GError **error);  /* one portion of store_give_back() */
     bool (*script)(void *connection, const char *sql, GError **error); /* statements without parameters or results */
     /* The values tell the types of the parameters, the same at each use of this sql. A statement that is no stream may
      * read its whole result into memory at the first step; a stream may not, and others are used beside it. */
@@ -65,6 +66,8 @@ typedef struct StoreDriver {
     int64_t (*changed)(void *connection);                               /* rows changed by the last statement */
     int64_t (*changed_ever)(void *connection);                          /* only ever compared */
     bool (*leave_sync)(void *connection, int *fd, GError **error);      /* store_leave_sync(); NULL: cannot */
+    /* With true, commits wait for the disk in spite of leave_sync() from the next transaction on. */
+    bool (*wait)(void *connection, bool wait, GError **error); /* NULL where leave_sync is */
     bool (*begin)(void *connection, GError **error); /* a transaction that will not fail later for want of a lock */
     bool (*commit)(void *connection, GError **error);
     void (*rollback)(void *connection);

@@ -20,6 +20,8 @@
 #define APPLICATION_ID 0x4c697374 /* "List", in the file's head */
 #define CACHE_KIB 8192
 #define WAL_KEPT_OCTETS 67108864
+#define FREE_PAGES_KEPT 256      /* of 4 KiB; in a large file a sixteenth of all */
+#define FREE_PAGES_PORTION 1024  /* that one transaction gives back */
 
 typedef struct SqliteConnection {
     sqlite3 *database;
@@ -151,6 +153,29 @@ static bool sqlite_present(void *connection, GError **error)
            fail(error, FAIL_LATER, "the database %s was replaced by another file", where);
 }
 
+static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GError **error)
+{
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(statement);
+    if (result == SQLITE_ROW)
+        *number = sqlite3_column_int64(statement, 0);
+    else
+        failed(database, result, error);
+    sqlite3_finalize(statement);
+    return result == SQLITE_ROW;
+}
+
+/* Let a database that is being created give pages back. One that has pages is left alone: setting this again would be a
+ * write, for which an open waits while others write, and fails on a full disk. */
+static bool use_auto_vacuum(sqlite3 *database, GError **error)
+{
+    int64_t pages;
+    return number_of(database, "PRAGMA page_count", &pages, error) &&
+           (pages > 0 || script_once(database, "PRAGMA auto_vacuum = INCREMENTAL", error));
+}
+
 static void *sqlite_open(const char *where, bool create, GError **error)
 {
     if (create && !create_file(where, error))
@@ -174,7 +199,9 @@ static void *sqlite_open(const char *where, bool create, GError **error)
             g_strdup_printf("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -%d;"
                             "PRAGMA journal_size_limit = %d; PRAGMA temp_store = FILE;",
                             CACHE_KIB, WAL_KEPT_OCTETS);
-        ok = use_wal(self->database, error) && script_once(self->database, settings, error);
+        /* It counts only before anything was written; in WAL mode the first page is. */
+        ok = use_auto_vacuum(self->database, error) && use_wal(self->database, error) &&
+             script_once(self->database, settings, error);
     }
     if (!ok) {
         sqlite_close(self);
@@ -278,20 +305,6 @@ static bool sqlite_in_transaction(void *connection)
     return !sqlite3_get_autocommit(((SqliteConnection *)connection)->database);
 }
 
-static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GError **error)
-{
-    sqlite3_stmt *statement = NULL;
-    int result = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_step(statement);
-    if (result == SQLITE_ROW)
-        *number = sqlite3_column_int64(statement, 0);
-    else
-        failed(database, result, error);
-    sqlite3_finalize(statement);
-    return result == SQLITE_ROW;
-}
-
 static bool sqlite_begin(void *connection, GError **error)
 {
     ((SqliteConnection *)connection)->keyed = false;
@@ -335,6 +348,14 @@ static bool sqlite_leave_sync(void *connection, int *fd, GError **error)
         return fail_errno(error, FAIL_LATER, "open %s", path);
     *fd = self->log;
     return script_once(self->database, "PRAGMA synchronous = NORMAL", error);
+}
+
+/* SQLite syncs the log before it lets others see the commit. */
+static bool sqlite_wait(void *connection, bool wait, GError **error)
+{
+    SqliteConnection *self = connection;
+    return self->log < 0 ||
+           script_once(self->database, wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", error);
 }
 
 static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)
@@ -417,7 +438,27 @@ static bool sqlite_backup(void *connection, const char *to, GError **error)
 static bool sqlite_compact(void *connection, GError **error)
 {
     sqlite3 *database = ((SqliteConnection *)connection)->database;
-    return script_once(database, "VACUUM", error) && script_once(database, "PRAGMA wal_checkpoint(TRUNCATE)", error);
+    return script_once(database, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM", error) &&
+           script_once(database, "PRAGMA wal_checkpoint(TRUNCATE)", error);
+}
+
+/* A file of an older program cannot give pages back before it was compacted. What is kept free is used again soon. */
+static bool sqlite_give_back(void *connection, bool *more, GError **error)
+{
+    sqlite3 *database = ((SqliteConnection *)connection)->database;
+    int64_t vacuum, pages, unused;
+    if (!number_of(database, "PRAGMA auto_vacuum", &vacuum, error) ||
+        !number_of(database, "PRAGMA page_count", &pages, error) ||
+        !number_of(database, "PRAGMA freelist_count", &unused, error))
+        return false;
+    int64_t kept = MAX(FREE_PAGES_KEPT, pages / 16), portion = MIN(unused - kept, FREE_PAGES_PORTION);
+    *more = vacuum == 2 && unused - kept > FREE_PAGES_PORTION;
+    if (vacuum != 2 || portion <= 0)
+        return true;
+    g_autofree char *give = g_strdup_printf("PRAGMA incremental_vacuum(%" G_GINT64_FORMAT ")", portion);
+    /* The file becomes shorter when its pages leave the log. */
+    return script_once(database, give, error) &&
+           (*more || script_once(database, "PRAGMA wal_checkpoint(PASSIVE)", error));
 }
 
 static const char *const words[] = {
@@ -440,6 +481,7 @@ const StoreDriver store_sqlite = {
     .verify = sqlite_verify,
     .backup = sqlite_backup,
     .compact = sqlite_compact,
+    .give_back = sqlite_give_back,
     .script = sqlite_script,
     .prepare = sqlite_prepare,
     .finalize = sqlite_finalize,
@@ -452,6 +494,7 @@ const StoreDriver store_sqlite = {
     .changed = sqlite_changed,
     .changed_ever = sqlite_changed_ever,
     .leave_sync = sqlite_leave_sync,
+    .wait = sqlite_wait,
     .begin = sqlite_begin,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,

@@ -8,3 +8,6 @@
 typedef struct Store Store;
 
 #define STORE_ID_SIZE 33
+
+/* Work that may take long calls this again and again, outside its transactions. */
+typedef void StoreProgress(void *data);

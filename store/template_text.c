@@ -148,7 +148,8 @@ bool template_text_find(Store *store, const char *name, const List *list, const 
                         GError **error)
 {
     g_autofree char *wanted = g_strdelimit(g_strdup(or_empty(language)), "-", '_');
-    g_autofree char *plain = g_strndup(wanted, strcspn(wanted, "_")), *domain = template_text_place(list->mail_host);
+    g_autofree char *plain = g_strndup(wanted, strcspn(wanted, "_"));
+    g_autofree char *domain = list ? template_text_place(list->mail_host) : NULL;
     *found = NULL;
     g_autoptr(Query) query =
         query_open(store, error,
@@ -156,7 +157,7 @@ bool template_text_find(Store *store, const char *name, const List *list, const 
                    "AND (text IS NOT NULL OR uri LIKE '" TEMPLATE_INSTALLED "%') "
                    "ORDER BY CASE place WHEN $2 THEN 0 WHEN $3 THEN 1 ELSE 2 END, "
                    "CASE language WHEN $4 THEN 0 WHEN '' THEN 2 ELSE 1 END LIMIT 1",
-                   TEXT(name), TEXT(list->list_id), TEXT(domain), TEXT(wanted), TEXT(plain));
+                   TEXT(name), TEXT(list ? list->list_id : NULL), TEXT(domain), TEXT(wanted), TEXT(plain));
     g_autoptr(GPtrArray) all = read_all(query, error);
     if (all && all->len > 0)
         *found = g_ptr_array_steal_index(all, 0);

@@ -41,7 +41,8 @@ bool template_text_remove(Store *store, const char *place, const char *name, con
 GPtrArray *template_text_all(Store *store, const char *place, GError **error);
 
 /* The text that counts for a list in a language ("de-AT" has that of "de"; NULL: none): that of the list, of its
- * domain, of the site, each first in the language. *found is NULL when nobody set one, or it was never fetched. */
+ * domain, of the site, each first in the language; list NULL: that of the site alone. *found is NULL when nobody set
+ * one, or it was never fetched. */
 bool template_text_find(Store *store, const char *name, const List *list, const char *language, TemplateText **found,
                         GError **error);
 

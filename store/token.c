@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/token.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "store/store_internal.h"
 
@@ -75,6 +77,40 @@ bool token_remove(Store *store, const char *id, GError **error)
         return false;
     bool done = query_run(store, error, &changed, "DELETE FROM token WHERE id = $1", TEXT(id));
     return write_end(store, &write, done && was_there(id, changed, error), error);
+}
+
+/* Words without one of them; g_free(). */
+static char *without(const char *words, const char *gone)
+{
+    g_auto(GStrv) all = g_strsplit(words, " ", -1);
+    GString *left = g_string_new(NULL);
+    for (char **word = all; *word; word++)
+        if (**word && g_strcmp0(*word, gone) != 0)
+            g_string_append_printf(left, "%s%s", left->len > 0 ? " " : "", *word);
+    return g_string_free(left, FALSE);
+}
+
+static bool forget_one(Store *store, const Token *token, const char *list_id, const char *mail_host, GError **error)
+{
+    g_autofree char *lists = without(token->lists, list_id), *domains = without(token->domains, mail_host);
+    if (strcmp(lists, token->lists) == 0 && strcmp(domains, token->domains) == 0)
+        return true;
+    if (!*lists && !*domains) /* an empty scope is the whole site */
+        return query_run(store, error, NULL, "DELETE FROM token WHERE id = $1", TEXT(token->id));
+    return query_run(store, error, NULL, "UPDATE token SET lists = $2, domains = $3 WHERE id = $1", TEXT(token->id),
+                     TEXT(lists), TEXT(domains));
+}
+
+bool token_forget(Store *store, const char *list_id, const char *mail_host, GError **error)
+{
+    Write write;
+    if (!write_begin(store, &write, error))
+        return false;
+    g_autoptr(GPtrArray) all = token_all(store, error);
+    bool done = all != NULL;
+    for (guint at = 0; done && at < all->len; at++)
+        done = forget_one(store, all->pdata[at], list_id, mail_host, error);
+    return write_end(store, &write, done, error);
 }
 
 bool token_set_used(Store *store, const char *id, int64_t now, GError **error)

@@ -32,6 +32,9 @@ bool token_add(Store *store, const Token *token, GError **error);
 /* FAIL_MISSING: there is none with that id. */
 Token *token_find(Store *store, const char *id, GError **error);
 bool token_remove(Store *store, const char *id, GError **error);
+/* Take a list, or a domain, that is removed out of the tokens' scopes (NULL: none), so that whoever gets its name
+ * next does not get them. A token for nothing else is removed. */
+bool token_forget(Store *store, const char *list_id, const char *mail_host, GError **error);
 /* It was used now. */
 bool token_set_used(Store *store, const char *id, int64_t now, GError **error);
 /* All (of Token), the oldest first. */

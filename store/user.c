@@ -268,6 +268,21 @@ bool user_set_server_owner(Store *store, const char *who, bool owner, GError **e
     return update(store, who, "UPDATE person SET server_owner = $2 WHERE key = $1", INTEGER(owner), error);
 }
 
+bool user_owns_place(Store *store, const char *who, bool *owns, GError **error)
+{
+    int64_t person;
+    if (!user_key(store, who, &person, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT server_owner = 1 OR EXISTS (SELECT 1 FROM domain_owner "
+                                        "WHERE domain_owner.person = person.key) FROM person WHERE key = $1",
+                                        INTEGER(person));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *owns = query_integer(query, 0) != 0;
+    return true;
+}
+
 /* A row with nothing set would only slow the recipient query. */
 static bool replace_preferences(Store *store, int64_t person, const Preferences *preferences, GError **error)
 {
@@ -343,7 +358,7 @@ bool user_settle_subscriptions(Store *store, int64_t person, GError **error)
                               "member o WHERE o.list = member.list AND o.role = member.role AND "
                               "o.folded = member.folded AND o.by_person = 0)",
                               INTEGER(person));
-    return member_remove_each(store, twice, error) &&
+    return member_remove_each(store, twice, NULL, error) &&
            query_run(store, error, NULL, "UPDATE member SET by_person = 0 WHERE person = $1 AND by_person = 1",
                      INTEGER(person));
 }
@@ -426,7 +441,7 @@ static bool remove_user(Store *store, const char *who, GError **error)
     if (!user_key(store, who, &person, error))
         return false;
     Query *members = query_open(store, error, "SELECT key FROM member WHERE person = $1", INTEGER(person));
-    if (!member_remove_each(store, members, error))
+    if (!member_remove_each(store, members, NULL, error))
         return false;
     g_autoptr(GPtrArray) addresses = address_page(store, who, NULL, 0, INT_MAX, error);
     for (unsigned at = 0; addresses && at < addresses->len; at++)

@@ -49,6 +49,8 @@ bool user_create(Store *store, const char *address, const char *display_name, ch
 bool user_set_name(Store *store, const char *who, const char *display_name, GError **error);
 bool user_set_password(Store *store, const char *who, const char *hash, GError **error); /* NULL: none */
 bool user_set_server_owner(Store *store, const char *who, bool owner, GError **error);
+/* Does the user own this site, or a domain of it? FAIL_MISSING: there is no such user. */
+bool user_owns_place(Store *store, const char *who, bool *owns, GError **error);
 bool user_set_preferences(Store *store, const char *who, const Preferences *preferences, GError **error);
 /* Prefer the address, which must be the user's. What the user subscribed follows it. */
 bool user_set_preferred(Store *store, const char *address, GError **error);

@@ -19,26 +19,45 @@
 
 /* After which an entry that the system could not read is tried again. */
 #define UNREADABLE_DELAY (60 * CLOCK_SECOND)
+/* So far a due time may lie ahead before anybody asks why; one that a fresh entry has is off its arrival by less than
+ * FRESH, which is for names that were taken. */
+#define AHEAD (CLOCK_SECOND / 10)
+#define FRESH 1000
+/* How often a directory that is gone is looked for where no event tells. */
+#define GONE_LOOK CLOCK_SECOND
 /* After which claims are tried again when the system refused to rename one (the disk is full). */
 #define REFUSED_PAUSE (10 * CLOCK_SECOND)
 
 struct Inbox {
     Queue *queue;
     Slice slice;
+    size_t left_in_hand;
     Index index;
+    Index ahead;     /* entries that nobody put off, though their due time lies ahead: the clock was set back */
+    bool put_off;    /* Wakeup */
+    int64_t offset;  /* of the wall clock from the monotonic one, as last seen */
+    int64_t now;     /* the wall clock when names were last looked at */
     int watch;       /* inotify, or -1: the directory is listed every poll_us */
+    int spool_watch; /* in it: which queue directories come and go */
+    QueuePlace place;
+    bool must_look;  /* whether the directory is still there */
     int64_t poll_us;
     int64_t listed;  /* monotonic time of the last listing */
     bool must_list;  /* the kernel dropped events, or the index ran dry before its horizon */
     size_t octets;   /* inbox_bound_octets() */
     int64_t paused_until; /* monotonic: a rename was refused, and nothing is claimed before */
+    GArray *left;         /* hashes, sorted, of what was there at a start without all queue directories; else NULL */
+    bool complete;        /* they are all there now */
 };
 
 static void watch_directory(Inbox *inbox)
 {
     inbox->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", queue_fd(inbox->queue));
-    if (inbox->watch >= 0 && inotify_add_watch(inbox->watch, path, IN_MOVED_TO | IN_ONLYDIR) >= 0)
+    g_autofree char *above = g_strdup_printf("/proc/self/fd/%d", spool_fd(queue_spool(inbox->queue)));
+    if (inbox->watch >= 0)
+        inbox->spool_watch = inotify_add_watch(inbox->watch, above, IN_CREATE | IN_DELETE | IN_MOVE | IN_ONLYDIR);
+    if (inbox->spool_watch >= 0 && inotify_add_watch(inbox->watch, path, IN_MOVED_TO | IN_ONLYDIR) >= 0)
         return;
     log_warn("queue %s: inotify is refused (%s); the directory is listed every %" PRId64 " ms instead",
              queue_name(inbox->queue), g_strerror(errno), inbox->poll_us / 1000);
@@ -47,19 +66,101 @@ static void watch_directory(Inbox *inbox)
     inbox->watch = -1;
 }
 
+/* Whether somebody wanted the entry to wait until its due time. The name of one that nobody put off has its arrival
+ * there, which orders it among others and is no reason to wait: it lies ahead when the clock was set back. */
+static bool was_put_off(const Inbox *inbox, const char *file, const EntryName *name)
+{
+    int64_t arrival;
+    g_autoptr(GError) error = NULL;
+    if (inbox->put_off)
+        return true;
+    if (entry_read_arrival(inbox->queue, file, &arrival, &error))
+        return name->due < arrival || name->due >= arrival + FRESH;
+    if (!g_error_matches(error, FAIL, FAIL_MISSING)) /* else it was taken away meanwhile */
+        log_warn("queue %s: %s; the entry waits until the time in its name", queue_name(inbox->queue), error->message);
+    return true;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    return memcmp(a, b, HASH_SIZE);
+}
+
+static bool is_left(const Inbox *inbox, const uint8_t *hash)
+{
+    return inbox->left && g_array_binary_search(inbox->left, hash, compare_hashes, NULL);
+}
+
+static void note_left(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    (void)rest;
+    Inbox *inbox = data;
+    if (slice_owns(inbox->slice, name->hash))
+        g_array_append_vals(inbox->left, name->hash, 1);
+}
+
+/* While the directory of a queue is gone, nobody knows which of the entries that are here have children there. They
+ * wait until it is back; those that come later have none, and are worked on. */
+static bool leave_all(Inbox *inbox, const GError *why, GError **error)
+{
+    inbox->left = g_array_new(FALSE, FALSE, HASH_SIZE);
+    if (!queue_visit(inbox->queue, note_left, inbox, error))
+        return false;
+    g_array_sort(inbox->left, compare_hashes);
+    log_error("%s; what is here (entries: %u) waits until then, and only new mail is worked on", why->message,
+              inbox->left->len);
+    return true;
+}
+
+static bool recover(Inbox *inbox, GError **error)
+{
+    RecoverReport report = {0};
+    GError *fault = NULL;
+    if (!recover_slice(inbox->queue, inbox->slice, false, &report, &fault)) {
+        if (!report.missing) {
+            g_propagate_error(error, fault);
+            return false;
+        }
+        g_autoptr(GError) why = fault;
+        return leave_all(inbox, why, error);
+    }
+    if (report.rolled_forward || report.rolled_back || report.preserved || report.completed || report.strays)
+        log_info("queue %s: recovered: %u completed, %u put back, %u set aside, %u taken in, %u strays",
+                 queue_name(inbox->queue), report.rolled_forward, report.rolled_back, report.preserved,
+                 report.completed, report.strays);
+    inbox->left_in_hand = report.rolled_back;
+    return true;
+}
+
 /* Takes a ready entry of this slice into the index. */
 static void consider(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     (void)queue;
-    (void)file;
     Inbox *inbox = data;
-    if (strcmp(rest, SUFFIX_READY) == 0 && slice_owns(inbox->slice, name->hash))
-        index_add(&inbox->index, name);
+    if (strcmp(rest, SUFFIX_READY) != 0 || !slice_owns(inbox->slice, name->hash) || is_left(inbox, name->hash))
+        return;
+    bool fresh = name->due > inbox->now + AHEAD && !was_put_off(inbox, file, name);
+    index_add(fresh ? &inbox->ahead : &inbox->index, name);
+}
+
+/* Takes one back that was due already, or would have been. */
+static void keep(Inbox *inbox, const EntryName *name)
+{
+    index_add(name->due > clock_now() ? &inbox->ahead : &inbox->index, name);
+}
+
+static void reset(Inbox *inbox)
+{
+    index_reset(&inbox->index);
+    index_reset(&inbox->ahead);
+    inbox->now = clock_now();
 }
 
 static bool list_directory(Inbox *inbox, GError **error)
 {
-    index_reset(&inbox->index);
+    reset(inbox);
     if (!queue_visit(inbox->queue, consider, inbox, error))
         return false;
     inbox->must_list = false;
@@ -76,19 +177,19 @@ Wakeup wakeup_configured(const Config *config)
 Inbox *inbox_open(Spool *spool, const char *name, Slice slice, Wakeup wakeup, GError **error)
 {
     Queue *queue = spool_queue(spool, name, error);
-    RecoverReport report = {0};
-    if (!queue || !recover_slice(queue, slice, false, &report, error))
+    if (!queue)
         return NULL;
-    if (report.rolled_forward || report.rolled_back || report.preserved || report.completed || report.strays)
-        log_info("queue %s: recovered: %u completed, %u put back, %u set aside, %u taken in, %u strays", name,
-                 report.rolled_forward, report.rolled_back, report.preserved, report.completed, report.strays);
     g_autoptr(Inbox) inbox = g_new0(Inbox, 1);
     inbox->queue = queue;
     inbox->slice = slice;
-    inbox->watch = -1;
+    inbox->watch = inbox->spool_watch = -1;
     inbox->poll_us = wakeup.poll_us > 0 ? wakeup.poll_us : CLOCK_SECOND;
     inbox->octets = SIZE_MAX;
+    inbox->put_off = wakeup.put_off;
     index_init(&inbox->index, INBOX_INDEX_MAX);
+    index_init(&inbox->ahead, INBOX_INDEX_MAX);
+    if (!recover(inbox, error))
+        return NULL;
     if (!wakeup.polls)
         watch_directory(inbox);
     if (!list_directory(inbox, error))
@@ -103,7 +204,14 @@ void inbox_free(Inbox *inbox)
     if (inbox->watch >= 0)
         close(inbox->watch);
     index_clear(&inbox->index);
+    index_clear(&inbox->ahead);
+    g_clear_pointer(&inbox->left, g_array_unref);
     g_free(inbox);
+}
+
+size_t inbox_left_in_hand(const Inbox *inbox)
+{
+    return inbox->left_in_hand;
 }
 
 Queue *inbox_queue(const Inbox *inbox)
@@ -122,24 +230,81 @@ static void read_events(Inbox *inbox)
     EntryName name;
     const char *rest;
     ssize_t got;
+    inbox->now = clock_now();
     while ((got = read(inbox->watch, buffer, sizeof buffer)) > 0)
         for (char *at = buffer; at < buffer + got;) {
             const struct inotify_event *event = (const struct inotify_event *)at;
             if (event->mask & (IN_Q_OVERFLOW | IN_IGNORED))
-                inbox->must_list = true;
+                inbox->must_list = inbox->must_look = true;
+            else if (event->wd == inbox->spool_watch)
+                inbox->must_look |= inbox->left ||
+                                    (event->len > 0 && strcmp(event->name, queue_name(inbox->queue)) == 0);
             else if (event->len > 0 && name_parse(event->name, &name, &rest))
                 consider(inbox, inbox->queue, event->name, &name, rest);
             at += sizeof *event + event->len;
         }
 }
 
+/* Nothing is claimed while the directory is gone, although its descriptor may still lead to it. */
+static void look_for_directory(Inbox *inbox)
+{
+    g_autoptr(GError) fault = NULL;
+    QueuePlace before = inbox->place;
+    inbox->place = queue_place(inbox->queue, &fault);
+    inbox->must_look = false;
+    inbox->listed = clock_monotonic();
+    if (inbox->place == before)
+        return;
+    if (inbox->place == QUEUE_HERE)
+        log_info("queue %s: its directory is back", queue_name(inbox->queue));
+    else if (inbox->place == QUEUE_GONE)
+        log_error("%s; until then nothing is taken from the queue", fault->message);
+    else
+        log_warn("queue %s: another directory is in the place of its own", queue_name(inbox->queue));
+    reset(inbox);
+    inbox->must_list = inbox->place == QUEUE_HERE;
+}
+
+static void look_for_missing(Inbox *inbox)
+{
+    g_auto(GStrv) missing = spool_missing_queues(queue_spool(inbox->queue), NULL);
+    inbox->complete = missing && !*missing;
+}
+
+/* Entries that were due are not, once the clock was set back: they are looked at anew. */
+static void look_at_clock(Inbox *inbox)
+{
+    int64_t offset = clock_now() - clock_monotonic();
+    inbox->must_list |= offset < inbox->offset - AHEAD;
+    inbox->offset = offset;
+}
+
+static bool is_partial(const Index *index)
+{
+    return index->horizon != INT64_MAX;
+}
+
+bool inbox_needs_start(const Inbox *inbox)
+{
+    return inbox->place == QUEUE_REPLACED || inbox->complete;
+}
+
 bool inbox_refresh(Inbox *inbox, GError **error)
 {
+    bool waited = clock_monotonic() >= inbox->listed + (inbox->watch >= 0 ? GONE_LOOK : inbox->poll_us);
     if (inbox->watch >= 0)
         read_events(inbox);
-    else if (clock_monotonic() >= inbox->listed + inbox->poll_us)
-        inbox->must_list = true;
-    if (inbox->index.horizon != INT64_MAX && index_length(&inbox->index) == 0)
+    else if (waited)
+        inbox->must_list = inbox->must_look = true;
+    if (inbox->left && (inbox->must_look || (inbox->watch < 0 && waited)))
+        look_for_missing(inbox);
+    if (inbox->must_look || (inbox->place != QUEUE_HERE && waited))
+        look_for_directory(inbox);
+    if (inbox->place != QUEUE_HERE)
+        return true;
+    look_at_clock(inbox);
+    if ((is_partial(&inbox->index) && index_length(&inbox->index) == 0) ||
+        (is_partial(&inbox->ahead) && index_length(&inbox->ahead) == 0))
         inbox->must_list = true;
     return !inbox->must_list || list_directory(inbox, error);
 }
@@ -154,13 +319,17 @@ int64_t inbox_wait(const Inbox *inbox, int64_t now)
 {
     int64_t wait = -1;
     const EntryName *first = index_first(&inbox->index);
+    if (inbox->place != QUEUE_HERE) {
+        wait = inbox->listed + GONE_LOOK - clock_monotonic();
+        return MAX(wait, 1); /* 0 would say that there is work */
+    }
     if (inbox->must_list)
         return 0;
-    if (first && first->due <= now)
+    if (index_first(&inbox->ahead) || (first && first->due <= now))
         return pause_left(inbox);
     if (first)
         wait = first->due - now;
-    else if (inbox->index.horizon != INT64_MAX)
+    else if (is_partial(&inbox->index))
         wait = MAX(inbox->index.horizon - now, 0);
     if (inbox->watch < 0) {
         int64_t listing = inbox->listed + inbox->poll_us - clock_monotonic(); /* MAX would look at the clock twice */
@@ -174,8 +343,8 @@ size_t inbox_backlog(const Inbox *inbox, int64_t now, int64_t *oldest)
 {
     const EntryName *first = index_first(&inbox->index);
     if (oldest)
-        *oldest = first && first->due <= now ? first->due : 0;
-    return index_due(&inbox->index, now);
+        *oldest = first && first->due <= now ? first->due : index_first(&inbox->ahead) ? now : 0;
+    return index_due(&inbox->index, now) + index_length(&inbox->ahead);
 }
 
 /* T4. With due 0, due as it was. */
@@ -188,18 +357,20 @@ static bool put_back(Inbox *inbox, const EntryName *name, int64_t due, GError **
         ready.due = due;
     if (!suffix_publish(inbox->queue, &ready, claimed, error))
         return false;
-    if (inbox->watch < 0)
-        index_add(&inbox->index, &ready); /* no event will tell */
+    if (inbox->watch < 0 && due > 0) /* no event will tell */
+        index_add(&inbox->index, &ready);
+    else if (inbox->watch < 0)
+        keep(inbox, &ready);
     return true;
 }
 
 static bool next_due(Inbox *inbox, int64_t now, EntryName *name)
 {
-    const EntryName *first = index_first(&inbox->index);
-    if (!first || first->due > now || pause_left(inbox) > 0)
+    const EntryName *first = index_first(&inbox->index), *ahead = index_first(&inbox->ahead);
+    if ((!ahead && (!first || first->due > now)) || pause_left(inbox) > 0)
         return false;
-    *name = *first;
-    index_remove_first(&inbox->index);
+    *name = ahead ? *ahead : *first; /* it came before the clock was set back */
+    index_remove_first(ahead ? &inbox->ahead : &inbox->index);
     return true;
 }
 
@@ -232,7 +403,7 @@ void claim_make(Claim *claim)
 /* The entry is as it was; the next would fare like it. */
 static void pause_claims(Inbox *inbox, const Claim *claim, const GError *fault)
 {
-    index_add(&inbox->index, &claim->name);
+    keep(inbox, &claim->name);
     if (pause_left(inbox) > 0) /* another was refused before */
         return;
     log_error("queue %s: %s; no entry is taken for %" PRId64 " s", queue_name(claim->queue), fault->message,
@@ -353,23 +524,34 @@ static void search_file(void *data, Queue *queue, const char *file, const EntryN
         g_array_append_val(search->found, *name);
 }
 
+static void find_known(const Index *index, const uint8_t *hash, GArray *found)
+{
+    for (guint i = 0; i < index->heap->len; i++) {
+        const EntryName *known = &g_array_index(index->heap, EntryName, i);
+        if (memcmp(known->hash, hash, HASH_SIZE) == 0)
+            g_array_append_val(found, *known);
+    }
+}
+
 Entry *inbox_claim_hash(Inbox *inbox, const uint8_t hash[HASH_SIZE], int64_t due, GError **error)
 {
     Entry *entry = NULL;
     EntryName name = {.due = due};
     memcpy(name.hash, hash, HASH_SIZE);
+    if (is_left(inbox, hash)) {
+        fail(error, FAIL_LATER, "queue %s: its entries wait for a queue directory that is gone",
+             queue_name(inbox->queue));
+        return NULL;
+    }
     if (!claim_known(inbox, &name, &entry, error) || entry)
         return entry;
     if (inbox->watch >= 0)
         read_events(inbox);
     g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(EntryName));
-    for (guint i = 0; i < inbox->index.heap->len; i++) {
-        const EntryName *known = &g_array_index(inbox->index.heap, EntryName, i);
-        if (memcmp(known->hash, hash, HASH_SIZE) == 0)
-            g_array_append_val(found, *known);
-    }
+    find_known(&inbox->index, hash, found);
+    find_known(&inbox->ahead, hash, found);
     HashSearch search = {hash, found};
-    bool partly = inbox->must_list || inbox->index.horizon != INT64_MAX;
+    bool partly = inbox->must_list || is_partial(&inbox->index) || is_partial(&inbox->ahead);
     if (partly && !queue_visit(inbox->queue, search_file, &search, error))
         return NULL;
     for (guint i = 0; i < found->len && !entry; i++)

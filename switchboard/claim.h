@@ -3,8 +3,9 @@
 #pragma once
 /*
  * Claim the entries of one slice of one queue for its runner. An inbox keeps an index of the entries that are ready or
- * will be, in the order of their due times. inotify keeps the index up to date; where inotify is refused, the directory
- * is listed every poll_interval.
+ * will be, in the order of their due times. An entry that nobody put off is ready whatever the clock says: the time in
+ * its name is that of its arrival, and lies ahead when the clock was set back since. inotify keeps the index up to
+ * date; where inotify is refused, the directory is listed every poll_interval.
  *
  * The directory is listed once at the start. It is listed again only when the kernel dropped events, or when the index
  * was full (INBOX_INDEX_MAX names) and had to leave later names out. doc/performance.md has figures.
@@ -27,23 +28,33 @@ typedef struct Inbox Inbox;
 typedef struct Wakeup {
     bool polls;
     int64_t poll_us; /* how often the directory is listed then; 0: once a second */
+    bool put_off;    /* all entries of the queue were put off on purpose: none is opened to see that */
 } Wakeup;
 
 /* What [spool] wakeup and poll_interval say. */
 Wakeup wakeup_configured(const Config *config);
 
-/* Recover the slice (recover.h), then watch and list it. */
+/* Recover the slice (recover.h), then watch and list it. While the directory of some queue is gone, nothing is
+ * recovered: what is there waits, and what comes later can be claimed. */
 Inbox *inbox_open(Spool *spool, const char *queue, Slice slice, Wakeup wakeup, GError **error);
 void inbox_free(Inbox *inbox);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Inbox, inbox_free)
 
 Queue *inbox_queue(const Inbox *inbox);
 
+/* Return how many entries a former process of this slice had in hand when it died; inbox_open() has put them back. */
+size_t inbox_left_in_hand(const Inbox *inbox);
+
 /* Return the descriptor to poll(2) for reading between claims; -1 when the inbox polls the directory. */
 int inbox_fd(const Inbox *inbox);
 
-/* Bring the index up to date: read the events, and list the directory again if needed. */
+/* Bring the index up to date: read the events, and list the directory again if needed. While the directory is gone the
+ * index is empty. */
 bool inbox_refresh(Inbox *inbox, GError **error);
+
+/* Return true when the last inbox_refresh() found another directory under the queue's name, or the directory back that
+ * recovery missed: the process is to end when it holds nothing, because only a start recovers what is there. */
+bool inbox_needs_start(const Inbox *inbox);
 
 /* Return the microseconds until the next entry is due or the directory is to be listed again; 0 when there is work now,
  * -1 when only events can bring any. */
@@ -87,7 +98,7 @@ bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error);
 
 /* Claim the ready entry of this slice with that hash, due or not. It is looked for under the due time first, then in
  * the index, and in the directory only when the index does not hold all names. Returns NULL without error when there is
- * none, or when it was damaged and moved to corrupt/. FAIL_LATER: it is there and cannot be renamed now. */
+ * none, or when it was damaged and moved to corrupt/. FAIL_LATER: it may be there and cannot be claimed now. */
 Entry *inbox_claim_hash(Inbox *inbox, const uint8_t hash[HASH_SIZE], int64_t due, GError **error);
 
 /* Put a claimed entry back that was freed already, as inbox_release() does. */

@@ -272,9 +272,7 @@ const EntryName *draft_name(Draft *draft)
     int64_t arrival = meta_integer(meta, META_ARRIVAL, 0);
     format_hash_end(sum, meta_string(meta, META_LIST, ""), arrival, meta_integer(meta, META_ORDINAL, 0),
                     meta_string(meta, META_SHARD, NULL), draft->name.hash);
-    int64_t now = clock_now();
-    bool stepped_back = arrival > now + CLOCK_SECOND; /* the clock did, since; nothing shall wait for it */
-    draft->name.due = draft->due ? draft->due : stepped_back ? now : arrival;
+    draft->name.due = draft->due ? draft->due : arrival;
     if (!meta_string(meta, META_TRACE, NULL)) {
         char digits[HASH_DIGITS + 1];
         name_hash_format(draft->name.hash, digits);
@@ -412,6 +410,8 @@ int draft_write(Draft *draft, Queue *queue, const char *file, GError **error)
     draft_name(draft);
     auto_fd fd = fs_create(queue_fd(queue), file, error);
     if (fd < 0) {
+        if (error && g_error_matches(*error, FAIL, FAIL_MISSING)) /* the directory, at this moment */
+            (*error)->code = FAIL_LATER;
         g_prefix_error(error, "queue %s: ", queue_name(queue));
         return -1;
     }

@@ -59,6 +59,21 @@ static bool probe(Entry *entry, size_t size, GError **error)
     return true;
 }
 
+/* Read size bytes at that offset; file is its name in messages. FAIL_LATER: the system cannot read them. FAIL_NEVER:
+ * the file ends before. */
+static bool read_all(int fd, off_t at, char *buffer, size_t size, const char *file, GError **error)
+{
+    for (size_t have = 0; have < size;) {
+        ssize_t got = TEMP_FAILURE_RETRY(pread(fd, buffer + have, size - have, at + (off_t)have));
+        if (got < 0)
+            return fail_errno(error, FAIL_LATER, "read %s", file);
+        if (got == 0)
+            return fail(error, FAIL_NEVER, "%s shrank while it was read", file);
+        have += (size_t)got;
+    }
+    return true;
+}
+
 /* The whole file as octets: read when small, else mapped. */
 static bool load(Entry *entry, size_t size, GError **error)
 {
@@ -76,15 +91,8 @@ static bool load(Entry *entry, size_t size, GError **error)
         return true;
     }
     g_autofree char *buffer = g_malloc(size);
-    size_t have = 0;
-    while (have < size) {
-        ssize_t got = TEMP_FAILURE_RETRY(pread(entry->fd, buffer + have, size - have, (off_t)have));
-        if (got < 0)
-            return fail_errno(error, FAIL_LATER, "read %s", entry->text);
-        if (got == 0)
-            return fail(error, FAIL_NEVER, "%s shrank while it was read", entry->text);
-        have += (size_t)got;
-    }
+    if (!read_all(entry->fd, 0, buffer, size, entry->text, error))
+        return false;
     entry->octets = buffer;
     entry->whole = g_bytes_new_take(g_steal_pointer(&buffer), size);
     return true;
@@ -180,6 +188,25 @@ Entry *entry_open_read(Queue *queue, const char *file, GError **error)
 {
     g_autoptr(Entry) entry = open_begin(queue, file, false, error);
     return entry && entry_open_end(entry, error) ? g_steal_pointer(&entry) : NULL;
+}
+
+bool entry_read_arrival(Queue *queue, const char *file, int64_t *arrival, GError **error)
+{
+    char text[FORMAT_HEAD_SIZE + 1] = "";
+    FormatHead head;
+    auto_fd fd = fs_open(queue_fd(queue), file, false, error);
+    if (fd < 0)
+        return false;
+    if (!read_all(fd, 0, text, FORMAT_HEAD_SIZE, file, error))
+        return false;
+    if (!format_head_parse(text, &head) || head.meta_length > META_MAX)
+        return fail(error, FAIL_NEVER, "%s does not begin like an entry", file);
+    g_autofree char *octets = g_malloc(head.meta_length);
+    if (!read_all(fd, FORMAT_HEAD_SIZE, octets, head.meta_length, file, error))
+        return false;
+    g_autoptr(json_t) meta = meta_parse(octets, head.meta_length, error);
+    *arrival = meta_integer(meta, META_ARRIVAL, 0);
+    return meta != NULL;
 }
 
 void entry_free(Entry *entry)

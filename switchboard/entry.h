@@ -46,6 +46,8 @@ Entry *entry_open_begin(Queue *queue, const char *file, GError **error);
 bool entry_open_end(Entry *entry, GError **error);
 /* Open an entry for reading only, without the right to write it: entry_fd() cannot be written to. */
 Entry *entry_open_read(Queue *queue, const char *file, GError **error);
+/* Read when the entry arrived from its metadata, and verify nothing. */
+bool entry_read_arrival(Queue *queue, const char *file, int64_t *arrival, GError **error);
 void entry_free(Entry *entry);
 /* Say that the file was unlinked, so that entry_free() does not wait until the file system has freed it. */
 void entry_set_gone(Entry *entry);

@@ -217,7 +217,7 @@ static void sync_files(GArray *births)
 
 static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft)
 {
-    Queue *queue = spool_queue(hop->spool, draft_queue(draft), &outcome->error);
+    Queue *queue = spool_target(hop->spool, draft_queue(draft), &outcome->error);
     if (!queue)
         return false;
     Birth birth = {.outcome = outcome, .queue = queue, .name = *draft_name(draft)};

@@ -51,7 +51,7 @@ static void write_member(Spool *spool, Intake *member, IntakeProgress *progress,
 {
     progress->fd = -1;
     progress->begun = clock_now();
-    progress->queue = spool_queue(spool, draft_queue(member->draft), &member->error);
+    progress->queue = spool_target(spool, draft_queue(member->draft), &member->error);
     if (!progress->queue)
         return;
     const EntryName *name = draft_name(member->draft);

@@ -182,7 +182,7 @@ static void note_known(void *data, Queue *queue, const char *file, const EntryNa
 
 static bool visit_all(Spool *spool, QueueVisit *visit, Remains *remains, GError **error)
 {
-    g_auto(GStrv) names = spool_queue_names(spool, error);
+    g_auto(GStrv) names = spool_every_queue(spool, NULL, error);
     for (char **name = names; name && *name; name++) {
         Queue *queue = spool_queue(spool, *name, error);
         if (!queue || !queue_visit(queue, visit, remains, error))

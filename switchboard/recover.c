@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/child.h"
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -41,11 +42,11 @@ typedef struct Recovery {
     GArray *decided; /* of Parent: S4 */
     GArray *orphans; /* of Orphan: S1t */
     GHashTable *parents;   /* hashes of the orphans' parents */
-    GHashTable *undecided; /* parents in S3, and those of orphans in S1, S1t and S2 */
+    GHashTable *undecided; /* parents in S3, and those of orphans in S1, S1t, S1u and S2 */
     GHashTable *settled;   /* parents in S4 */
     GHashTable *kept;      /* parents in S5, and those that come to it because nobody can read them */
     RecoverReport *report;
-    bool others; /* there are entries in S1, S1t, S2, S6: they may have children, too */
+    bool others; /* there are entries in S1, S1t, S1u, S2, S6: they may have children, too */
     bool alone;  /* no operator's command is at work */
 } Recovery;
 
@@ -53,9 +54,11 @@ typedef struct Recovery {
 static bool is_other(const EntryName *name, const char *rest)
 {
     Tag tag;
+    char unit[PREPARED_TAG_DIGITS + 1];
     if (suffix_parse_tag(&hand_runner, rest, &tag) || suffix_parse_tag(&hand_operator, rest, &tag))
         return memcmp(tag.hash, name->hash, HASH_SIZE) != 0;
-    return strcmp(rest, SUFFIX_READY) == 0 || strcmp(rest, SUFFIX_TAKEN) == 0 || strcmp(rest, SUFFIX_TMP) == 0;
+    return suffix_parse_prepared(rest, unit) || strcmp(rest, SUFFIX_READY) == 0 ||
+           strcmp(rest, SUFFIX_TAKEN) == 0 || strcmp(rest, SUFFIX_TMP) == 0;
 }
 
 static void note_state(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
@@ -106,13 +109,23 @@ static void note_orphan(void *data, Queue *queue, const char *file, const EntryN
 static bool find_orphans(Recovery *recovery, GError **error)
 {
     Spool *spool = queue_spool(recovery->queue);
-    g_auto(GStrv) names = spool_queue_names(spool, error);
+    g_auto(GStrv) names = spool_every_queue(spool, &recovery->report->missing, error);
     for (char **name = names; name && *name; name++) {
         Queue *queue = spool_queue(spool, *name, error);
         if (!queue || !queue_visit(queue, note_orphan, recovery, error))
             return false;
     }
     return names != NULL;
+}
+
+/* The process was killed from outside, as for want of memory: that was hardly the entry's fault, so it is not counted.
+ * Which of those in hand was worked on is not known any more; each gets one crash less, in doubt in its favour. */
+static void forgive(Parent *parent, int fd)
+{
+    char digit = (char)('0' + --parent->crashes);
+    g_autoptr(GError) error = NULL;
+    if (!fs_pwrite(fd, &digit, 1, FORMAT_CRASHES_OFFSET, &error))
+        log_warn("crash count: %s", error->message);
 }
 
 /* Of those named .bak, the ones that were decided in their heads change over. The
@@ -144,6 +157,8 @@ static bool read_heads(Recovery *recovery, GError **error)
         }
         if (got == sizeof head && g_ascii_isdigit(head[FORMAT_CRASHES_OFFSET]))
             parent->crashes = (unsigned)(head[FORMAT_CRASHES_OFFSET] - '0');
+        if (parent->crashes > 0 && child_replaces_killed())
+            forgive(parent, fd);
         if (got < (ssize_t)FORMAT_MAGIC_SIZE || memcmp(head, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE) != 0)
             continue;
         /* What we saw must be so on the disk before others see its children. It is written once more: its first sync

@@ -28,6 +28,7 @@ typedef struct RecoverReport {
     unsigned preserved;      /* parents in S3 set aside after too many crashes */
     unsigned left;           /* entries in S1 that were whole but could not be synced; tried again the next time */
     unsigned strays;         /* tagged files without a parent, moved to shunt */
+    bool missing;            /* it failed, and changed nothing, because the directory of a queue is gone */
     bool unsettled;          /* it failed, and nobody knows which children and parents are on the disk */
 } RecoverReport;
 

@@ -12,12 +12,14 @@
 #include "base/auto.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "switchboard/suffix_internal.h"
 
 struct Queue {
     Spool *spool;
     char *name;
     int fd;
+    ino_t inode;
     GArray *held; /* hashes, sorted; NULL until queue_held() */
     bool look_again;
 };
@@ -26,7 +28,9 @@ struct Spool {
     char *path;
     int fd;
     dev_t device;
+    bool ours;          /* its owner is who we are: what we make in it others of its processes can change */
     GHashTable *queues; /* name -> Queue */
+    GPtrArray *former;  /* of Queue: their directories were replaced by others, and may still be in use here */
 };
 
 static void queue_free(gpointer data)
@@ -69,7 +73,9 @@ Spool *spool_open(const char *path, GError **error)
     spool->path = g_strdup(path);
     spool->fd = auto_fd_steal(&fd);
     spool->device = status.st_dev;
-    spool->queues = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, queue_free);
+    spool->ours = status.st_uid == geteuid();
+    spool->former = g_ptr_array_new_with_free_func(queue_free);
+    spool->queues = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, NULL);
     return spool;
 }
 
@@ -77,7 +83,13 @@ void spool_free(Spool *spool)
 {
     if (!spool)
         return;
+    GHashTableIter iter;
+    gpointer queue;
+    g_hash_table_iter_init(&iter, spool->queues);
+    while (g_hash_table_iter_next(&iter, NULL, &queue))
+        queue_free(queue);
     g_hash_table_destroy(spool->queues);
+    g_ptr_array_unref(spool->former);
     close(spool->fd);
     g_free(spool->path);
     g_free(spool);
@@ -93,24 +105,59 @@ int spool_fd(const Spool *spool)
     return spool->fd;
 }
 
-Queue *spool_queue(Spool *spool, const char *name, GError **error)
+/* Whether the queue's directory was there once. Where nobody can say, it must not be made anew. */
+static bool look_for_record(const Spool *spool, const char *name, bool *recorded, GError **error)
 {
-    Queue *queue = g_hash_table_lookup(spool->queues, name);
-    if (queue)
-        return queue;
-    if (!queue_name_valid(name)) {
-        fail(error, FAIL_CONFIG, "\"%s\" is no queue name; lower-case letters, digits and '-' are allowed", name);
-        return NULL;
-    }
+    g_autofree char *path = g_build_filename(SPOOL_RECORDS, name, NULL);
+    *recorded = faccessat(spool->fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    return *recorded || errno == ENOENT || fail_errno(error, FAIL_LATER, "queue %s: look for %s", name, path);
+}
+
+/* It is only a record: where it cannot be written, the queue works nevertheless. */
+static void record(const Spool *spool, const char *name)
+{
+    g_autofree char *path = g_build_filename(SPOOL_RECORDS, name, NULL);
+    int flags = O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, fd = -1;
+    if (mkdirat(spool->fd, SPOOL_RECORDS, 0755) == 0 || errno == EEXIST)
+        fd = TEMP_FAILURE_RETRY(openat(spool->fd, path, flags, 0640));
+    if (fd >= 0)
+        close(fd);
+    else
+        log_warn("queue %s: no record %s: %s; should its directory vanish, nobody will know", name, path,
+                 g_strerror(errno));
+}
+
+static bool fail_gone(const Spool *spool, const char *name, GError **error)
+{
+    return fail(error, FAIL_LATER, "queue directory %s/%s was there and is gone; put it back, or, when no mail of it "
+                "is missed, make an empty one: listrunner spool check --repair", spool->path, name);
+}
+
+/* A link would lead out of the spool, and recovery would not see what is there. */
+static bool fail_no_directory(const Spool *spool, const char *name, mode_t mode, GError **error)
+{
+    return fail(error, FAIL_CONFIG, "queue directory %s/%s is no directory%s", spool->path, name,
+                S_ISLNK(mode) ? " but a symbolic link" : "");
+}
+
+/* Opens the directory; makes it where there never was one, or with make in any case. */
+static Queue *open_queue(Spool *spool, const char *name, bool make, GError **error)
+{
     struct stat status;
     bool there = fstatat(spool->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
     if (!there && errno != ENOENT) {
         fail_errno(error, FAIL_LATER, "queue %s: stat", name);
         return NULL;
     }
-    if (there && !S_ISDIR(status.st_mode)) { /* a link would lead out of the spool, and recovery would not see it */
-        fail(error, FAIL_CONFIG, "queue directory %s/%s is no directory%s", spool->path, name,
-             S_ISLNK(status.st_mode) ? " but a symbolic link" : "");
+    bool recorded;
+    if (!look_for_record(spool, name, &recorded, error))
+        return NULL;
+    if (!there && !make && recorded) {
+        fail_gone(spool, name, error);
+        return NULL;
+    }
+    if (there && !S_ISDIR(status.st_mode)) {
+        fail_no_directory(spool, name, status.st_mode, error);
         return NULL;
     }
     auto_fd fd = fs_open_dir(spool->fd, name, true, error);
@@ -126,12 +173,75 @@ Queue *spool_queue(Spool *spool, const char *name, GError **error)
         fail(error, FAIL_CONFIG, "queue directory %s/%s is on another file system than the spool", spool->path, name);
         return NULL;
     }
-    queue = g_new0(Queue, 1);
+    if (!recorded && spool->ours)
+        record(spool, name);
+    Queue *queue = g_new0(Queue, 1), *before = g_hash_table_lookup(spool->queues, name);
     queue->spool = spool;
     queue->name = g_strdup(name);
     queue->fd = auto_fd_steal(&fd);
-    g_hash_table_insert(spool->queues, queue->name, queue);
+    queue->inode = status.st_ino;
+    if (before)
+        g_ptr_array_add(spool->former, before);
+    g_hash_table_replace(spool->queues, queue->name, queue);
     return queue;
+}
+
+QueuePlace queue_place(const Queue *queue, GError **error)
+{
+    const Spool *spool = queue->spool;
+    struct stat status;
+    if (fstatat(spool->fd, queue->name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (errno == ENOENT)
+            fail_gone(spool, queue->name, error);
+        else
+            fail_errno(error, FAIL_LATER, "queue %s: stat", queue->name);
+        return QUEUE_GONE;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        fail_no_directory(spool, queue->name, status.st_mode, error);
+        return QUEUE_GONE;
+    }
+    return status.st_ino == queue->inode && status.st_dev == spool->device ? QUEUE_HERE : QUEUE_REPLACED;
+}
+
+/* One stat() a call, so that what is written goes where the name leads. */
+static Queue *find_queue(Spool *spool, const char *name, bool make, GError **error)
+{
+    Queue *queue = g_hash_table_lookup(spool->queues, name);
+    g_autoptr(GError) gone = NULL;
+    QueuePlace place = queue ? queue_place(queue, &gone) : QUEUE_REPLACED;
+    if (place == QUEUE_HERE)
+        return queue;
+    if (place == QUEUE_GONE && !make) {
+        g_propagate_error(error, g_steal_pointer(&gone));
+        return NULL;
+    }
+    if (queue_name_valid(name))
+        return open_queue(spool, name, make, error);
+    fail(error, FAIL_CONFIG, "\"%s\" is no queue name; lower-case letters, digits and '-' are allowed", name);
+    return NULL;
+}
+
+Queue *spool_queue(Spool *spool, const char *name, GError **error)
+{
+    return find_queue(spool, name, false, error);
+}
+
+Queue *spool_queue_again(Spool *spool, const char *name, GError **error)
+{
+    return find_queue(spool, name, true, error);
+}
+
+Queue *spool_target(Spool *spool, const char *name, GError **error)
+{
+    GError *fault = NULL;
+    Queue *queue = spool_queue(spool, name, &fault);
+    if (queue)
+        return queue;
+    if (queue_name_valid(name)) /* the queue is right, and its directory our own matter */
+        fault->code = FAIL_LATER;
+    g_propagate_error(error, fault);
+    return NULL;
 }
 
 static gint compare_names(gconstpointer a, gconstpointer b)
@@ -202,6 +312,56 @@ char **spool_queue_names(Spool *spool, GError **error)
     g_ptr_array_sort(names, compare_names);
     g_ptr_array_add(names, NULL);
     return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
+/* Whether the name is of a queue that was there, and leads to no directory now; false with errno set when nobody can
+ * say. */
+static bool is_missing(const Spool *spool, const char *name)
+{
+    struct stat status;
+    errno = 0;
+    if (!queue_name_valid(name))
+        return false;
+    bool there = fstatat(spool->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0, gone = !there && errno == ENOENT;
+    if (gone)
+        errno = 0;
+    return gone || (there && !S_ISDIR(status.st_mode));
+}
+
+char **spool_missing_queues(Spool *spool, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+    auto_fd fd = TEMP_FAILURE_RETRY(openat(spool->fd, SPOOL_RECORDS, flags));
+    DIR *directory = fd >= 0 ? open_listing(fd) : NULL;
+    int fault = directory || errno == ENOENT ? 0 : errno; /* before the first queue there is none */
+    for (const char *name; directory && fault == 0 && (name = next_name(directory)) != NULL;)
+        if (is_missing(spool, name))
+            g_ptr_array_add(names, g_strdup(name));
+        else
+            fault = errno;
+    if (directory && fault == 0)
+        fault = errno;
+    if (directory)
+        closedir(directory);
+    if (fault != 0) {
+        errno = fault;
+        fail_errno(error, FAIL_LATER, "list %s/" SPOOL_RECORDS, spool->path);
+        return NULL;
+    }
+    g_ptr_array_sort(names, compare_names);
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
+char **spool_every_queue(Spool *spool, bool *missing, GError **error)
+{
+    g_auto(GStrv) gone = spool_missing_queues(spool, error);
+    if (gone && *gone)
+        fail_gone(spool, *gone, error);
+    if (missing)
+        *missing = gone && *gone;
+    return gone && !*gone ? spool_queue_names(spool, error) : NULL;
 }
 
 bool spool_sync_queues(Spool *spool, GError **error)

@@ -3,7 +3,10 @@
 #pragma once
 /*
  * Open the spool, a directory that holds the queue directories on one file system. A process opens it once. Its queues
- * are opened at their first use, made if they are missing, and live as long as the Spool. It is not thread-safe.
+ * are opened at their first use and live as long as the Spool. It is not thread-safe.
+ *
+ * A queue's directory is made at the first use of all, and noted in SPOOL/.queues. One that was noted and is gone is
+ * never made anew by who merely wants to use it: its mail may be somewhere.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -25,6 +28,9 @@ bool queue_name_valid(const char *name);
 #define CORRUPT_QUEUE "corrupt"
 #define HOLD_QUEUE "hold"
 
+/* Has a file for each queue whose directory was made or seen in the spool. */
+#define SPOOL_RECORDS ".queues"
+
 /* Open the spool at an absolute path. FAIL_CONFIG: there is no such directory, or we may not enter it. */
 Spool *spool_open(const char *path, GError **error);
 void spool_free(Spool *spool);
@@ -33,12 +39,27 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spool, spool_free)
 const char *spool_path(const Spool *spool);
 int spool_fd(const Spool *spool);
 
-/* Return a queue, borrowed from the spool. FAIL_CONFIG: its directory is on another file system, or is a symbolic
- * link. */
+/* Return a queue, borrowed from the spool, whose directory bears its name at this moment: one that was replaced since
+ * is another Queue. FAIL_LATER: the directory was there and is gone. FAIL_CONFIG: it is on another file system, or is a
+ * symbolic link, or the name is none. */
 Queue *spool_queue(Spool *spool, const char *name, GError **error);
+/* The same to write into, for a process at work: all that is wrong with the directory is FAIL_LATER. */
+Queue *spool_target(Spool *spool, const char *name, GError **error);
+/* The same for the operator, who wants a directory that is gone made anew. */
+Queue *spool_queue_again(Spool *spool, const char *name, GError **error);
+
+/* Whether an open directory still bears the name of its queue. QUEUE_GONE sets the error. */
+typedef enum QueuePlace { QUEUE_HERE, QUEUE_GONE, QUEUE_REPLACED } QueuePlace;
+QueuePlace queue_place(const Queue *queue, GError **error);
 
 /* Return the names of all queue directories that are there, sorted; g_strfreev(). */
 char **spool_queue_names(Spool *spool, GError **error);
+
+/* The same for recovery, which must not take a part for the whole. FAIL_LATER with *missing, which may be NULL: the
+ * directory of a queue is gone. */
+char **spool_every_queue(Spool *spool, bool *missing, GError **error);
+/* Return the names of the queues that were there and have no directory now, sorted; g_strfreev(). */
+char **spool_missing_queues(Spool *spool, GError **error);
 
 /* Sync the directories of all queues. */
 bool spool_sync_queues(Spool *spool, GError **error);

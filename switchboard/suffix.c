@@ -43,6 +43,26 @@ bool suffix_parse_tag(const Hand *hand, const char *rest, Tag *tag)
     return queue_name_valid(tag->queue);
 }
 
+#define UNIT ".unit="
+
+void suffix_prepared(const EntryName *name, const char *tag, char file[FILE_NAME_SIZE])
+{
+    char text[NAME_SIZE];
+    name_format(name, text);
+    g_snprintf(file, FILE_NAME_SIZE, "%s" UNIT "%s" SUFFIX_TMP, text, tag);
+}
+
+bool suffix_parse_prepared(const char *rest, char tag[PREPARED_TAG_DIGITS + 1])
+{
+    const char *digits = rest + strlen(UNIT);
+    if (!g_str_has_prefix(rest, UNIT) || strspn(digits, "0123456789abcdef") != PREPARED_TAG_DIGITS ||
+        strcmp(digits + PREPARED_TAG_DIGITS, SUFFIX_TMP) != 0)
+        return false;
+    memcpy(tag, digits, PREPARED_TAG_DIGITS);
+    tag[PREPARED_TAG_DIGITS] = '\0';
+    return true;
+}
+
 bool suffix_is_stored(const char *rest)
 {
     static const char *const stored[] = {SUFFIX_READY,     SUFFIX_CLAIMED, SUFFIX_DECIDED,

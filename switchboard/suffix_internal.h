@@ -47,6 +47,13 @@ void suffix_tagged(const Hand *hand, const EntryName *name, const Queue *parents
 /* Read ".QUEUE-HASH.tmp", what name_parse() left over; false when it is no tag of that hand. */
 bool suffix_parse_tag(const Hand *hand, const char *rest, Tag *tag);
 
+/* NAME and the tag of a unit, PREPARED_TAG_DIGITS hex digits: NAME.unit=TAG.tmp (prepared.h). */
+#define PREPARED_TAG_DIGITS 32
+void suffix_prepared(const EntryName *name, const char *tag, char file[FILE_NAME_SIZE]);
+
+/* Read ".unit=TAG.tmp", what name_parse() left over; false when it is something else. */
+bool suffix_parse_prepared(const char *rest, char tag[PREPARED_TAG_DIGITS + 1]);
+
 /* Whether rest, what name_parse() left over, is that of an entry that was stored: every state but being written. */
 bool suffix_is_stored(const char *rest);
 

@@ -7,7 +7,8 @@
 #   make check            unit and style tests: what one runs while editing
 #   make check-process    those that start programs
 #   make check-proof      crash states, model, faults
-#   make check-all        all of them, as ./bootstrap check does
+#   make check-quick      unit and process tests, as ./bootstrap check does
+#   make check-all        all of them
 #   make check-FOLDER     all of one folder (base, switchboard, master, mail, net, store, posting, lists,
 #                         runners, cli)
 
@@ -16,12 +17,15 @@ tests_of_all := $(filter-out $(tests_left_out),$(TESTS))
 tests_of_process := $(filter $(process_tests),$(tests_of_all))
 tests_of_proof := $(filter $(proof_tests),$(tests_of_all))
 tests_of_unit := $(filter-out $(process_tests) $(proof_tests),$(tests_of_all))
+tests_of_quick := $(filter-out $(proof_tests),$(tests_of_all))
 TESTS := $(tests_of_$(TIER))
+# Only the programs that run are built.
+check_PROGRAMS := $(filter $(TESTS),$(check_PROGRAMS))
 
-check-process check-proof check-all:
+check-process check-proof check-quick check-all:
 	$(MAKE) $(AM_MAKEFLAGS) check TIER=$(@:check-%=%)
 check_folders = check-base check-switchboard check-master check-mail check-net check-store check-posting check-lists \
 	check-runners check-cli
 $(check_folders):
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(filter t/$(@:check-%=%)/%,$(tests_of_all))'
-.PHONY: check-process check-proof check-all $(check_folders)
+.PHONY: check-process check-proof check-quick check-all $(check_folders)

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/random.h"
 #include "mail/address.h"
 #include "mail/decorate.h"
 #include "mail/template.h"
@@ -21,7 +22,7 @@ typedef struct HoleMarks {
 
 static void marks_init(HoleMarks *marks)
 {
-    marks->secret = copy_secret();
+    marks->secret = random_word();
     for (int field = 0; field < COPY_FIELDS; field++)
         marks->fields[field] = copy_mark(marks->secret, (CopyField)field, COPY_HEADER);
 }

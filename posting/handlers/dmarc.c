@@ -10,13 +10,21 @@
 #include "mail/address.h"
 #include "mail/decorate.h"
 #include "mail/header.h"
+#include "posting/authors.h"
 #include "posting/handler.h"
 #include "posting/mitigation.h"
 
-/* What stays in the header of the message around a wrapped post; besides, all List- fields. */
+/* The fields that stay in the header of the message around a wrapped post; besides, all List- fields stay. */
 static const char *const kept[] = {"From", "Reply-To", "Archived-At", "Date", "In-Reply-To", "Precedence",
                                    "References", "Subject", "To",
                                    "Cc", "Auto-Submitted", "X-Mailman-Version", "X-Topics"};
+
+/* Is the name an address? Some filters take that for a fraud. */
+static char *find_sign(char *name)
+{
+    char *sign = strrchr(name, '@');
+    return sign && strchr(sign, '.') && !strchr(sign, ' ') ? sign : NULL;
+}
 
 /* How the author is called: by the field, else by the list's members, else by the address without its domain. */
 static bool author_name(const Post *post, const Address *author, char **name, GError **error)
@@ -31,17 +39,32 @@ static bool author_name(const Post *post, const Address *author, char **name, GE
         shown = g_strdup(member && member->display_name && *member->display_name ? member->display_name
                                                                                  : author->mailbox);
     }
-    /* Some filters take a name with an address in it for a fraud. */
-    char *sign = strrchr(shown, '@');
-    if (sign && strchr(sign, '.') && !strchr(sign, ' '))
+    char *sign = find_sign(shown);
+    if (sign)
         *sign = '\0';
     *name = g_steal_pointer(&shown);
     return true;
 }
 
-static char *mailbox_text(const char *name, const char *mailbox, size_t column)
+/* A phrase for the field's name of the author with more text behind it. It stays as it is where decoding would destroy
+ * some of it. NULL: it can be decoded, or has bytes that are not ASCII, which a field of ours must not have. */
+static char *raw_phrase(const Address *author, const char *more, size_t column)
 {
-    g_autofree char *phrase = header_phrase(name, column);
+    g_autofree char *shown = NULL;
+    if (octets_8bit(author->display, strlen(author->display)) || header_decode_exactly(author->display, &shown) ||
+        !*g_strstrip(shown) || (*more && find_sign(shown)))
+        return NULL;
+    g_autofree char *raw = header_phrase_raw(author->display, column);
+    g_autofree char *spaced = g_strconcat(" ", more, NULL), *phrase = header_phrase(more, 1);
+    if (g_str_has_prefix(phrase, "=?")) { /* the blank between two encoded words vanishes */
+        g_free(phrase);
+        phrase = header_phrase(spaced, 1);
+    }
+    return *more ? g_strconcat(raw, "\r\n ", phrase, NULL) : g_steal_pointer(&raw);
+}
+
+static char *mailbox_text(const char *phrase, const char *mailbox)
+{
     return *phrase ? g_strdup_printf("%s\r\n <%s>", phrase, mailbox) : g_strdup(mailbox);
 }
 
@@ -62,27 +85,47 @@ static void keep_author(const Post *post, Message *message, const Address *autho
         if (address_same(((Address *)present->pdata[at])->mailbox, author->mailbox))
             return;
     g_autofree char *shown = header_decode(author->display);
-    g_autofree char *own = mailbox_text(g_strstrip(shown), author->mailbox, strlen("Reply-To: "));
+    g_autofree char *raw = raw_phrase(author, "", strlen("Reply-To: "));
+    g_autofree char *phrase = raw ? NULL : header_phrase(g_strstrip(shown), strlen("Reply-To: "));
+    g_autofree char *own = mailbox_text(raw ? raw : phrase, author->mailbox);
     g_string_append(value, own);
     message_set(message, name, value->str);
 }
 
+/* The names of all authors, and what is behind them in From. Where nobody can be read, the list stands there alone. */
+static bool make_phrase(const Post *post, const GPtrArray *authors, const char *list_name, char **phrase,
+                        GError **error)
+{
+    size_t column = strlen("From: ");
+    g_autoptr(GString) whole = g_string_new(NULL);
+    g_autofree char *via = g_strdup_printf("via %s", list_name);
+    *phrase = authors->len == 1 ? raw_phrase(authors->pdata[0], via, column) : NULL;
+    if (*phrase)
+        return true;
+    for (guint at = 0; at < MIN(authors->len, AUTHORS_MAX); at++) {
+        g_autofree char *name = NULL;
+        if (!author_name(post, authors->pdata[at], &name, error))
+            return false;
+        g_string_append_printf(whole, "%s%s", at > 0 ? ", " : "", name);
+    }
+    if (authors->len > 0)
+        g_string_append_printf(whole, " %s", via);
+    *phrase = header_phrase(authors->len > 0 ? whole->str : list_name, column);
+    return true;
+}
+
 static bool munge(const Post *post, Message *message, GError **error)
 {
-    static const char *const names[] = {"From", NULL};
     const List *list = post->list;
-    g_autoptr(GPtrArray) from = post_addresses(post, names);
-    const Address *author = from->len > 0 ? from->pdata[0] : NULL;
-    g_autofree char *name = NULL;
-    if (!author)
-        return true;
-    if (!author_name(post, author, &name, error))
-        return false;
     const char *shown = list->display_name && *list->display_name ? list->display_name : list->list_name;
-    g_autofree char *via = g_strdup_printf("%s via %s", name, shown);
-    g_autofree char *value = mailbox_text(via, list->posting_address, strlen("From: "));
+    g_autoptr(GPtrArray) authors = authors_read(post, NULL);
+    g_autofree char *phrase = NULL;
+    if (!make_phrase(post, authors, shown, &phrase, error))
+        return false;
+    g_autofree char *value = mailbox_text(phrase, list->posting_address);
     message_set(message, "From", value);
-    keep_author(post, message, author);
+    for (guint at = 0; at < MIN(authors->len, AUTHORS_MAX); at++)
+        keep_author(post, message, authors->pdata[at]);
     return true;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include <inttypes.h>
 #include <string.h>
 
 #include "mail/header.h"
 #include "mail/reply.h"
+#include "mail/subject.h"
 #include "posting/handler.h"
 
 #define NAME "Subject: "
@@ -13,27 +13,6 @@
 static size_t blanks(const char *text)
 {
     return strspn(text, " \t\r\n");
-}
-
-/* Length of the prefix at text: the list's own, with any number for %d. */
-static size_t prefix_length(const char *text, const char *prefix)
-{
-    const char *at = text;
-    for (; *prefix; prefix++) {
-        if (prefix[0] == '%' && prefix[1] == 'd') {
-            at += blanks(at);
-            size_t digits = strspn(at, "0123456789");
-            if (digits == 0)
-                return 0;
-            at += digits;
-            prefix++;
-        } else if (g_ascii_toupper(*at) == g_ascii_toupper(*prefix)) {
-            at++;
-        } else {
-            return 0;
-        }
-    }
-    return (size_t)(at - text);
 }
 
 /* Skips reply marks and our prefix at the beginning, in any order. */
@@ -45,7 +24,7 @@ static const char *skip_known(const char *text, const char *prefix, bool *reply,
         if (length > 0) {
             *reply = true;
         } else {
-            length = prefix_length(at, prefix);
+            length = subject_prefix_length(at, prefix);
             *had_prefix = *had_prefix || length > 0;
         }
         if (length == 0)
@@ -53,16 +32,6 @@ static const char *skip_known(const char *text, const char *prefix, bool *reply,
         at += length;
         at += blanks(at);
     }
-}
-
-/* The prefix for this post, with one blank behind it. */
-static char *make_prefix(const Post *post, const char *pattern)
-{
-    GString *prefix = g_string_new(pattern);
-    g_autofree char *number = g_strdup_printf("%" PRId64, post->post_id);
-    g_string_replace(prefix, "%d", number, 1);
-    g_string_append_c(prefix, ' ');
-    return g_string_free(prefix, false);
 }
 
 /* Is every octet on the way to rest plain, so that the rest can stay as raw text? */
@@ -100,15 +69,19 @@ static char *join(const char *prefix, const char *mark, const char *raw_rest)
 static char *build(const char *raw, const char *pattern, const char *prefix)
 {
     bool reply = false, had = false, raw_reply = false, raw_had = false;
-    g_autofree char *text = header_decode(raw);
+    g_autofree char *text = NULL;
+    bool exact = header_decode_exactly(raw, &text);
     const char *rest = skip_known(text, pattern, &reply, &had);
     const char *raw_rest = skip_known(raw, pattern, &raw_reply, &raw_had);
+    bool plain = raw_reply == reply && raw_had == had && is_raw(raw, raw_rest);
+    /* Decoding would destroy some of it: what is encoded stays, with the marks that are in there. */
+    if (!exact && !plain)
+        return had && !raw_had ? g_strdup(raw) : join(prefix, raw_reply ? "Re: " : "", raw_rest);
     const char *mark = reply ? "Re: " : "";
     if (!*rest)
         rest = "(no subject)";
-    else if (raw_reply == reply && raw_had == had && is_raw(raw, raw_rest)) {
+    else if (plain)
         return join(prefix, mark, raw_rest);
-    }
     g_autofree char *whole = g_strconcat(prefix, mark, rest, NULL);
     return header_encode(whole, strlen(NAME));
 }
@@ -118,7 +91,7 @@ static bool process(Post *post, GError **error)
     g_autofree char *pattern = g_strstrip(g_strdup(post->list->subject_prefix ? post->list->subject_prefix : ""));
     if (!*pattern || post->ours)
         return true;
-    g_autofree char *prefix = make_prefix(post, pattern);
+    g_autofree char *prefix = subject_prefix_make(pattern, post->post_id);
     const Field *field = message_find(post->message, "Subject", NULL);
     g_autofree char *raw = field ? field_value_folded(field) : g_strdup("");
     /* "[test] Re: x" is as it must be already, unless the number differs. */

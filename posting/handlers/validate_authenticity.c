@@ -6,13 +6,10 @@
 
 #define NAME "Authentication-Results"
 
-/* Does the field claim to be ours? Then somebody forged it. */
+/* Does the field claim to be ours, or may it? Then somebody forged it. */
 static bool is_forged(const Field *field, void *data)
 {
-    if (!field_is(field, NAME))
-        return false;
-    g_autofree char *value = field_value(field);
-    return auth_results_claims(value, data);
+    return auth_results_forged(field, data);
 }
 
 /* Before all that changes the post: says in Authentication-Results what is known about its signatures. */

@@ -2,7 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "posting/authors.h"
 #include "posting/rule.h"
+#include "store/ban.h"
 
 /* A line that is no field ends the header (mail/message.h), and the fields below it are text. Handler cleanse, which
  * takes out of the header what tells who wrote a post, does not see them there. So on an anonymous list such a post
@@ -43,9 +45,38 @@ static bool text_begins_with_fields(const Message *message)
     return false;
 }
 
+/* Is anybody banned, from the list or from the whole site? */
+static bool has_bans(const Post *post, bool *found, GError **error)
+{
+    int64_t own, everywhere;
+    if (!ban_count(post->store, post->list->list_id, &own, error) ||
+        !ban_count(post->store, NULL, &everywhere, error))
+        return false;
+    *found = own + everywhere > 0;
+    return true;
+}
+
+/* A From that not every reader reads in the same way may show somebody who is banned. */
+static bool hides_author(Post *post, bool *hit, GError **error)
+{
+    bool readable;
+    g_autoptr(GPtrArray) authors = authors_read(post, &readable);
+    *hit = false;
+    if (!readable && !has_bans(post, hit, error))
+        return false;
+    if (*hit)
+        post_add_reason(post, "The address in From cannot be read with certainty, and somebody is banned from the "
+                              "list.");
+    return true;
+}
+
 static bool check(Post *post, bool *hit, GError **error)
 {
     const Message *message = post->message;
+    if (!hides_author(post, hit, error))
+        return false;
+    if (*hit)
+        return true;
     *hit = post->list->anonymous_list && (message_ends_header_early(message) || !message_has(message, "From") ||
                                           text_begins_with_fields(message));
     if (*hit)

@@ -23,7 +23,8 @@ static bool check(Post *post, bool *hit, GError **error)
         if (action != ACTION_DEFER && action != ACTION_UNSET) {
             *hit = true;
             post->action = action;
-            post_add_reason(post, "The sender is a moderated member of the list.");
+            if (action != ACTION_ACCEPT)
+                post_add_reason(post, "The sender is a moderated member of the list.");
         }
         return true;
     }

@@ -273,10 +273,12 @@ static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, con
     name_hash_format(entry_name(entry)->hash, hash);
     g_strlcpy(mail->key, meta_string(meta, KEY_ARCHIVE_KEY, hash), sizeof mail->key);
     mail->list = entry_list(entry);
+    mail->place = meta_string(meta, KEY_ARCHIVE_NAME, mail->list);
     mail->posting_address = meta_string(meta, KEY_LIST_ADDRESS, "");
     mail->message_id = meta_string(meta, KEY_MESSAGE_ID, "");
     mail->sender = meta_string(meta, KEY_SENDER, "");
     mail->arrival = entry_arrival(entry);
+    mail->closed = meta_bool(meta, KEY_ARCHIVE_CLOSED, false);
     mail->again = mail->arrival <= archive->failed_at || meta_integer(meta, KEY_ATTEMPTS, 0) > 0;
     mail->repeat = mail->again || mail->arrival < archive->started_at;
     mail->octets = text->str;

@@ -28,10 +28,12 @@
 typedef struct ArchiveMail {
     char key[HASH_DIGITS + 1]; /* the same whenever this mail comes again */
     const char *list;          /* List-Id */
+    const char *place;         /* name under which the list's posts are kept here, before archive_file_name() */
     const char *posting_address; /* of the list, "" when unknown */
     const char *message_id;    /* without brackets, "" when unknown */
     const char *sender;        /* envelope sender, "" for the null sender */
     int64_t arrival;
+    bool closed;               /* not everybody may read the list's archive */
     bool repeat;               /* it may have been stored before: look closely */
     bool again;                /* it may have been stored since this process began */
     const char *octets;        /* the mail with LF line ends */

@@ -8,6 +8,8 @@
  * Exit code 0: stored. 75: try again later. Any other, a signal or the
  * time-out: later for the time-out, shunt for the rest.
  */
+#include <sys/stat.h>
+
 #include "lists/archive_place.h"
 #include "runners/archive/archiver.h"
 
@@ -69,18 +71,29 @@ static bool alive(void *data)
     return !runner_stopping(runner);
 }
 
+/* Make the directory of a list's pages. Strangers who can look into that of a public list are kept out of a private
+ * one, whose older pages may be open. */
+static bool make_pages(const char *directory, bool closed, GError **error)
+{
+    struct stat status;
+    if (g_mkdir_with_parents(directory, closed ? 0750 : 0755) != 0)
+        return fail_errno(error, FAIL_LATER, "make %s", directory);
+    return !closed ||
+           (stat(directory, &status) == 0 &&
+            (!(status.st_mode & S_IRWXO) || chmod(directory, status.st_mode & 07770) == 0)) ||
+           fail_errno(error, FAIL_LATER, "close %s to strangers", directory);
+}
+
 /* The words of MHonArc for a list: it adds the mail on its standard input to the pages of one directory, and passes
  * over one that it has by its Message-ID. */
-static char **mhonarc_words(const CommandArchiver *self, const char *list, GError **error)
+static char **mhonarc_words(const CommandArchiver *self, const ArchiveMail *mail, GError **error)
 {
-    g_autofree char *name = archive_file_name(list), *directory = g_build_filename(self->path, name, NULL);
+    g_autofree char *name = archive_file_name(mail->place), *directory = g_build_filename(self->path, name, NULL);
     g_autofree char *database = g_build_filename(directory, "mhonarc.db", NULL);
-    if (g_mkdir_with_parents(directory, 0755) != 0) {
-        fail_errno(error, FAIL_LATER, "make %s", directory);
+    if (!make_pages(directory, mail->closed, error))
         return NULL;
-    }
     const char *const own[] = {"-add", "-dbfile", database, "-outdir", directory, "-quiet", "-spammode",
-                               "-umask", "022", "-title", list, NULL};
+                               "-umask", mail->closed ? "027" : "022", "-title", mail->list, NULL};
     g_autoptr(GStrvBuilder) words = g_strv_builder_new();
     g_strv_builder_addv(words, (const char **)self->words);
     g_strv_builder_addv(words, (const char **)own);
@@ -91,7 +104,7 @@ static bool command_store(void *data, const ArchiveMail *mail, GError **error)
 {
     CommandArchiver *self = data;
     int code = 0;
-    g_auto(GStrv) words = self->path ? mhonarc_words(self, mail->list, error) : g_strdupv(self->words);
+    g_auto(GStrv) words = self->path ? mhonarc_words(self, mail, error) : g_strdupv(self->words);
     g_auto(GStrv) environment = environment_of(mail);
     const Program program = {.words = words, .environment = environment, .timeout = self->timeout, .alive = alive,
                              .data = self->runner};

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/secret_line.h"
+#include "base/secret_file.h"
 #include "net/http_client.h"
 
 #define ANSWER_MAX 4096 /* octets of an answer that are read */
@@ -39,7 +39,7 @@ static void hyperkitty_close(void *data)
 /* "Authorization: Token KEY" with the first line of the file. */
 static char *read_key(const char *path, GError **error)
 {
-    g_autofree char *key = secret_line_read(path, error);
+    g_autofree char *key = secret_file_line(path, error);
     return key ? g_strconcat("Authorization: Token ", key, NULL) : NULL;
 }
 

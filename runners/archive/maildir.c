@@ -170,7 +170,7 @@ static void touch(MaildirArchiver *self, int fd)
 static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
 {
     MaildirArchiver *self = data;
-    Maildir *maildir = maildir_of(self, mail->list, error);
+    Maildir *maildir = maildir_of(self, mail->place, error);
     if (maildir == NULL)
         return false;
     maildir->in_use = true;

@@ -157,7 +157,7 @@ static bool mbox_store(void *data, const ArchiveMail *mail, GError **error)
     MboxArchiver *self = data;
     bool known = false;
     MboxKey key = {.text = mail->key, .arrival = mail->arrival, .again = mail->again};
-    MboxFile *file = locked_file_of(self, mail->list, error);
+    MboxFile *file = locked_file_of(self, mail->place, error);
     if (file == NULL || !mbox_file_knows(file, &key, &known, error))
         return false;
     if (known)

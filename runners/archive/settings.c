@@ -109,6 +109,8 @@ static void check_archiver(const ConfigCheck *check, const char *section, GHashT
     if (g_str_equal(needed, "url") && config_unset(check, section, "api_key_file"))
         config_complain(check, section, "api_key_file", "found no value; allowed is an absolute path, because "
                         "type = %s", type->text);
+    if (g_str_equal(needed, "url") && enabled)
+        config_check_secret(check, section, "api_key_file");
     if (g_str_equal(needed, "url") && config_unset(check, section, "url"))
         config_complain(check, section, "url", "found no value; allowed is an address that begins with http, because "
                         "type = %s", type->text);

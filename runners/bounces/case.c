@@ -2,14 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/bounces/case.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
 #include "runners/keys.h"
 
 #define TEXT_MAX 300   /* octets of a reason that are kept */
+#define DAY (86400 * CLOCK_SECOND)
 #define SAME_DAY_MAX 50 /* bounces of a member on a day that are told apart; more are dropped */
 
 VerpList case_verp_list(const Case *given, char **local)
@@ -151,12 +154,25 @@ static bool send(Case *given, const Failed *failed, const BounceScore *score, un
     return letters_send(given, &letter, error);
 }
 
+/* Note that the owner of the site is told of an owner or moderator who cannot be reached, in *acts: once a day for an
+ * address, however many mails to it come back and however many lists it serves. */
+static bool tell_of_unreachable(Case *given, const char *address, unsigned *acts, GError **error)
+{
+    Store *store = given->bounces->shared->store;
+    int64_t ignored;
+    bool told, room;
+    g_autofree char *today = g_strdup_printf("unreachable:%s:%" PRId64, address, given->now / DAY);
+    if (!store_find_effect(store, today, &told, &ignored, error) || !owner_room(given, &room, error))
+        return false;
+    *acts = room && !told ? SCORE_TELL_OWNER : 0;
+    return *acts == 0 || store_record_effect(store, today, 0, error);
+}
+
 /* An address of no member is of no interest, unless it is an owner's or a moderator's: who does not get what concerns
  * the list cannot be told, so the owner of the site is. */
 static bool no_member(Case *given, const Failed *failed, const char *effect, bool before, unsigned acts, GError **error)
 {
     const ListRunner *shared = given->bounces->shared;
-    bool room = false;
     g_auto(GStrv) all = list_administrators(shared->store, given->list->list_id, error);
     if (!all)
         return false;
@@ -166,13 +182,10 @@ static bool no_member(Case *given, const Failed *failed, const char *effect, boo
         g_autofree char *key = address_key(*each);
         serves |= strcmp(key, wanted) == 0;
     }
-    if (serves && !before) {
-        if (!owner_room(given, &room, error))
-            return false;
-        acts = room ? SCORE_TELL_OWNER : 0;
-        if (!store_record_effect(shared->store, effect, tag_of(given->entry) | acts, error))
-            return false;
-    }
+    if (serves && !before &&
+        (!tell_of_unreachable(given, wanted, &acts, error) ||
+         !store_record_effect(shared->store, effect, tag_of(given->entry) | acts, error)))
+        return false;
     log_member(given, failed, NULL, 0, serves ? before ? "done-before" : "administrator" : "no-member");
     return !serves || !(acts & SCORE_TELL_OWNER) || letters_unreachable(given, failed, error);
 }
@@ -280,13 +293,32 @@ static bool forward_today(Case *given, const char *effect, int64_t *how, GError 
     return *how == 0 || store_record_effect(store, effect, *how, error);
 }
 
+/* Is it a mail that left this site, come back as it was? Then it is no report for the owners to read, and a letter
+ * about it could come back, too. */
+static bool comes_back(Case *given, bool *back, GError **error)
+{
+    g_auto(LoopMark) mark = {0};
+    g_autoptr(GBytes) octets = entry_message(given->entry);
+    g_autoptr(Message) message = message_new(octets);
+    if (!list_runner_loop_mark(given->bounces->shared, given->entry, message, &mark, error))
+        return false;
+    *back = mark.depth > 0;
+    return true;
+}
+
 bool case_forward(Case *given, const char *why, GError **error)
 {
     g_autofree char *effect = effect_of(given, "forward");
-    bool before;
+    bool before, back;
     int64_t how;
     if (given->list->forward_unrecognized_bounces_to == FORWARD_DISCARD) {
         list_runner_log(given->entry, "result=discarded (%s)", why);
+        return true;
+    }
+    if (!comes_back(given, &back, error))
+        return false;
+    if (back) {
+        list_runner_log(given->entry, "result=discarded (%s; it is mail of this site that came back)", why);
         return true;
     }
     if (!store_find_effect(given->bounces->shared->store, effect, &before, &how, error) ||

@@ -61,12 +61,9 @@ static bool send_letter(Case *given, const Letter *about, ListLetter *letter, bo
         {more ? more->name : NULL, more ? more->value : NULL},
         {0},
     };
-    g_autofree char *whom = g_compute_checksum_for_string(G_CHECKSUM_SHA1, about->address, -1);
-    g_autofree char *id = g_strdup_printf("%s.%s.%.12s", letter->template, entry_trace(given->entry), whom);
     g_autoptr(GBytes) mail = entry_message(given->entry);
     bool small = g_bytes_get_size(mail) <= ATTACH_MAX;
     letter->values = values;
-    letter->id = id;
     letter->from_name = list->display_name;
     letter->date = given->now;
     letter->about = mail;

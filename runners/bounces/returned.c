@@ -54,7 +54,7 @@ void returned_tell(Entry *entry, const WorkSite *site, Outcome *outcome)
         list_runner_log(entry, "from=<%s> result=discarded (it is no list's, and has no sender to be told)", sender);
         return;
     }
-    g_autofree char *id = g_strdup_printf("%s.returned@%s", meta_string(from, KEY_OF, "-"), site->hostname);
+    g_autofree char *id = notice_id("returned", site->hostname);
     g_autoptr(GPtrArray) pieces = compose(entry, site, sender, id);
     json_t *meta = json_object();
     meta_set_string(meta, META_TRACE, entry_trace(entry));

@@ -14,6 +14,7 @@
 #include "lists/letter.h"
 #include "mail/fold.h"
 #include "mail/wire.h"
+#include "store/list_archive.h"
 
 /* Where a post lies in the mbox. */
 typedef struct MboxPlace {
@@ -50,7 +51,8 @@ static char *find_mbox(const List *list, const Config *config)
         if (!used || !path || !config_bool(config, section, "enabled") ||
             !g_str_equal(config_string(config, section, "type"), "mbox"))
             continue;
-        g_autofree char *base = archive_file_name(list->list_id), *file = g_strconcat(base, ".mbox", NULL);
+        g_autofree char *kept = list_archive_name(list->list_id, list->archive);
+        g_autofree char *base = archive_file_name(kept), *file = g_strconcat(base, ".mbox", NULL);
         return g_build_filename(path, file, NULL);
     }
     return NULL;

@@ -26,11 +26,11 @@
 #include "mail/answer.h"
 #include "mail/fold.h"
 #include "mail/header.h"
-#include "mail/received.h"
 #include "mail/reply.h"
 #include "runners/command/archive_get.h"
 #include "runners/command/inform.h"
 #include "runners/command/parse.h"
+#include "runners/command/rights.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
 
@@ -44,6 +44,7 @@ typedef struct Kept {
 typedef struct Commands {
     GPtrArray *done; /* of char *: entries whose hop is committed, whose rows in the outbox may go */
     GArray *batch;   /* of Kept: those of the batch in hand */
+    KeptKey key;     /* seals the rows */
 } Commands;
 
 /* One mail in hand. */
@@ -56,18 +57,31 @@ typedef struct Order {
     char *who, *name;   /* of From, else the envelope's sender; what it asks for is asked for this address */
     char *language;     /* of the answer */
     GString *answers;   /* what the answer says */
+    GString *settings;  /* what all the lines "set" wish for together */
+    GString *set_lines; /* these lines, as the answer quotes them */
     bool alone;         /* the mail has one command, and nothing that was not understood */
+    bool quotes;        /* the answer goes to the sender of the envelope, so it may repeat the mail's words */
+    bool asked_other;   /* the mail has asked for an address other than that of From */
     bool worth_telling; /* there is something to say that no letter says already */
 } Order;
 
 /* ---- the answer ---- */
 
+/* Repeat a line of the mail (NULL: none), so that the reader sees what is answered. An answer to somebody who may not
+ * have written the mail repeats nothing: else strangers could send their words to anybody through the list. */
+static void quote(Order *order, const char *line)
+{
+    if (line && order->quotes)
+        g_string_append_printf(order->answers, "> %s\n", line);
+}
+
+/* Add a sentence about an address; one that stands in the mail's text is left out where nothing is repeated. */
 static void say(Order *order, const char *line, const char *key, const char *address)
 {
-    const TemplateValue values[] = {{"address", address}, {0}};
+    bool shown = order->quotes || !address || address_same(address, order->who);
+    const TemplateValue values[] = {{"address", shown ? address : "..."}, {0}};
     g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, key, values);
-    if (line)
-        g_string_append_printf(order->answers, "> %s\n", line);
+    quote(order, line);
     fold_append(order->answers, "    ", sentence);
     g_string_append_c(order->answers, '\n');
 }
@@ -102,8 +116,12 @@ static Telling telling_for_change(const Subscription *made)
         return (Telling){"change_asked", false, true};
     case SUBSCRIPTION_NO_CHANGE:
         return (Telling){"change_none", true, true};
+    case SUBSCRIPTION_REFUSED:
+        return (Telling){"change_refused", true, true};
     case SUBSCRIPTION_BAD_ADDRESS:
         return (Telling){"bad_address", true, true};
+    case SUBSCRIPTION_OWN_ADDRESS:
+        return (Telling){"own_address", true, true};
     default:
         return (Telling){"change_asked", false, false};
     }
@@ -133,6 +151,8 @@ static Telling telling_for(const Order *order, const Subscription *made)
         return (Telling){join ? "join_member" : "leave_no_member", true, true};
     case SUBSCRIPTION_BAD_ADDRESS:
         return (Telling){"bad_address", true, true};
+    case SUBSCRIPTION_OWN_ADDRESS:
+        return (Telling){"own_address", true, true};
     case SUBSCRIPTION_BANNED:
         return (Telling){"join_banned", true, true};
     case SUBSCRIPTION_POSTED:
@@ -150,7 +170,8 @@ static void tell(Order *order, const char *line, const Subscription *made)
     bool join = made->kind == PENDING_JOIN, leave = made->kind == PENDING_LEAVE;
     Telling telling = telling_for(order, made);
     if ((join || leave) && made->address && !address_same(made->address, order->who) &&
-        made->result != SUBSCRIPTION_BAD_ADDRESS) /* who is a member is not told to others */
+        made->result != SUBSCRIPTION_BAD_ADDRESS &&
+        made->result != SUBSCRIPTION_OWN_ADDRESS) /* who is a member is not told to others */
         telling = (Telling){join ? "join_other" : "leave_other", true, true};
     order->worth_telling = order->worth_telling || (order->alone ? telling.alone : telling.among);
     say(order, line, telling.key, made->address ? made->address : order->who);
@@ -171,6 +192,19 @@ static bool send_answer(Order *order, GError **error)
 
 /* ---- commands ---- */
 
+/* May the mail ask for this address (NULL: that of From)? One other address a mail, so that one mail to us does not
+ * become many letters to others. */
+static bool may_ask_for(Order *order, const char *line, const char *address)
+{
+    if (!address || address_same(address, order->who))
+        return true;
+    if (!order->asked_other)
+        return order->asked_other = true;
+    order->worth_telling = true;
+    say(order, line, "one_other", order->who);
+    return false;
+}
+
 /* digest: a word for the kind of digest; NULL: none was said. */
 static bool join(Order *order, const char *line, const char *address, const char *digest, GError **error)
 {
@@ -178,6 +212,8 @@ static bool join(Order *order, const char *line, const char *address, const char
     DeliveryMode mode;
     Preferences wants = preferences_unset;
     bool own = !address || address_same(address, order->who);
+    if (!may_ask_for(order, line, address))
+        return true;
     if (digest && delivery_mode_of_word(digest, &mode))
         wants.delivery_mode = (int)mode;
     Joiner joiner = {.address = own ? order->who : address, .name = own ? order->name : NULL, .wants = &wants};
@@ -190,6 +226,8 @@ static bool join(Order *order, const char *line, const char *address, const char
 static bool leave(Order *order, const char *line, const char *address, GError **error)
 {
     g_auto(Subscription) made = {0};
+    if (!may_ask_for(order, line, address))
+        return true;
     if (!leave_ask(order->work, order->list, address ? address : order->who, 0, &made, error))
         return false;
     tell(order, line, &made);
@@ -221,8 +259,7 @@ static bool help(Order *order, const char *line, GError **error)
         return false;
     g_autofree char *filled = letter_fill(order->work, order->list, text, NULL);
     order->worth_telling = true;
-    if (line)
-        g_string_append_printf(order->answers, "> %s\n", line);
+    quote(order, line);
     fold_append(order->answers, "    ", filled);
     g_string_append_c(order->answers, '\n');
     return true;
@@ -246,23 +283,35 @@ static bool show_options(Order *order, const char *line, GError **error)
 static bool set(Order *order, const MailCommand *command, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
-    g_auto(Subscription) made = {0};
     g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
     if (!command->argument)
         return show_options(order, command->line, error);
     if (!options_read(&options, command->argument, &refusal) || !options_fit(&options, order->list, &refusal)) {
         g_autofree char *why = reason_translate(order->work, order->list, order->language, refusal->message);
-        const TemplateValue values[] = {{"error", why}, {0}};
+        const TemplateValue values[] = {{"error", order->quotes ? why : "..."}, {0}};
         g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, "set_bad", values);
         order->worth_telling = true;
-        g_string_append_printf(order->answers, "> %s\n", command->line);
+        quote(order, command->line);
         fold_append(order->answers, "    ", sentence);
         g_string_append_c(order->answers, '\n');
         return true;
     }
-    if (!options_ask(order->work, order->list, order->who, &options, &made, error))
+    g_string_append_printf(order->settings, "%s ", command->argument);
+    g_string_append_printf(order->set_lines, "%s%s", order->set_lines->len > 0 ? "\n> " : "", command->line);
+    return true;
+}
+
+/* One letter asks for all that the mail sets. */
+static bool ask_settings(Order *order, GError **error)
+{
+    g_auto(Subscription) made = {0};
+    g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
+    if (order->settings->len == 0)
+        return true;
+    if (!options_read(&options, order->settings->str, error) ||
+        !options_ask(order->work, order->list, order->who, &options, &made, error))
         return false;
-    tell(order, command->line, &made);
+    tell(order, order->set_lines->str, &made);
     return true;
 }
 
@@ -280,7 +329,7 @@ static bool change(Order *order, const MailCommand *command, GError **error)
 static bool inform(Order *order, const MailCommand *command, Informing *informing, GError **error)
 {
     order->worth_telling = true;
-    g_string_append_printf(order->answers, "> %s\n", command->line);
+    quote(order, command->line);
     const InformAsked asked = {order->work, order->list, order->who, order->language, command->filter};
     if (!informing(&asked, order->answers, error))
         return false;
@@ -293,15 +342,26 @@ static bool get(Order *order, const MailCommand *command, GError **error)
 {
     const InformAsked asked = {order->work, order->list, order->who, order->language, {-1, -1}};
     order->worth_telling = true;
-    g_string_append_printf(order->answers, "> %s\n", command->line);
+    quote(order, command->line);
     if (!archive_get(&asked, order->config, command->argument, order->answers, error))
         return false;
     g_string_append_c(order->answers, '\n');
     return true;
 }
 
+static bool echo(Order *order, const MailCommand *command)
+{
+    if (!order->quotes)
+        return true;
+    order->worth_telling = true;
+    g_string_append_printf(order->answers, "> %s\n    %s\n\n", command->line, command->argument);
+    return true;
+}
+
 static bool run_command(Order *order, const MailCommand *command, GError **error)
 {
+    if (!authority_covers(mail_rights[command->word].asks, BY_STRANGER)) /* as whoever wrote a mail is */
+        return true;
     switch (command->word) {
     case COMMAND_JOIN:
         return join(order, command->line, command->argument, command->digest, error);
@@ -324,9 +384,7 @@ static bool run_command(Order *order, const MailCommand *command, GError **error
     case COMMAND_HELP:
         return help(order, command->line, error);
     default:
-        order->worth_telling = true;
-        g_string_append_printf(order->answers, "> %s\n    %s\n\n", command->line, command->argument);
-        return true;
+        return echo(order, command);
     }
 }
 
@@ -339,17 +397,18 @@ static bool run_request(Order *order, GBytes *octets, GError **error)
     for (unsigned at = 0; at < read.commands->len; at++)
         if (!run_command(order, read.commands->pdata[at], error))
             return false;
+    if (!ask_settings(order, error))
+        return false;
     if (read.commands->len == 0) {
         order->worth_telling = true;
         say(order, NULL, "no_command", order->who);
         if (!help(order, NULL, error))
             return false;
     }
-    for (unsigned at = 0; at < read.ignored->len; at++) {
-        if (at == 0)
-            say(order, NULL, "ignored", order->who);
-        g_string_append_printf(order->answers, "> %s\n", (const char *)read.ignored->pdata[at]);
-    }
+    if (read.ignored->len > 0)
+        say(order, NULL, order->quotes ? "ignored" : "ignored_some", order->who);
+    for (unsigned at = 0; at < read.ignored->len; at++)
+        quote(order, read.ignored->pdata[at]);
     return true;
 }
 
@@ -396,6 +455,7 @@ static bool read_writer(Order *order, const char *sender)
     order->who = g_strdup(first ? first->mailbox : sender);
     order->name = first && *first->display ? header_decode(first->display) : NULL;
     order->language = letter_language(order->work, order->list, order->who);
+    order->quotes = address_same(order->who, sender);
     return answer_allowed(sender, order->message) && answer_allowed(order->who, order->message);
 }
 
@@ -477,21 +537,36 @@ static bool work_order(Order *order, GBytes *octets, GError **error)
     return done || (run_order(order, octets, error) && send_answer(order, error));
 }
 
+/* Mail of ours asks for nothing, whoever sent it on: *ours. */
+static bool is_ours(Runner *runner, Entry *entry, const Message *message, bool *ours, GError **error)
+{
+    g_auto(LoopMark) mark = {0};
+    if (!list_runner_loop_mark(runner_data(runner), entry, message, &mark, error))
+        return false;
+    *ours = mark.depth > 0;
+    if (*ours)
+        list_runner_log(entry, "from=<%s> message-id=%s result=ignored (it is mail of this site)",
+                        meta_string(entry_meta(entry), KEY_SENDER, ""),
+                        meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));
+    return true;
+}
+
 static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *work, const char *key, GError **error)
 {
     g_autoptr(GBytes) octets = entry_message(entry);
     g_autoptr(Message) message = message_new(octets);
-    g_autofree char *received = message_value(message, "Received"); /* of the MTA before us */
-    g_autofree char *host = received ? received_client(received) : NULL;
-    work_set_host(work, host);
+    list_runner_set_host(work, message);
     Order order = {.work = work, .list = list, .entry = entry, .message = message,
-                   .config = runner_config(runner), .answers = g_string_new(NULL), .alone = true};
-    bool done = work_order(&order, octets, error) && list_runner_record_effect(runner, entry, 0, error) &&
-                work_keep(work, key, error);
+                   .config = runner_config(runner), .answers = g_string_new(NULL), .alone = true,
+                   .settings = g_string_new(NULL), .set_lines = g_string_new(NULL)};
+    bool ours, done = is_ours(runner, entry, message, &ours, error) && (ours || work_order(&order, octets, error)) &&
+                      list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error);
     g_free(order.who);
     g_free(order.name);
     g_free(order.language);
     g_string_free(order.answers, TRUE);
+    g_string_free(order.settings, TRUE);
+    g_string_free(order.set_lines, TRUE);
     return done;
 }
 
@@ -547,6 +622,15 @@ static void kept_clear(void *data)
     g_free(((Kept *)data)->key);
 }
 
+/* Rows of entries that were done when an earlier process died. What fails here is left to the timer. */
+static void forget_gone(Runner *runner)
+{
+    const ListRunner *shared = runner_data(runner);
+    g_autoptr(GError) why = NULL;
+    if (!kept_forget_gone(shared->store, runner_spool(runner), INT64_MAX, &why))
+        log_warn("rows of mail that was sent stay in the outbox: %s", why->message);
+}
+
 static bool start(Runner *runner, GError **error)
 {
     if (!list_runner_start(runner, error))
@@ -557,19 +641,11 @@ static bool start(Runner *runner, GError **error)
     commands->done = g_ptr_array_new_with_free_func(g_free);
     commands->batch = g_array_new(FALSE, FALSE, sizeof(Kept));
     g_array_set_clear_func(commands->batch, kept_clear);
+    shared->site.kept_key = &commands->key;
+    if (!kept_key_read(runner_spool(runner), &commands->key, error))
+        return false;
+    forget_gone(runner);
     return true;
-}
-
-static void stop(Runner *runner)
-{
-    ListRunner *shared = runner_data(runner);
-    Commands *commands = shared ? shared->more : NULL;
-    if (commands) {
-        g_ptr_array_unref(commands->done);
-        g_array_unref(commands->batch);
-        g_free(commands);
-    }
-    list_runner_stop(runner);
 }
 
 /* Drops what the outbox keeps for entries that are done. */
@@ -581,6 +657,19 @@ static bool forget(ListRunner *shared, GError **error)
             return false;
     g_ptr_array_set_size(commands->done, 0);
     return true;
+}
+
+static void stop(Runner *runner)
+{
+    ListRunner *shared = runner_data(runner);
+    Commands *commands = shared ? shared->more : NULL;
+    if (commands) {
+        forget(shared, NULL); /* or the next start does */
+        g_ptr_array_unref(commands->done);
+        g_array_unref(commands->batch);
+        g_free(commands);
+    }
+    list_runner_stop(runner);
 }
 
 static bool begin(Runner *runner, GError **error)

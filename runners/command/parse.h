@@ -25,6 +25,7 @@ typedef enum CommandWord {
     COMMAND_INFO,
     COMMAND_LISTS,
     COMMAND_GET,
+    COMMAND_WORDS, /* how many there are */
 } CommandWord;
 
 /* Whom "who" is to show: -1 all; delivery: 1 those who get mail, 0 the others; digest: 1 those who get digests, 0 the

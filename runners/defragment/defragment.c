@@ -34,6 +34,7 @@ static void stop(Runner *runner)
     list_cache_free(own->lists);
     store_free(own->store);
     g_ptr_array_unref(own->joins);
+    g_ptr_array_unref(own->given_up);
     g_free(own);
     runner_set_data(runner, NULL);
 }
@@ -64,6 +65,7 @@ static bool start(Runner *runner, GError **error)
     own->lists = list_cache_new(store);
     own->store = g_steal_pointer(&store);
     own->joins = g_ptr_array_new_with_free_func(join_free);
+    own->given_up = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_set_free);
     read_settings(own, config);
     runner_set_data(runner, own);
     own->hosts = hosts_new(own, error);
@@ -125,9 +127,11 @@ static bool end(Runner *runner, GError **error)
     Defragment *own = runner_data(runner);
     if (store_commit(own->store, error)) {
         hand_over_all(own->hosts);
+        settle_given_up(own);
         return true;
     }
     hand_over_none(own->hosts);
+    g_ptr_array_set_size(own->given_up, 0);
     g_ptr_array_set_size(own->joins, 0); /* they did not happen; what was to be settled is found at the next start */
     return false;
 }

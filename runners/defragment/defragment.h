@@ -30,6 +30,7 @@ typedef struct Defragment {
     FragmentCount waiting; /* of this host, for this batch */
     bool counted;
     bool looked; /* for parts that the index does not know, in this batch */
+    GPtrArray *given_up; /* of FragmentSet: ended in this batch, whose parts are to be woken */
     GPtrArray *joins; /* of Join: made in this batch, or committed and not settled yet */
     Hosts *hosts;
     int64_t forget_at; /* monotonic */
@@ -73,5 +74,7 @@ bool settle_start(Defragment *own, GError **error);
 /* Parts that wait and that the index does not know, as those of a list that was removed, are handled now. Once a
  * batch: own->looked. */
 bool settle_unknown(Defragment *own, GError **error);
+/* After the commit: the parts of what was given up in this batch are looked at again, in whatever slice they are. */
+void settle_given_up(Defragment *own);
 /* All parts of the set that wait are handled now. */
 bool settle_wake(Defragment *own, const FragmentSet *set, GError **error);

@@ -104,7 +104,8 @@ static void add_whole(Part *part, const Gathered *gathered)
     const char *queue = "in";
     if (partial_read(head, &nested)) {
         if (!nested.fault && gathered->depth < DEPTH_MAX) {
-            g_autofree char *key = partial_set_key(part->list->list_id, part->sender, nested.id);
+            g_autofree char *key = partial_set_key(
+                part->list->list_id, partial_sender(&nested, part->sender), nested.id);
             meta_set_string(meta, META_SHARD, key);
             meta_set_integer(meta, KEY_DEPTH, gathered->depth + 1);
             queue = DEFRAGMENT_QUEUE;

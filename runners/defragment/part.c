@@ -53,59 +53,89 @@ static void wait_a_minute(Part *part, const char *why)
     runner_wait(part->own->runner, part->outcome, part->deadline > part->now ? MIN(due, part->deadline) : due);
 }
 
-static void leave_expired(Part *part)
+/* reason: that of the set, or NULL. */
+static void leave_expired(Part *part, const char *reason)
 {
-    pass_on(part, LEFT_EXPIRED, "It is a part of a message whose other parts did not come in time.");
+    pass_on(part, LEFT_EXPIRED, reason ? reason : "It is a part of a message whose other parts did not come in time.");
+}
+
+static const char *author_of(const Part *part)
+{
+    return partial_sender(&part->partial, part->sender);
 }
 
 /* ---- opening ---- */
 
-/* Is there room for one more set? *full says which limit there is none below. */
-static bool find_room(Part *part, const char **full, GError **error)
+static bool count_waiting(Defragment *own, GError **error)
+{
+    own->counted = own->counted || fragment_count(own->store, own->host, &own->waiting, error);
+    return own->counted;
+}
+
+/* D16: a set is over before its time, and its parts leave like those of one whose time is over. Frees it. */
+static bool give_up(Part *part, FragmentSet *chosen, const char *limit, GError **error)
 {
     Defragment *own = part->own;
-    int64_t sets;
-    *full = NULL;
-    if (!own->counted && !fragment_count(own->store, own->host, &own->waiting, error))
+    g_autoptr(FragmentSet) set = chosen;
+    g_autofree char *reason = g_strdup_printf("It is a part of a message whose other parts had not come when the room "
+                                              "was wanted for newer ones (%s).", limit);
+    own->counted = false;
+    if (!fragment_end(own->store, set->key,
+                      &(FragmentEnd){.state = FRAGMENT_EXPIRED, .time = part->now, .reason = reason}, error))
         return false;
-    own->counted = true;
-    if (own->waiting.sets >= own->sets_per_host)
-        *full = "sets_per_host";
-    else if (own->waiting.octets >= own->max_waiting)
-        *full = "max_waiting";
-    if (*full)
-        return true;
+    log_warn("list=%s queue=" DEFRAGMENT_QUEUE " set=%.12s from=<%s> result=gave-room limit=%s parts=%" PRId64
+             " size=%" PRId64 " age=%" PRId64 "s", set->list_id, set->key, set->sender, limit, set->parts, set->octets,
+             (part->now - set->opened_at) / CLOCK_SECOND);
+    if (strcmp(set->host, own->host) == 0) /* another host looks once an hour */
+        g_ptr_array_add(own->given_up, g_steal_pointer(&set));
+    return true;
+}
+
+/* Make room for one more set where a limit of sets is reached. The sender's limit takes the sender's oldest set; the
+ * others take it from the sender that has the most, so that nobody is pushed out by who sends more. Each limit takes
+ * one set at most: where a limit was lowered, the number falls as sets end. */
+static bool make_room(Part *part, GError **error)
+{
+    Defragment *own = part->own;
+    FragmentSet *set;
+    int64_t sets;
+    if (!fragment_count_sender(own->store, author_of(part), own->sets_per_sender, &sets, error))
+        return false;
+    if (sets >= own->sets_per_sender &&
+        (!(set = fragment_find_oldest(own->store, author_of(part), error)) ||
+         !give_up(part, set, "sets_per_sender", error)))
+        return false;
     if (!fragment_count_list(own->store, part->list->list_id, own->sets_per_list, &sets, error))
         return false;
-    if (sets >= own->sets_per_list)
-        *full = "sets_per_list";
-    if (*full)
-        return true;
-    if (!fragment_count_sender(own->store, part->sender, own->sets_per_sender, &sets, error))
+    if (sets >= own->sets_per_list &&
+        (!(set = fragment_find_heaviest(own->store, part->list->list_id, NULL, author_of(part), error)) ||
+         !give_up(part, set, "sets_per_list", error)))
         return false;
-    if (sets >= own->sets_per_sender)
-        *full = "sets_per_sender";
-    return true;
+    if (!count_waiting(own, error))
+        return false;
+    return own->waiting.sets < own->sets_per_host ||
+           ((set = fragment_find_heaviest(own->store, NULL, own->host, author_of(part), error)) &&
+            give_up(part, set, "sets_per_host", error));
 }
 
 /* D1. NULL without error: it waits or leaves (D2, D9). */
 static FragmentSet *open_set(Part *part, GError **error)
 {
     Defragment *own = part->own;
-    const char *full;
     if (part->deadline <= part->now) {
-        leave_expired(part);
+        leave_expired(part, NULL);
         return NULL;
     }
-    if (!find_room(part, &full, error))
+    if (!count_waiting(own, error))
         return NULL;
-    if (full) {
-        g_autofree char *why = g_strdup_printf("[defragment] %s leaves no room", full);
-        wait_a_minute(part, why);
+    if (own->waiting.octets >= own->max_waiting) {
+        wait_a_minute(part, "[defragment] max_waiting leaves no room");
         return NULL;
     }
-    FragmentSet fresh = {.key = part->key, .list_id = part->list->list_id, .sender = (char *)part->sender,
-                         .id = part->partial.id, .host = (char *)own->host,
+    if (!make_room(part, error) || !count_waiting(own, error))
+        return NULL;
+    FragmentSet fresh = {.key = part->key, .list_id = part->list->list_id,
+                         .sender = (char *)author_of(part), .id = part->partial.id, .host = (char *)own->host,
                          .opened_at = entry_arrival(part->entry), .expires_at = part->deadline};
     if (!fragment_open(own->store, &fresh, error))
         return NULL;
@@ -142,7 +172,7 @@ static bool expire_set(Part *part, const FragmentSet *set, GError **error)
         return false;
     part_log(part, "result=set-expired parts=%" PRId64 " of=%" PRId64 " size=%" PRId64, set->parts, set->total,
              set->octets);
-    leave_expired(part);
+    leave_expired(part, NULL);
     return true;
 }
 
@@ -256,7 +286,7 @@ static bool meet_open(Part *part, const FragmentSet *set, GError **error)
         return meet_same(part, set, row, error);
     if (strcmp(set->host, part->own->host) != 0) {
         if (part->deadline <= part->now)
-            leave_expired(part);
+            leave_expired(part, NULL);
         else if (!hand_over_later(part->own->hosts, part, set->host))
             wait_a_minute(part, "the host of its set cannot be reached");
         return true;
@@ -314,7 +344,7 @@ static bool meet_set(Part *part, const FragmentSet *set, GError **error)
         pass_on(part, LEFT_REFUSED, set->reason ? set->reason : "It is a part of a message that cannot be joined.");
         return true;
     case FRAGMENT_EXPIRED:
-        leave_expired(part);
+        leave_expired(part, set->reason);
         return true;
     case FRAGMENT_RELEASED:
         pass_on(part, LEFT_RELEASED, NULL);
@@ -363,7 +393,7 @@ static bool meet(Part *part, GError **error)
 {
     Defragment *own = part->own;
     g_autoptr(GError) fault = NULL;
-    part->key = partial_set_key(part->list->list_id, part->sender, part->partial.id);
+    part->key = partial_set_key(part->list->list_id, author_of(part), part->partial.id);
     part->digest = partial_digest(part->message);
     g_autoptr(FragmentSet) set = fragment_find(own->store, part->key, &fault);
     if (!set && !g_error_matches(fault, FAIL, FAIL_MISSING)) {

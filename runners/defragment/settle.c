@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/fragment_wake.h"
 #include "runners/defragment/defragment.h"
 
 /* Does the entry exist no more, in favour of the whole? Not when it was put back, preserved or shunted. */
@@ -61,6 +62,18 @@ bool settle_wake(Defragment *own, const FragmentSet *set, GError **error)
             return false;
     }
     return true;
+}
+
+void settle_given_up(Defragment *own)
+{
+    for (guint i = 0; i < own->given_up->len; i++) {
+        const FragmentSet *set = own->given_up->pdata[i];
+        g_autoptr(GError) error = NULL;
+        if (!fragment_wake(runner_spool(own->runner), set, &error))
+            log_warn("list=%s queue=" DEFRAGMENT_QUEUE " set=%.12s its parts stay for an hour, or until the runner "
+                     "starts: %s", set->list_id, set->key, error->message);
+    }
+    g_ptr_array_set_size(own->given_up, 0);
 }
 
 /* ---- joins that are not settled ---- */

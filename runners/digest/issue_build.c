@@ -12,9 +12,12 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
+#include "base/random.h"
 #include "lists/letter.h"
-#include "mail/copy.h"
 #include "mail/issue.h"
+#include "mail/loop_mark.h"
+#include "mail/notice.h"
+#include "mail/subject.h"
 #include "runners/digest/digest.h"
 #include "runners/keys.h"
 
@@ -37,10 +40,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Texts, texts_clear)
 /* What stands before "Digest" in the subject: the prefix of posts without their number, or the list's name. */
 static char *prefix_of(const List *list)
 {
-    g_autoptr(GString) prefix = g_string_new(list->subject_prefix ? list->subject_prefix : "");
-    g_string_replace(prefix, "%d", "", 0);
-    g_autofree char *stripped = g_strstrip(g_strdup(prefix->str));
-    return *stripped ? g_steal_pointer(&stripped) : g_strdup(list->display_name);
+    g_autofree char *bare = subject_prefix_bare(list->subject_prefix ? list->subject_prefix : "");
+    return *bare ? g_steal_pointer(&bare) : g_strdup(list->display_name);
 }
 
 /* The template of the list in its language; NULL with error: there is none. */
@@ -106,14 +107,15 @@ static bool load_texts(const IssueTask *task, const char *language, Texts *texts
 }
 
 /* Reads the posts once and hands each over. */
-static bool each_post(const IssueTask *task, void (*take)(IssueWriter *, GBytes *), IssueWriter *writer, GError **error)
+typedef void TakePost(void *data, GBytes *post);
+static bool each_post(const IssueTask *task, TakePost *take, void *data, GError **error)
 {
     ListRunner *own = runner_data(task->runner);
     GError *fault = NULL;
     g_autoptr(DigestCursor) cursor = digest_cursor_open(own->store, task->issue, &fault);
     GBytes *post;
     while (cursor && (post = digest_cursor_next(cursor, &fault))) {
-        take(writer, post);
+        take(data, post);
         g_bytes_unref(post);
         runner_progress(task->runner);
     }
@@ -122,14 +124,37 @@ static bool each_post(const IssueTask *task, void (*take)(IssueWriter *, GBytes 
     return fault == NULL;
 }
 
+static void announce(void *data, GBytes *post)
+{
+    issue_announce(data, post);
+}
+
+static void add(void *data, GBytes *post)
+{
+    issue_add(data, post);
+}
+
+/* Where the posts of an issue have been, together. */
+typedef struct Marks {
+    const LoopKeys *keys;
+    LoopMark mark;
+} Marks;
+
+static void read_mark(void *data, GBytes *post)
+{
+    Marks *marks = data;
+    g_autoptr(Message) message = message_new(post);
+    loop_mark_read(marks->keys, message, &marks->mark);
+}
+
 static bool write_issue(const IssueTask *task, const Issue *issue, IssueForm form, FILE *stream, bool *is_8bit,
                         GError **error)
 {
     g_autoptr(IssueWriter) writer = issue_writer_new(issue, form, stream);
-    if (!each_post(task, issue_announce, writer, error))
+    if (!each_post(task, announce, writer, error))
         return false;
     *is_8bit = issue_is_8bit(writer);
-    if (!each_post(task, issue_add, writer, error))
+    if (!each_post(task, add, writer, error))
         return false;
     issue_end(writer);
     return (fflush(stream) == 0 && !ferror(stream)) ||
@@ -188,23 +213,32 @@ static json_t *make_meta(const IssueTask *task, const DigestGroup *group, const 
     return meta;
 }
 
-static bool build_group(const IssueTask *task, const DigestGroup *group, Outcome *outcome, GError **error)
+static bool build_group(const IssueTask *task, const DigestGroup *group, const Marks *marks, Outcome *outcome,
+                        GError **error)
 {
     const ListRunner *own = runner_data(task->runner);
     const List *list = task->list;
     g_auto(Texts) texts = {0};
     if (!load_texts(task, group->language, &texts, error))
         return false;
-    g_autofree char *from = list_address(list, own->no_requests ? "owner" : "request"), *secret = copy_secret();
-    g_autofree char *prefix = prefix_of(list);
-    g_autofree char *id = g_strdup_printf("digest.%" PRId64 ".%" PRId64 ".%s%s%s@%s", task->issue->volume,
-                                          task->issue->number, group->plain ? "plain." : "", group->language,
-                                          task->issue->entry, list->mail_host);
-    const Issue issue = {
-        .subject = texts.subject, .title = texts.title, .from = from, .to = list->posting_address, .id = id,
-        .date = task->issue->made_at, .masthead = texts.masthead, .footer = texts.footer, .contents = texts.contents,
-        .footer_title = texts.footer_title, .end = texts.end, .left_out = texts.left_out, .prefix = prefix,
-        .secret = secret};
+    g_autofree char *from = list_address(list, own->no_requests ? "owner" : "request"), *secret = random_word();
+    g_autofree char *id = notice_id("digest", list->mail_host);
+    g_autofree char *mark = loop_mark_make(marks->keys, &marks->mark, LOOP_POSTING, list->id, id, marks->mark.origin);
+    const Issue issue = {.subject = texts.subject,
+                         .title = texts.title,
+                         .from = from,
+                         .to = list->posting_address,
+                         .id = id,
+                         .date = task->issue->made_at,
+                         .mark = mark,
+                         .masthead = texts.masthead,
+                         .footer = texts.footer,
+                         .contents = texts.contents,
+                         .footer_title = texts.footer_title,
+                         .end = texts.end,
+                         .left_out = texts.left_out,
+                         .prefix = list->subject_prefix,
+                         .secret = secret};
     bool is_8bit = false;
     int message = make_message(task, &issue, group->plain ? ISSUE_PLAIN : ISSUE_MIME, &is_8bit, error);
     if (message < 0)
@@ -222,8 +256,11 @@ static bool build_group(const IssueTask *task, const DigestGroup *group, Outcome
 
 bool issue_build(const IssueTask *task, const GPtrArray *groups, Outcome *outcome, GError **error)
 {
-    for (guint at = 0; at < groups->len; at++)
-        if (!build_group(task, groups->pdata[at], outcome, error))
-            return false;
-    return true;
+    Marks marks = {.keys = list_runner_loop_keys(runner_data(task->runner), error)};
+    bool done = marks.keys && each_post(task, read_mark, &marks, error);
+    loop_mark_derive(&marks.mark);
+    for (guint at = 0; at < groups->len && done; at++)
+        done = build_group(task, groups->pdata[at], &marks, outcome, error);
+    loop_mark_clear(&marks.mark);
+    return done;
 }

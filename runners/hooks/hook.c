@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/secret_line.h"
+#include "base/secret_file.h"
 #include "lists/event.h"
 #include "net/http_client.h"
 
@@ -21,7 +21,7 @@ void hook_free(Hook *hook)
 
 static GBytes *read_key(const char *path, GError **error)
 {
-    g_autofree char *line = secret_line_read(path, error);
+    g_autofree char *line = secret_file_line(path, error);
     if (!line)
         return NULL;
     if (!g_str_has_prefix(line, SECRET_PREFIX))

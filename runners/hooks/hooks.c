@@ -17,6 +17,7 @@
 #include "runners/hooks/hook.h"
 #include "runners/keys.h"
 #include "runners/runner.h"
+#include "runners/units.h"
 #include "store/event_row.h"
 #include "store/store.h"
 #include "switchboard/fault.h"
@@ -31,7 +32,6 @@
 typedef struct Fresh {
     EventRow event;
     Outcome *outcome; /* borrowed */
-    char *effect;     /* it came from the outbox, and is noted under this name; NULL: it did not */
 } Fresh;
 
 typedef struct Hooks {
@@ -50,7 +50,6 @@ static void fresh_free(void *data)
     g_free(fresh->event.type);
     g_free(fresh->event.list_id);
     g_free(fresh->event.body);
-    g_free(fresh->effect);
     g_free(fresh);
 }
 
@@ -67,7 +66,7 @@ static bool hooks_start(Runner *runner, GError **error)
     own->store = own->hooks ? store_open(config_string(config, "store", "driver"),
                                          config_string(config, "store", "path"), false, error)
                             : NULL;
-    return own->store != NULL;
+    return own->store && units_start(runner, own->store, error);
 }
 
 static void hooks_stop(Runner *runner)
@@ -109,28 +108,16 @@ static void divide(Hooks *own, Entry *entry, Outcome *outcome)
                            .list_id = g_strdup(list_id ? list_id : ""), .body = g_strndup(octets, length),
                            .made_at = entry_arrival(entry)};
     fresh->outcome = outcome;
-    if (meta_bool(meta, KEY_OUTBOX, false))
-        fresh->effect = name_effect(queue_name(entry_queue(entry)), entry_name(entry)->hash);
     g_ptr_array_add(own->fresh, fresh);
     for (guint at = 0; at < own->hooks->len; at++) {
         const Hook *hook = own->hooks->pdata[at];
         if (!hook_wants(hook, type, fresh->event.list_id))
             continue;
         Draft *draft = draft_from_entry(EVENT_QUEUE, entry);
-        json_object_del(draft_meta(draft), KEY_OUTBOX);
         meta_set_string(draft_meta(draft), KEY_HOOK, hook->name);
         meta_set_string(draft_meta(draft), META_SHARD, hook->name);
         outcome_add(outcome, draft);
     }
-}
-
-static bool note(Store *store, Fresh *fresh, GError **error)
-{
-    bool before = false;
-    int64_t number;
-    return event_row_add(store, &fresh->event, error) &&
-           (!fresh->effect || (store_find_effect(store, fresh->effect, &before, &number, error) &&
-                               (before || store_record_effect(store, fresh->effect, 0, error))));
 }
 
 static bool note_all(Hooks *own, GError **error)
@@ -138,7 +125,7 @@ static bool note_all(Hooks *own, GError **error)
     if (!store_begin(own->store, error))
         return false;
     for (guint at = 0; at < own->fresh->len; at++)
-        if (!note(own->store, own->fresh->pdata[at], error)) {
+        if (!event_row_add(own->store, &((Fresh *)own->fresh->pdata[at])->event, error)) {
             store_rollback(own->store);
             return false;
         }

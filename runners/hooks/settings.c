@@ -58,6 +58,9 @@ static void check_hook(const ConfigCheck *check, const char *section)
 {
     const ConfigValue *url = config_usable(check, section, "url");
     const ConfigValue *events = config_usable(check, section, "events");
+    const ConfigValue *on = config_usable(check, section, "enabled");
+    if (on && on->number)
+        config_check_secret(check, section, "secret_file");
     if (config_unset(check, section, "url") ||
         (url && !g_str_has_prefix(url->text, "http://") && !g_str_has_prefix(url->text, "https://")))
         config_complain(check, section, "url", "found \"%s\"; allowed is an address that begins with http",

@@ -9,8 +9,11 @@
  * row, the count of answers, and under the entry's name that this was done. finish() makes the entries. When the
  * process dies after the second step, the entry comes again and finds its number recorded.
  */
+#include <inttypes.h>
+
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/peer.h"
 #include "lists/autorespond.h"
 #include "lists/event.h"
 #include "lists/held_notice.h"
@@ -28,9 +31,26 @@ static const char *asked_for(Entry *entry)
     return meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
 }
 
-static bool store_held(Entry *entry, Post *post, int64_t *number, GError **error)
+/* Is none of the senders on the list? The rules may have ended before they looked. */
+static bool find_stranger(ListRunnerPost *own, GError **error)
 {
-    g_autoptr(json_t) meta = json_deep_copy(entry_meta(entry));
+    Post *post = &own->post;
+    const GPtrArray *senders = post_senders(post);
+    own->stranger = !post->member;
+    for (unsigned at = 0; own->stranger && at < senders->len; at++) {
+        Member *found;
+        if (!post_find_member(post, ROLE_MEMBER, senders->pdata[at], &found, error))
+            return false;
+        own->stranger = !found;
+        member_free(found);
+    }
+    return true;
+}
+
+static bool store_held(ListRunnerPost *own, GError **error)
+{
+    Post *post = &own->post;
+    g_autoptr(json_t) meta = json_deep_copy(entry_meta(own->entry));
     post_hop_findings(meta, post);
     g_autofree char *raw = message_value(post->message, "Subject");
     g_autofree char *subject = header_decode(raw ? raw : ""), *reasons = post_reasons(post, " ");
@@ -41,10 +61,10 @@ static bool store_held(Entry *entry, Post *post, int64_t *number, GError **error
     Held held = {.list_id = post->list->list_id,
                  .message_id = (char *)(post->message_id ? post->message_id : post->trace),
                  .subject = subject, .sender = sender, .reason = reasons, .meta = meta_text, .held_at = post->now,
-                 .message = octets};
+                 .message = octets, .stranger = own->stranger};
     if (!held_add(post->store, &held, error))
         return false;
-    *number = held.number;
+    own->number = held.number;
     return true;
 }
 
@@ -71,8 +91,7 @@ static bool recall_held(ListRunnerPost *own, GError **error)
     return true;
 }
 
-/* The number under which an entry's effect is recorded is that of the held post, or minus that of the accepted one. 0:
- * neither got a number, but an entry from the outbox is noted. */
+/* The number under which an entry's effect is recorded is that of the held post, or minus that of the accepted one. */
 static void recall(ListRunnerPost *own)
 {
     own->verdict = own->number > 0 ? VERDICT_HOLD : VERDICT_ACCEPT;
@@ -104,6 +123,85 @@ static bool decide(ListRunnerPost *own, GError **error)
     return true;
 }
 
+/* ---- passwords of moderators ---- */
+
+/* Wrong passwords that mail of one network may bring to a list within an hour: looking at one takes some 20 ms. */
+#define PASSWORDS_MOST 10
+/* The same where the host is not known: it is the mail of everybody, so more must be needed to lock moderators out. */
+#define PASSWORDS_MOST_UNKNOWN 1000
+
+/* Those of the batch in hand, which are not in the database yet: of char *, as password_source() has it. */
+static GPtrArray *wrong_passwords;
+
+/* Who brings a password to the list, as it is counted, and how many wrong ones may come from there; g_free(). */
+static char *password_source(const Post *post, int64_t *most)
+{
+    g_autofree char *host = list_runner_host(post->message), *network = host ? peer_network(host) : NULL;
+    *most = network ? PASSWORDS_MOST : PASSWORDS_MOST_UNKNOWN;
+    return g_strdup_printf("%s %s", post->list->list_id, network ? network : "-");
+}
+
+/* Is a password looked at? Not after too many wrong ones from there; then the post is judged as one without. */
+static bool may_try_password(const Post *post, char **source, bool *may, GError **error)
+{
+    int64_t wrong, most;
+    *source = password_source(post, &most);
+    if (!account_count(post->store, ACCOUNT_PASSWORDS, *source, post->now, &wrong, error))
+        return false;
+    for (unsigned at = 0; at < wrong_passwords->len; at++)
+        wrong += g_str_equal(wrong_passwords->pdata[at], *source);
+    *may = wrong < most;
+    if (!*may)
+        log_warn("%s list=%s a password is not looked at: %" PRId64 " wrong ones came from there within an hour",
+                 post->trace, post->list->list_id, most);
+    return true;
+}
+
+/* Run the rules, with the password of a moderator that stood in the post. */
+static bool decide_with_password(ListRunnerPost *own, const char *password, GError **error)
+{
+    Post *post = &own->post;
+    g_autofree char *source = NULL;
+    bool may;
+    if (!may_try_password(post, &source, &may, error))
+        return false;
+    post->password = may ? password : NULL;
+    bool done = decide(own, error);
+    post->password = NULL;
+    /* The chain may have ended before the rule that looks at it. */
+    if (done && may && !own->before &&
+        g_ptr_array_find_with_equal_func(post->misses, rule_approved.name, g_str_equal, NULL)) {
+        g_ptr_array_add(wrong_passwords, g_strdup(source));
+        own->wrong_password = g_steal_pointer(&source);
+    }
+    return done;
+}
+
+static bool count_wrong_password(const ListRunnerPost *own, GError **error)
+{
+    int64_t total;
+    return !own->wrong_password ||
+           account_add(own->post.store, ACCOUNT_PASSWORDS, own->wrong_password, own->post.now, &total, error);
+}
+
+static bool begin_batch(Runner *runner, GError **error)
+{
+    g_ptr_array_set_size(wrong_passwords, 0);
+    return list_runner_refresh(runner, error);
+}
+
+static bool start(Runner *runner, GError **error)
+{
+    wrong_passwords = g_ptr_array_new_with_free_func(g_free);
+    return list_posts_start(runner, error);
+}
+
+static void stop(Runner *runner)
+{
+    list_posts_stop(runner);
+    g_clear_pointer(&wrong_passwords, g_ptr_array_unref);
+}
+
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
@@ -114,10 +212,9 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     /* Nobody is to see it, whatever becomes of the post. */
     g_autofree char *password =
         g_str_equal(asked_for(entry), TO_POSTING) ? approved_take(own->post.message) : NULL;
-    own->post.password = password;
-    if (!decide(own, error))
+    bool given = password && *password && *own->post.list->moderator_password;
+    if (!(given ? decide_with_password(own, password, error) : decide(own, error)))
         return false;
-    own->post.password = NULL;
     own->settles = true;
     list_runner_keep(runner, g_steal_pointer(&own));
     return true;
@@ -167,8 +264,10 @@ static bool count_for_burst(ListRunnerPost *own, GError **error)
 /* The letters that are written in the transaction, since rows go with them; finish() lets them out. */
 static Work *letters_of(Runner *runner, ListRunnerPost *own)
 {
-    if (!own->letters)
+    if (!own->letters) {
         own->letters = list_runner_work(runner_data(runner), own->entry);
+        list_runner_set_host(own->letters, own->post.message);
+    }
     return own->letters;
 }
 
@@ -200,8 +299,8 @@ static bool know_stranger(Post *post, GError **error)
     g_autoptr(GError) refusal = NULL;
     const GPtrArray *senders = post_senders(post);
     if (!g_ptr_array_find_with_equal_func(post->hits, "nonmember-moderation", g_str_equal, NULL) || senders->len == 0 ||
-        member_add(post->store, post->list->list_id, ROLE_NONMEMBER, senders->pdata[0], NULL, NULL, &refusal) ||
-        g_error_matches(refusal, FAIL, FAIL_EXISTS) || g_error_matches(refusal, FAIL, FAIL_NEVER))
+        stranger_note(post->store, post->list->list_id, senders->pdata[0], post->now, &refusal) ||
+        g_error_matches(refusal, FAIL, FAIL_NEVER))
         return true;
     g_propagate_error(error, g_steal_pointer(&refusal));
     return false;
@@ -216,7 +315,8 @@ static bool ask_sender(Runner *runner, ListRunnerPost *own, const Held *held, bo
         bool wanted = g_ptr_array_find_with_equal_func(post->hits, rule_sender_confirmation.name, g_str_equal, NULL);
         if (!wanted || post->no_requests || !post_may_answer(post) || !answer_allowed(held->sender, post->message))
             return true;
-        if (!letter_allowed(letters_of(runner, own), post->list, held->sender, asked, error))
+        const LetterAsking asking = {.address = held->sender, .kind = "post"};
+        if (!letter_asking_allowed(letters_of(runner, own), post->list, &asking, asked, error))
             return false;
     }
     return !*asked || held_ask_sender(letters_of(runner, own), post->list, held, error);
@@ -227,8 +327,7 @@ static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
     Held *found;
     const List *list = own->post.list;
     bool asked, poster = false;
-    if (!own->before &&
-        (!store_held(own->entry, &own->post, &own->number, error) || !know_stranger(&own->post, error)))
+    if (!own->before && (!store_held(own, error) || !know_stranger(&own->post, error)))
         return false;
     if (!find_held(&own->post, own->number, &found, error))
         return false;
@@ -264,9 +363,42 @@ static bool respond(Runner *runner, ListRunnerPost *own, GError **error)
     return autorespond(letters_of(runner, own), post->list, &mail, error);
 }
 
+/* A post that is to be held, but for which there is no room, is rejected. Sets own->stranger of one that stays held. */
+static bool find_room(ListRunnerPost *own, GError **error)
+{
+    Post *post = &own->post;
+    HeldRoom taken;
+    uint64_t most = list_refused_size(post->list);
+    int64_t room = MIN(post->list->max_held_size, INT32_MAX) * 1024 * 1024, size = (int64_t)post->size + HELD_ROW_BYTES;
+    if (own->verdict != VERDICT_HOLD)
+        return true;
+    if (most > 0 && post->size > most) { /* it came by another door than lmtp, or in parts */
+        own->verdict = VERDICT_REJECT;
+        post_add_reason(post, "The message has %zu octets; the list allows %" PRIu64 " KiB.", post->size, most / 1024);
+        return true;
+    }
+    if (!find_stranger(own, error))
+        return false;
+    if (room == 0)
+        return true;
+    if (!held_room(post->store, post->list->list_id, &taken, error))
+        return false;
+    if (taken.all + size <= room && (!own->stranger || taken.strangers + size <= room / 2))
+        return true;
+    own->verdict = VERDICT_REJECT;
+    post_add_reason(post, "There is no room for more posts that wait for the moderators. Post again later.");
+    return true;
+}
+
+/* The Message-ID comes last: a post that is rejected for want of room may come again. */
+static bool decide_finally(ListRunnerPost *own, GError **error)
+{
+    return count_for_burst(own, error) && find_room(own, error) && record_message_id(own, error);
+}
+
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 {
-    bool done = (own->before || (record_message_id(own, error) && count_for_burst(own, error))) &&
+    bool done = count_wrong_password(own, error) && (own->before || decide_finally(own, error)) &&
                 respond(runner, own, error);
     if (done && own->verdict == VERDICT_ACCEPT)
         done = own->before || accept_post(own, error);
@@ -274,8 +406,8 @@ static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
         done = hold_post(runner, own, error);
     else if (done && own->verdict == VERDICT_REJECT)
         done = may_answer(runner, own, &own->tell, error);
-    bool noted = own->number != 0 || meta_bool(entry_meta(own->entry), KEY_OUTBOX, false);
-    return done && (own->before || !noted || list_runner_record_effect(runner, own->entry, own->number, error));
+    return done && (own->before || own->number == 0 ||
+                    list_runner_record_effect(runner, own->entry, own->number, error));
 }
 
 static bool end_batch(Runner *runner, GError **error)
@@ -352,12 +484,12 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 static const RunnerSpec spec = {
     .name = "in",
-    .start = list_posts_start,
-    .begin_batch = list_runner_refresh,
+    .start = start,
+    .begin_batch = begin_batch,
     .handle = handle,
     .end_batch = end_batch,
     .finish = finish,
-    .stop = list_posts_stop,
+    .stop = stop,
 };
 
 int main(int argc, char **argv)

@@ -19,11 +19,11 @@
 /* What all entries of a transaction share. */
 typedef struct TransactionParts {
     const LmtpTransaction *transaction;
-    const char *peer, *site_owner;
+    const char *peer;
+    const EntriesSite *site;
     char *message_id;
     GBytes *head, *body;
     const Draft *first; /* NULL: none yet */
-    Fragments *fragments;
     Partial partial;
     bool is_partial, loops;
 } TransactionParts;
@@ -52,7 +52,7 @@ static bool has_too_many_hops(const Message *message)
     return false;
 }
 
-static void read_message(TransactionParts *shared, const char *hostname)
+static void read_message(TransactionParts *shared)
 {
     g_autoptr(Message) message = message_new(shared->transaction->message);
     shared->loops = has_too_many_hops(message);
@@ -62,7 +62,8 @@ static void read_message(TransactionParts *shared, const char *hostname)
         shared->body = g_bytes_ref(shared->transaction->message);
         return;
     }
-    shared->message_id = g_strdup_printf("%" PRId64 ".%08x@%s", clock_unique(), g_random_int(), hostname);
+    shared->message_id = g_strdup_printf("%" PRId64 ".%08x@%s", clock_unique(), g_random_int(),
+                                         shared->site->hostname);
     g_autofree char *field = g_strdup_printf("<%s>", shared->message_id);
     message_prepend(message, "Message-ID", field);
     shared->head = message_head(message);
@@ -94,7 +95,7 @@ static Draft *make_draft(TransactionParts *shared, const LmtpRecipient *recipien
         meta_set_string(meta, KEY_ENVELOPE_SENDER, transaction->sender);
     Draft *draft = draft_new(key ? "defragment" : queue_of(address->to), meta);
     if (address->to == LIST_ADDRESS_SITE) {
-        const char *const owner[] = {shared->site_owner, NULL};
+        const char *const owner[] = {shared->site->site_owner, NULL};
         draft_set_addresses(draft, g_strdupv((char **)owner));
     }
     if (shared->first) {
@@ -109,21 +110,31 @@ static Draft *make_draft(TransactionParts *shared, const LmtpRecipient *recipien
     return draft;
 }
 
+/* The refusal of a message that is too large for the list, or whose size cannot be judged now; NULL: it is not. */
+static const char *refuse_size(const TransactionParts *shared, const ListAddress *address)
+{
+    uint64_t most;
+    g_autoptr(GError) error = NULL;
+    if (!lists_size_limit(shared->site->lists, address, &most, &error))
+        return ENTRIES_NO_DATABASE;
+    return most > 0 && g_bytes_get_size(shared->transaction->message) > most ? ENTRIES_TOO_LARGE : NULL;
+}
+
 /* Whether it is refused, or a part to be joined with others. Parts are only joined for the list itself, not for its
  * owners. */
 static FragmentAnswer decide(const TransactionParts *shared, const LmtpRecipient *recipient)
 {
     const ListAddress *address = recipient->data;
     FragmentAnswer answer = {0};
-    if (shared->loops)
-        answer.refusal = g_strdup(LOOPS);
-    if (shared->loops || !shared->is_partial || address->to != LIST_ADDRESS_POSTING)
+    answer.refusal = g_strdup(shared->loops ? LOOPS : refuse_size(shared, address));
+    if (answer.refusal || !shared->is_partial || address->to != LIST_ADDRESS_POSTING)
         return answer;
-    FragmentOffer offer = {address->list_id, shared->transaction->sender, &shared->partial,
+    FragmentOffer offer = {address->list_id, partial_sender(&shared->partial, shared->transaction->sender),
+                           &shared->partial,
                            g_bytes_get_size(shared->transaction->message)};
     g_autoptr(GError) error = NULL;
-    if (!fragments_decide(shared->fragments, &offer, &answer, &error))
-        answer.refusal = g_strdup("451 4.3.0 The database cannot be used now; try again later");
+    if (!fragments_decide(shared->site->fragments, &offer, &answer, &error))
+        answer.refusal = g_strdup(ENTRIES_NO_DATABASE);
     return answer;
 }
 
@@ -139,8 +150,7 @@ static void add_entry(Entries *entries, TransactionParts *shared, guint place)
     g_free(answer.key);
 }
 
-Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname,
-                     const char *site_owner, Fragments *fragments)
+Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const EntriesSite *site)
 {
     guint recipients = transaction->recipients->len;
     Entries *entries = g_new0(Entries, 1);
@@ -148,9 +158,8 @@ Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const
     entries->of = g_new0(size_t, recipients);
     entries->refusals = g_new0(char *, recipients);
     entries->recipients = recipients;
-    TransactionParts shared = {.transaction = transaction, .peer = peer, .site_owner = site_owner,
-                               .fragments = fragments};
-    read_message(&shared, hostname);
+    TransactionParts shared = {.transaction = transaction, .peer = peer, .site = site};
+    read_message(&shared);
     g_autoptr(GHashTable) seen = recipients > 1 ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) : NULL;
     for (guint i = 0; i < recipients; i++) {
         const LmtpRecipient *recipient = lmtp_recipient(transaction, i);

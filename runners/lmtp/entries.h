@@ -24,9 +24,18 @@ typedef struct Entries {
 
 #define ENTRIES_NONE SIZE_MAX
 
-/* The recipients' data are ListAddresses. peer is KEY_PEER; hostname stands in the Message-ID that is made; site_owner
- * gets the mail for LIST_ADDRESS_SITE. */
-Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname,
-                     const char *site_owner, Fragments *fragments);
+/* What entries need to know of the site; borrowed. */
+typedef struct EntriesSite {
+    const char *hostname;   /* stands in the Message-ID that is made */
+    const char *site_owner; /* gets the mail for LIST_ADDRESS_SITE */
+    Lists *lists;           /* for the limits of sizes */
+    Fragments *fragments;
+} EntriesSite;
+
+#define ENTRIES_NO_DATABASE "451 4.3.0 The database cannot be used now; try again later"
+#define ENTRIES_TOO_LARGE "552 5.3.4 The message is larger than this list takes"
+
+/* The recipients' data are ListAddresses. peer is KEY_PEER. */
+Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const EntriesSite *site);
 void entries_free(Entries *entries);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Entries, entries_free)

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * What the door does with message/partial: whether the list has parts joined,
- * and whether there is room for one more set (runners/defragment/README.md, "Limits"). What was let in
- * and is not in the index yet is remembered, so that a flood does not slip in while the runner is behind.
+ * and whether there is room for the part's octets (runners/defragment/README.md, "Limits"). What was let in since the
+ * index was asked is counted, so that a flood does not slip in while the runner is behind.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Fragments, fragments_free)
 
 /* A part that was handed in for a list. */
 typedef struct FragmentOffer {
-    const char *list_id, *sender;
+    const char *list_id, *sender; /* partial_sender() */
     const Partial *partial;
     size_t size;
 } FragmentOffer;

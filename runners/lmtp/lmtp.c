@@ -26,7 +26,6 @@
 #define SPACE_TRUST_US (CLOCK_SECOND / 100) /* how old a look at the free space may be */
 #define UNKNOWN "550 5.1.1 There is no such list here"
 #define NOT_HERE "550 5.1.1 This list takes no mail at this address"
-#define NO_DATABASE "451 4.3.0 The database cannot be used now; try again later"
 #define NO_SPACE "452 4.3.1 There is too little space on the disk; try again later"
 
 typedef struct Lmtp {
@@ -34,12 +33,12 @@ typedef struct Lmtp {
     LmtpServer *server;
     Lists *lists;
     Fragments *fragments;
+    EntriesSite site;
     Commit *commit;
     Brake *brake;
     struct timeval brake_delay;
     struct event *committed;
     struct event *turn_end; /* comes after all that this turn of the loop has to do */
-    const char *hostname, *site_owner;
     uint64_t min_free;
     int spool_fd; /* the loop's own view of the spool, for its free space */
     uint64_t free_space;
@@ -117,24 +116,37 @@ static size_t memory_for(const LmtpSession *session, const LmtpRecipient *recipi
     return ENTRY_MEMORY + parts + metadata;
 }
 
+/* Why an address that was found takes no mail, or not such a large one as was announced; NULL: it does. */
+static const char *refuse_found(Lmtp *lmtp, const LmtpSession *session, const ListAddress *address)
+{
+    uint64_t most, announced = lmtp_session_announced(session);
+    g_autoptr(GError) error = NULL;
+    if (!lists_takes(lmtp->lists, address))
+        return NOT_HERE;
+    if (announced == 0)
+        return NULL;
+    if (!lists_size_limit(lmtp->lists, address, &most, &error))
+        return ENTRIES_NO_DATABASE;
+    return most > 0 && announced > most ? ENTRIES_TOO_LARGE : NULL;
+}
+
 static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, void *data)
 {
     Lmtp *lmtp = data;
     const LmtpClient *client = lmtp_session_data(session);
     g_autoptr(GError) error = NULL;
     recipient->data = lists_find(lmtp->lists, recipient->address, &error);
-    if (recipient->data && lists_takes(lmtp->lists, recipient->data)) {
+    const char *refusal = recipient->data ? refuse_found(lmtp, session, recipient->data) : NULL;
+    if (recipient->data && !refusal)
         recipient->size = memory_for(session, recipient);
-        return NULL;
-    }
-    if (recipient->data) {
+    else if (recipient->data)
         g_clear_pointer(&recipient->data, list_address_free);
-        return NOT_HERE;
-    }
+    if (recipient->data || refusal)
+        return refusal;
     bool unknown = g_error_matches(error, FAIL, FAIL_MISSING);
     log_info("- to=<%s> from=<%s> peer=%s result=%s", recipient->address, lmtp_session_transaction(session)->sender,
              client->peer, unknown ? "unknown" : "deferred");
-    return unknown ? UNKNOWN : NO_DATABASE;
+    return unknown ? UNKNOWN : ENTRIES_NO_DATABASE;
 }
 
 static const char *on_content(LmtpSession *session, void *data)
@@ -214,7 +226,7 @@ static void on_message(LmtpSession *session, LmtpTransaction *transaction, void 
     LmtpJob *job = g_new0(LmtpJob, 1);
     job->client = g_rc_box_acquire(client);
     job->transaction = transaction;
-    job->entries = entries_new(transaction, peer, lmtp->hostname, lmtp->site_owner, lmtp->fragments);
+    job->entries = entries_new(transaction, peer, &lmtp->site);
     job->commit = (CommitJob){.entries = job->entries->group, .count = job->entries->count, .data = job};
     if (job->entries->count == 0) {
         answer(lmtp, job); /* nobody takes it */
@@ -378,13 +390,14 @@ static bool lmtp_start(Listener *listener, GError **error)
         return fail_errno(error, FAIL_LATER, "open %s", directory);
     Lmtp *lmtp = g_new0(Lmtp, 1);
     lmtp->listener = listener;
-    lmtp->hostname = config_string(config, "site", "hostname");
-    lmtp->site_owner = config_string(config, "site", "site_owner");
     lmtp->min_free = config_size(config, "spool", "min_free");
     lmtp->spool_fd = own_fd;
-    lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);
+    lmtp->server = lmtp_server_new(config_string(config, "site", "hostname"), &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);
     lmtp->fragments = fragments_new(config, lmtp->lists);
+    lmtp->site = (EntriesSite){.hostname = config_string(config, "site", "hostname"),
+                               .site_owner = config_string(config, "site", "site_owner"),
+                               .lists = lmtp->lists, .fragments = lmtp->fragments};
     lmtp->commit = g_steal_pointer(&commit);
     int64_t delay = config_duration(config, "lmtp", "in_flow_delay");
     lmtp->brake_delay = (struct timeval){delay / CLOCK_SECOND, delay % CLOCK_SECOND};

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/secret_file.h"
 #include "runners/keys.h"
 #include "runners/nntp/article.h"
 
@@ -148,8 +149,6 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 {
     ListRunner *shared = runner_data(runner);
     g_autoptr(GError) missing = NULL;
-    if (!list_runner_record_outbox(runner, entry, error))
-        return false;
     const List *list = list_cache_get(shared->lists, entry_list(entry), &missing);
     if (!list) {
         if (g_error_matches(missing, FAIL, FAIL_MISSING))
@@ -164,7 +163,12 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         list_runner_log(entry, "result=dropped (the list is no longer linked with a news group)");
         return true;
     }
-    return look ? news_fetch(runner, list, error) : post_entry(runner, entry, list, error);
+    if (!look)
+        return post_entry(runner, entry, list, error);
+    bool more, done = news_fetch(runner, list, &more, error);
+    if (more)
+        news_of(runner)->look_at = 0;
+    return done;
 }
 
 /* ---- start, idle, stop ---- */
@@ -174,18 +178,6 @@ static bool alive(void *data)
     Runner *runner = data;
     runner_progress(runner);
     return !runner_stopping(runner);
-}
-
-static char *read_password(const char *path, GError **error)
-{
-    g_autofree char *text = NULL;
-    g_autoptr(GError) problem = NULL;
-    if (!g_file_get_contents(path, &text, NULL, &problem)) {
-        fail(error, FAIL_CONFIG, "[nntp] password_file: %s", problem->message);
-        return NULL;
-    }
-    text[strcspn(text, "\r\n")] = '\0';
-    return g_steal_pointer(&text);
 }
 
 static bool start(Runner *runner, GError **error)
@@ -202,8 +194,10 @@ static bool start(Runner *runner, GError **error)
         tls++;
     if (tls != NNTP_TLS_NONE && !(news->tls = smtp_tls_new(config_string(config, "nntp", "tls_ca_file"), error)))
         return false;
-    if (user && !(news->password = read_password(config_string(config, "nntp", "password_file"), error)))
+    if (user && !(news->password = secret_file_line(config_string(config, "nntp", "password_file"), error))) {
+        g_prefix_error(error, "[nntp] password_file: ");
         return false;
+    }
     news->port = g_strdup_printf("%" G_GINT64_FORMAT, config_integer(config, "nntp", "port"));
     news->settings = (NntpSettings){
         .host = config_string(config, "nntp", "host"), .port = news->port, .user = user, .password = news->password,
@@ -213,16 +207,22 @@ static bool start(Runner *runner, GError **error)
     return true;
 }
 
+/* Posts to groups do not wait for what comes from there: the queue is looked at after each step. */
 static int64_t idle(Runner *runner)
 {
     News *news = news_of(runner);
-    int64_t now = clock_monotonic();
-    if (news->settings.host && runner_slice(runner).index == 0 && now >= news->look_at) {
-        news_fetch_all(runner);
-        news->look_at = clock_monotonic() + config_duration(runner_config(runner), "nntp", "poll_interval");
+    bool looks = news->settings.host && runner_slice(runner).index == 0;
+    if (looks && (news->round || clock_monotonic() >= news->look_at)) {
+        bool more;
+        if (!news_fetch_step(runner, &more))
+            return 0;
+        news->look_at = clock_monotonic() +
+                        (more ? 0 : config_duration(runner_config(runner), "nntp", "poll_interval"));
+        if (more)
+            return 0;
     }
     g_clear_pointer(&news->client, nntp_client_free); /* nobody needs it now, and the server need not keep it */
-    return runner_slice(runner).index == 0 && news->settings.host ? MAX(news->look_at - now, 0) : -1;
+    return looks ? MAX(news->look_at - clock_monotonic(), 0) : -1;
 }
 
 static void stop(Runner *runner)
@@ -231,6 +231,7 @@ static void stop(Runner *runner)
     News *news = shared ? shared->more : NULL;
     if (news) {
         nntp_client_free(news->client);
+        news_round_free(news->round);
         smtp_tls_free(news->tls);
         g_free(news->port);
         g_free(news->password);

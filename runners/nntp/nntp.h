@@ -9,6 +9,16 @@
 #include "net/nntp_client.h"
 #include "runners/list_runner.h"
 
+/* A look at the groups of all lists, one step at a time. */
+typedef struct NewsRound {
+    GPtrArray *places; /* of NewsPlace */
+    guint next;        /* the list that comes next */
+    bool more;         /* a list was not done with */
+    GString *faults;   /* for people */
+} NewsRound;
+
+void news_round_free(NewsRound *round);
+
 typedef struct News {
     NntpSettings settings;
     char *port, *user, *password;
@@ -18,6 +28,8 @@ typedef struct News {
     int64_t down_since;   /* clock_now() */
     int64_t try_at;       /* monotonic: not to be tried before */
     int64_t look_at;      /* monotonic: when groups are looked at */
+    NewsRound *round;     /* the look that is being done; NULL: none is */
+    int64_t last_arrival; /* us: of the last article that was put into the queue in */
     char *faults;         /* of the last look, for people; NULL: none */
 } News;
 
@@ -29,9 +41,11 @@ NntpClient *news_client(Runner *runner, GError **error);
 /* A call on the connection failed: forget it unless error is FAIL_MISSING. */
 void news_failed(Runner *runner, const GError *error);
 
-/* fetch.c: puts new articles of the list's group into the queue in, and notes how that went. */
-bool news_fetch(Runner *runner, const List *list, GError **error);
-/* The same for all lists that want it. Tells the master what a person must know. */
-void news_fetch_all(Runner *runner);
+/* fetch.c: Put new articles of the list's group into the queue in, no more than a step has room for, and note how that
+ * went. *more: the group has others. */
+bool news_fetch(Runner *runner, const List *list, bool *more, GError **error);
+/* Do the next step of the round of all lists that want it, and begin one if none is being done. Returns true when the
+ * round is done, and has told the master what a person must know; *more: another is worth while at once. */
+bool news_fetch_step(Runner *runner, bool *more);
 /* Tell the master. */
 void news_tell(Runner *runner);

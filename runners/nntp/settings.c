@@ -59,6 +59,7 @@ static void check(const ConfigCheck *check)
                         user->text);
     if (file && !user)
         config_complain(check, "nntp", file->name, "found %s without user; allowed are both or none", file->text);
+    config_check_secret(check, "nntp", "password_file");
 }
 
 const ConfigSettings nntp_settings = {.tables = tables, .members = members, .check = check};

@@ -6,14 +6,13 @@
 
 #include "base/clock.h"
 
-/* Waits that were shorter by chance count as whole ones. */
 static int64_t step(const Backoff *backoff, int64_t age_us)
 {
-    double over = 0;
+    int64_t over = 0;
     size_t at = 0;
     for (; at + 1 < backoff->count; at++) {
-        over += (double)backoff->steps[at] * (100 - backoff->jitter) / 100;
-        if ((double)age_us < over)
+        over += backoff->steps[at];
+        if (age_us < over)
             break;
     }
     return backoff->steps[at];
@@ -23,7 +22,7 @@ int64_t backoff_delay(const Backoff *backoff, int64_t age_us, double chance)
 {
     int64_t delay = backoff->count > 0 ? step(backoff, age_us)
                                        : CLAMP(age_us, backoff->min_us, MAX(backoff->min_us, backoff->max_us));
-    return delay + (int64_t)((double)delay * backoff->jitter / 100 * (2 * chance - 1));
+    return delay + (int64_t)((double)delay * backoff->jitter / 100 * chance);
 }
 
 bool backoff_expired(const Backoff *backoff, int64_t age_us)

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How long refused mail waits: as long as it is old, within limits, or by a schedule; and a little more or less, so
- * that what failed together does not come back all at once. A schedule is a row of waits. Which of them is next is told
+ * How long refused mail waits: as long as it is old, within limits, or by a schedule; and a little longer by chance, so
+ * that what failed together does not come back all at once. It is never shorter, because a server that greylists counts
+ * the time: who comes a second early waits once more. A schedule is a row of waits. Which of them is next is told
  * from the age: each step is over when the mail is as old as the waits so far come to.
  */
 #include <stdbool.h>
@@ -14,7 +15,7 @@ typedef struct Backoff {
     int64_t min_us;
     int64_t max_us;
     int64_t lifetime_us; /* an attempt at this age or later is the last */
-    unsigned jitter;     /* percent, to both sides */
+    unsigned jitter;     /* percent, the most by which a wait is longer */
     const int64_t *steps; /* us: the schedule, borrowed */
     size_t count;         /* 0: none */
 } Backoff;

@@ -128,6 +128,11 @@ ControlServer *control_server_new(struct event_base *base, const char *path, con
     return server;
 }
 
+bool control_server_present(const ControlServer *server)
+{
+    return access(server->path, F_OK) == 0;
+}
+
 void control_server_free(ControlServer *server)
 {
     if (!server)

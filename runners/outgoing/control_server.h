@@ -23,6 +23,7 @@
 #include <event2/event.h>
 #include <glib.h>
 #include <jansson.h>
+#include <stdbool.h>
 
 typedef struct ControlServer ControlServer;
 
@@ -34,5 +35,7 @@ typedef struct ControlOwner {
 /* FAIL_LATER when the socket cannot be made. */
 ControlServer *control_server_new(struct event_base *base, const char *path, const ControlOwner *owner, void *data,
                                   GError **error);
+/* Whether its socket still has its name. */
+bool control_server_present(const ControlServer *server);
 /* Hang up and remove the socket. */
 void control_server_free(ControlServer *server);

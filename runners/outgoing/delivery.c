@@ -44,10 +44,10 @@ Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GEr
     delivery->source = source;
     delivery->favoured = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
     delivery->claimed = clock_now();
-    delivery->queued = clock_steady();
+    delivery->queued = clock_steady() - MAX(delivery->claimed - entry_arrival(entry), 0);
     delivery->held.data = delivery;
     delivery->jobs = g_ptr_array_new_with_free_func(g_free);
-    delivery->doubts = (unsigned)CLAMP(meta_integer(entry_meta(entry), KEY_DOUBTS, 0), 0, DOUBTS_MAX);
+    delivery->doubts = (unsigned)CLAMP(meta_integer(entry_meta(entry), KEY_DOUBTS, 0), 0, G_MAXINT);
     return delivery;
 }
 
@@ -92,11 +92,24 @@ const Place *delivery_place(const Delivery *delivery, const Destination *destina
     return NULL;
 }
 
-void delivery_doubt(Delivery *delivery, size_t offset)
+static void add_offset(GHashTable **set, size_t offset)
 {
-    if (!delivery->doubtful)
-        delivery->doubtful = g_hash_table_new(NULL, NULL);
-    g_hash_table_add(delivery->doubtful, GSIZE_TO_POINTER(offset));
+    if (!*set)
+        *set = g_hash_table_new(NULL, NULL);
+    g_hash_table_add(*set, GSIZE_TO_POINTER(offset));
+}
+
+void delivery_lost(Delivery *delivery, size_t offset, bool in_doubt)
+{
+    add_offset(&delivery->lost, offset);
+    if (in_doubt)
+        add_offset(&delivery->doubtful, offset);
+}
+
+bool delivery_blameless(const Delivery *delivery, size_t offset)
+{
+    return delivery->doubts > 0 ||
+           (delivery->lost && g_hash_table_contains(delivery->lost, GSIZE_TO_POINTER(offset)));
 }
 
 void delivery_free(Delivery *delivery)
@@ -104,6 +117,7 @@ void delivery_free(Delivery *delivery)
     if (!delivery)
         return;
     leave_places(delivery);
+    g_clear_pointer(&delivery->lost, g_hash_table_unref);
     g_clear_pointer(&delivery->doubtful, g_hash_table_unref);
     g_clear_pointer(&delivery->parts, g_array_unref);
     g_ptr_array_unref(delivery->jobs);

@@ -19,10 +19,6 @@
 
 typedef struct Transport Transport;
 
-/* After this many attempts of which nobody knows whether they delivered the mail, a recipient counts as refused. So no
- * server can make us send more copies than this. */
-#define DOUBTS_MAX 3
-
 typedef struct Delivery {
     Entry *entry;
     unsigned source;    /* index of the inbox it came from */
@@ -43,15 +39,15 @@ typedef struct Delivery {
     bool listed, hungry;
     size_t sent, refused, deferred, parked;
     unsigned doubts;    /* attempts before this one after which nobody knew whether it was delivered */
-    GHashTable *doubtful; /* set of offsets: recipients that may have got the mail in this attempt; NULL: none */
-    bool over_doubted;  /* a recipient was refused for too many doubts, and the bounce could not be stored */
+    GHashTable *lost;   /* set of offsets: recipients whose transaction broke off in this attempt; NULL: none */
+    GHashTable *doubtful; /* those of them that may have got the mail all the same; NULL: none */
     GArray *places;     /* of Place: destinations for which recipients wait; NULL: none, or too many */
     bool scattered;     /* there were more than PLACES_MAX */
     GArray *parts;      /* of RetryPart (retry_parts.h): one for each draft that it becomes, in order; NULL: none */
     bool dirty;         /* marks were written since the last sync */
     char *last_reply;   /* of the last deferral */
     int64_t claimed;    /* wall clock */
-    int64_t queued;     /* the same by clock_steady() */
+    int64_t queued;     /* clock_steady(): when the mail arrived. What is at hand is served in that order */
     GList held;         /* in the list of all deliveries, in the order of claiming */
 } Delivery;
 
@@ -71,8 +67,11 @@ void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due
 /* Return what was noted for the destination; NULL when nothing was. */
 const Place *delivery_place(const Delivery *delivery, const Destination *destination);
 
-/* Note that the recipient at this offset may have got the mail: the connection was lost before the reply. */
-void delivery_doubt(Delivery *delivery, size_t offset);
+/* Note that the connection was lost while the mail went to the recipient at this offset. in_doubt: the server had all
+ * of it, and may have delivered it. */
+void delivery_lost(Delivery *delivery, size_t offset, bool in_doubt);
+/* Return true when nothing was ever said against this recipient: its transactions broke off. */
+bool delivery_blameless(const Delivery *delivery, size_t offset);
 
 /* Begin to deliver an entry, which is consumed; keys (of DkimKey) are borrowed. FAIL_NEVER: it cannot be delivered at
  * all; it stays the caller's. */

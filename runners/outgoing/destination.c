@@ -15,7 +15,10 @@
 #define RETURN_MAX (900 * CLOCK_SECOND)
 /* A further connection is tried after 1 s, 2 s, up to 64 s. */
 #define FULL_DOUBLINGS 6u
-/* Entries that are called back, as many as an inbox knows by name; so few need no tidying. */
+/* So many refused connections mean that there are too many. */
+#define REFUSED_SEVERAL 3
+/* How long a number of connections that was borne is believed to be so. */
+#define BORNE_MEMORY (60 * CLOCK_SECOND)
 /* Seconds for which there may be mail in memory; some batches may in any case. */
 #define IN_MEMORY 120
 #define IN_MEMORY_LEAST 5
@@ -155,7 +158,7 @@ bool destination_room(Destination *destination, int64_t now, int64_t *wake_at)
     /* Another one is tried from time to time, alone. */
     if (destination->full_until > now)
         *wake_at = destination->full_until;
-    return destination->full_until <= now && destination->sessions == destination->established;
+    return destination->full_until <= now && destination->sessions == destination->connections;
 }
 
 bool destination_crowded(Destination *destination, int64_t now)
@@ -214,7 +217,30 @@ void destination_learn_connections(Destination *destination, unsigned others, in
     if (destination->connections == 0 || others < destination->connections)
         destination->connections = MAX(others, 1);
     destination->grew = false;
+    destination->beyond = 0;
     destination_changed(destination);
+}
+
+void destination_turned_away(Destination *destination, unsigned others, int64_t now)
+{
+    bool borne = now < destination->borne_until && destination->established < destination->borne;
+    bool one_more = destination->connections > 0 && others >= destination->connections;
+    destination->turned_away++;
+    destination->beyond += !borne;
+    if (one_more || destination->beyond >= REFUSED_SEVERAL || destination->turned_away >= MAX(others, REFUSED_SEVERAL))
+        destination_learn_connections(destination, others, now);
+}
+
+/* Connections stand beside each other. */
+static void bears(Destination *destination, int64_t now)
+{
+    destination->turned_away = 0;
+    if (now < destination->borne_until && destination->established < destination->borne)
+        return;
+    if (destination->established > destination->borne)
+        destination->beyond = 0;
+    destination->borne = destination->established;
+    destination->borne_until = now + BORNE_MEMORY;
 }
 
 void destination_connecting(Destination *destination)
@@ -228,14 +254,15 @@ void destination_connected(Destination *destination, int64_t now)
     unsigned limit = destination->limits->window.limit;
     destination->established++;
     destination->counts.connections++;
+    bears(destination, now);
     destination_changed(destination);
-    if (destination->connections == 0 || destination->established <= destination->connections)
+    if (destination->connections == 0 || destination->sessions <= destination->connections)
         return;
-    destination->connections = destination->established;
-    if (destination->grew) /* the one before was borne, too: its limit is another now */
+    destination->connections = destination->sessions;
+    if (destination->grew) /* the one before was borne, too: its limit is another now, and the next comes at once */
         destination->refusals = 0;
+    destination->full_until = destination->grew ? now : now + full_time(destination);
     destination->grew = true;
-    destination->full_until = now + full_time(destination);
     if (limit > 0 && destination->connections >= limit)
         destination->connections = destination->refusals = 0;
 }
@@ -301,7 +328,9 @@ void destination_kill(Destination *destination, int64_t now, bool replied, doubl
 {
     destination_changed(destination);
     destination->window.size = 0;
-    destination->connections = destination->refusals = 0; /* it was going away, rather than full */
+    /* it was going away, rather than full */
+    destination->connections = destination->refusals = 0;
+    destination->turned_away = destination->beyond = destination->borne = 0;
     destination->deaths = MIN(destination->deaths + 1, DEATHS_MAX);
     destination->counts.deaths++;
     int64_t time = dead_time(destination, chance);

@@ -26,6 +26,7 @@
 #include "runners/outgoing/pipelining.h"
 #include "runners/outgoing/pace.h"
 #include "runners/outgoing/parked.h"
+#include "runners/outgoing/sizes.h"
 #include "runners/outgoing/window.h"
 
 #define DESTINATION_HISTOGRAM 12 /* bounds: destination_bounds */
@@ -51,18 +52,6 @@ typedef struct DestinationCounts {
 /* Upper bounds of the histogram, seconds. */
 extern const double destination_bounds[DESTINATION_HISTOGRAM];
 
-/* The sizes that the servers were found to take. Each is believed until a time by clock_steady(), after which more is
- * tried. 0: unknown. */
-typedef struct SizeLimits {
-    unsigned recipients;   /* of a transaction */
-    int64_t recipients_until;
-    unsigned unlikely;     /* a small number that was taken once, and is believed when it is seen again */
-    int64_t unlikely_until;
-    unsigned transactions; /* of a connection */
-    int64_t transactions_until;
-} SizeLimits;
-#define SIZE_MEMORY (INT64_C(24) * 3600 * 1000000)
-
 typedef struct Destination {
     char *name;
     const DestinationLimits *limits; /* the transport's */
@@ -81,6 +70,9 @@ typedef struct Destination {
     SizeLimits sizes;
     unsigned connections;  /* connections that it accepts at a time; 0: no limit was met */
     unsigned refusals;     /* attempts in a row at one connection more that were refused */
+    unsigned borne;        /* the most connections that stood at a time lately */
+    int64_t borne_until;   /* clock_steady(): this is believed */
+    unsigned turned_away, beyond; /* refused since the last accepted one; refused beside as many as were borne */
     bool grew;             /* no connection was refused since the last additional one succeeded */
     int64_t full_until;    /* clock_steady(): no additional connection is tried before */
     char *last_reply;      /* the last reply that refused something */
@@ -133,6 +125,9 @@ bool destination_learn_recipients(Destination *destination, unsigned taken, int6
 void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now);
 /* Learn that it refused a connection, or the mail on it, because there are too many beside the `others`. */
 void destination_learn_connections(Destination *destination, unsigned others, int64_t now);
+/* Count a connection that was refused, for whatever reason, beside `others`. How many it takes is learnt from several
+ * refusals beside as many as it bore lately, and from as many in a row as there are others. */
+void destination_turned_away(Destination *destination, unsigned others, int64_t now);
 /* Count a connection that is begun, one that was accepted, and one that has ended. */
 void destination_connecting(Destination *destination);
 void destination_connected(Destination *destination, int64_t now);

@@ -17,12 +17,11 @@
 
 /* Bounces entries stored at a time when a whole entry expires. */
 #define EXPIRE_GROUP 16
-/* Entries whose doubts are kept in memory. */
-#define DOUBTS_KEPT 100000
+/* Before an entry that cannot be shunted is tried again. */
+#define SHUNT_DELAY (60 * CLOCK_SECOND)
 
 void finish_init(Finish *finish)
 {
-    finish->doubts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (int i = 0; i < SOURCES; i++) {
         finish->outcomes[i] = g_ptr_array_new();
         finish->deliveries[i] = g_ptr_array_new();
@@ -35,36 +34,7 @@ void finish_clear(Finish *finish)
         g_ptr_array_unref(finish->outcomes[i]);
         g_ptr_array_unref(finish->deliveries[i]);
     }
-    g_hash_table_unref(finish->doubts);
     g_free(finish->steps);
-}
-
-unsigned finish_doubts(const Finish *finish, const Entry *entry)
-{
-    char hash[HASH_DIGITS + 1];
-    name_hash_format(entry_name(entry)->hash, hash);
-    return GPOINTER_TO_UINT(g_hash_table_lookup(finish->doubts, hash));
-}
-
-/* The entry goes back without having been written anew, though recipients of it are in doubt. */
-static void keep_doubts(Finish *finish, const Delivery *delivery)
-{
-    char hash[HASH_DIGITS + 1];
-    if (!delivery->doubtful && !delivery->over_doubted)
-        return;
-    name_hash_format(entry_name(delivery->entry)->hash, hash);
-    if (g_hash_table_size(finish->doubts) < DOUBTS_KEPT || g_hash_table_contains(finish->doubts, hash))
-        g_hash_table_replace(finish->doubts, g_strdup(hash),
-                             GUINT_TO_POINTER(MIN(delivery->doubts + 1, (unsigned)DOUBTS_MAX)));
-}
-
-static void forget_doubts(Finish *finish, const Delivery *delivery)
-{
-    char hash[HASH_DIGITS + 1];
-    if (g_hash_table_size(finish->doubts) == 0)
-        return;
-    name_hash_format(entry_name(delivery->entry)->hash, hash);
-    g_hash_table_remove(finish->doubts, hash);
 }
 
 /* When the system, and no server, is why it waits. */
@@ -79,7 +49,6 @@ static bool wait_again(Finish *finish, Delivery *delivery, int64_t due, GError *
 {
     if (!marks_sync_job(finish->marks, delivery, error))
         return false;
-    keep_doubts(finish, delivery);
     Inbox *inbox = finish->inboxes[delivery->source];
     Entry *entry = g_steal_pointer(&delivery->entry);
     delivery_free(delivery);
@@ -134,12 +103,12 @@ static void end_deferred(Finish *finish, Delivery *delivery, GArray *parts, bool
 }
 
 /* The destination calls the entry back when there is room, unless it was refused there. */
-static void note_parked(const Place *place, unsigned source, const uint8_t *hash, int64_t due)
+static void note_parked(const Place *place, unsigned source, const EntryName *name, int64_t arrival)
 {
-    Parked parked = {.source = source, .due = due};
+    Parked parked = {.source = source, .due = name->due, .arrival = arrival};
     if (place->tried)
         return;
-    memcpy(parked.hash, hash, sizeof parked.hash);
+    memcpy(parked.hash, name->hash, sizeof parked.hash);
     parked_add(&place->destination->parked, &parked, clock_now());
 }
 
@@ -150,7 +119,7 @@ static void note_parts(const Finish *finish, const Delivery *delivery, const Out
         const RetryPart *part = &g_array_index(delivery->parts, RetryPart, i);
         const EntryName *name = draft_name(outcome->drafts->pdata[i]);
         if (part->place && slice_owns(finish->slice, name->hash))
-            note_parked(part->place, SOURCE_RETRY, name->hash, name->due);
+            note_parked(part->place, SOURCE_RETRY, name, entry_arrival(delivery->entry));
     }
 }
 
@@ -166,8 +135,10 @@ static bool defer(Finish *finish, Delivery *delivery, GError **error)
         return true;
     }
     int64_t due = retry_part_due(first, delivery, clock_now());
+    EntryName name = *entry_name(delivery->entry);
+    name.due = due;
     if (untried)
-        note_parked(first->place, delivery->source, entry_name(delivery->entry)->hash, due);
+        note_parked(first->place, delivery->source, &name, entry_arrival(delivery->entry));
     else
         report_end(delivery, RETRY_QUEUE, "deferred");
     return wait_again(finish, delivery, due, error);
@@ -180,7 +151,6 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
     const char *last = delivery->last_reply;
     if (!last)
         last = meta_string(entry_meta(delivery->entry), KEY_LAST_REPLY, "delivery was tried for too long");
-    Failure failure = {.status = "4.4.7", .reply = last};
     BounceMaker *maker = bounce_maker_new(delivery);
     Recipient recipient;
     while (finish->marks->bounces->len < EXPIRE_GROUP && entry_next_recipient(delivery->entry, *offset, &recipient)) {
@@ -188,6 +158,7 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
         if (recipient.state != RECIPIENT_TODO)
             continue;
         content_address(&delivery->content, &recipient);
+        Failure failure = {"4.4.7", last, NULL, delivery_blameless(delivery, recipient.offset)};
         BounceDraft *full = bounce_maker_add(maker, &recipient, &failure);
         if (full)
             g_ptr_array_add(finish->marks->bounces, full);
@@ -198,10 +169,12 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
 }
 
 /* The last attempt was made: everybody who is left is bounced, a group at a time; between groups it may be time to
- * leave, and the rest is bounced by who comes after us. */
+ * leave, and the rest is bounced by who comes after us. Members whose transactions broke off are not charged with it;
+ * the list's owners are told of them. */
 static bool expire(Finish *finish, Delivery *delivery, GError **error)
 {
     report_end(delivery, BOUNCES_QUEUE, "expired");
+    g_autoptr(Draft) letter = warning_given_up(&finish->warning, delivery, clock_now());
     delivery->deferred = delivery->parked = 0; /* counts those again that cannot be stored */
     size_t offset = 0;
     bool left = true;
@@ -213,7 +186,9 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
     }
     if (left || delivery->deferred > 0)
         return wait_again(finish, delivery, left ? 0 : next_due(finish, delivery), error);
-    end(finish, delivery);
+    Outcome *outcome = end(finish, delivery);
+    if (letter)
+        outcome_add(outcome, g_steal_pointer(&letter));
     return true;
 }
 
@@ -223,7 +198,7 @@ static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
         end(finish, delivery);
         return true;
     }
-    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE, false) || delivery->doubts >= DOUBTS_MAX ||
+    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE, false) ||
         backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry)))
         return expire(finish, delivery, error);
     return defer(finish, delivery, error);
@@ -238,7 +213,6 @@ static bool settle_failure(Finish *finish, Delivery *delivery, const GError *why
               queue_name(inbox_queue(inbox)), later ? "cannot be moved on and waits" : "is preserved", why->message);
     if (!entry_sync_marks(delivery->entry, error))
         return false;
-    keep_doubts(finish, delivery);
     int64_t due = next_due(finish, delivery);
     Entry *entry = g_steal_pointer(&delivery->entry);
     return later ? inbox_release(inbox, entry, due, error) : inbox_preserve(inbox, entry, error);
@@ -263,7 +237,6 @@ static bool commit_source(Finish *finish, int source, GError **error)
         } else {
             report_end(delivery, moved ? RETRY_QUEUE : "-", moved ? "deferred" : "done");
             note_parts(finish, delivery, outcome);
-            forget_doubts(finish, delivery);
             finish->done++;
             if (!moved) /* should it come back, its marks might be missing */
                 marks_touch(finish->marks, entry_queue(delivery->entry));
@@ -302,6 +275,12 @@ bool finish_over(Finish *finish, GQueue *over, GError **error)
 bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error)
 {
     const char *from = queue_name(entry_queue(entry));
+    g_autoptr(GError) gone = NULL;
+    if (!spool_target(finish->spool, SHUNT_QUEUE, &gone)) {
+        log_error("%s list=%s queue=%s result=later (%s; it cannot be shunted: %s)", entry_trace(entry),
+                  entry_list(entry), from, why->message, gone->message);
+        return inbox_release(finish->inboxes[source], entry, clock_now() + SHUNT_DELAY, error);
+    }
     log_error("%s list=%s queue=%s to=" SHUNT_QUEUE " result=shunt (%s)", entry_trace(entry), entry_list(entry), from,
               why->message);
     Draft *draft = draft_from_entry(SHUNT_QUEUE, entry);

@@ -41,15 +41,10 @@ typedef struct Finish {
     GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */
     GPtrArray *deliveries[SOURCES];     /* of Delivery, without their entries: for the log */
     uint64_t done;                /* entries that left */
-    GHashTable *doubts;           /* hash in digits -> doubts of an entry that could not be written down with them */
 } Finish;
 
 void finish_init(Finish *finish);
 void finish_clear(Finish *finish);
-
-/* Return the number of attempts at an entry that may have delivered it and that its metadata do not count, because the
- * system had no room to write them down. */
-unsigned finish_doubts(const Finish *finish, const Entry *entry);
 
 /* End the deliveries in over, after their bounces have been stored. They leave the queue and are freed. Returns false
  * when the system failed in a way that only recovery can settle: end the process. */

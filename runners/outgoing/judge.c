@@ -13,6 +13,7 @@ typedef struct Judged {
     const Batch *batch;
     bool relay;
     bool progress; /* the connection has served for something */
+    size_t accepted; /* recipients of the transaction that were accepted */
 } Judged;
 
 static void note(ReplyVerdict *verdict, SiteNews news, const Fate *fate)
@@ -103,8 +104,19 @@ static void judge_farewell(const Judged *about, ReplyVerdict *verdict, Fate *fat
         verdict->transactions = about->batch->conn_use - 1;
 }
 
+/* A bare 452 means too many recipients (RFC 5321, 4.5.3.1.10), and may as well mean that a mailbox is full. The former
+ * is said of all recipients from a number on. */
+static bool too_many(const Judged *about, const Fate *fate)
+{
+    bool bare = (fate->code == 452 || fate->code == 552) &&
+                !g_regex_match_simple("^[45]52[ -][245]\\.", fate->reply, 0, 0);
+    return bare && fate->count > 1 && fate->accepted > 0 && fate->accepted == about->accepted;
+}
+
 static void judge_recipient(const Judged *about, ReplyVerdict *verdict, Fate *fate, ReplyScope scope)
 {
+    if (scope == REPLY_MESSAGE && too_many(about, fate))
+        scope = REPLY_TRANSACTION;
     if (scope == REPLY_TRANSACTION && fate->accepted > 0) {
         verdict->recipients = (unsigned)fate->accepted;
         goes_again(about, verdict, fate);
@@ -166,9 +178,10 @@ static void judge_fate(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 ReplyVerdict judge_batch(const ReplyTable *replies, const Destination *destination, bool relay, Batch *batch)
 {
     ReplyVerdict verdict = {.report = {.news = SITE_UNKNOWN}};
-    Judged about = {replies, destination, batch, relay, batch->conn_use > 1};
+    Judged about = {replies, destination, batch, relay, batch->conn_use > 1, 0};
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        about.accepted = MAX(about.accepted, fate->accepted);
         about.progress |= fate->verdict != SMTP_LATER || fate->accepted > 0 ||
                           (fate->phase == SMTP_RCPT && !fate->connection);
     }

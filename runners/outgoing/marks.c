@@ -47,9 +47,10 @@ static bool of_message(const Fate *fate)
 
 static void defer(Delivery *delivery, const Recipient *recipient, const Fate *fate)
 {
+    bool broke_off = fate->connection && fate->code == 0 && fate->phase >= SMTP_MAIL;
     delivery->deferred++;
-    if (fate->in_doubt)
-        delivery_doubt(delivery, recipient->offset);
+    if (broke_off)
+        delivery_lost(delivery, recipient->offset, fate->in_doubt);
 }
 
 bool marks_batch(Marks *marks, const Batch *batch, GError **error)
@@ -66,10 +67,6 @@ bool marks_batch(Marks *marks, const Batch *batch, GError **error)
             add_bounce(marks, bounce_maker_add(maker, recipient,
                                                &(Failure){fate->status, fate->reply, batch->relay,
                                                           of_message(fate)}));
-        else if (fate->in_doubt && delivery->doubts + 1 >= DOUBTS_MAX)
-            add_bounce(marks, bounce_maker_add(maker, recipient,
-                                               &(Failure){"4.4.2", "no answer came to the message, several times; it "
-                                                          "may have been delivered", batch->relay, false}));
         else
             defer(delivery, recipient, fate);
     }
@@ -97,7 +94,6 @@ bool marks_store_bounces(Marks *marks, Spool *spool, GError **error)
                       entry_trace(bounce->delivery->entry), entry_list(bounce->delivery->entry), bounce->offsets->len,
                       fault->message);
             bounce->delivery->deferred += bounce->offsets->len;
-            bounce->delivery->over_doubted |= bounce->delivery->doubts + 1 >= DOUBTS_MAX;
             continue;
         }
         bounce->delivery->refused += bounce->offsets->len;

@@ -123,19 +123,65 @@ void nexthop_take_path(Nexthop *nexthop, const char *path)
 }
 
 typedef struct HostChoice {
-    unsigned index, preference, chance;
-    bool bad;
+    const Host *host;
+    unsigned index, chance; /* chance: the same for all addresses of a name */
+    bool bad, last;
 } HostChoice;
 
+/* Those of avoid, and those that failed lately, come last; then by preference, and by the chance of their name. */
 static int compare_choices(const void *a, const void *b)
 {
     const HostChoice *one = a;
     const HostChoice *other = b;
-    if (one->bad != other->bad)
-        return one->bad ? 1 : -1;
-    if (one->preference != other->preference)
-        return one->preference < other->preference ? -1 : 1;
-    return one->chance < other->chance ? -1 : one->chance > other->chance;
+    if (one->last != other->last)
+        return one->last ? 1 : -1;
+    if (one->host->preference != other->host->preference)
+        return one->host->preference < other->host->preference ? -1 : 1;
+    if (one->chance != other->chance)
+        return one->chance < other->chance ? -1 : 1;
+    return one->index < other->index ? -1 : one->index > other->index;
+}
+
+static sa_family_t family_of(const HostChoice *choice)
+{
+    return choice->host->address.ss_family;
+}
+
+static unsigned chance_of(const HostChoice *choices, unsigned count, const char *name)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(choices[i].host->name, name) == 0)
+            return choices[i].chance;
+    return g_random_int();
+}
+
+/* Return whether a family has failed lately where the other has not. */
+static bool family_failed(const HostChoice *choices, unsigned count, sa_family_t family)
+{
+    bool failed = false, other_failed = false;
+    for (unsigned i = 0; i < count; i++)
+        *(family_of(&choices[i]) == family ? &failed : &other_failed) |= choices[i].bad;
+    return failed && !other_failed;
+}
+
+/* Append the addresses of one name to the order: the families by turns, that of the first address first unless it has
+ * failed. Of those of one preference any may be first; a relay's stand in the order of the system. */
+static unsigned *take_turns(const HostChoice *choices, unsigned count, bool failed, unsigned *order)
+{
+    g_autofree unsigned *queues = g_new(unsigned, 2 * (size_t)count);
+    unsigned lengths[2] = {0}, taken[2] = {0};
+    for (unsigned i = 0; i < count; i++) {
+        bool second = (family_of(&choices[i]) != family_of(&choices[0])) != failed;
+        queues[second * count + lengths[second]++] = choices[i].index;
+    }
+    bool equal = choices[0].host->preference == choices[count - 1].host->preference;
+    unsigned from = equal ? g_random_int() % count : 0;
+    for (unsigned turn = 0; taken[0] + taken[1] < count; turn++) {
+        unsigned which = turn % 2;
+        if (taken[which] < lengths[which])
+            *order++ = queues[which * count + (from + taken[which]++) % lengths[which]];
+    }
+    return order;
 }
 
 unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, const char *avoid, unsigned *count)
@@ -146,12 +192,17 @@ unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, const char *a
     g_autofree HostChoice *choices = g_new(HostChoice, *count);
     for (unsigned i = 0; i < *count; i++) {
         const Host *host = &g_array_index(nexthop->hosts, Host, i);
-        bool last = host->bad_until > monotonic || g_strcmp0(host->name, avoid) == 0;
-        choices[i] = (HostChoice){i, host->preference, g_random_int(), last};
+        bool bad = host->bad_until > monotonic;
+        choices[i] = (HostChoice){host, i, chance_of(choices, i, host->name), bad,
+                                  bad || g_strcmp0(host->name, avoid) == 0};
     }
     qsort(choices, *count, sizeof(HostChoice), compare_choices);
-    unsigned *order = g_new(unsigned, *count);
-    for (unsigned i = 0; i < *count; i++)
-        order[i] = choices[i].index;
+    unsigned *order = g_new(unsigned, *count), *end = order;
+    for (unsigned from = 0, to; from < *count; from = to) {
+        for (to = from + 1; to < *count && choices[to].last == choices[from].last &&
+                            strcmp(choices[to].host->name, choices[from].host->name) == 0;)
+            to++;
+        end = take_turns(choices + from, to - from, family_failed(choices, *count, family_of(&choices[from])), end);
+    }
     return order;
 }

@@ -55,7 +55,8 @@ void nexthop_take_addresses(Nexthop *nexthop, const struct addrinfo *addresses, 
 /* A socket on this host, known for good. */
 void nexthop_take_path(Nexthop *nexthop, const char *path);
 
-/* Indices of its hosts in the order in which one connection tries them: by preference, those that
- * failed lately last, equal ones in an order of chance. g_free(); NULL when there are none. */
-/* The one of avoid (a name) comes last; NULL: none does. */
+/* Return the indices of its hosts in the order in which one connection tries them: by preference, equal ones in an
+ * order of chance, the addresses of one host IPv6 and IPv4 by turns, so that a family that does not work costs one
+ * time-out.
+ * Those that failed lately, and the one named avoid (NULL: none), come last. g_free(); NULL when there are none. */
 unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, const char *avoid, unsigned *count);

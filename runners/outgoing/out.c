@@ -11,6 +11,7 @@
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/config.h"
@@ -40,6 +41,18 @@ G_NORETURN static void die(const char *doing, const GError *error)
 
 /* --- the master --------------------------------------------------------- */
 
+static void open_control(Out *out);
+
+/* The runtime directory may have been removed, and made again by the master. */
+static void keep_control(Out *out)
+{
+    const char *directory = config_string(out->config, "master", "runtime_directory");
+    if ((out->control && control_server_present(out->control)) || access(directory, W_OK) != 0)
+        return;
+    g_clear_pointer(&out->control, control_server_free);
+    open_control(out);
+}
+
 /* An event loop that comes round is moving, also while it waits for a slow server: the protocol's own time-outs
  * end that. */
 static void beat(Out *out)
@@ -53,6 +66,7 @@ static void beat(Out *out)
             oldest = first;
     }
     const Delivery *oldest_held = out->held.head ? out->held.head->data : NULL;
+    keep_control(out);
     out->beaten = clock_monotonic();
     out->beat_at = out->beaten + out->heartbeat_us;
     child_beat(++out->progress, out->finish.done, backlog, oldest, oldest_held ? entry_text(oldest_held->entry) : NULL);
@@ -115,13 +129,7 @@ static void adopt(Out *out, Entry *entry, unsigned source)
     out->notices += source == SOURCE_NOTICE;
     const char *chosen = meta_string(entry_meta(entry), KEY_TRANSPORT, NULL);
     delivery->chosen = chosen ? out_find_transport(out, chosen) : out->standard;
-    delivery->doubts = MAX(delivery->doubts, finish_doubts(&out->finish, entry));
-    if (delivery->doubts >= DOUBTS_MAX) { /* nobody gets another copy: those left are bounced */
-        delivery->withdrawn = true;
-        delivery->deferred = 1;
-    } else {
-        reader_begin(&out->reader, delivery);
-    }
+    reader_begin(&out->reader, delivery);
     if (delivery_over(delivery)) /* or a crash came between its last mark and its end */
         delivery_ends(out, delivery);
 }
@@ -282,9 +290,12 @@ static void turn(Out *out)
     g_autoptr(GError) error = NULL;
     bool moved = out->over.length > 0;
     finish_all(out);
-    for (int i = 0; i < SOURCES; i++)
+    for (int i = 0; i < SOURCES; i++) {
         if (!inbox_refresh(out->inboxes[i], &error))
             die("list the queue", error);
+        if (inbox_needs_start(out->inboxes[i]))
+            child_stop();
+    }
     marks_sync_begin(&out->marks);
     claim(out); /* meanwhile: it is felt by nobody yet */
     if (!marks_sync_end(&out->marks, &error))

@@ -41,10 +41,18 @@ size_t parked_count(const ParkedEntries *entries, int64_t now)
     return count;
 }
 
+static gint by_arrival(gconstpointer one, gconstpointer other)
+{
+    int64_t a = ((const Parked *)one)->arrival;
+    int64_t b = ((const Parked *)other)->arrival;
+    return (a > b) - (a < b);
+}
+
 void parked_move(ParkedEntries *entries, GArray *to)
 {
     if (entries->all)
         g_array_append_vals(to, entries->all->data, entries->all->len);
+    g_array_sort(to, by_arrival);
     parked_clear(entries);
 }
 

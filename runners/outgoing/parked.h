@@ -14,6 +14,7 @@ typedef struct Parked {
     unsigned source; /* the queue */
     uint8_t hash[20];
     int64_t due;     /* clock_now() */
+    int64_t arrival; /* of the mail */
 } Parked;
 
 /* All zero: none. */
@@ -26,6 +27,6 @@ typedef struct ParkedEntries {
 void parked_add(ParkedEntries *entries, const Parked *parked, int64_t now);
 /* Return how many are not due yet. */
 size_t parked_count(const ParkedEntries *entries, int64_t now);
-/* Append all to an array of Parked, and forget them. */
+/* Add all to an array of Parked, which is sorted by arrival then, and forget them. */
 void parked_move(ParkedEntries *entries, GArray *to);
 void parked_clear(ParkedEntries *entries);

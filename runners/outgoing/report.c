@@ -43,16 +43,19 @@ typedef struct ReportLine {
 static void line_begin(ReportLine *line, const Batch *batch, const char *delays, const Fate *fate)
 {
     const Entry *entry = batch->delivery->entry;
-    char use[24] = "";
+    char use[24] = "", repeat[24] = "";
+    unsigned doubts = batch->delivery->doubts;
     if (batch->conn_use > 1)
         g_snprintf(use, sizeof(use), " conn_use=%u", batch->conn_use);
+    if (doubts > 0 && batch->conn_use > 0)
+        g_snprintf(repeat, sizeof(repeat), " repeat=%u", doubts);
     line->fate = fate;
     g_string_printf(line->text, "%s list=%s queue=%s ", entry_trace(entry), entry_list(entry),
                     queue_name(entry_queue(entry)));
     line->head = line->text->len;
     g_free(line->tail);
-    line->tail = g_strdup_printf(" relay=%s%s %s dsn=%s status=%s%s (%s)", batch->relay ? batch->relay : "none", use,
-                                 delays, fate->status, statuses[fate->verdict],
+    line->tail = g_strdup_printf(" relay=%s%s%s %s dsn=%s status=%s%s (%s)", batch->relay ? batch->relay : "none", use,
+                                 repeat, delays, fate->status, statuses[fate->verdict],
                                  fate->in_doubt ? " doubt=may_have_been_delivered" : "", fate->text);
 }
 

@@ -146,12 +146,16 @@ static void give_rank(Scheduler *scheduler, Job *job)
     job->rank = before + (after - before) / 2;
 }
 
-/* Behind all that are as old or older; those on a stack belong to the one below them. */
+/* Behind all that are as old or older, and behind favoured ones, which were given their place; those on a stack belong
+ * to the one below them. */
 static GList *elder(const Scheduler *scheduler, int64_t queued)
 {
     GList *link = scheduler->jobs.tail;
-    while (link && (((Job *)link->data)->level > 0 || ((Job *)link->data)->queued > queued))
-        link = link->prev;
+    for (; link; link = link->prev) {
+        const Job *job = link->data;
+        if (job->level == 0 && (job->favoured || job->queued <= queued))
+            break;
+    }
     return link;
 }
 

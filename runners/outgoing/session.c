@@ -359,7 +359,7 @@ Destination *session_goes_on(const Transport *transport, const Destination *fron
     return NULL;
 }
 
-/* Closes one that only waits for the answer to its QUIT; destination NULL: of any. False: there is none. */
+/* Close one whose QUIT is about to go; destination NULL: of any. Return false when there is none. */
 static bool close_leaving(const Transport *transport, const Destination *destination)
 {
     for (guint i = 0; i < transport->sessions->len; i++) {
@@ -373,12 +373,13 @@ static bool close_leaving(const Transport *transport, const Destination *destina
     return false;
 }
 
-/* One connection fewer: one that is leaving, else one that waits for work. That says QUIT first, and for as long there
- * is one more than there should be. */
+/* Have one connection fewer: one that is leaving, else one that waits for work, which says QUIT. */
 static void make_room(Transport *transport)
 {
-    if (!close_leaving(transport, NULL) && !g_queue_is_empty(&transport->idle))
+    if (!close_leaving(transport, NULL) && !g_queue_is_empty(&transport->idle)) {
         session_quit(transport->idle.head->data);
+        close_leaving(transport, NULL);
+    }
 }
 
 void session_send(Transport *transport, Destination *destination, Batch *batch)

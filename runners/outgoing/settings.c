@@ -3,7 +3,6 @@
 /* The runner out, section [out], its ways out, sections [transport.NAME], and refusals, sections [reply.NAME]. */
 #include "base/config_table.h"
 
-#include <pwd.h>
 #include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -38,7 +37,7 @@ static const ConfigKey out_keys[] = {
     {"delay_warning_time", DURATION("0", 0, 100 * DAY),
      .about = "When the owners of a list are told, once, that a message is still not delivered to some; 0: never."},
     {"backoff_jitter", INTEGER("10", 0, 50, "percent"),
-     .about = "How far a wait may differ by chance, so that deferred mail does not come back all at once."},
+     .about = "How much longer a wait may be by chance, so that deferred mail does not come back all at once."},
     {"clog_warn_time", DURATION("300s", 0, DAY),
      .about = "How often at most a line in the log tells that one destination takes up more than a fifth of "
       "message_active_limit, so that other mail may have to wait; 0: never."},
@@ -59,6 +58,10 @@ static const ConfigKey out_keys[] = {
     {"own_names", LIST(NULL),
      .about = "Further names and addresses of this host beside hostname: type = mx does not deliver to ourselves.",
      .example = "mail.example.org 192.0.2.1"},
+    {"mx_private_addresses", BOOL("no"),
+     .about = "Whether type = mx delivers to loopback, link-local, private and other addresses that are not of the "
+      "public Internet. Whoever writes a domain's records chooses its addresses, so a site says yes only where mail "
+      "hosts of its own are at such ones."},
     {"inet_protocols", CHOICE("all", "all|ipv4|ipv6"),
      .about = "The kinds of address that type = mx looks for."},
     {"log_recipients", BOOL("yes"),
@@ -159,7 +162,7 @@ static const ConfigKey transport_keys[] = {
     {"rset_timeout", DURATION("20s", SECOND, DAY),
      .about = "How long the answer to RSET may take."},
     {"quit_timeout", DURATION("300s", SECOND, DAY),
-     .about = "How long the answer to QUIT may take."},
+     .about = "How long sending QUIT may take. The connection is closed without waiting for the answer."},
     {"helo_name", STRING(CONFIG_HOSTNAME),
      .about = "The name given in EHLO.",
      .example = "lists.example.org"},
@@ -239,33 +242,11 @@ static const ConfigMember members[] = {
 };
 /* clang-format on */
 
-/* Can the runners read it, whose user is that of [site]? Asked by root the owner tells, asked by others also whether
- * they can read it themselves. */
-static void check_owner(const ConfigCheck *check, const char *section, const ConfigValue *file, uid_t owner)
-{
-    const ConfigValue *user = config_usable(check, "site", "user");
-    const struct passwd *account = user ? getpwnam(user->text) : NULL;
-    if (!account || account->pw_uid == owner || (geteuid() != 0 && access(file->text, R_OK) == 0))
-        return;
-    config_complain(check, section, file->name, "found %s, which the user %s cannot read; allowed is a file of that "
-                    "user (chown %s %s)", file->text, user->text, user->text, file->text);
-}
-
 static void check_password_file(const ConfigCheck *check, const char *section)
 {
-    const ConfigValue *file = config_usable(check, section, "auth_password_file");
     struct stat status;
-    if (!file || !config_check_file(check, section, file->name, &status))
-        return;
-    if (!S_ISREG(status.st_mode))
-        config_complain(check, section, file->name, "found %s, which is no file; allowed is a file whose first line "
-                        "is the password", file->text);
-    else if (status.st_mode & (S_IRWXG | S_IRWXO))
-        config_complain(check, section, file->name, "found %s, which others than its owner can read or write (mode "
-                        "%03o); allowed is mode 600 (chmod 600 %s)", file->text, (unsigned)status.st_mode & 0777,
-                        file->text);
-    else
-        check_owner(check, section, file, status.st_uid);
+    if (config_check_file(check, section, "auth_password_file", &status))
+        config_check_secret(check, section, "auth_password_file");
 }
 
 static void check_certificates(const ConfigCheck *check, const char *section)

@@ -127,7 +127,8 @@ static MxResolver *open_resolver(Out *out, GError **error)
         g_ptr_array_add(own, (char *)*name);
     g_ptr_array_add(own, NULL);
     unsigned families = strcmp(protocols, "ipv4") == 0 ? MX_IPV4 : strcmp(protocols, "ipv6") == 0 ? MX_IPV6 : 0;
-    MxSettings settings = {.servers = csv, .own = (const char *const *)own->pdata, .families = families};
+    MxSettings settings = {.servers = csv, .own = (const char *const *)own->pdata, .families = families,
+                           .private_addresses = config_bool(config, "out", "mx_private_addresses")};
     MxResolver *resolver = mx_resolver_new(out->base, &settings, error);
     if (!resolver)
         g_prefix_error(error, "[out] name_servers: ");
@@ -168,6 +169,7 @@ static bool open_spool(Out *out, GError **error)
     Wakeup wakeup = wakeup_configured(out->config);
     out->spool = spool_open(config_string(out->config, "spool", "directory"), error);
     for (int i = 0; out->spool && i < SOURCES; i++) {
+        wakeup.put_off = i == SOURCE_RETRY;
         out->inboxes[i] = inbox_open(out->spool, queues[i], out->slice, wakeup, error);
         if (!out->inboxes[i])
             return false;

@@ -278,8 +278,8 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
     if (!verdict.full)
         destination_set_reason(destination, why->status, why->text);
     tell(transport, destination, &verdict.report, &(Flight){.sent = 1, .back = 1});
-    if (others) /* it is at its limit, not away */
-        destination_learn_connections(destination, destination->sessions, clock_steady());
+    if (others) /* it may be at its limit, not away */
+        destination_turned_away(destination, destination->sessions, clock_steady());
     bool tries = destination->established > 0 || verdict.full || (others && batch->unconnected++ < UNCONNECTED_MAX);
     if (!closed(destination) && tries) {
         batch->nexthop->batches--;

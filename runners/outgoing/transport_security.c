@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* What [transport.NAME] says of TLS and AUTH. */
-#include <errno.h>
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/auto.h"
 #include "base/fail.h"
-#include "base/log.h"
+#include "base/secret_file.h"
 #include "runners/outgoing/transport_internal.h"
 
 /* With its line end. */
@@ -37,26 +32,13 @@ static unsigned read_mechanisms(const char *const *words)
 /* The first line of the file; g_free() after it was cleansed. */
 static char *read_password(const char *path, GError **error)
 {
-    struct stat status;
-    auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
-    char text[PASSWORD_MAX + 1];
-    ssize_t length = fd >= 0 && fstat(fd, &status) == 0 ? read(fd, text, PASSWORD_MAX) : -1;
-    if (length < 0) {
-        fail_errno(error, FAIL_CONFIG, "%s", path);
-        return NULL;
-    }
-    text[length] = '\0';
-    size_t line = strcspn(text, "\r\n");
-    text[line] = '\0';
-    bool good = line > 0 && line < PASSWORD_MAX && strlen(text) == line;
-    char *password = good ? g_strdup(text) : NULL;
-    OPENSSL_cleanse(text, sizeof(text));
-    if (!good)
-        fail(error, FAIL_CONFIG, "%s: found no password; wanted is one line of at most %d octets", path,
-             PASSWORD_MAX - 1);
-    else if (status.st_mode & (S_IROTH | S_IWOTH))
-        log_warn("%s can be read or written by everybody: it holds a password", path);
-    return password;
+    char *password = secret_file_line(path, error);
+    if (!password || strlen(password) < PASSWORD_MAX)
+        return password;
+    fail(error, FAIL_CONFIG, "%s: wanted is a password of at most %d bytes", path, PASSWORD_MAX - 1);
+    OPENSSL_cleanse(password, strlen(password));
+    g_free(password);
+    return NULL;
 }
 
 static bool read_auth(Transport *transport, const char *section, GError **error)

@@ -7,28 +7,44 @@
 
 #include "base/clock.h"
 #include "mail/dsn.h"
+#include "mail/loop_mark.h"
 #include "mail/notice.h"
 #include "runners/keys.h"
 
 /* Recipients that are named; the others are counted. */
 #define NAMED_MAX 100
 
-bool warning_due(const Warning *warning, const Delivery *delivery, int64_t now)
+/* A report, for whom it is. */
+typedef struct WarningReport {
+    const Warning *warning;
+    const Delivery *delivery;
+    bool given_up; /* only those whose transactions broke off; else all who are left */
+    int64_t now;
+} WarningReport;
+
+/* It is the post of a list, by somebody. */
+static bool is_post(const Delivery *delivery)
 {
-    json_t *meta = entry_meta(delivery->entry);
-    return warning->after_us > 0 && now - entry_arrival(delivery->entry) >= warning->after_us &&
-           !meta_bool(meta, KEY_WARNED, false) && *entry_list(delivery->entry) && *delivery->content.sender &&
-           *meta_string(meta, KEY_SENDER, "");
+    return *entry_list(delivery->entry) && *delivery->content.sender &&
+           *meta_string(entry_meta(delivery->entry), KEY_SENDER, "");
 }
 
-/* Those who are still to do, as many as are named; *count: all of them. */
-static GPtrArray *waiting(const Delivery *delivery, size_t *count)
+bool warning_due(const Warning *warning, const Delivery *delivery, int64_t now)
 {
+    return warning->after_us > 0 && now - entry_arrival(delivery->entry) >= warning->after_us &&
+           !meta_bool(entry_meta(delivery->entry), KEY_WARNED, false) && is_post(delivery);
+}
+
+/* Those whom it concerns, as many as are named; *count: all of them. */
+static GPtrArray *concerned(const WarningReport *report, size_t *count)
+{
+    const Delivery *delivery = report->delivery;
     GPtrArray *addresses = g_ptr_array_new_with_free_func(g_free);
     Recipient recipient;
     *count = 0;
     for (size_t offset = 0; entry_next_recipient(delivery->entry, offset, &recipient); offset = recipient.next) {
-        if (recipient.state != RECIPIENT_TODO || ++*count > NAMED_MAX)
+        if (recipient.state != RECIPIENT_TODO ||
+            (report->given_up && !delivery_blameless(delivery, recipient.offset)) || ++*count > NAMED_MAX)
             continue;
         content_address(&delivery->content, &recipient);
         g_ptr_array_add(addresses, g_strndup(recipient.address, recipient.length));
@@ -36,19 +52,20 @@ static GPtrArray *waiting(const Delivery *delivery, size_t *count)
     return addresses;
 }
 
-static char *delivery_status(const Warning *warning, const Delivery *delivery, const GPtrArray *addresses, int64_t now)
+static char *delivery_status(const WarningReport *report, const GPtrArray *addresses)
 {
+    const Delivery *delivery = report->delivery;
     g_autofree DsnRecipient *recipients = g_new0(DsnRecipient, addresses->len + 1);
     for (guint at = 0; at < addresses->len; at++)
         recipients[at] = (DsnRecipient){.address = addresses->pdata[at],
-                                        .delayed = true,
+                                        .delayed = !report->given_up,
                                         .status = "4.4.7",
                                         .reply = delivery->last_reply};
     int64_t arrival = entry_arrival(delivery->entry);
-    return dsn_delivery_status(&(Dsn){.reporting_host = warning->host,
+    return dsn_delivery_status(&(Dsn){.reporting_host = report->warning->host,
                                       .arrival = arrival,
-                                      .last_attempt = now,
-                                      .retry_until = arrival + warning->lifetime_us,
+                                      .last_attempt = report->now,
+                                      .retry_until = arrival + report->warning->lifetime_us,
                                       .recipients = recipients,
                                       .count = addresses->len});
 }
@@ -67,19 +84,31 @@ static char *span(int64_t time)
     return g_strdup_printf("%" PRId64 " %s%s", count, units[unit].name, count == 1 ? "" : "s");
 }
 
-/* addresses: those that are named, of all the count who wait. waited in microseconds. */
-static char *text_for_people(const Delivery *delivery, const GPtrArray *addresses, size_t count, int64_t waited_us,
-                             int64_t lifetime_us)
+/* addresses: those that are named, of all the count who are concerned. */
+static char *text_for_people(const WarningReport *report, const GPtrArray *addresses, size_t count)
 {
-    g_autofree char *waited = span(waited_us);
-    g_autofree char *lifetime = span(lifetime_us);
+    const Delivery *delivery = report->delivery;
+    const char *list = entry_list(delivery->entry);
+    g_autofree char *waited = span(report->now - entry_arrival(delivery->entry));
+    g_autofree char *lifetime = span(report->warning->lifetime_us);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text,
-                           "Subject: Delayed: mail of list %s\n\n"
+                           "Subject: %s: mail of list %s\n\n"
                            "A message of the list %s could not be delivered to %zu of its recipients\n"
-                           "for %s. It is tried until it is %s old; nothing needs to be\n"
-                           "done about the message.\n\nThe last answer was:\n  %s\n\nRecipients:\n",
-                           entry_list(delivery->entry), entry_list(delivery->entry), count, waited, lifetime,
+                           "for %s. ",
+                           report->given_up ? "Not delivered" : "Delayed", list, list, count, waited);
+    if (report->given_up)
+        g_string_append(text,
+                        "It is not tried again. The connection was lost each time before the\n"
+                        "server acknowledged the message, so some may have got it. This is not counted\n"
+                        "against the members. The log names the server; the message itself may be\n"
+                        "what it cannot take.\n");
+    else
+        g_string_append_printf(text,
+                               "It is tried until it is %s old; nothing needs to be\n"
+                               "done about the message.\n",
+                               lifetime);
+    g_string_append_printf(text, "\nThe last answer was:\n  %s\n\nRecipients:\n",
                            delivery->last_reply ? delivery->last_reply : "none");
     for (guint at = 0; at < addresses->len; at++)
         g_string_append_printf(text, "  %s\n", (const char *)addresses->pdata[at]);
@@ -98,15 +127,24 @@ static char *owner_address(const Delivery *delivery)
     return g_strdup_printf("%.*s-owner@%s", (int)name, list, host);
 }
 
-static void add_message(Draft *draft, const Warning *warning, const Delivery *delivery, int64_t now)
+/* The warning has been where the message has been that it is about. */
+static void add_mark(Draft *draft, GBytes *about)
 {
-    size_t count;
-    g_autoptr(GPtrArray) addresses = waiting(delivery, &count);
-    g_autofree char *status = delivery_status(warning, delivery, addresses, now);
-    g_autofree char *text = text_for_people(delivery, addresses, count, now - entry_arrival(delivery->entry),
-                                            warning->lifetime_us);
+    g_autoptr(Message) message = message_new(about);
+    size_t index = 0;
+    const Field *field = message_find(message, LOOP_MARK_FIELD, &index);
+    g_autoptr(GBytes) copy = field ? g_bytes_new(field->text, field->length) : NULL;
+    if (copy)
+        draft_add_message(draft, copy);
+}
+
+static void add_message(Draft *draft, const WarningReport *report, const GPtrArray *addresses, size_t count)
+{
+    const Delivery *delivery = report->delivery;
+    g_autofree char *status = delivery_status(report, addresses);
+    g_autofree char *text = text_for_people(report, addresses, count);
     g_autofree char *owner = owner_address(delivery);
-    g_autofree char *id = g_strdup_printf("%s.delayed@%s", entry_text(delivery->entry), warning->host);
+    g_autofree char *id = notice_id(report->given_up ? "failed" : "delayed", report->warning->host);
     meta_set_string(draft_meta(draft), KEY_RECIPIENT, owner);
     meta_set_string(draft_meta(draft), KEY_MESSAGE_ID, id);
     g_autoptr(GPtrArray) pieces = notice_compose(&(Notice){.from_name = "Mail delivery",
@@ -114,23 +152,40 @@ static void add_message(Draft *draft, const Warning *warning, const Delivery *de
                                                            .to = owner,
                                                            .text = text,
                                                            .id = id,
-                                                           .date = now,
+                                                           .date = report->now,
                                                            .attach = NOTICE_HEADER,
                                                            .about = delivery->content.message,
                                                            .delivery_status = status});
+    add_mark(draft, delivery->content.message);
     for (guint at = 0; at < pieces->len; at++)
         draft_add_message(draft, pieces->pdata[at]);
 }
 
-Draft *warning_draft(const Warning *warning, const Delivery *delivery, int64_t now)
+static Draft *draft_of(const WarningReport *report, const GPtrArray *addresses, size_t count)
 {
     json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, entry_list(delivery->entry));
-    meta_set_string(meta, META_TRACE, entry_trace(delivery->entry));
-    meta_set_integer(meta, META_ARRIVAL, now);
+    meta_set_string(meta, META_LIST, entry_list(report->delivery->entry));
+    meta_set_string(meta, META_TRACE, entry_trace(report->delivery->entry));
+    meta_set_integer(meta, META_ARRIVAL, report->now);
     meta_set_string(meta, KEY_TO, TO_OWNER);
     meta_set_string(meta, KEY_SENDER, "");
     Draft *draft = draft_new("in", meta);
-    add_message(draft, warning, delivery, now);
+    add_message(draft, report, addresses, count);
     return draft;
+}
+
+Draft *warning_draft(const Warning *warning, const Delivery *delivery, int64_t now)
+{
+    WarningReport report = {warning, delivery, false, now};
+    size_t count;
+    g_autoptr(GPtrArray) addresses = concerned(&report, &count);
+    return draft_of(&report, addresses, count);
+}
+
+Draft *warning_given_up(const Warning *warning, const Delivery *delivery, int64_t now)
+{
+    WarningReport report = {warning, delivery, true, now};
+    size_t count;
+    g_autoptr(GPtrArray) addresses = concerned(&report, &count);
+    return count > 0 && is_post(delivery) ? draft_of(&report, addresses, count) : NULL;
 }

@@ -7,7 +7,7 @@
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
 
-/* Only what belongs to a list's posts has a number; from the outbox, mail to the owners is noted too. */
+/* Only what belongs to a list's posts has a number. */
 static bool is_post(Entry *entry)
 {
     return g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_POSTING);
@@ -26,7 +26,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     if (!digest && !post_names_ready(runner, entry, &own->post, outcome))
         return true;
     own->post.post_id = own->number;
-    own->settles = !own->before && (is_post(entry) || meta_bool(entry_meta(entry), KEY_OUTBOX, false));
+    own->settles = !own->before && is_post(entry);
     list_runner_keep(runner, g_steal_pointer(&own));
     return true;
 }

@@ -256,17 +256,29 @@ static void delete_user(Call *call)
         answer_empty(call, 204);
 }
 
+const RestField rest_address_fields[] = {
+    {"email", MAY_SITE, MAY_SITE},
+    {"original_email", MAY_SITE, MAY_NOBODY},
+    {"registered_on", MAY_SITE, MAY_NOBODY},
+    {"self_link", MAY_SITE, MAY_NOBODY},
+    {"user", MAY_SITE, MAY_NOBODY},
+    {"display_name", MAY_SITE, MAY_SITE},
+    {"verified_on", MAY_SITE, MAY_VERIFY},
+    {"absorb_existing", MAY_NOBODY, MAY_SITE},
+    {0},
+};
+
 const RestRoute rest_addresses[] = {
-    {"GET", "addresses", get_all, NULL},
-    {"GET", "addresses/{address}", get_one, NULL},
-    {"PATCH", "addresses/{address}", patch, NULL},
-    {"DELETE", "addresses/{address}", delete, NULL},
-    {"POST", "addresses/{address}/verify", post_verify, NULL},
-    {"POST", "addresses/{address}/unverify", post_unverify, NULL},
-    {"GET", "addresses/{address}/memberships", get_memberships, NULL},
-    {"GET", "addresses/{address}/user", get_user, NULL},
-    {"POST", "addresses/{address}/user", post_user, NULL},
-    {"PUT", "addresses/{address}/user", put_user, NULL},
-    {"DELETE", "addresses/{address}/user", delete_user, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "addresses", OF_SITE, MAY_SITE, rest_address_fields, get_all, NULL},
+    {"GET", "addresses/{address}", OF_SITE, MAY_SITE, rest_address_fields, get_one, NULL},
+    {"PATCH", "addresses/{address}", OF_SITE, MAY_SITE, rest_address_fields, patch, NULL},
+    {"DELETE", "addresses/{address}", OF_SITE, MAY_SITE, rest_address_fields, delete, NULL},
+    {"POST", "addresses/{address}/verify", OF_SITE, MAY_SITE, rest_address_fields, post_verify, NULL},
+    {"POST", "addresses/{address}/unverify", OF_SITE, MAY_SITE, rest_address_fields, post_unverify, NULL},
+    {"GET", "addresses/{address}/memberships", OF_SITE, MAY_SITE, rest_member_fields, get_memberships, NULL},
+    {"GET", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, get_user, NULL},
+    {"POST", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, post_user, NULL},
+    {"PUT", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, put_user, NULL},
+    {"DELETE", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, delete_user, NULL},
+    {0},
 };

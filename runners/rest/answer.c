@@ -155,6 +155,7 @@ static void send_tagged(Call *call, int status, const char *text, const char *et
 void answer_json(Call *call, int status, json_t *object)
 {
     g_autoptr(json_t) owned = object;
+    scope_show(call, object);
     char *dumped = json_dumps(object, 0);
     g_autoptr(GString) text = g_string_new(dumped);
     g_autofree char *etag = etag_of(dumped);
@@ -193,12 +194,13 @@ static void text_begin(CollectionText *collection, const Call *call, const char 
     free(dumped);
 }
 
-static void text_add(CollectionText *collection, json_t *entries)
+static void text_add(CollectionText *collection, const Call *call, json_t *entries)
 {
     size_t index;
     json_t *entry;
     GString *text = collection->text;
     json_array_foreach(entries, index, entry) {
+        scope_show(call, entry);
         char *dumped = json_dumps(entry, 0);
         g_autoptr(GString) one = g_string_new(dumped);
         g_autofree char *etag = etag_of(dumped);
@@ -232,7 +234,7 @@ void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t
     g_autoptr(json_t) owned = entries;
     g_auto(CollectionText) collection = {0};
     text_begin(&collection, call, path, total, start);
-    text_add(&collection, entries);
+    text_add(&collection, call, entries);
     g_autofree char *etag = text_end(&collection);
     send_tagged(call, 200, collection.text->str, etag);
 }
@@ -241,7 +243,7 @@ void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t
 
 /* One that goes to its client part by part, each when the part before has left. */
 typedef struct LongAnswer {
-    Call call; /* what outlives the request: rest, old, root */
+    Call call; /* what outlives the request: rest, old, root, route, by */
     const LongCollection *kind;
     void *place;
     unsigned left; /* entries that are wanted yet */
@@ -272,7 +274,7 @@ static json_t *read_part(LongAnswer *answer, const Call *call, Store *store, boo
 static void send_part(LongAnswer *answer, HttpStream *stream, json_t *entries, bool ended)
 {
     GString *text = answer->collection.text;
-    text_add(&answer->collection, entries);
+    text_add(&answer->collection, &answer->call, entries);
     if (ended)
         g_free(text_end(&answer->collection));
     g_autofree char *numbered = answer->call.old ? with_ids_as_numbers(text->str) : NULL;
@@ -307,8 +309,9 @@ void answer_long(Call *call, const LongCollection *kind, void *place, int64_t to
 {
     static const HttpStreamSpec spec = {.room = on_room, .closed = on_closed, .finite = true};
     g_autoptr(LongAnswer) answer = g_new0(LongAnswer, 1);
-    *answer = (LongAnswer){.call = {.rest = call->rest, .old = call->old, .root = g_strdup(call->root)}, .kind = kind,
-                           .place = place, .left = paging->start < total ? paging->count : 0};
+    *answer = (LongAnswer){.call = {.rest = call->rest, .old = call->old, .root = g_strdup(call->root),
+                                    .route = call->route, .by = call->by},
+                           .kind = kind, .place = place, .left = paging->start < total ? paging->count : 0};
     GError *error = NULL;
     bool ended;
     Store *store = rest_store(call);

@@ -104,9 +104,15 @@ static void put(Call *call)
     change(call, true);
 }
 
+/* Names of archivers. */
+static const RestField fields[] = {
+    {"*", MAY_LIST, MAY_LIST},
+    {0},
+};
+
 const RestRoute rest_archivers[] = {
-    {"GET", "lists/{list}/archivers", get, NULL},
-    {"PATCH", "lists/{list}/archivers", patch, NULL},
-    {"PUT", "lists/{list}/archivers", put, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "lists/{list}/archivers", OF_LIST, MAY_LIST, fields, get, NULL},
+    {"PATCH", "lists/{list}/archivers", OF_LIST, MAY_LIST, fields, patch, NULL},
+    {"PUT", "lists/{list}/archivers", OF_LIST, MAY_LIST, fields, put, NULL},
+    {0},
 };

@@ -24,7 +24,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BanScope, scope_clear)
 
 static bool read_scope(Call *call, BanScope *scope)
 {
-    bool of_list = g_str_has_prefix(call->path, "lists/");
+    bool of_list = call->route->of == OF_LIST;
     *scope = (BanScope){.list = of_list ? rest_list(call, 0) : NULL, .email = call->args[of_list ? 1 : 0]};
     if (of_list && !scope->list)
         return false;
@@ -156,14 +156,21 @@ static void delete(Call *call)
     }
 }
 
+static const RestField fields[] = {
+    {"email", MAY_LIST, MAY_LIST},
+    {"list_id", MAY_LIST, MAY_NOBODY},
+    {"self_link", MAY_LIST, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_bans[] = {
-    {"GET", "bans", get_all, NULL},
-    {"POST", "bans", post, NULL},
-    {"GET", "bans/{email}", get_one, NULL},
-    {"DELETE", "bans/{email}", delete, NULL},
-    {"GET", "lists/{list}/bans", get_all, NULL},
-    {"POST", "lists/{list}/bans", post, NULL},
-    {"GET", "lists/{list}/bans/{email}", get_one, NULL},
-    {"DELETE", "lists/{list}/bans/{email}", delete, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "bans", OF_SITE, MAY_SITE, fields, get_all, NULL},
+    {"POST", "bans", OF_SITE, MAY_SITE, fields, post, NULL},
+    {"GET", "bans/{email}", OF_SITE, MAY_SITE, fields, get_one, NULL},
+    {"DELETE", "bans/{email}", OF_SITE, MAY_SITE, fields, delete, NULL},
+    {"GET", "lists/{list}/bans", OF_LIST, MAY_LIST, fields, get_all, NULL},
+    {"POST", "lists/{list}/bans", OF_LIST, MAY_LIST, fields, post, NULL},
+    {"GET", "lists/{list}/bans/{email}", OF_LIST, MAY_LIST, fields, get_one, NULL},
+    {"DELETE", "lists/{list}/bans/{email}", OF_LIST, MAY_LIST, fields, delete, NULL},
+    {0},
 };

@@ -395,6 +395,42 @@ static bool names_allowed(Call *call)
     return true;
 }
 
+/* Is each word of the form @LIST one whose members the caller may know? False: it was answered. */
+static bool lists_named_allowed(Call *call, const ListSetting *setting, const char *value)
+{
+    GError *error = NULL;
+    g_auto(GStrv) words = g_strsplit_set(setting->type == SETTING_WORDS ? value : "", ",\n\r", -1);
+    for (char **word = words; call->token && *word; word++) {
+        bool covers = true;
+        g_strstrip(*word);
+        if (**word == '@' && !token_covers(call->token, call->rest->store, *word + 1, &covers, &error)) {
+            rest_fail(call, error);
+            return false;
+        }
+        if (!covers) {
+            answer_refusal(call, 403, "%s: the token %s is for other lists than %s", setting->name, call->token->id,
+                           *word + 1);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* May the caller give the setting this value? One that is the value already may be sent with the others by anybody who
+ * may send these. False: it was answered. */
+static bool value_allowed(Call *call, const List *list, const ListSetting *setting, const char *value)
+{
+    g_autofree char *now = list_get(list, setting->name, NULL);
+    g_autofree char *wanted = list_setting_canonical(setting, value, NULL);
+    if (wanted && g_strcmp0(now, wanted) == 0 && setting->type != SETTING_PASSWORD)
+        return true;
+    if (authority_covers(authority_of_setting(setting), call->by))
+        return lists_named_allowed(call, setting, value);
+    answer_refusal(call, 403, "%s is for the site to set; the token %s is for lists or domains alone", setting->name,
+                   call->token ? call->token->id : "");
+    return false;
+}
+
 /* Changes what was sent, all or nothing, and answers. */
 static void change(Call *call)
 {
@@ -413,6 +449,8 @@ static void change(Call *call)
             continue;
         }
         g_autofree char *value = value_text(call, setting);
+        if (!value_allowed(call, list, setting, value))
+            return;
         bool set = setting_check(call->rest->config, setting->name, value, &fault) &&
                    list_set(work_store(work), list->list_id, setting->name, value, &fault);
         if (!set && g_error_matches(fault, FAIL, FAIL_NEVER)) {
@@ -505,14 +543,20 @@ static void delete_one(Call *call)
     rest_finish(call, work, list_reset(work_store(work), list->list_id, name, &error), &error);
 }
 
+/* Settings: which of them a list may change is in their own table, and change() asks for it. */
+static const RestField fields[] = {
+    {"*", MAY_LIST, MAY_LIST},
+    {0},
+};
+
 const RestRoute rest_config[] = {
-    {"GET", "lists/{list}/config", get_all, NULL},
-    {"PATCH", "lists/{list}/config", change, NULL},
-    {"PUT", "lists/{list}/config", put_all, NULL},
-    {"DELETE", "lists/{list}/config", delete_all, NULL},
-    {"GET", "lists/{list}/config/{attribute}", get_one, NULL},
-    {"PATCH", "lists/{list}/config/{attribute}", patch_one, NULL},
-    {"PUT", "lists/{list}/config/{attribute}", put_one, NULL},
-    {"DELETE", "lists/{list}/config/{attribute}", delete_one, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "lists/{list}/config", OF_LIST, MAY_LIST, fields, get_all, NULL},
+    {"PATCH", "lists/{list}/config", OF_LIST, MAY_LIST, fields, change, NULL},
+    {"PUT", "lists/{list}/config", OF_LIST, MAY_LIST, fields, put_all, NULL},
+    {"DELETE", "lists/{list}/config", OF_LIST, MAY_LIST, fields, delete_all, NULL},
+    {"GET", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, get_one, NULL},
+    {"PATCH", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, patch_one, NULL},
+    {"PUT", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, put_one, NULL},
+    {"DELETE", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, delete_one, NULL},
+    {0},
 };

@@ -253,8 +253,13 @@ static void get_section(Call *call)
     answer_json(call, 200, object);
 }
 
+static const RestField fields[] = {
+    {"*", MAY_SITE, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_configuration[] = {
-    {"GET", "system/configuration", get_configuration, NULL},
-    {"GET", "system/configuration/{section}", get_section, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "system/configuration", OF_SITE, MAY_SITE, fields, get_configuration, NULL},
+    {"GET", "system/configuration/{section}", OF_SITE, MAY_SITE, fields, get_section, NULL},
+    {0},
 };

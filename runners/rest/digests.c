@@ -50,8 +50,17 @@ static void post(Call *call)
     }
 }
 
+static const RestField fields[] = {
+    {"next_digest_number", MAY_LIST, MAY_NOBODY},
+    {"volume", MAY_LIST, MAY_NOBODY},
+    {"send", MAY_NOBODY, MAY_LIST},
+    {"bump", MAY_NOBODY, MAY_LIST},
+    {"periodic", MAY_NOBODY, MAY_LIST},
+    {0},
+};
+
 const RestRoute rest_digests[] = {
-    {"GET", "lists/{list}/digest", get, NULL},
-    {"POST", "lists/{list}/digest", post, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "lists/{list}/digest", OF_LIST, MAY_LIST, fields, get, NULL},
+    {"POST", "lists/{list}/digest", OF_LIST, MAY_LIST, fields, post, NULL},
+    {0},
 };

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "lists/list_make.h"
+#include "lists/own_address.h"
 #include "runners/rest/resources.h"
 
 static json_t *text_or_null(const char *text)
@@ -59,33 +60,35 @@ static void get_one(Call *call)
 /* ---- changing ---- */
 
 /* The user with that address or id, who is made when nobody has the address. */
-static bool ensure_user(Store *store, const char *who, char id[STORE_ID_SIZE], GError **error)
+static bool ensure_user(Work *work, const char *who, char id[STORE_ID_SIZE], GError **error)
 {
+    Store *store = work_store(work);
     g_autoptr(GError) missing = NULL;
     g_autoptr(User) user = user_find(store, who, &missing);
     if (user)
         memcpy(id, user->id, STORE_ID_SIZE);
     if (user || !g_error_matches(missing, FAIL, FAIL_MISSING))
         return user || (g_propagate_error(error, g_steal_pointer(&missing)), false);
-    return user_create(store, who, NULL, id, error);
+    return own_address_check_person(work, who, error) && user_create(store, who, NULL, id, error);
 }
 
-static bool add_owners(Call *call, Store *store, const char *mail_host, GError **error)
+static bool add_owners(Call *call, Work *work, const char *mail_host, GError **error)
 {
     g_auto(GStrv) owners = form_words(call, "owner");
     for (char **owner = owners; *owner; owner++) {
         char id[STORE_ID_SIZE];
-        if (!ensure_user(store, *owner, id, error) || !domain_add_owner(store, mail_host, id, error))
+        if (!ensure_user(work, *owner, id, error) || !domain_add_owner(work_store(work), mail_host, id, error))
             return false;
     }
     return true;
 }
 
-static bool create(Call *call, Store *store, GError **error)
+static bool create(Call *call, Work *work, GError **error)
 {
+    Store *store = work_store(work);
     const char *host = form_text(call, "mail_host"), *alias = form_text(call, "alias_domain");
     return domain_create(store, host, form_text(call, "description"), error) &&
-           (!alias || !*alias || domain_set_alias(store, host, alias, error)) && add_owners(call, store, host, error);
+           (!alias || !*alias || domain_set_alias(store, host, alias, error)) && add_owners(call, work, host, error);
 }
 
 static void post(Call *call)
@@ -97,7 +100,7 @@ static void post(Call *call)
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
-    if (!create(call, work_store(work), &error)) {
+    if (!create(call, work, &error)) {
         if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
             answer_refusal(call, 400, "Duplicate email host: %s", host);
             g_error_free(error);
@@ -112,19 +115,20 @@ static void post(Call *call)
         answer_created(call, "domains/%s", name);
 }
 
-static bool change(Call *call, Store *store, GError **error)
+static bool change(Call *call, Work *work, GError **error)
 {
+    Store *store = work_store(work);
     const char *alias = form_text(call, "alias_domain");
     return (!form_has(call, "description") ||
             domain_set_description(store, call->args[0], form_text(call, "description"), error)) &&
            (!form_has(call, "alias_domain") ||
             domain_set_alias(store, call->args[0], alias && *alias ? alias : NULL, error)) &&
            (!form_has(call, "owner") || (domain_clear_owners(store, call->args[0], error) &&
-                                         add_owners(call, store, call->args[0], error)));
+                                         add_owners(call, work, call->args[0], error)));
 }
 
 /* Runs one change of a domain that is there, and answers 204. */
-static void run(Call *call, bool (*function)(Call *, Store *, GError **))
+static void run(Call *call, bool (*function)(Call *, Work *, GError **))
 {
     GError *error = NULL;
     g_autoptr(Work) work = rest_begin(call);
@@ -132,7 +136,7 @@ static void run(Call *call, bool (*function)(Call *, Store *, GError **))
         return;
     g_autoptr(Domain) domain = find(call, work_store(work));
     if (domain)
-        rest_finish(call, work, function(call, work_store(work), &error), &error);
+        rest_finish(call, work, function(call, work, &error), &error);
 }
 
 static void patch(Call *call)
@@ -182,9 +186,9 @@ static void get_owners(Call *call)
     rest_fail(call, error);
 }
 
-static bool add_more(Call *call, Store *store, GError **error)
+static bool add_more(Call *call, Work *work, GError **error)
 {
-    return add_owners(call, store, call->args[0], error);
+    return add_owners(call, work, call->args[0], error);
 }
 
 static void post_owners(Call *call)
@@ -193,9 +197,9 @@ static void post_owners(Call *call)
         run(call, add_more);
 }
 
-static bool clear_owners(Call *call, Store *store, GError **error)
+static bool clear_owners(Call *call, Work *work, GError **error)
 {
-    return domain_clear_owners(store, call->args[0], error);
+    return domain_clear_owners(work_store(work), call->args[0], error);
 }
 
 static void delete_owners(Call *call)
@@ -212,16 +216,26 @@ static void get_lists(Call *call)
         answer_lists(call, domain->mail_host);
 }
 
+/* A domain's mail goes to its lists, so that an alias takes the mail of another domain. */
+static const RestField domain_fields[] = {
+    {"mail_host", MAY_DOMAIN, MAY_SITE},
+    {"alias_domain", MAY_DOMAIN, MAY_SITE},
+    {"description", MAY_DOMAIN, MAY_DOMAIN},
+    {"owner", MAY_NOBODY, MAY_SITE},
+    {"self_link", MAY_DOMAIN, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_domains[] = {
-    {"GET", "domains", get_all, NULL},
-    {"POST", "domains", post, NULL},
-    {"GET", "domains/{mail_host}", get_one, NULL},
-    {"PATCH", "domains/{mail_host}", patch, NULL},
-    {"PUT", "domains/{mail_host}", put, NULL},
-    {"DELETE", "domains/{mail_host}", delete, NULL},
-    {"GET", "domains/{mail_host}/lists", get_lists, NULL},
-    {"GET", "domains/{mail_host}/owners", get_owners, NULL},
-    {"POST", "domains/{mail_host}/owners", post_owners, NULL},
-    {"DELETE", "domains/{mail_host}/owners", delete_owners, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "domains", OF_SITE, MAY_SITE, domain_fields, get_all, NULL},
+    {"POST", "domains", OF_SITE, MAY_SITE, domain_fields, post, NULL},
+    {"GET", "domains/{mail_host}", OF_DOMAIN, MAY_DOMAIN, domain_fields, get_one, NULL},
+    {"PATCH", "domains/{mail_host}", OF_DOMAIN, MAY_DOMAIN, domain_fields, patch, NULL},
+    {"PUT", "domains/{mail_host}", OF_DOMAIN, MAY_SITE, domain_fields, put, NULL},
+    {"DELETE", "domains/{mail_host}", OF_DOMAIN, MAY_SITE, domain_fields, delete, NULL},
+    {"GET", "domains/{mail_host}/lists", OF_DOMAIN, MAY_DOMAIN, rest_list_fields, get_lists, NULL},
+    {"GET", "domains/{mail_host}/owners", OF_DOMAIN, MAY_DOMAIN, rest_user_fields, get_owners, NULL},
+    {"POST", "domains/{mail_host}/owners", OF_DOMAIN, MAY_SITE, domain_fields, post_owners, NULL},
+    {"DELETE", "domains/{mail_host}/owners", OF_DOMAIN, MAY_SITE, domain_fields, delete_owners, NULL},
+    {0},
 };

@@ -26,6 +26,7 @@ typedef struct EventReaders {
     Rest *rest;
     GPtrArray *all; /* of Reader */
     int watch;      /* inotify; -1: none was to be had */
+    bool is_watching; /* the runtime directory */
     struct event *watched, *heartbeat;
 } EventReaders;
 
@@ -118,8 +119,22 @@ static void feed_all(const EventReaders *readers)
         feed(readers->all->pdata[at]);
 }
 
+/* Without a watch the store is looked at each second, and the directory, too: it may be there again. */
+static void set_watching(EventReaders *readers, bool is_watching)
+{
+    readers->is_watching = is_watching;
+    event_add(readers->heartbeat, &(struct timeval){is_watching ? HEARTBEAT_S : 1, 0});
+}
+
+static bool watch_directory(const EventReaders *readers)
+{
+    const char *directory = config_string(readers->rest->config, "master", "runtime_directory");
+    return inotify_add_watch(readers->watch, directory, IN_ATTRIB | IN_CREATE | IN_MOVE_SELF | IN_ONLYDIR) >= 0;
+}
+
 static void on_watched(evutil_socket_t fd, short what, void *data)
 {
+    EventReaders *readers = data;
     char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
     bool touched = false;
     (void)what;
@@ -127,10 +142,14 @@ static void on_watched(evutil_socket_t fd, short what, void *data)
         for (ssize_t at = 0; at < length;) {
             const struct inotify_event *event = (const void *)(buffer + at);
             touched |= event->len > 0 && strcmp(event->name, EVENT_SIGN) == 0;
+            if (event->mask & IN_MOVE_SELF)
+                inotify_rm_watch(fd, event->wd);
+            if (event->mask & (IN_IGNORED | IN_MOVE_SELF)) /* it was removed or moved away */
+                set_watching(readers, false);
             at += (ssize_t)(sizeof *event + event->len);
         }
     if (touched)
-        feed_all(data);
+        feed_all(readers);
 }
 
 /* A token may have been revoked since, or have expired. */
@@ -146,8 +165,10 @@ static bool still_allowed(const Reader *reader)
 /* So that neither side takes a silent connection for a dead one, and events of other hosts are seen, too. */
 static void on_heartbeat(evutil_socket_t fd, short what, void *data)
 {
-    const EventReaders *readers = data;
+    EventReaders *readers = data;
     (void)fd, (void)what;
+    if (readers->watch >= 0 && !readers->is_watching && watch_directory(readers))
+        set_watching(readers, true);
     for (guint at = 0; at < readers->all->len; at++) {
         Reader *reader = readers->all->pdata[at];
         if (!still_allowed(reader)) {
@@ -162,26 +183,16 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *data)
 
 /* ---- readers ---- */
 
-/* The system lends few watches to a user. Without one the store is looked at each second. */
-static int watch_directory(const char *directory)
-{
-    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (watch >= 0 && inotify_add_watch(watch, directory, IN_ATTRIB | IN_CREATE) >= 0)
-        return watch;
-    log_warn("%s cannot be watched (%s); events are looked for each second", directory, g_strerror(errno));
-    if (watch >= 0)
-        close(watch);
-    return -1;
-}
-
 static EventReaders *readers_new(Rest *rest)
 {
     EventReaders *readers = g_new0(EventReaders, 1);
     readers->rest = rest;
     readers->all = g_ptr_array_new();
-    readers->watch = watch_directory(config_string(rest->config, "master", "runtime_directory"));
     readers->heartbeat = event_new(http_loop(rest->http), -1, EV_PERSIST, on_heartbeat, readers);
-    event_add(readers->heartbeat, &(struct timeval){readers->watch < 0 ? 1 : HEARTBEAT_S, 0});
+    readers->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    set_watching(readers, readers->watch >= 0 && watch_directory(readers));
+    if (!readers->is_watching) /* the system lends few watches to a user */
+        log_warn("the runtime directory cannot be watched (%s); events are looked for each second", g_strerror(errno));
     if (readers->watch < 0)
         return readers;
     readers->watched = event_new(http_loop(rest->http), readers->watch, EV_READ | EV_PERSIST, on_watched, readers);
@@ -271,7 +282,15 @@ static void get(Call *call)
     http_stream_send(reader->stream, "retry: 3000\n\n", strlen("retry: 3000\n\n"));
 }
 
+/* They choose events; whether an event may be seen is asked of each by itself (token_covers()). */
+static const RestField fields[] = {
+    {"type", MAY_KNOWN, MAY_NOBODY},
+    {"list_id", MAY_KNOWN, MAY_NOBODY},
+    {"last_event_id", MAY_KNOWN, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_events[] = {
-    {"GET", "listrunner/events", get, "What happens, as server-sent events"},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "listrunner/events", OF_SITE, MAY_KNOWN, fields, get, "What happens, as server-sent events"},
+    {0},
 };

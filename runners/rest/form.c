@@ -3,6 +3,7 @@
 /* The parameters of a call: a query, a form or a JSON object, all read into names with values. */
 #include <string.h>
 
+#include "base/log.h"
 #include "runners/rest/rest.h"
 
 #define VALUES_MAX 200000 /* in the query, and in the body */
@@ -219,11 +220,42 @@ bool form_refuse(Call *call, const char *name, const char *format, ...)
     return false;
 }
 
+/* A name that a client could have meant; a body read as parameters by mistake must not come back in the refusal. */
+static const char *shown(const char *name)
+{
+    const size_t length = strlen(name);
+    bool meant = length <= 40 && strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-.") == length;
+    return meant ? name : "(one that is no name)";
+}
+
+/* Does the table say who may set each of these? False: 500 was answered. */
+static bool rights_known(Call *call, char *const *names)
+{
+    for (; *names; names++)
+        if (**names && !scope_knows(call, *names)) {
+            log_error("%s %s: the parameter %s is in no table", http_verb(call->http), call->path, *names);
+            answer_refusal(call, 500, "Nothing says who may set %s", *names);
+            return false;
+        }
+    return true;
+}
+
+/* May the caller set those of these that were sent? False: 403 was answered. */
+static bool sent_allowed(Call *call, char *const *names)
+{
+    for (; *names; names++)
+        if (form_has(call, *names) && !scope_takes(call, *names))
+            return false;
+    return true;
+}
+
 bool form_expect(Call *call, const char *required, const char *optional)
 {
     g_auto(GStrv) must = g_strsplit(required, " ", -1), may = g_strsplit(optional, " ", -1);
     g_autoptr(GString) missing = g_string_new(NULL), strange = g_string_new(NULL);
     bool known = true; /* all of them; the name of one that is not may be empty */
+    if (!rights_known(call, must) || !rights_known(call, may) || !sent_allowed(call, must) || !sent_allowed(call, may))
+        return false;
     for (char **name = must; *name; name++)
         if (**name && !form_has(call, *name))
             g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", *name);
@@ -231,7 +263,7 @@ bool form_expect(Call *call, const char *required, const char *optional)
         const char *name = call->form.names->pdata[i];
         if (g_strv_contains((const char *const *)must, name) || g_strv_contains((const char *const *)may, name))
             continue;
-        g_string_append_printf(strange, "%s%s", known ? "" : ", ", name);
+        g_string_append_printf(strange, "%s%s", known ? "" : ", ", shown(name));
         known = false;
     }
     if (!known)

@@ -232,15 +232,25 @@ static void delete_one(Call *call)
     rest_finish(call, work, header_rows_remove(work, list->list_id, match->position, &error), &error);
 }
 
+static const RestField fields[] = {
+    {"header", MAY_LIST, MAY_LIST},
+    {"pattern", MAY_LIST, MAY_LIST},
+    {"action", MAY_LIST, MAY_LIST},
+    {"tag", MAY_LIST, MAY_LIST},
+    {"position", MAY_LIST, MAY_LIST},
+    {"self_link", MAY_LIST, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_header_matches[] = {
-    {"GET", "lists/{list}/header-matches", get_all, NULL},
-    {"POST", "lists/{list}/header-matches", post, NULL},
-    {"DELETE", "lists/{list}/header-matches", delete_all, NULL},
-    {"GET", "lists/{list}/header-matches/find", find, NULL},
-    {"POST", "lists/{list}/header-matches/find", find, NULL},
-    {"GET", "lists/{list}/header-matches/{position}", get_one, NULL},
-    {"PATCH", "lists/{list}/header-matches/{position}", patch, NULL},
-    {"PUT", "lists/{list}/header-matches/{position}", put, NULL},
-    {"DELETE", "lists/{list}/header-matches/{position}", delete_one, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "lists/{list}/header-matches", OF_LIST, MAY_LIST, fields, get_all, NULL},
+    {"POST", "lists/{list}/header-matches", OF_LIST, MAY_LIST, fields, post, NULL},
+    {"DELETE", "lists/{list}/header-matches", OF_LIST, MAY_LIST, fields, delete_all, NULL},
+    {"GET", "lists/{list}/header-matches/find", OF_LIST, MAY_LIST, fields, find, NULL},
+    {"POST", "lists/{list}/header-matches/find", OF_LIST, MAY_LIST, fields, find, NULL},
+    {"GET", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, get_one, NULL},
+    {"PATCH", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, patch, NULL},
+    {"PUT", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, put, NULL},
+    {"DELETE", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, delete_one, NULL},
+    {0},
 };

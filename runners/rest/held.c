@@ -221,10 +221,33 @@ static void post(Call *call)
                                                  comment && *comment ? comment : NULL, &told, &error), &error);
 }
 
+static const RestField fields[] = {
+    {"envsender", MAY_LIST, MAY_NOBODY},
+    {"hold_date", MAY_LIST, MAY_NOBODY},
+    {"lang", MAY_LIST, MAY_NOBODY},
+    {"listid", MAY_LIST, MAY_NOBODY},
+    {"message_id", MAY_LIST, MAY_NOBODY},
+    {"moderation_reasons", MAY_LIST, MAY_NOBODY},
+    {"moderation_sender", MAY_LIST, MAY_NOBODY},
+    {"msg", MAY_LIST, MAY_NOBODY},
+    {"original_size", MAY_LIST, MAY_NOBODY},
+    {"original_subject", MAY_LIST, MAY_NOBODY},
+    {"reason", MAY_LIST, MAY_NOBODY},
+    {"request_id", MAY_LIST, MAY_NOBODY},
+    {"rule_hits", MAY_LIST, MAY_NOBODY},
+    {"rule_misses", MAY_LIST, MAY_NOBODY},
+    {"self_link", MAY_LIST, MAY_NOBODY},
+    {"sender", MAY_LIST, MAY_NOBODY},
+    {"subject", MAY_LIST, MAY_NOBODY},
+    {"action", MAY_NOBODY, MAY_LIST},
+    {"comment", MAY_NOBODY, MAY_LIST},
+    {0},
+};
+
 const RestRoute rest_held[] = {
-    {"GET", "lists/{list}/held", get_all, NULL},
-    {"GET", "lists/{list}/held/count", get_count, NULL},
-    {"GET", "lists/{list}/held/{id}", get_one, NULL},
-    {"POST", "lists/{list}/held/{id}", post, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "lists/{list}/held", OF_LIST, MAY_LIST, fields, get_all, NULL},
+    {"GET", "lists/{list}/held/count", OF_LIST, MAY_LIST, fields, get_count, NULL},
+    {"GET", "lists/{list}/held/{id}", OF_LIST, MAY_LIST, fields, get_one, NULL},
+    {"POST", "lists/{list}/held/{id}", OF_LIST, MAY_LIST, fields, post, NULL},
+    {0},
 };

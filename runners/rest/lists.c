@@ -226,13 +226,37 @@ static void find(Call *call)
         rest_fail(call, error);
 }
 
+const RestField rest_list_fields[] = {
+    {"advertised", MAY_LIST, MAY_NOBODY},
+    {"description", MAY_LIST, MAY_NOBODY},
+    {"display_name", MAY_LIST, MAY_NOBODY},
+    {"fqdn_listname", MAY_LIST, MAY_DOMAIN},
+    {"style_name", MAY_NOBODY, MAY_DOMAIN},
+    {"list_id", MAY_LIST, MAY_NOBODY},
+    {"list_name", MAY_LIST, MAY_NOBODY},
+    {"mail_host", MAY_LIST, MAY_NOBODY},
+    {"member_count", MAY_LIST, MAY_NOBODY},
+    {"volume", MAY_LIST, MAY_NOBODY},
+    {"self_link", MAY_LIST, MAY_NOBODY},
+    {"subscriber", MAY_SITE, MAY_SITE},
+    {"role", MAY_SITE, MAY_SITE},
+    {0},
+};
+
+static const RestField style_fields[] = {
+    {"default", MAY_SITE, MAY_NOBODY},
+    {"style_names", MAY_SITE, MAY_NOBODY},
+    {"styles", MAY_SITE, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_lists[] = {
-    {"GET", "lists", get_all, NULL},
-    {"POST", "lists", post, NULL},
-    {"GET", "lists/styles", get_styles, NULL},
-    {"GET", "lists/find", find, NULL},
-    {"POST", "lists/find", find, NULL},
-    {"GET", "lists/{list}", get_one, NULL},
-    {"DELETE", "lists/{list}", delete, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "lists", OF_SITE, MAY_SITE, rest_list_fields, get_all, NULL},
+    {"POST", "lists", OF_NEW_LIST, MAY_DOMAIN, rest_list_fields, post, NULL},
+    {"GET", "lists/styles", OF_SITE, MAY_SITE, style_fields, get_styles, NULL},
+    {"GET", "lists/find", OF_SITE, MAY_SITE, rest_list_fields, find, NULL},
+    {"POST", "lists/find", OF_SITE, MAY_SITE, rest_list_fields, find, NULL},
+    {"GET", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, get_one, NULL},
+    {"DELETE", "lists/{list}", OF_LIST, MAY_LIST, rest_list_fields, delete, NULL},
+    {0},
 };

@@ -322,13 +322,43 @@ static void delete(Call *call)
         unsubscribe(call, member);
 }
 
+/* The other addresses of a person, and what they have in common, are none of a list's business: nor which of them a
+ * member is moved to, and who is named by user. */
+const RestField rest_member_fields[] = {
+    {"address", MAY_LIST, MAY_SITE},
+    {"bounce_score", MAY_LIST, MAY_NOBODY},
+    {"last_bounce_received", MAY_LIST, MAY_NOBODY},
+    {"last_warning_sent", MAY_LIST, MAY_NOBODY},
+    {"total_warnings_sent", MAY_LIST, MAY_NOBODY},
+    {"delivery_mode", MAY_LIST, MAY_LIST},
+    {"delivery_status", MAY_LIST, MAY_LIST},
+    {"display_name", MAY_LIST, MAY_LIST},
+    {"email", MAY_LIST, MAY_NOBODY},
+    {"list_id", MAY_LIST, MAY_LIST},
+    {"member_id", MAY_LIST, MAY_NOBODY},
+    {"moderation_action", MAY_LIST, MAY_LIST},
+    {"role", MAY_LIST, MAY_LIST},
+    {"self_link", MAY_LIST, MAY_NOBODY},
+    {"subscription_mode", MAY_LIST, MAY_NOBODY},
+    {"subscriber", MAY_LIST, MAY_LIST},
+    {"user", MAY_SITE, MAY_SITE},
+    {"invitation", MAY_NOBODY, MAY_LIST},
+    {"pre_approved", MAY_NOBODY, MAY_LIST},
+    {"pre_confirmed", MAY_NOBODY, MAY_LIST},
+    {"pre_verified", MAY_NOBODY, MAY_LIST},
+    {"send_welcome_message", MAY_NOBODY, MAY_LIST},
+    {"token", MAY_LIST, MAY_NOBODY},
+    {"token_owner", MAY_LIST, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_members[] = {
-    {"GET", "members", get_all, NULL},
-    {"POST", "members", subscribe, NULL},
-    {"GET", "members/find", find, NULL},
-    {"POST", "members/find", find, NULL},
-    {"GET", "members/{member}", get_one, NULL},
-    {"PATCH", "members/{member}", patch, NULL},
-    {"DELETE", "members/{member}", delete, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "members", OF_SITE, MAY_SITE, rest_member_fields, get_all, NULL},
+    {"POST", "members", OF_NAMED_LIST, MAY_LIST, rest_member_fields, subscribe, NULL},
+    {"GET", "members/find", OF_NAMED_LIST, MAY_LIST, rest_member_fields, find, NULL},
+    {"POST", "members/find", OF_NAMED_LIST, MAY_LIST, rest_member_fields, find, NULL},
+    {"GET", "members/{member}", OF_MEMBER, MAY_LIST, rest_member_fields, get_one, NULL},
+    {"PATCH", "members/{member}", OF_MEMBER, MAY_LIST, rest_member_fields, patch, NULL},
+    {"DELETE", "members/{member}", OF_MEMBER, MAY_LIST, rest_member_fields, delete, NULL},
+    {0},
 };

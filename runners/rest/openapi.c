@@ -96,7 +96,12 @@ static void get(Call *call)
     answer_text(call, "application/json", text);
 }
 
+static const RestField fields[] = {
+    {"*", MAY_SITE, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_openapi[] = {
-    {"GET", "listrunner/openapi", get, "This description"},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "listrunner/openapi", OF_SITE, MAY_SITE, fields, get, "This description"},
+    {0},
 };

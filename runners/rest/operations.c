@@ -45,14 +45,9 @@ static json_t *ask_master(const Call *call, const char *verb, GError **error)
     return ask(call, CONTROL_SOCKET, json_pack("{ss}", "verb", verb), error);
 }
 
-void get_metrics(Call *call)
+static void get_metrics(Call *call)
 {
     g_autoptr(GError) error = NULL;
-    const Token *token = call->token;
-    if (token && !token->metrics && (*token->lists || *token->domains)) {
-        answer_refusal(call, 403, "The token %s is for other lists or domains than this", token->id);
-        return;
-    }
     Store *store = rest_store(call);
     if (!store)
         return;
@@ -411,15 +406,28 @@ static void get_bounces(Call *call)
     rest_fail(call, error);
 }
 
+static const RestField fields[] = {
+    {"*", MAY_SITE, MAY_SITE},
+    {0},
+};
+
+const RestRoute rest_metrics = {"GET", "metrics", OF_SITE, MAY_FIGURES, NULL, get_metrics, NULL};
+
 const RestRoute rest_operations[] = {
-    {"GET", "listrunner/status", get_status, "The master, its runners, and what waits for a person"},
-    {"GET", "listrunner/queues", get_queues, "Queues, with how many entries they hold and how old the oldest is"},
-    {"GET", "listrunner/destinations", get_destinations, "Destinations of outgoing mail, most waiting first"},
-    {"POST", "listrunner/destinations/{name}", post_destination, "Suspend or resume a destination, or set its rate"},
-    {"GET", "listrunner/shunt", get_shunt, "Entries that were set aside, and why"},
-    {"POST", "listrunner/shunt", post_shunt, "Put entries back to where they were, or delete them"},
-    {"GET", "listrunner/held", get_held, "Held posts of all lists, the first thousand"},
-    {"POST", "listrunner/held", post_held, "Decide about held posts, all or none"},
-    {"GET", "listrunner/bounces", get_bounces, "Days on which mail to members bounced, the first thousand"},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "listrunner/status", OF_SITE, MAY_SITE, fields, get_status,
+     "The master, its runners, and what waits for a person"},
+    {"GET", "listrunner/queues", OF_SITE, MAY_SITE, fields, get_queues,
+     "Queues, with how many entries they hold and how old the oldest is"},
+    {"GET", "listrunner/destinations", OF_SITE, MAY_SITE, fields, get_destinations,
+     "Destinations of outgoing mail, most waiting first"},
+    {"POST", "listrunner/destinations/{name}", OF_SITE, MAY_SITE, fields, post_destination,
+     "Suspend or resume a destination, or set its rate"},
+    {"GET", "listrunner/shunt", OF_SITE, MAY_SITE, fields, get_shunt, "Entries that were set aside, and why"},
+    {"POST", "listrunner/shunt", OF_SITE, MAY_SITE, fields, post_shunt,
+     "Put entries back to where they were, or delete them"},
+    {"GET", "listrunner/held", OF_SITE, MAY_SITE, fields, get_held, "Held posts of all lists, the first thousand"},
+    {"POST", "listrunner/held", OF_SITE, MAY_SITE, fields, post_held, "Decide about held posts, all or none"},
+    {"GET", "listrunner/bounces", OF_SITE, MAY_SITE, fields, get_bounces,
+     "Days on which mail to members bounced, the first thousand"},
+    {0},
 };

@@ -20,9 +20,14 @@ static void delete_orphans(Call *call)
         answer_empty(call, 204);
 }
 
+static const RestField fields[] = {
+    {"*", MAY_SITE, MAY_SITE},
+    {0},
+};
+
 const RestRoute rest_others[] = {
-    {"GET", "plugins", get_plugins, NULL},
-    {"GET", "reserved/uids/orphans", get_orphans, NULL},
-    {"DELETE", "reserved/uids/orphans", delete_orphans, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "plugins", OF_SITE, MAY_SITE, fields, get_plugins, NULL},
+    {"GET", "reserved/uids/orphans", OF_SITE, MAY_SITE, fields, get_orphans, NULL},
+    {"DELETE", "reserved/uids/orphans", OF_SITE, MAY_SITE, fields, delete_orphans, NULL},
+    {0},
 };

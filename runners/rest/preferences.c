@@ -228,18 +228,32 @@ static void get_effective(Call *call)
     answer_json(call, 200, object);
 }
 
-#define LEVEL(path) \
-    {"GET", path, get, NULL}, {"PATCH", path, patch, NULL}, {"PUT", path, put, NULL}, {"DELETE", path, delete, NULL}
+static const RestField fields[] = {
+    {"acknowledge_posts", MAY_LIST, MAY_LIST},
+    {"delivery_mode", MAY_LIST, MAY_LIST},
+    {"delivery_status", MAY_LIST, MAY_LIST},
+    {"hide_address", MAY_LIST, MAY_LIST},
+    {"preferred_language", MAY_LIST, MAY_LIST},
+    {"receive_list_copy", MAY_LIST, MAY_LIST},
+    {"receive_own_postings", MAY_LIST, MAY_LIST},
+    {"self_link", MAY_LIST, MAY_NOBODY},
+    {0},
+};
+
+#define LEVEL(path, of, who) \
+    {"GET", path, of, who, fields, get, NULL}, {"PATCH", path, of, who, fields, patch, NULL}, \
+        {"PUT", path, of, who, fields, put, NULL}, {"DELETE", path, of, who, fields, delete, NULL}
 
 const RestRoute rest_preferences[] = {
-    {"GET", "system/preferences", get, NULL}, /* as Mailman, whose site can only read them */
-    {"GET", "listrunner/preferences", get, "What the site prefers where nobody said otherwise"},
-    {"PATCH", "listrunner/preferences", patch, "Change some of the site's preferences"},
-    {"PUT", "listrunner/preferences", put, "Change all of the site's preferences"},
-    {"DELETE", "listrunner/preferences", delete, "Go back to the defaults"},
-    LEVEL("users/{user}/preferences"),
-    LEVEL("addresses/{address}/preferences"),
-    LEVEL("members/{member}/preferences"),
-    {"GET", "members/{member}/all/preferences", get_effective, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "system/preferences", OF_SITE, MAY_SITE, fields, get, NULL}, /* as Mailman, whose site can only read them */
+    {"GET", "listrunner/preferences", OF_SITE, MAY_SITE, fields, get,
+     "What the site prefers where nobody said otherwise"},
+    {"PATCH", "listrunner/preferences", OF_SITE, MAY_SITE, fields, patch, "Change some of the site's preferences"},
+    {"PUT", "listrunner/preferences", OF_SITE, MAY_SITE, fields, put, "Change all of the site's preferences"},
+    {"DELETE", "listrunner/preferences", OF_SITE, MAY_SITE, fields, delete, "Go back to the defaults"},
+    LEVEL("users/{user}/preferences", OF_SITE, MAY_SITE),
+    LEVEL("addresses/{address}/preferences", OF_SITE, MAY_SITE),
+    LEVEL("members/{member}/preferences", OF_MEMBER, MAY_LIST),
+    {"GET", "members/{member}/all/preferences", OF_MEMBER, MAY_LIST, fields, get_effective, NULL},
+    {0},
 };

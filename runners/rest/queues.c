@@ -177,10 +177,15 @@ static void delete(Call *call)
     }
 }
 
+static const RestField fields[] = {
+    {"*", MAY_SITE, MAY_SITE},
+    {0},
+};
+
 const RestRoute rest_queues[] = {
-    {"GET", "queues", get_all, NULL},
-    {"GET", "queues/{queue}", get_one, NULL},
-    {"POST", "queues/{queue}", post, NULL},
-    {"DELETE", "queues/{queue}/{entry}", delete, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "queues", OF_SITE, MAY_SITE, fields, get_all, NULL},
+    {"GET", "queues/{queue}", OF_SITE, MAY_SITE, fields, get_one, NULL},
+    {"POST", "queues/{queue}", OF_SITE, MAY_SITE, fields, post, NULL},
+    {"DELETE", "queues/{queue}/{entry}", OF_SITE, MAY_SITE, fields, delete, NULL},
+    {0},
 };

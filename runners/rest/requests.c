@@ -104,6 +104,14 @@ static void get_count(Call *call)
     json_decref(walk.entries);
 }
 
+/* Whoever has a list decides who is on it. Other requests are answered by their persons alone: with a change of address
+ * their other lists, and the roles that they have there, go along. */
+static bool is_of_list(const Pending *pending, const List *list)
+{
+    return (pending->kind == PENDING_JOIN || pending->kind == PENDING_LEAVE) &&
+           strcmp(pending->list_id, list->list_id) == 0;
+}
+
 /* The request of the path; NULL: 404 was answered. */
 static Pending *find(Call *call, Store *store, int64_t now)
 {
@@ -113,7 +121,7 @@ static Pending *find(Call *call, Store *store, int64_t now)
     if (!list)
         return NULL;
     Pending *pending = request_number(call->args[1], &number) ? pending_find(store, number, now, &error) : NULL;
-    if (pending && strcmp(pending->list_id, list->list_id) == 0)
+    if (pending && is_of_list(pending, list))
         return pending;
     if (error)
         rest_fail(call, error);
@@ -170,10 +178,24 @@ static void post(Call *call)
                     &error);
 }
 
+static const RestField fields[] = {
+    {"display_name", MAY_LIST, MAY_NOBODY},
+    {"email", MAY_LIST, MAY_NOBODY},
+    {"list_id", MAY_LIST, MAY_NOBODY},
+    {"token", MAY_LIST, MAY_NOBODY},
+    {"type", MAY_LIST, MAY_NOBODY},
+    {"when", MAY_LIST, MAY_NOBODY},
+    {"token_owner", MAY_LIST, MAY_NOBODY},
+    {"request_type", MAY_LIST, MAY_NOBODY},
+    {"action", MAY_NOBODY, MAY_LIST},
+    {"reason", MAY_NOBODY, MAY_LIST},
+    {0},
+};
+
 const RestRoute rest_requests[] = {
-    {"GET", "lists/{list}/requests", get_all, NULL},
-    {"GET", "lists/{list}/requests/count", get_count, NULL},
-    {"GET", "lists/{list}/requests/{token}", get_one, NULL},
-    {"POST", "lists/{list}/requests/{token}", post, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "lists/{list}/requests", OF_LIST, MAY_LIST, fields, get_all, NULL},
+    {"GET", "lists/{list}/requests/count", OF_LIST, MAY_LIST, fields, get_count, NULL},
+    {"GET", "lists/{list}/requests/{token}", OF_LIST, MAY_LIST, fields, get_one, NULL},
+    {"POST", "lists/{list}/requests/{token}", OF_LIST, MAY_LIST, fields, post, NULL},
+    {0},
 };

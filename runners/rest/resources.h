@@ -28,7 +28,13 @@ extern const RestRoute rest_events[];
 extern const RestRoute rest_openapi[];
 
 /* operations.c: /metrics, which stands outside of the versions */
-void get_metrics(Call *call);
+extern const RestRoute rest_metrics;
+
+/* The fields of objects that several resources show. */
+extern const RestField rest_address_fields[];
+extern const RestField rest_list_fields[];
+extern const RestField rest_member_fields[];
+extern const RestField rest_user_fields[];
 
 /* events.c; NULL is allowed */
 void event_readers_free(struct EventReaders *readers);

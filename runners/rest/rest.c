@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/token.h"
+#include "lists/unit.h"
 #include "lists/work.h"
 #include "runners/http_guard.h"
 #include "runners/rest/resources.h"
@@ -64,7 +65,8 @@ Work *rest_begin(Call *call)
     Store *store = rest_store(call);
     if (!store)
         return NULL;
-    Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_REST, .from = http_peer(call->http)};
+    Actor actor = {.role = call->by == BY_SITE ? ACTOR_OPERATOR : ACTOR_OWNER, .door = DOOR_REST,
+                   .from = http_peer(call->http)};
     g_autoptr(Work) work = work_new(store, &call->rest->site, &actor);
     if (work_begin(work, &error))
         return g_steal_pointer(&work);
@@ -182,7 +184,7 @@ static void dispatch(Call *call, const char *path)
     }
     call->path = known && g_utf8_validate(known, -1, NULL) ? g_steal_pointer(&known) : g_strdup(trimmed);
     const RestRoute *route = rest_route(call, strcmp(verb, "HEAD") == 0 ? "GET" : verb, trimmed, &allow);
-    if (route && form_read(call) && token_allows(call, route)) {
+    if (route && form_read(call) && scope_allows(call, route)) {
         route->function(call);
     } else if (call->answered) {
         return;
@@ -201,53 +203,85 @@ static void dispatch_metrics(Call *call)
     static const char allow[] = "GET, HEAD, OPTIONS";
     const char *verb = http_verb(call->http);
     call->path = g_strdup("metrics");
-    if (strcmp(verb, "GET") == 0 || strcmp(verb, "HEAD") == 0)
-        get_metrics(call);
-    else if (strcmp(verb, "OPTIONS") == 0)
+    if (strcmp(verb, "GET") == 0 || strcmp(verb, "HEAD") == 0) {
+        if (form_read(call) && scope_allows(call, &rest_metrics))
+            rest_metrics.function(call);
+    } else if (strcmp(verb, "OPTIONS") == 0)
         answer_options(call, allow);
     else
         refuse_verb(call, allow);
 }
 
+/* Who sends a request, as its credentials say. */
+typedef struct Sender {
+    GuardVerdict verdict;
+    char *user;      /* of the password file; NULL: a token, or nobody */
+    Token *token;
+    GError *trouble; /* with GUARD_TROUBLE: why a token cannot be judged; NULL: it is the file of passwords */
+} Sender;
+
 /* Nobody guesses 256 random bits, so a token is looked at however many wrong ones came from its peer: behind a proxy
  * all clients have one address, and a stranger's guesses would shut out all tokens. */
-static GuardVerdict judge_token(const Door *door, Call *call, const char *text)
+static GuardVerdict judge_token(Door *door, const char *text, const char *peer, Sender *sender)
 {
     g_autoptr(GError) error = NULL;
-    const char *peer = http_peer(call->http);
-    Store *store = rest_store(call);
-    call->token = store ? token_check(store, text, g_get_real_time(), &error) : NULL;
-    if (call->token)
+    Store *store = rest_open(&door->rest, &error);
+    sender->token = store ? token_check(store, text, g_get_real_time(), &error) : NULL;
+    if (sender->token)
         return GUARD_IN;
-    if (!error) /* no store, and that was answered */
-        return GUARD_UNKNOWN;
-    if (!g_error_matches(error, FAIL, FAIL_MISSING)) {
-        rest_fail(call, g_steal_pointer(&error));
-        return GUARD_UNKNOWN;
+    if (!store || !g_error_matches(error, FAIL, FAIL_MISSING)) {
+        sender->trouble = g_steal_pointer(&error);
+        return GUARD_TROUBLE;
     }
     bool full = http_guard_full(door->guard, peer);
     http_guard_failed(door->guard, peer, error->message);
     return full ? GUARD_TOO_MANY : GUARD_UNKNOWN;
 }
 
-static bool let_in(const Door *door, Call *call)
+static void *judge(Http *http, const char *authorization, const char *peer)
 {
-    const char *credentials = http_header(call->http, "Authorization");
-    g_autofree char *token = http_guard_token(credentials, TOKEN_PREFIX);
-    switch (token ? judge_token(door, call, token)
-                  : http_guard_judge(door->guard, credentials, http_peer(call->http), &call->user)) {
+    Door *door = http_data(http);
+    Sender *sender = g_new0(Sender, 1);
+    const char *user = NULL;
+    g_autofree char *token = http_guard_token(authorization, TOKEN_PREFIX);
+    sender->verdict = token ? judge_token(door, token, peer, sender)
+                            : http_guard_judge(door->guard, authorization, peer, &user);
+    sender->user = g_strdup(user);
+    return sender;
+}
+
+static bool may_send(const void *data)
+{
+    return ((const Sender *)data)->verdict == GUARD_IN;
+}
+
+static void sender_free(void *data)
+{
+    Sender *sender = data;
+    g_free(sender->user);
+    token_free(sender->token);
+    g_clear_error(&sender->trouble);
+    g_free(sender);
+}
+
+static bool let_in(Call *call, Sender *sender)
+{
+    switch (sender->verdict) {
     case GUARD_IN:
+        call->user = sender->user;
+        call->token = g_steal_pointer(&sender->token);
         return true;
     case GUARD_TOO_MANY:
         http_set_header(call->http, "Retry-After", "60");
         answer_refusal(call, 429, "Too many wrong passwords came from this address; try again in a minute");
         return false;
     case GUARD_TROUBLE:
-        answer_refusal(call, 503, "The passwords cannot be read; the log of the runner rest says why");
+        if (sender->trouble)
+            rest_fail(call, g_steal_pointer(&sender->trouble));
+        else
+            answer_refusal(call, 503, "The passwords cannot be read; the log of the runner rest says why");
         return false;
     default:
-        if (call->answered)
-            return false;
         http_set_header(call->http, "WWW-Authenticate", "Basic realm=\"mailman3-rest\",charset=\"utf-8\"");
         answer_refusal(call, 401, "User is not authorized for the REST API");
         return false;
@@ -262,7 +296,7 @@ static void handle(Http *http, HttpCall *message)
     bool versioned = take_version(&call, &path);
     call.root = root_for(&call);
     leave_lost_store(&door->rest);
-    if (let_in(door, &call)) {
+    if (let_in(&call, http_sender(message))) {
         if (versioned)
             dispatch(&call, path);
         else if (strcmp(path, "/metrics") == 0)
@@ -284,6 +318,14 @@ static void handle(Http *http, HttpCall *message)
 
 /* ---- start and end ---- */
 
+/* A unit that cannot be settled now keeps nobody from reading, nor from other changes. */
+static void settle_units(Rest *rest)
+{
+    g_autoptr(GError) waits = NULL;
+    if (!unit_settle(rest->store, rest->spool, false, &waits))
+        log_warn("what a change left when it was cut short waits: %s", waits->message);
+}
+
 static bool rest_start(Http *http, GError **error)
 {
     const Config *config = http_config(http);
@@ -296,8 +338,9 @@ static bool rest_start(Http *http, GError **error)
     door->guard = http_guard_new(config_string(config, SECTION, "password_file"),
                                  config_integer(config, SECTION, "attempts_per_minute"), error);
     rest->spool = door->guard ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
-    if (!rest->spool || !rest_open(rest, error) || !work_flush(rest->store, rest->spool, error))
+    if (!rest->spool || !rest_open(rest, error))
         return false;
+    settle_units(rest);
     http_set_data(http, g_steal_pointer(&door));
     return true;
 }
@@ -312,10 +355,6 @@ static void rest_stop(Http *http)
     g_free(door);
 }
 
-static const HttpSpec spec = {
-    .name = "rest", .section = SECTION, .start = rest_start, .handle = handle, .stop = rest_stop};
-
-int main(int argc, char **argv)
-{
-    return http_main(&spec, argc, argv);
-}
+const HttpSpec rest_spec = {
+    .name = "rest", .section = SECTION, .start = rest_start, .judge = judge, .may_send = may_send,
+    .sender_free = sender_free, .handle = handle, .stop = rest_stop};

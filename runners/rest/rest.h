@@ -14,6 +14,7 @@
 
 #include "lists/work.h"
 #include "runners/http.h"
+#include "runners/rest/scope.h"
 #include "store/store.h"
 #include "store/token.h"
 #include "switchboard/meta.h"
@@ -38,29 +39,24 @@ typedef struct Form {
     unsigned count;     /* of all values */
 } Form;
 
-typedef struct Call {
+struct Call {
     Rest *rest;
     HttpCall *http;
     const char *user;      /* who it is by, of the password file; NULL: of a token */
-    Token *token;          /* NULL: who gave a password may do everything */
+    Token *token;          /* NULL: a user of the password file */
     bool old;              /* version 3.0, in which ids are decimal numbers */
     char *root;            /* "http://localhost:8001/3.1/" */
     char *path;            /* below root, decoded as a whole for messages */
     char *args[REST_ARGS]; /* what stands in place of the braces, decoded */
     Form form;
+    const RestRoute *route;
+    Authority by; /* in which relation the caller stands to what the route is about; 0: not known yet */
     bool answered;
-} Call;
-
-typedef void RestFunction(Call *call);
-
-/* A path is segments separated by "/"; "{name}" stands for any segment, "{name*}" at the end for all that is left. */
-typedef struct RestRoute {
-    const char *verb, *path;
-    RestFunction *function;
-    const char *about; /* a sentence for the description of the interface; NULL: as Mailman's */
-} RestRoute;
+};
 
 /* ---- rest.c: who does the work ---- */
+
+extern const HttpSpec rest_spec;
 
 /* Return the store, opened anew where it was lost. Not for use in a call, which may hold the one that is freed. NULL:
  * error is set. */
@@ -82,20 +78,13 @@ void rest_fail(Call *call, GError *error); /* takes error */
  * answered. For what a parameter names, whose absence has an answer of its own. */
 bool rest_missing(Call *call, GError *error);
 
-/* ---- scope.c ---- */
-
-/* May the call's token do this? False: 403 was answered. */
-bool token_allows(Call *call, const RestRoute *route);
-/* Set *covers: is the list, which may be gone, in the scope of the token? */
-bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error);
-
 /* ---- form.c ---- */
 
 /* Reads query and body. False: 400 or 415 was answered. */
 bool form_read(Call *call);
 void form_clear(Form *form);
-/* Refuse what is neither in required nor in optional (names separated by blanks), or is missing of required. False: 400
- * was answered. */
+/* Refuse what is neither in required nor in optional (names separated by blanks), or is missing of required, or is not
+ * for the caller to set. False: 400 or 403 was answered. */
 bool form_expect(Call *call, const char *required, const char *optional);
 bool form_has(const Call *call, const char *name);
 /* The last value; NULL exactly where form_has() is false. Borrowed. */
@@ -151,7 +140,7 @@ void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start
 typedef struct LongCollection {
     unsigned part; /* entries */
     /* Append the next entries, at most `most`, and move place behind them; fewer: there are no more. call is the
-     * request's for the first part; later it has rest, old and root alone. */
+     * request's for the first part; later it has rest, old, root, route and by alone. */
     bool (*read)(const Call *call, Store *store, void *place, unsigned most, json_t *entries, GError **error);
     GDestroyNotify free; /* of place */
 } LongCollection;

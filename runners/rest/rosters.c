@@ -99,11 +99,18 @@ static void patch_one(Call *call)
         change_member(call, member);
 }
 
+/* The answer has an address as the name of each field. */
+static const RestField bulk_fields[] = {
+    {"emails", MAY_NOBODY, MAY_LIST},
+    {"*", MAY_LIST, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_rosters[] = {
-    {"GET", "lists/{list}/roster/{role}", get_roster, NULL},
-    {"DELETE", "lists/{list}/roster/{role}", delete_roster, NULL},
-    {"GET", "lists/{list}/{role}/{address}", get_one, NULL},
-    {"PATCH", "lists/{list}/{role}/{address}", patch_one, NULL},
-    {"DELETE", "lists/{list}/{role}/{address}", delete_one, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "lists/{list}/roster/{role}", OF_LIST, MAY_LIST, rest_member_fields, get_roster, NULL},
+    {"DELETE", "lists/{list}/roster/{role}", OF_LIST, MAY_LIST, bulk_fields, delete_roster, NULL},
+    {"GET", "lists/{list}/{role}/{address}", OF_LIST, MAY_LIST, rest_member_fields, get_one, NULL},
+    {"PATCH", "lists/{list}/{role}/{address}", OF_LIST, MAY_LIST, rest_member_fields, patch_one, NULL},
+    {"DELETE", "lists/{list}/{role}/{address}", OF_LIST, MAY_LIST, rest_member_fields, delete_one, NULL},
+    {0},
 };

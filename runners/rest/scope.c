@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What a token may do: verbs, lists and domains. */
+/*
+ * Asks the tables of authority: may the caller call this route, see that field, set this one? A user of the password
+ * file, and a token without lists and domains, is the site; what the others are depends on what the route is about.
+ */
+#include "runners/rest/scope.h"
+
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/log.h"
 #include "runners/rest/resources.h"
 
 static bool has_word(const char *words, const char *word)
@@ -24,42 +30,57 @@ static bool domain_allowed(const Token *token, const char *mail_host)
     return has_word(token->domains, lower);
 }
 
-static bool list_allowed(const Token *token, const List *list)
+/* ---- what a call is about ---- */
+
+static Authority relation_to_domain(const Token *token, const char *mail_host)
 {
-    return list && (has_word(token->lists, list->list_id) || domain_allowed(token, list->mail_host));
+    return mail_host && domain_allowed(token, mail_host) ? BY_DOMAIN : BY_STRANGER;
 }
 
-/* The list that the call is about. NULL: it is about none, which is no error, or it cannot be found. */
-static List *list_of(Call *call, Store *store, const char *pattern, GError **error)
+/* list NULL: there is none. */
+static Authority relation_to_list(const Token *token, const List *list)
+{
+    return !list                                   ? BY_STRANGER
+           : domain_allowed(token, list->mail_host) ? BY_DOMAIN
+           : has_word(token->lists, list->list_id)  ? BY_LIST
+                                                    : BY_STRANGER;
+}
+
+/* NULL with *error unset: the id is none. */
+static List *list_of_member(Call *call, Store *store, GError **error)
 {
     char id[STORE_ID_SIZE];
-    const char *named = g_str_has_prefix(pattern, "lists/{list}") ? call->args[0]
-                        : strcmp(pattern, "members") == 0 || strcmp(pattern, "members/find") == 0
-                            ? form_text(call, "list_id")
-                            : NULL;
-    if (named)
-        return list_find(store, named, error);
-    g_autoptr(Member) member = g_str_has_prefix(pattern, "members/{member}") && id_parse(call, call->args[0], id)
-                                   ? member_by_id(store, id, error)
-                                   : NULL;
+    g_autoptr(Member) member = id_parse(call, call->args[0], id) ? member_by_id(store, id, error) : NULL;
     return member ? list_by_id(store, member->list_id, error) : NULL;
 }
 
-/* Is what the call is about in the scope of lists and domains? What is nobody's in particular (users, addresses, the
- * site) is not; what this server is, everybody may know. */
-static bool place_allowed(Call *call, Store *store, const RestRoute *route, GError **error)
+/* The relation of a token for lists and domains. *error: the store failed, or that is not there. */
+static Authority relation_to(Call *call, Store *store, const RestRoute *route, GError **error)
 {
     const Token *token = call->token;
-    const char *new_list = form_text(call, "fqdn_listname"), *at = new_list ? strrchr(new_list, '@') : NULL;
-    if (strcmp(route->path, "system") == 0 || strcmp(route->path, "system/versions") == 0 ||
-        strcmp(route->path, "listrunner/events") == 0) /* it gets those of its lists */
-        return true;
-    if (g_str_has_prefix(route->path, "domains/{mail_host}"))
-        return domain_allowed(token, call->args[0]);
-    if (strcmp(route->path, "lists") == 0 && strcmp(route->verb, "POST") == 0)
-        return at && domain_allowed(token, at + 1);
-    g_autoptr(List) list = list_of(call, store, route->path, error);
-    return list_allowed(token, list);
+    g_autoptr(List) list = NULL;
+    const char *named = NULL;
+    switch (route->of) {
+    case OF_DOMAIN:
+        return relation_to_domain(token, call->args[0]);
+    case OF_NEW_LIST:
+        named = form_text(call, "fqdn_listname");
+        named = named ? strrchr(named, '@') : NULL;
+        return relation_to_domain(token, named ? named + 1 : NULL);
+    case OF_LIST:
+        named = call->args[0];
+        break;
+    case OF_NAMED_LIST:
+        named = form_text(call, "list_id");
+        break;
+    case OF_MEMBER:
+        list = list_of_member(call, store, error);
+        return relation_to_list(token, list);
+    default:
+        return BY_STRANGER;
+    }
+    list = named ? list_find(store, named, error) : NULL;
+    return relation_to_list(token, list);
 }
 
 /* The domain of a list that is gone; g_free(). In "gone.team.example.com" it is the longest end that is a domain here;
@@ -96,23 +117,111 @@ bool token_covers(const Token *token, Store *store, const char *list_id, bool *c
     return domain != NULL;
 }
 
-bool token_allows(Call *call, const RestRoute *route)
+/* Set the relation in which the caller stands to what the route is about. False: 403 or 503 was answered. */
+static bool find_relation(Call *call, const RestRoute *route)
 {
     const Token *token = call->token;
-    if (!token)
-        return true;
     GError *error = NULL;
+    call->by = !token                                ? BY_SITE
+               : token->metrics                      ? BY_FIGURES
+               : !*token->lists && !*token->domains ? BY_SITE
+                                                     : 0;
+    if (call->by)
+        return true;
     Store *store = rest_store(call);
     if (!store)
         return false;
-    if (token->metrics || !verb_allowed(token, http_verb(call->http))) {
-        answer_refusal(call, 403, "The token %s is not for %s here", token->id, http_verb(call->http));
-        return false;
-    }
-    bool everywhere = !*token->lists && !*token->domains;
-    if (everywhere || place_allowed(call, store, route, &error))
-        return true;
+    call->by = relation_to(call, store, route, &error);
     if (!error || rest_missing(call, error))
+        return true;
+    call->by = 0;
+    return false;
+}
+
+bool scope_allows(Call *call, const RestRoute *route)
+{
+    const Token *token = call->token;
+    call->route = route;
+    if (!find_relation(call, route))
+        return false;
+    bool has_verb = !token || verb_allowed(token, http_verb(call->http));
+    if (has_verb && authority_covers(route->who, call->by))
+        return true;
+    if (!token) /* a route without a right */
+        answer_refusal(call, 403, "This is for nobody");
+    else if (!has_verb || call->by == BY_FIGURES)
+        answer_refusal(call, 403, "The token %s is not for %s here", token->id, http_verb(call->http));
+    else if (call->by == BY_STRANGER)
         answer_refusal(call, 403, "The token %s is for other lists or domains than this", token->id);
+    else
+        answer_refusal(call, 403, "%s is for the site to do here; the token %s is for lists or domains alone",
+                       http_verb(call->http), token->id);
+    return false;
+}
+
+/* ---- fields ---- */
+
+/* These choose of any collection. */
+static const RestField choosing[] = {
+    {"count", MAY_KNOWN, MAY_KNOWN},
+    {"fields", MAY_KNOWN, MAY_KNOWN},
+    {"page", MAY_KNOWN, MAY_KNOWN},
+    {0},
+};
+
+static const RestField *row_of(const RestField *rows, const char *name)
+{
+    for (; rows && rows->name; rows++)
+        if (strcmp(rows->name, name) == 0)
+            return rows;
+    return NULL;
+}
+
+/* NULL: there is no row. */
+static const RestField *field_of(const Call *call, const char *name)
+{
+    const RestField *own = call->route ? call->route->fields : NULL, *row = row_of(own, name);
+    row = row ? row : row_of(choosing, name);
+    return row ? row : row_of(own, "*");
+}
+
+bool scope_knows(const Call *call, const char *field)
+{
+    return field_of(call, field) != NULL;
+}
+
+bool scope_reads(const Call *call, const char *field)
+{
+    const RestField *row = field_of(call, field);
+    return row && authority_covers(row->read, call->by);
+}
+
+bool scope_writes(const Call *call, const char *field)
+{
+    const RestField *row = field_of(call, field);
+    return row && authority_covers(row->write, call->by);
+}
+
+void scope_show(const Call *call, json_t *object)
+{
+    const char *name;
+    void *next;
+    json_t *value;
+    json_object_foreach_safe(object, next, name, value) {
+        if (!scope_knows(call, name))
+            log_error("%s: the field %s is in no table, and is shown to nobody", call->route->path, name);
+        if (!scope_reads(call, name))
+            json_object_del(object, name);
+    }
+}
+
+bool scope_takes(Call *call, const char *name)
+{
+    const char *verb = http_verb(call->http);
+    bool reads = strcmp(verb, "GET") == 0 || strcmp(verb, "HEAD") == 0;
+    if (reads ? scope_reads(call, name) : scope_writes(call, name))
+        return true;
+    answer_refusal(call, 403, "The parameter %s is for the site alone here%s%s", name,
+                   call->token ? "; this is the token " : "", call->token ? call->token->id : "");
     return false;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The runner rest: section [rest]. */
-#include <errno.h>
-#include <pwd.h>
-#include <sys/stat.h>
-
+#include "base/config_check.h"
 #include "base/config_table.h"
 
 /* clang-format off */
@@ -51,20 +48,12 @@ static const ConfigMember members[] = {
 /* The runner does not start with a file that it refuses (runners/http_guard.c). */
 static void doubt(const Config *config, GString *lines)
 {
-    struct stat status;
     const char *path = config_string(config, "rest", "password_file");
-    const struct passwd *user = getpwnam(config_string(config, "site", "user"));
-    g_autofree char *what = NULL;
     if (!config_bool(config, "runner.rest", "start"))
         return;
-    if (stat(path, &status) != 0)
-        what = g_strdup_printf("%s: %s; a file with lines USER:PASSWORD is wanted", path, g_strerror(errno));
-    else if (!S_ISREG(status.st_mode))
-        what = g_strdup_printf("%s is no file", path);
-    else if (user && status.st_uid != user->pw_uid && status.st_uid != 0)
-        what = g_strdup_printf("%s belongs to user %u; it must be %s's", path, status.st_uid, user->pw_name);
-    else if ((status.st_mode & 077) != 0)
-        what = g_strdup_printf("%s can be read by others; mend it with: chmod 600 %s", path, path);
+    g_autofree char *what = g_file_test(path, G_FILE_TEST_EXISTS)
+                                ? config_secret_fault(config, path)
+                                : g_strdup_printf("there is no %s; a file with lines USER:PASSWORD is wanted", path);
     if (what)
         g_string_append_printf(lines, "%s[rest] password_file: %s", lines->len ? "\n" : "", what);
 }

@@ -44,6 +44,7 @@ typedef struct Wish {
     int role; /* a Role */
     bool pre_verified, pre_confirmed, pre_approved, invitation;
     bool has_welcome, welcome;
+    bool for_all; /* the caller may say whose an address is, for all lists */
     int mode, status; /* -1: not given */
     bool as_user;
     char *address; /* of the subscriber */
@@ -61,6 +62,7 @@ static bool read_wish(Call *call, Wish *wish)
     wish->subscriber = form_text(call, "subscriber");
     wish->name = form_text(call, "display_name");
     wish->mode = wish->status = -1;
+    wish->for_all = authority_covers(MAY_VERIFY, call->by);
     wish->has_welcome = form_has(call, "send_welcome_message");
     return form_choice(call, "role", FORM_ROLES, &wish->role) && form_delivery(call, &wish->mode, &wish->status) &&
            form_bool(call, "pre_verified", &wish->pre_verified) &&
@@ -79,6 +81,8 @@ static bool find_subscriber(Call *call, Store *store, Wish *wish)
                form_refuse(call, "subscriber", "%s is no mail address", wish->subscriber);
     }
     GError *error = NULL;
+    if (!scope_takes(call, "user")) /* the address by which the user is made a member would tell who it is */
+        return false;
     g_autoptr(User) user = id_parse(call, wish->subscriber, id) ? user_find(store, id, &error) : NULL;
     if (!user) {
         if (!error || rest_missing(call, error))
@@ -206,7 +210,7 @@ static void answer_join(Call *call, Work *work, const Wish *wish, const Subscrip
  * answers. So does everybody who is invited. */
 static unsigned facts_of(const Wish *wish, bool verified)
 {
-    unsigned facts = wish->pre_verified ? FACT_VERIFIED : 0;
+    unsigned facts = (wish->pre_verified ? FACT_VERIFIED : 0) | (wish->for_all ? 0 : FACT_VOUCHED);
     if (wish->invitation)
         return facts | FACT_APPROVED | FACT_INVITED;
     if (wish->pre_confirmed && (wish->pre_verified || verified))
@@ -214,10 +218,10 @@ static unsigned facts_of(const Wish *wish, bool verified)
     return facts | (wish->pre_approved ? FACT_APPROVED : 0);
 }
 
-/* The client knows whose the address is, whatever becomes of the request. Who is invited shows it by the answer. */
+/* The site knows whose the address is, whatever becomes of the request. Who is invited shows it by the answer. */
 static bool verify(Work *work, const Wish *wish, int64_t verified_at, GError **error)
 {
-    return !wish->pre_verified || wish->invitation || verified_at != 0 ||
+    return !wish->pre_verified || !wish->for_all || wish->invitation || verified_at != 0 ||
            address_set_verified(work_store(work), wish->address, work_now(work), error);
 }
 

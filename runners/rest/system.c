@@ -54,10 +54,20 @@ static void get_chains(Call *call)
     answer_names(call, "chains", names, besides);
 }
 
+static const RestField fields[] = {
+    {"api_version", MAY_KNOWN, MAY_NOBODY},
+    {"mailman_version", MAY_KNOWN, MAY_NOBODY},
+    {"python_version", MAY_KNOWN, MAY_NOBODY},
+    {"self_link", MAY_KNOWN, MAY_NOBODY},
+    {"pipelines", MAY_SITE, MAY_NOBODY},
+    {"chains", MAY_SITE, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_system[] = {
-    {"GET", "system", get_versions, NULL},
-    {"GET", "system/versions", get_versions, NULL},
-    {"GET", "system/pipelines", get_pipelines, NULL},
-    {"GET", "system/chains", get_chains, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "system", OF_SITE, MAY_KNOWN, fields, get_versions, NULL},
+    {"GET", "system/versions", OF_SITE, MAY_KNOWN, fields, get_versions, NULL},
+    {"GET", "system/pipelines", OF_SITE, MAY_SITE, fields, get_pipelines, NULL},
+    {"GET", "system/chains", OF_SITE, MAY_SITE, fields, get_chains, NULL},
+    {0},
 };

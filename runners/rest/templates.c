@@ -9,8 +9,6 @@
 #include "runners/rest/resources.h"
 #include "store/template_text.h"
 
-#define DOMAIN_ONLY "domain:"
-
 /* Whose templates the path speaks of. */
 typedef struct TemplateScope {
     char *place; /* List-Id, mail domain, or "" for the site */
@@ -31,25 +29,25 @@ static bool has_template(const TemplateScope *scope, const char *name)
 {
     const TemplateName *row = template_name_find(name);
     return row && row->mailman && strcmp(row->mailman, name) == 0 &&
-           !(scope->of_list && g_str_has_prefix(name, DOMAIN_ONLY));
+           !(scope->of_list && row->owner == TEMPLATE_OF_DOMAIN);
 }
 
 static bool read_scope(Call *call, TemplateScope *scope)
 {
     GError *error = NULL;
     Store *store = rest_store(call);
-    scope->of_list = g_str_has_prefix(call->path, "lists/");
-    bool of_domain = g_str_has_prefix(call->path, "domains/");
-    scope->name = call->args[scope->of_list || of_domain ? 1 : 0];
+    RestObject of = call->route->of;
+    scope->of_list = of == OF_LIST;
+    scope->name = call->args[of == OF_SITE ? 0 : 1];
     if (!store)
         return false;
-    if (scope->of_list) {
+    if (of == OF_LIST) {
         g_autoptr(List) list = rest_list(call, 0);
         if (!list)
             return false;
         scope->place = g_strdup(list->list_id);
         scope->base = g_strdup_printf("lists/%s/uris", list->list_id);
-    } else if (of_domain) {
+    } else if (of == OF_DOMAIN) {
         g_autoptr(Domain) domain = domain_find(store, call->args[0], &error);
         if (!domain) {
             rest_fail(call, error);
@@ -140,6 +138,8 @@ static bool names_allowed(Call *call, const TemplateScope *scope, bool all)
             answer_refusal(call, 400, "Unexpected parameters: %s", name);
             return false;
         }
+        if (!scope_takes(call, name))
+            return false;
     }
     for (size_t at = 0; all && template_table[at].mailman; at++) {
         const char *name = template_table[at].mailman;
@@ -218,17 +218,27 @@ static void delete(Call *call)
     rest_finish(call, work, fine, &error);
 }
 
-#define PLACE(path) \
-    {"GET", path, get_all, NULL}, {"PATCH", path, patch, NULL}, {"PUT", path, put, NULL}, {"DELETE", path, delete, NULL}
-#define ONE(path) \
-    {"GET", path, get_one, NULL}, {"PATCH", path, patch, NULL}, {"PUT", path, put, NULL}, {"DELETE", path, delete, NULL}
+/* The others are names of templates, whose rows say who may set them (lists/template_name.c). */
+static const RestField fields[] = {
+    {"name", MAY_LIST, MAY_NOBODY},
+    {"self_link", MAY_LIST, MAY_NOBODY},
+    {"uri", MAY_LIST, MAY_NOBODY},
+    {"username", MAY_LIST, MAY_LIST},
+    {"password", MAY_SITE, MAY_LIST},
+    {"*", MAY_NOBODY, MAY_LIST},
+    {0},
+};
+
+#define ROUTES(path, of, who, read) \
+    {"GET", path, of, who, fields, read, NULL}, {"PATCH", path, of, who, fields, patch, NULL}, \
+        {"PUT", path, of, who, fields, put, NULL}, {"DELETE", path, of, who, fields, delete, NULL}
 
 const RestRoute rest_templates[] = {
-    PLACE("uris"),
-    ONE("uris/{name}"),
-    PLACE("domains/{mail_host}/uris"),
-    ONE("domains/{mail_host}/uris/{name}"),
-    PLACE("lists/{list}/uris"),
-    ONE("lists/{list}/uris/{name}"),
-    {NULL, NULL, NULL, NULL},
+    ROUTES("uris", OF_SITE, MAY_SITE, get_all),
+    ROUTES("uris/{name}", OF_SITE, MAY_SITE, get_one),
+    ROUTES("domains/{mail_host}/uris", OF_DOMAIN, MAY_DOMAIN, get_all),
+    ROUTES("domains/{mail_host}/uris/{name}", OF_DOMAIN, MAY_DOMAIN, get_one),
+    ROUTES("lists/{list}/uris", OF_LIST, MAY_LIST, get_all),
+    ROUTES("lists/{list}/uris/{name}", OF_LIST, MAY_LIST, get_one),
+    {0},
 };

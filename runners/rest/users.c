@@ -138,7 +138,7 @@ static void post(Call *call)
     } else if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
         answer_refusal(call, 400, "User already exists: %s", email);
         g_error_free(error);
-    } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {
+    } else if (g_error_matches(error, FAIL, FAIL_NEVER) && !mailbox_valid(email)) {
         answer_refusal(call, 400, "Invalid email address: %s", email);
         g_error_free(error);
     } else {
@@ -311,20 +311,36 @@ static void delete_preferred(Call *call)
         answer_empty(call, 204);
 }
 
+/* The holder of a domain sees the names of its owners, and no more. */
+const RestField rest_user_fields[] = {
+    {"created_on", MAY_SITE, MAY_NOBODY},
+    {"is_server_owner", MAY_SITE, MAY_SITE},
+    {"password", MAY_SITE, MAY_SITE},
+    {"display_name", MAY_DOMAIN, MAY_SITE},
+    {"self_link", MAY_DOMAIN, MAY_NOBODY},
+    {"user_id", MAY_DOMAIN, MAY_SITE},
+    {"cleartext_password", MAY_NOBODY, MAY_SITE},
+    {"email", MAY_NOBODY, MAY_SITE},
+    {"auto_create", MAY_NOBODY, MAY_SITE},
+    {"absorb_existing", MAY_NOBODY, MAY_SITE},
+    {"q", MAY_SITE, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_users[] = {
-    {"GET", "users", get_all, NULL},
-    {"POST", "users", post, NULL},
-    {"GET", "users/find", find_all, NULL},
-    {"GET", "users/{user}", get_one, NULL},
-    {"PATCH", "users/{user}", patch, NULL},
-    {"PUT", "users/{user}", put, NULL},
-    {"DELETE", "users/{user}", delete, NULL},
-    {"POST", "users/{user}/login", login, NULL},
-    {"GET", "users/{user}/addresses", get_addresses, NULL},
-    {"POST", "users/{user}/addresses", post_address, NULL},
-    {"GET", "users/{user}/preferred_address", get_preferred, NULL},
-    {"POST", "users/{user}/preferred_address", post_preferred, NULL},
-    {"DELETE", "users/{user}/preferred_address", delete_preferred, NULL},
-    {"GET", "owners", get_owners, NULL},
-    {NULL, NULL, NULL, NULL},
+    {"GET", "users", OF_SITE, MAY_SITE, rest_user_fields, get_all, NULL},
+    {"POST", "users", OF_SITE, MAY_SITE, rest_user_fields, post, NULL},
+    {"GET", "users/find", OF_SITE, MAY_SITE, rest_user_fields, find_all, NULL},
+    {"GET", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, get_one, NULL},
+    {"PATCH", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, patch, NULL},
+    {"PUT", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, put, NULL},
+    {"DELETE", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, delete, NULL},
+    {"POST", "users/{user}/login", OF_SITE, MAY_SITE, rest_user_fields, login, NULL},
+    {"GET", "users/{user}/addresses", OF_SITE, MAY_SITE, rest_address_fields, get_addresses, NULL},
+    {"POST", "users/{user}/addresses", OF_SITE, MAY_SITE, rest_address_fields, post_address, NULL},
+    {"GET", "users/{user}/preferred_address", OF_SITE, MAY_SITE, rest_address_fields, get_preferred, NULL},
+    {"POST", "users/{user}/preferred_address", OF_SITE, MAY_SITE, rest_address_fields, post_preferred, NULL},
+    {"DELETE", "users/{user}/preferred_address", OF_SITE, MAY_SITE, rest_address_fields, delete_preferred, NULL},
+    {"GET", "owners", OF_SITE, MAY_SITE, rest_user_fields, get_owners, NULL},
+    {0},
 };

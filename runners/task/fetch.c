@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/template_host.h"
 #include "lists/template_name.h"
 #include "lists/template_set.h"
 #include "net/http_client.h"
@@ -32,9 +33,13 @@ static bool alive(void *data)
 /* The text, or NULL with what is wrong. */
 static char *fetch_text(const JobPlace *place, const TemplateText *row, GError **error)
 {
-    bool file = g_str_has_prefix(row->uri, "file:");
-    const HttpRequest request = {.url = row->uri, .files = file, .user = row->username, .password = row->password,
-                                 .timeout = PATIENCE, .answer_max = TEXT_MAX, .alive = alive, .data = place->runner};
+    bool file = g_str_has_prefix(row->uri, "file:"), public_only = false;
+    /* The site may name other hosts since the text was set. */
+    if (!file && !template_host_allows(place->site->template_hosts, row->place, row->uri, &public_only, error))
+        return NULL;
+    const HttpRequest request = {.url = row->uri, .files = file, .public_only = public_only, .user = row->username,
+                                 .password = row->password, .timeout = PATIENCE, .answer_max = TEXT_MAX,
+                                 .alive = alive, .data = place->runner};
     g_auto(HttpAnswer) answer = {0};
     if ((file && !template_file_allowed(place->site, row->uri, error)) || !http_get(&request, &answer, error))
         return NULL;

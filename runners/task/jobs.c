@@ -9,8 +9,11 @@
 #include "lists/digest_send.h"
 #include "lists/held_notice.h"
 #include "lists/held_post.h"
+#include "lists/kept.h"
 #include "lists/mta_maps.h"
-#include "store/guess.h"
+#include "lists/outbox_old.h"
+#include "lists/unit.h"
+#include "store/maintain.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
 #define HOUR (60 * MINUTE)
@@ -61,10 +64,25 @@ static bool work_on_lists(const JobPlace *place, char **list_ids, ListJob *job, 
 
 /* ---- jobs ---- */
 
-static bool flush_outbox(const JobPlace *place, int64_t *done, GError **error)
+static void tell_progress(void *runner)
 {
+    runner_progress(runner);
+}
+
+/* Queues that no unit in the database names are looked through when the process starts and once an hour: what a process
+ * left there that died before its commit was never decided, and nobody misses it. */
+static bool settle_units(const JobPlace *place, int64_t *done, GError **error)
+{
+    static int64_t thorough_at;
+    Spool *spool = runner_spool(place->runner);
+    int64_t now = clock_monotonic();
+    bool thorough = now >= thorough_at;
     (void)done;
-    return work_flush(place->store, runner_spool(place->runner), error);
+    if (!unit_settle(place->store, spool, thorough, error))
+        return false;
+    if (thorough)
+        thorough_at = now + HOUR;
+    return outbox_old_sort(place->store, spool, NULL, error) && outbox_old_store(place->store, spool, NULL, error);
 }
 
 static bool tell_gathered(const JobPlace *place, int64_t *done, GError **error)
@@ -109,7 +127,12 @@ static bool send_digests(const JobPlace *place, int64_t *done, GError **error)
 
 static bool expire_requests(const JobPlace *place, int64_t *done, GError **error)
 {
-    return pending_expire(place->store, place->now, done, error) && guess_expire(place->store, place->now, error);
+    return pending_expire(place->store, place->now, done, error) && account_expire(place->store, place->now, error);
+}
+
+static bool expire_strangers(const JobPlace *place, int64_t *done, GError **error)
+{
+    return stranger_expire(place->store, place->now - STRANGER_KEPT, tell_progress, place->runner, done, error);
 }
 
 static bool expire_tickets(const JobPlace *place, int64_t *done, GError **error)
@@ -140,7 +163,9 @@ static bool forget_records(const JobPlace *place, int64_t *done, GError **error)
 {
     (void)done;
     int64_t keep = config_duration(place->config, "store", "remember");
-    return store_expire(place->store, keep, error) && outbox_expire(place->store, place->now - keep, error);
+    return store_expire(place->store, keep, error) &&
+           kept_forget_gone(place->store, runner_spool(place->runner), place->now - HOUR, error) &&
+           store_give_back(place->store, tell_progress, place->runner, error);
 }
 
 /* Only after something changed in the database that lists are read from. */
@@ -160,7 +185,7 @@ static bool write_mta_maps(const JobPlace *place, int64_t *done, GError **error)
 }
 
 const TimerJob timer_jobs[] = {
-    {"outbox", MINUTE, "entries", flush_outbox},
+    {"outbox", MINUTE, "entries", settle_units},
     {"held-notices", MINUTE, "posts", tell_gathered},
     {"held-expiry", HOUR, "posts", discard_expired},
     {"digests", MINUTE, "posts", send_digests},
@@ -168,6 +193,7 @@ const TimerJob timer_jobs[] = {
     {"vacations", MINUTE, "people", turn_vacations},
     {"tickets", HOUR, "tickets", expire_tickets},
     {"autoresponses", DAY, "records", expire_answers},
+    {"strangers", DAY, "nonmembers", expire_strangers},
     {"records", HOUR, "records", forget_records},
     {MTA_MAPS_JOB, MINUTE, "times", write_mta_maps},
     {"templates", MINUTE, "texts", fetch_templates},

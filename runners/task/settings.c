@@ -22,8 +22,8 @@ static const ConfigTable tables[] = {
 
 static const ConfigMember members[] = {
     {"runner.task",
-     .about = "Without it nobody is reminded, nothing expires, no digest is sent by time, mail that a change left in "
-       "the database after a fault waits for the next change, and each held post is a mail of its own to the "
+     .about = "Without it nobody is reminded, nothing expires, no digest is sent by time, mail that a change "
+       "left after a fault waits for the next start of a runner, and each held post is a mail of its own to the "
        "moderators.", .readers = "*"},
     {.section = NULL},
 };

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/own_address.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
 #include "runners/task/jobs.h"
@@ -89,8 +90,6 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     ListRunner *shared = runner_data(runner);
     int64_t now = clock_now();
     bool taken;
-    if (!list_runner_record_outbox(runner, entry, error))
-        return false;
     for (const TimerJob *job = timer_jobs; job->name; job++)
         if (strcmp(job->name, name) == 0) {
             int64_t next = timer_job_next(job, runner_config(runner), now);
@@ -102,9 +101,27 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     return fail(error, FAIL_NEVER, "there is no job \"%s\"", name);
 }
 
+/* A list that gets the mail for the people who run the site gets letters about itself. */
+static bool start(Runner *runner, GError **error)
+{
+    if (!list_runner_start(runner, error))
+        return false;
+    ListRunner *shared = runner_data(runner);
+    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER};
+    g_autoptr(Work) work = work_new(shared->store, &shared->site, &actor);
+    char *which;
+    if (!own_address_site_owner(work, &which, error))
+        return false;
+    g_autofree char *list_id = which;
+    if (list_id)
+        log_warn("[site] site_owner is %s, an address of the list %s: letters about that list come back to it, and are "
+                 "dropped there; give the site an owner elsewhere", shared->site.site_owner, list_id);
+    return true;
+}
+
 static const RunnerSpec spec = {
     .name = "task",
-    .start = list_runner_start,
+    .start = start,
     .handle = handle,
     .idle = idle,
     .stop = list_runner_stop,

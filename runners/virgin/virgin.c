@@ -33,15 +33,32 @@ static bool has_no_list(Runner *runner, Entry *entry)
                                    g_error_matches(fault, FAIL, FAIL_MISSING));
 }
 
+/* Mail for the people who run the site goes on as it came, with a mark by which it is known when their address leads
+ * back here. */
+static bool pass_on(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    g_autoptr(GBytes) octets = entry_message(entry);
+    g_autoptr(Message) message = message_new(octets);
+    g_auto(LoopMark) mark = {0};
+    if (!g_str_equal(meta_string(entry_meta(entry), KEY_TO, ""), TO_SITE))
+        return add_out(entry, message, NULL, outcome, error);
+    const LoopKeys *keys = list_runner_loop_keys(runner_data(runner), error);
+    if (!keys || !list_runner_loop_mark(runner_data(runner), entry, message, &mark, error))
+        return false;
+    if (loop_mark_has(&mark, LOOP_SITE, "") || mark.depth >= LOOP_DEPTH_MAX) {
+        list_runner_log(entry, "message-id=%s result=discarded (it has been here before: [site] site_owner leads back "
+                        "to this site)", meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));
+        return true;
+    }
+    g_autofree char *id = message_id(message), *value = loop_mark_make(keys, &mark, LOOP_SITE, "", id, mark.origin);
+    loop_mark_put(message, value);
+    return add_out(entry, message, NULL, outcome, error);
+}
+
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
-    if (!list_runner_record_outbox(runner, entry, error))
-        return false;
-    if (has_no_list(runner, entry)) {
-        g_autoptr(GBytes) octets = entry_message(entry);
-        g_autoptr(Message) message = message_new(octets);
-        return add_out(entry, message, NULL, outcome, error);
-    }
+    if (has_no_list(runner, entry))
+        return pass_on(runner, entry, outcome, error);
     g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
     if (!own)
         return false;

@@ -144,7 +144,7 @@ typedef struct Refusal {
     "auth_mechanisms of scram-sha-256 and scram-sha-1 alone, or auth_in_clear = yes"
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
 #define SECTIONS "[site], [style.NAME], and so on"
-#define RUNNER_KEYS "start, instances, command, queue, listen"
+#define RUNNER_KEYS "start, instances, command, queue, listen, socket_mode"
 
 static const Refusal refusals[] = {
     {"section-near", "\n[sppol]\nx = 1\ny = 2\n",
@@ -237,6 +237,10 @@ static const Refusal refusals[] = {
      "FILE:2: [runner.lmtp] listen: found \"unix:sock\"; allowed is " ENDPOINT_ALLOWED},
     {"listen-v6", "[runner.lmtp]\nlisten = ::1:24",
      "FILE:2: [runner.lmtp] listen: found \"::1:24\"; allowed is " ENDPOINT_ALLOWED},
+    {"listen-twice", "[runner.lmtp]\nlisten = localhost:8001 unix:/s\n[runner.rest]\nstart = yes\n"
+     "listen = localhost:8001\n[runner.mta]\nstart = no\nlisten = localhost:8001",
+     "FILE:5: [runner.rest] listen: found \"localhost:8001\", where [runner.lmtp] listens; allowed is a place of its "
+     "own"},
     {"listen-range", "[runner.lmtp]\nlisten = *:24 a*b:24 localhost:65536 localhost: 1.2.3.999:24 [1.2.3.4]:24 [::1",
      "FILE:2: [runner.lmtp] listen: found \"a*b:24\"; allowed is " ENDPOINT_ALLOWED "\n"
      "FILE:2: [runner.lmtp] listen: found \"localhost:65536\"; allowed is " ENDPOINT_ALLOWED "\n"

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Files, directories and hosts that values of the configuration name. */
 #include <glib/gstdio.h>
+#include <grp.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 
 #include "base/config.h"
 #include "base/fail.h"
+#include "base/secret_file.h"
 
 static char *place; /* a directory for all tests of this run */
 
@@ -46,33 +48,112 @@ static void put(const char *name, const char *text, mode_t mode)
     g_assert_cmpint(g_chmod(path, mode), ==, 0);
 }
 
-#define REFUSED "FILE:3: [transport.relay] auth_password_file: found "
-#define AUTH "[transport.relay]\nauth_user = u\nauth_password_file = "
-
-static void test_password_file(void)
+static void own(const char *name, uid_t user, gid_t group)
 {
-    put("private", "secret\n", 0600);
-    put("shared", "secret\n", 0640);
-    put("open", "secret\n", 0604);
-    places(AUTH "/no/such\n", REFUSED "/no/such: no such file; allowed is a file that exists");
-    places(AUTH "%s\n", REFUSED "%s, which is no file; allowed is a file whose first line is the password");
-    places(AUTH "%s/shared\n",
-           REFUSED "%s/shared, which others than its owner can read or write "
-           "(mode 640); allowed is mode 600 (chmod 600 %s/shared)");
-    places(AUTH "%s/open\n",
-           REFUSED "%s/open, which others than its owner can read or write "
-           "(mode 604); allowed is mode 600 (chmod 600 %s/open)");
-    g_autofree char *private = g_build_filename(place, "private", NULL);
-    if (geteuid() == 0) /* whose own it is now, but the runners are nobody's */
-        places(AUTH "%s/private\n", REFUSED "%s/private, which the user nobody cannot read; allowed is a "
-                                            "file of that user (chown nobody %s/private)");
+    g_autofree char *path = g_build_filename(place, name, NULL);
+    g_assert_true(geteuid() != 0 || chown(path, user, group) == 0);
+}
+
+/* Settings that name a file with a secret, each with all that it wants besides. */
+static const char *const secrets[] = {
+    "[transport.relay]\nauth_user = u\nauth_password_file = ", "[nntp]\nuser = u\npassword_file = ",
+    "[dkim.a]\ndomain = a.example\nkey_file = ", "[hook.a]\nurl = http://a.example/\nsecret_file = ",
+    "[archiver.a]\ntype = hyperkitty\nurl = http://a.example/\napi_key_file = "};
+
+/* The fault of the setting with the file: what `rest` says after its path; NULL: none. */
+static void secret(const char *setting, const char *name, const char *rest)
+{
+    const char *line = strrchr(setting, '\n') + 1, *end = strchr(setting, ']') + 1;
+    unsigned number = 1;
+    for (const char *at = setting; *at; at++)
+        number += *at == '\n';
+    g_autofree char *text = g_strdup_printf("%s%%s/%s\n", setting, name);
+    g_autofree char *fault = rest ? g_strdup_printf("FILE:%u: %.*s %.*s: %%s/%s %s", number, (int)(end - setting),
+                                                    setting, (int)(strlen(line) - 3), line, name, rest) : NULL;
+    places(text, fault);
+}
+
+static void test_secret_files(void)
+{
     const struct passwd *account = getpwnam("nobody");
-    g_assert_true(geteuid() != 0 || chown(private, account->pw_uid, (gid_t)-1) == 0);
-    places(AUTH "%s/private\n", NULL);
-    for (const char *const *name = (const char *const[]){"private", "shared", "open", NULL}; *name; name++) {
-        g_autofree char *path = g_build_filename(place, *name, NULL);
+    uid_t user = geteuid() == 0 ? account->pw_uid : geteuid();
+    gid_t group = geteuid() == 0 ? account->pw_gid : getegid();
+    places("[transport.relay]\nauth_user = u\nauth_password_file = /no/such\n",
+           "FILE:3: [transport.relay] auth_password_file: found /no/such: no such file; allowed is a file that exists");
+    put("kept", "secret\n", 0600);
+    put("grouped", "secret\n", 0640);
+    put("open", "secret\n", 0604);
+    put("written", "secret\n", 0620);
+    put("roots", "secret\n", 0640);
+    put("alien", "secret\n", 0640);
+    put("others", "secret\n", 0600);
+    for (const char *const *name = (const char *const[]){"kept", "grouped", "open", "written", NULL}; *name; name++)
+        own(*name, user, group);
+    own("roots", 0, group);
+    own("alien", user, 0);
+    own("others", 12345, group);
+    for (size_t at = 0; at < G_N_ELEMENTS(secrets); at++) {
+        const char *setting = secrets[at];
+        secret(setting, "kept", NULL);
+        secret(setting, "grouped", NULL);
+        secret(setting, "roots", NULL);
+        for (const char *const *name = (const char *const[]){"open", "written", "alien", NULL}; *name; name++) {
+            if (geteuid() != 0 && g_str_equal(*name, "alien"))
+                continue;
+            g_autofree char *path = g_build_filename(place, *name, NULL);
+            struct stat status;
+            g_assert_cmpint(stat(path, &status), ==, 0);
+            const struct group *found = getgrgid(group);
+            g_autofree char *rest = g_strdup_printf(
+                "can be read or written by others (mode %03o); mend it with: chmod 600 %s, or for a file of root: "
+                "chgrp %s %s && chmod 640 %s", status.st_mode & 0777u, path, found->gr_name, path, path);
+            secret(setting, *name, rest);
+        }
+        if (geteuid() != 0)
+            continue;
+        secret(setting, "others", "belongs to 12345; it must be nobody's (chown nobody %s/others)");
+        own("kept", 0, 0);
+        secret(setting, "kept", "cannot be read by the user nobody; mend it with: chown nobody %s/kept");
+        own("kept", user, group);
+    }
+    places("[dkim.a]\ndomain = a.example\nenabled = no\nkey_file = %s/open\n", NULL);
+    static const char *const names[] = {"kept", "grouped", "open", "written", "roots", "alien", "others"};
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
+        g_autofree char *path = g_build_filename(place, names[at], NULL);
         g_unlink(path);
     }
+}
+
+/* Whoever reads a secret asks the same. */
+static void test_secret_read(void)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(place, "read", NULL), *text = NULL, *line = NULL;
+    put("read", "secret\r\nmore\n", 0600);
+    text = secret_file_read(path, &error);
+    line = secret_file_line(path, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(text, ==, "secret\r\nmore\n");
+    g_assert_cmpstr(line, ==, "secret");
+    put("read", "secret\n", 0644);
+    g_assert_null(secret_file_line(path, &error));
+    g_assert_error(error, FAIL, FAIL_CONFIG);
+    g_clear_error(&error);
+    put("read", "\nsecret\n", 0600);
+    g_assert_null(secret_file_line(path, &error));
+    g_assert_error(error, FAIL, FAIL_CONFIG);
+    g_clear_error(&error);
+    put("read", " \t \nsecret\n", 0600);
+    g_assert_null(secret_file_line(path, &error));
+    g_assert_error(error, FAIL, FAIL_CONFIG);
+    g_clear_error(&error);
+    put("read", "  two words \r\n", 0600);
+    g_autofree char *stripped = secret_file_line(path, &error);
+    g_assert_cmpstr(stripped, ==, "two words");
+    g_assert_null(secret_file_read(place, &error));
+    g_assert_error(error, FAIL, FAIL_CONFIG);
+    g_clear_error(&error);
+    g_unlink(path);
 }
 
 static void test_places(void)
@@ -127,16 +208,41 @@ static void doubts(const char *text, const char *expected)
     g_assert_cmpstr(told, ==, expected ? all : NULL);
 }
 
+static void test_keys_for_seals(void)
+{
+    static const char edwards[] = "-----BEGIN PRIVATE KEY-----\n"
+                                  "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n"
+                                  "-----END PRIVATE KEY-----\n";
+    static const char text[] = "[authentication]\nauthserv_id = a.example\n[dkim.a]\ndomain = a.example\nuse = %s\n"
+                               "key_file = %s/ed.pem\n";
+    static const char *const uses[] = {"dkim", "arc", "both"};
+    g_autofree char *path = g_build_filename(place, "ed.pem", NULL);
+    put("ed.pem", edwards, 0600);
+    for (size_t at = 0; at < G_N_ELEMENTS(uses); at++) {
+        g_autofree char *given = g_strdup_printf(text, uses[at], "%s");
+        g_autofree char *wanted = g_strdup_printf("[dkim.a] use: found \"%s\" for an Ed25519 key, which makes no "
+                                                  "seals; allowed is \"dkim\", and for ARC an RSA key", uses[at]);
+        doubts(given, at == 0 ? NULL : wanted);
+    }
+    g_unlink(path);
+}
+
 #define REST "[runner.rest]\nstart = yes\n[rest]\npassword_file = %s/rest\n"
 
 static void test_rest_passwords(void)
 {
     g_autofree char *path = g_build_filename(place, "rest", NULL);
-    doubts(REST, "[rest] password_file: %s/rest: No such file or directory; a file with lines USER:PASSWORD is wanted");
-    put("rest", "u:p\n", 0640);
-    doubts(REST, "[rest] password_file: %s/rest can be read by others; mend it with: chmod 600 %s/rest");
+    const struct passwd *account = getpwnam("nobody");
+    gid_t group = geteuid() == 0 ? account->pw_gid : getegid();
+    g_autofree char *open = g_strdup_printf(
+        "[rest] password_file: %s can be read or written by others (mode 644); mend it with: chmod 600 %s, or for a "
+        "file of root: chgrp %s %s && chmod 640 %s", path, path, getgrgid(group)->gr_name, path, path);
+    doubts(REST, "[rest] password_file: there is no %s/rest; a file with lines USER:PASSWORD is wanted");
+    put("rest", "u:p\n", 0644);
+    doubts(REST, open);
     doubts("[rest]\npassword_file = %s/rest\n", NULL); /* the runner is not to be started */
-    put("rest", "u:p\n", 0600);
+    put("rest", "u:p\n", 0640);
+    own("rest", 0, group);
     doubts(REST, NULL);
     g_unlink(path);
 }
@@ -161,9 +267,11 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     place = g_dir_make_tmp("config-XXXXXX", NULL);
-    g_test_add_func("/config/password file", test_password_file);
+    g_test_add_func("/config/secret files", test_secret_files);
+    g_test_add_func("/config/a secret is read", test_secret_read);
     g_test_add_func("/config/places", test_places);
     g_test_add_func("/config/names without address", test_names_without_address);
+    g_test_add_func("/config/places/keys for seals", test_keys_for_seals);
     g_test_add_func("/config/passwords of REST", test_rest_passwords);
     g_test_add_func("/config/auth without verify", test_auth_without_verify);
     int failed = g_test_run();

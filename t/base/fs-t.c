@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -312,17 +313,52 @@ static void test_sync_group_alone(Place *place, gconstpointer unused)
     g_assert_true(fs_sync_group(other, COUNT, NULL));
 }
 
+static void sync_some(const Place *place)
+{
+    FsSync group[7];
+    for (int i = 0; i < 7; i++)
+        group[i] = (FsSync){.fd = place->fd, .directory = true, .result = -1};
+    g_assert_true(fs_sync_group(group, 7, NULL));
+    for (int i = 0; i < 7; i++)
+        g_assert_cmpint(group[i].result, ==, 0);
+}
+
+/* Lets a file go, and returns when it is closed: the other end of the pipe sees that. */
+static void close_gone(void)
+{
+    int ends[2];
+    char none;
+    g_assert_cmpint(pipe2(ends, O_CLOEXEC), ==, 0);
+    fs_close_gone(ends[1]);
+    g_assert_cmpint(read(ends[0], &none, 1), ==, 0);
+    close(ends[0]);
+}
+
+/* A forked child has none of its parent's threads: it asks no pool for them, and comes to an end all the same. */
+static void test_forked(Place *place, gconstpointer unused)
+{
+    sync_some(place);
+    close_gone();
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(30); /* it waited for ever */
+        threadless = true;
+        sync_some(place);
+        close_gone();
+        _exit(threadless_kept() == 0 ? 0 : 1);
+    }
+    int status;
+    g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+    g_assert_cmpint(status, ==, 0);
+    sync_some(place); /* its parent has them still */
+    close_gone();
+}
+
 static gpointer sync_many(gpointer data)
 {
     const Place *place = data;
-    for (int round = 0; round < 20; round++) {
-        FsSync group[7];
-        for (int i = 0; i < 7; i++)
-            group[i] = (FsSync){.fd = place->fd, .directory = true, .result = -1};
-        g_assert_true(fs_sync_group(group, 7, NULL));
-        for (int i = 0; i < 7; i++)
-            g_assert_cmpint(group[i].result, ==, 0);
-    }
+    for (int round = 0; round < 20; round++)
+        sync_some(place);
     return NULL;
 }
 
@@ -545,6 +581,7 @@ int main(int argc, char **argv)
     ADD("sync-apart-syncfs", "syncfs", test_sync_apart);
     ADD("sync-group-alone", NULL, test_sync_group_alone);
     ADD("sync-group-threads", NULL, test_sync_group_threads);
+    ADD("forked", NULL, test_forked);
     ADD("space-and-device", NULL, test_space_and_device);
     ADD("expect-files", NULL, test_expect_files);
     ADD("open-dir-syncs", NULL, test_open_dir_syncs);

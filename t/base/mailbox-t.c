@@ -59,6 +59,30 @@ static void test_bare(void)
     g_assert_null(mailbox_bare("jo"));
 }
 
+static void test_base(void)
+{
+    static const char *const cases[][2] = {
+        {"jo@x.example", "jo@x.example"},         {"Jo.Doe+a.b+c@X.Example", "jodoe@x.example"},
+        {"j.o.@x.example", "jo@x.example"},       {"\"jo+1\"@x.example", "jo@x.example"},
+        {"+jo@x.example", "+jo@x.example"},       {"\"j.o +1\"@x.example", "\"j.o +1\"@x.example"},
+        {"j.o+1@googlemail.com", "jo@gmail.com"}, {"jo+1@gmail.com", "jo@gmail.com"},
+        {"jo", "jo"},                             {"", ""},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *base = mailbox_base(cases[i][0]);
+        g_assert_cmpstr(base, ==, cases[i][1]);
+    }
+}
+
+static void test_detail(void)
+{
+    g_assert_true(mailbox_has_detail("jo+1@x.example"));
+    g_assert_true(mailbox_has_detail("jo+@x.example"));
+    g_assert_false(mailbox_has_detail("jo@x.example"));
+    g_assert_false(mailbox_has_detail("jo@x+1.example"));
+    g_assert_false(mailbox_has_detail("jo+1"));
+}
+
 static void test_path(void)
 {
     static const struct {
@@ -83,6 +107,8 @@ int main(int argc, char **argv)
     g_test_add_func("/mailbox/valid", test_valid);
     g_test_add_func("/mailbox/domain", test_domain);
     g_test_add_func("/mailbox/bare", test_bare);
+    g_test_add_func("/mailbox/base", test_base);
+    g_test_add_func("/mailbox/detail", test_detail);
     g_test_add_func("/mailbox/path", test_path);
     return g_test_run();
 }

@@ -179,15 +179,20 @@ static void test_accept(Site *site, gconstpointer data)
     g_assert_cmpint(run(site, NULL, &again, "accept", number, NULL), ==, 66);
 }
 
-/* A command that was cut short after its commit: the next one stores what it left, whatever it is asked itself. */
-static void test_next_command_stores(Site *site, gconstpointer data)
+/* A post whose queue cannot take it stays held, and is accepted once when it can. What has no mail is not held up. */
+static void test_queue_in_the_way(Site *site, gconstpointer data)
 {
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, hold(site, "anne@example.com", MESSAGE));
-    g_autofree char *in_the_way = g_build_filename(site->spool_path, "pipeline", NULL), *said = NULL;
+    g_autofree char *other = g_strdup_printf("%" G_GINT64_FORMAT, hold(site, "", MESSAGE));
+    g_autofree char *in_the_way = g_build_filename(site->spool_path, "pipeline", NULL), *said = NULL, *out = NULL;
     g_assert_true(g_file_set_contents(in_the_way, "", 0, NULL));
-    g_assert_cmpint(run(site, NULL, &said, "accept", number, NULL), ==, 0);
-    g_assert_nonnull(strstr(said, "waits in the database"));
+    g_assert_cmpint(run(site, NULL, &said, "accept", number, NULL), ==, 75);
+    g_assert_nonnull(strstr(said, "pipeline"));
+    g_assert_cmpint(run(site, NULL, NULL, "discard", other, NULL), ==, 0);
+    g_assert_cmpint(run(site, &out, NULL, "ls", "--names", NULL), ==, 0);
+    g_assert_cmpstr(g_strstrip(out), ==, number);
     g_assert_cmpint(g_remove(in_the_way), ==, 0);
+    g_assert_cmpint(run(site, NULL, NULL, "accept", number, NULL), ==, 0);
     g_assert_cmpint(run(site, NULL, NULL, "accept", number, NULL), ==, 66);
     g_autoptr(Entry) entry = only_entry(site, "pipeline");
     g_assert_nonnull(entry);
@@ -278,7 +283,7 @@ int main(int argc, char **argv)
         {"/held/show", test_show},
         {"/held/errors", test_errors},
         {"/held/accept", test_accept},
-        {"/held/next-command-stores", test_next_command_stores},
+        {"/held/queue-in-the-way", test_queue_in_the_way},
         {"/held/reject", test_reject},
         {"/held/reject-tells-no-program", test_reject_tells_no_program},
         {"/held/discard", test_discard},

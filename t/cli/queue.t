@@ -129,8 +129,7 @@ def test_who_may_only_read_can_look(site):
     for path in [site.path, *site.path.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o444)
     for words in (("queue", "ls", "in", "--json"), ("queue", "shape"), ("queue", "stat"), ("queue", "cat", name)):
-        done = subprocess.run([TOOL, "-c", site.config, *words], user="nobody", group="nogroup", extra_groups=[],
-                              capture_output=True, text=True, check=False)
+        done = site.run_as_nobody(*words)
         assert done.returncode == 0 and done.stdout and not done.stderr, done
 
 

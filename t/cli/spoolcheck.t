@@ -28,9 +28,9 @@ def check(site, *words, **more):
 
 
 def everything(site):
-    """Every file and what is in it."""
+    """Every file and what is in it, but no record of a queue's directory: any look at a queue may make one."""
     return {str(path.relative_to(site.spool)): path.read_bytes() if path.is_file() else None
-            for path in site.spool.rglob("*")}
+            for path in site.spool.rglob("*") if path.parent.name != ".queues"}
 
 
 def test_clean(site):
@@ -76,6 +76,12 @@ def fill(site):
     files["abandoned"] = site.spool / "in" / f"1763644800.000004+{'2' * 40}.tmp"
     files["abandoned"].write_bytes(b"")
     os.utime(files["abandoned"], (time.time() - 7 * 86400,) * 2)
+    files["unsettled"] = site.spool / "in" / f"1763644800.000005+{'3' * 40}.unit={'4' * 32}.tmp"
+    files["unsettled"].write_bytes(b"prepared")
+    os.utime(files["unsettled"], (time.time() - 7200,) * 2)
+    (site.spool / "in" / f"1763644800.000006+{'3' * 40}.unit={'5' * 32}.tmp").write_bytes(b"just prepared")
+    for ours in (".units", ".outbox-key"):
+        (site.spool / ours).write_bytes(b"")
     files["mode"] = site.spool / "in" / (write_entry(site, "in") + ".msg")
     files["mode"].chmod(0o644)
     for queue in ("hold", "shunt", "corrupt"):
@@ -103,6 +109,7 @@ def test_every_kind(site):
     assert by_kind["fault", "strange"] == {files["strange"].name}
     assert by_kind["fault", "command"] == {files["command"].name}
     assert by_kind["note", "abandoned"] == {files["abandoned"].name}
+    assert by_kind["fault", "unsettled"] == {files["unsettled"].name}
     assert by_kind["fault", "mode"] == {files["mode"].name}
     assert by_kind["note", "left"] == {files["held"].name}
     assert {row["queue"] for row in found["note", "waiting"]} == {"hold", "shunt", "corrupt"}
@@ -123,7 +130,7 @@ def test_repair(site):
     assert (site.spool / "shunt" / (files["stray"].name[:58] + ".psv")).read_bytes() == b"some octets"
     assert not files["stray"].exists()
     assert not files["command"].exists() and files["command"].with_suffix(".msg").exists()
-    for kind in ("held", "child", "foreign", "abandoned", "mode"):
+    for kind in ("held", "child", "foreign", "abandoned", "unsettled", "mode"):
         assert files[kind].exists(), kind
     after = everything(site)
     again = check(site, "--repair", code=NOT_SO)

@@ -2,8 +2,10 @@
 # Copyright (c) 2026 The Listrunner authors
 """Fixtures of the end-to-end tests. Environment: LISTRUNNER_PREFIX, an installed Listrunner (default
 build/install); LISTRUNNER_BUILD, its build directory, for t/tools (default: the prefix's parent)."""
+import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,24 +14,43 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
 
 from support import corpus  # noqa: E402
-from support.instance import Instance, prefix, tool  # noqa: E402
+from support.clock import Clock  # noqa: E402
+from support.instance import Instance, let_through, prefix, service_user, tool  # noqa: E402
 from support.sink import Sink  # noqa: E402
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
+    # Not pytest's own place, /tmp/pytest-of-USER: whoever starts pytest there closes it to the service's user again.
+    if not config.option.basetemp:
+        config.option.basetemp = tempfile.mkdtemp(prefix="listrunner-e2e-")
     config.addinivalue_line("markers", "corpus: runs over more mail when LISTRUNNER_CORPUS names some")
+    config.addinivalue_line("markers", "proof: takes minutes, so it runs only with LISTRUNNER_THOROUGH or by its name")
     missing = [str(path) for path in (prefix() / "sbin" / "listrunner-master", prefix() / "bin" / "listrunner",
                                       tool("smtp-sink"))
                if not path.exists()]
     if missing:
         raise pytest.UsageError(f"not there: {', '.join(missing)}; "
                                 "run ./bootstrap build, or set LISTRUNNER_PREFIX and LISTRUNNER_BUILD")
+    if os.getuid() == 0 and service_user() == "root":
+        raise pytest.UsageError(f"root's tests run Listrunner as nobody, who may not enter what is above {prefix()}; "
+                                f"run them by t/tools/reachable {prefix().parent} COMMAND...")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_sessionfinish(session, exitstatus):
+    """What tests left is for people to look at when one failed."""
+    if exitstatus == 0 and not hasattr(session.config, "workerinput"):
+        shutil.rmtree(session.config.option.basetemp, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(config, items):
     for item in items:
         if {"list_mails", "mime_mails"} & set(item.fixturenames):
             item.add_marker("corpus")
+    named = config.option.keyword or any(".py" in word for word in config.args)
+    if not os.environ.get("LISTRUNNER_THOROUGH") and not named:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("proof")])
+        items[:] = [item for item in items if not item.get_closest_marker("proof")]
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -72,6 +93,14 @@ def instances(request, tmp_path_factory):
         if failed:
             print(f"---- log of {instance.directory} (its end) ----\n{instance.log_text()[-8000:]}")
         shutil.rmtree(instance.directory / "archive", ignore_errors=True)
+
+
+@pytest.fixture
+def clock(tmp_path, monkeypatch):
+    """Of the instances that are started in this test; to be named before what starts them."""
+    let_through(tmp_path)
+    monkeypatch.setenv("LISTRUNNER_CLOCK_FILE", str(tmp_path / "clock"))
+    return Clock(tmp_path / "clock")
 
 
 @pytest.fixture

@@ -49,10 +49,11 @@ class Site:
     def look_up(self, name, timeout=5):
         return self.records.get(name)
 
-    def post(self, subject, address, domain=b"signed.test", signed=True):
+    def post(self, subject, address, domain=b"signed.test", key="author", algorithm=b"rsa-sha256"):
         mail = POST % (domain, address.encode(), subject.encode(), subject.encode())
-        if signed:
-            mail = dkim.sign(mail, b"s", domain, self.keys["author"].pem, include_headers=[b"from", b"subject"]) + mail
+        if key:
+            mail = dkim.sign(mail, b"w" if key == "weak" else b"s", domain, self.keys[key].pem,
+                             include_headers=[b"from", b"subject"], signature_algorithm=algorithm) + mail
         return mail
 
     def sealed(self, mail, results=b"up.test; arc=none"):
@@ -96,10 +97,12 @@ def seals(octets):
 def site(instances, sink):
     instance = instances(sink.port)
     keys = {name: Key(instance.directory / f"{name}.pem", *RSA) for name in ("ours", "up", "author")}
+    keys["weak"] = Key(instance.directory / "weak.pem", "-algorithm", "rsa", "-pkeyopt", "rsa_keygen_bits:768")
     keys["edwards"] = Key(instance.directory / "edwards.pem", "-algorithm", "ed25519")
     for key in keys.values():
         instance.own(key.path)
-    name_server = Dns({"signed.test": keys["author"].line("s") + '_dmarc IN TXT "v=DMARC1; p=reject"\n',
+    name_server = Dns({"signed.test": keys["author"].line("s") + keys["weak"].line("w") +
+                       '_dmarc IN TXT "v=DMARC1; p=reject"\n',
                        "up.test": keys["up"].line("s")}, broken=["broken.test"]).start()
     instance.set({"dns": {"servers": name_server.server, "timeout": "2s"},
                   "authentication": {"authserv_id": OURS, "trusted": "mx.test"},
@@ -114,7 +117,7 @@ def test_what_is_known_is_told_and_sealed(site):
                                         settings=["default_nonmember_action=accept", "msg_footer=the end\n"])
     plain = site.post("plain", address)
     chain = site.sealed(site.post("chain", address))
-    mails = [plain, chain, site.post("unsigned", address, signed=False),
+    mails = [plain, chain, site.post("unsigned", address, key=None),
              site.sealed(site.post("changed", address)).replace(b"of it", b"of that"),
              site.post("troubled", address, b"broken.test"),
              b"Authentication-Results: lists.example.com; dkim=pass header.d=bank.example\r\n"
@@ -154,6 +157,58 @@ def test_what_is_known_is_told_and_sealed(site):
         changed = found["plain"].replace(old, new)
         assert changed != found["plain"]
         assert dkim.arc_verify(changed, dnsfunc=site.look_up)[0] == dkim.CV_Fail, old
+
+
+@pytest.mark.parametrize("form", [
+    b"%s; dkim=pass", b"%s.; dkim=pass", b"(" * 101 + b")" * 101 + b" %s; dkim=pass", b"\x0b%s; dkim=pass",
+    b"(%s; dkim=pass", b"\"%s; dkim=pass", b"%s\rdkim=pass", b"x\rAuthentication-Results: %s; dkim=pass",
+    b"\xc2\xa0%s; dkim=pass"],
+    ids=["plain", "dot", "comments", "tab", "open comment", "open quote", "bare CR", "hidden", "no-break space"])
+def test_forged_results_are_removed(site, form):
+    site.instance.start()
+    address = site.instance.create_list("test", members=["bart@example.org"],
+                                        settings=["default_nonmember_action=accept", "subject_prefix="])
+    field = b"Authentication-Results: " + form % OURS.encode() + b" header.d=bank.example\r\n"
+    found = site.copies([field + site.post("forged", address)], address)["forged"]
+    assert b"bank.example" not in found and results(found)["dkim"][0].startswith("pass header.d=signed.test")
+
+
+def test_weak_signatures_do_not_count(site):
+    """RFC 8301: those by rsa-sha1, and by RSA keys of less than 1024 bits."""
+    site.instance.start()
+    address = site.instance.create_list("test", members=["bart@example.org"],
+                                        settings=["default_nonmember_action=accept", "subject_prefix="])
+    first = b"Authentication-Results: mx.test; spf=fail smtp.mailfrom=signed.test\r\n"
+    found = site.copies([first + site.post("old", address, algorithm=b"rsa-sha1"),
+                         first + site.post("short", address, key="weak"), first + site.post("good", address)], address)
+    told = {subject: {method: all_of[0].split()[0] for method, all_of in results(octets).items()}
+            for subject, octets in found.items()}
+    weak = {"dkim": "policy", "arc": "none", "spf": "fail", "dmarc": "fail"}
+    assert told == {"old": weak, "short": weak, "good": {**weak, "dkim": "pass", "dmarc": "pass"}}
+    assert "header.a=rsa-sha1 " in results(found["old"])["dkim"][0]
+    for subject in ("old", "short"):
+        assert "pass" not in email.message_from_bytes(found[subject])["ARC-Authentication-Results"]
+
+
+def test_rsa_seals_before_ed25519(site):
+    """Whichever key stands first, the seals are by RSA: this judge reads no others. With an Ed25519 key alone there is
+    none, and whoever starts it is told."""
+    edwards = {"domain": OURS, "key_file": site.keys["edwards"].path, "use": "both"}
+    later = {"domain": OURS, "selector": "s", "key_file": site.keys["ours"].path, "use": "both"}
+    site.instance.set({"dkim.s": {"enabled": "no"}, "dkim.e": edwards, "dkim.later": later})
+    site.instance.start()
+    address = site.instance.create_list("test", members=["bart@example.org"],
+                                        settings=["default_nonmember_action=accept", "subject_prefix="])
+    found = site.copies([site.sealed(site.post("both", address))], address)["both"]
+    assert dkim.arc_verify(found, dnsfunc=site.look_up)[0] == dkim.CV_Pass and len(seals(found)) == 2
+    assert found.count(b"DKIM-Signature:") == 3
+    site.instance.set({"dkim.later": {"enabled": "no"}})
+    assert "[dkim.e] use" in site.instance.run("config", "check").stderr
+    site.instance.stop()
+    site.instance.start()
+    found = site.copies([site.post("alone", address)], address)["alone"]
+    assert not seals(found) and found.count(b"DKIM-Signature:") == 2
+    assert "[dkim.e] use: this is an Ed25519 key, which makes no seals" in site.instance.log_text()
 
 
 def test_own_pipeline_for_owners_asks_the_dns(site):

@@ -15,7 +15,7 @@ import time
 import pytest
 
 from support.corpus import sample_thread
-from support.instance import HOST, wait_until
+from support.instance import HOST, wait_until, write_secret
 from support.post import post
 from support.wire import body_sha, message_id, wire
 
@@ -142,8 +142,7 @@ def test_hyperkitty(instances, sink):
     kitty = HyperKitty()
     instance = instances(sink.port)
     key = instance.directory / "key"
-    key.write_text("secret\n")
-    instance.own(key)
+    write_secret(key, "secret\n")
     url = f"http://127.0.0.1:{kitty.port}/hk/"
     instance.set({"archiver.web": {"type": "hyperkitty", "url": url, "api_key_file": key}})
     instance.start()
@@ -192,7 +191,7 @@ def test_archive_by_mail(instances, sink):
 
 @pytest.mark.skipif(not shutil.which("mhonarc"), reason="needs mhonarc")
 def test_mhonarc(instances, sink):
-    """MHonArc makes a page of each post, once."""
+    """MHonArc makes a page of each post, once; those of a private list are not for everybody on the host."""
     instance = instances(sink.port)
     pages = instance.directory / "pages"
     pages.mkdir()
@@ -206,6 +205,16 @@ def test_mhonarc(instances, sink):
     made = pages / f"test.{HOST}"
     assert sorted(path.name for path in made.glob("msg*.html")) == ["msg00000.html", "msg00001.html"]
     assert "Page 1" in (made / "maillist.html").read_text()
+    address = instance.create_list("closed", MEMBERS, settings=["archivers=pages", "archive_policy=private"])
+    closed = pages / f"closed.{HOST}"
+    closed.mkdir(mode=0o755)  # by an earlier version
+    instance.own(closed)
+    instance.lmtp_send(post(message_id="<closed@example.net>"), address)
+    instance.wait_idle()
+    assert len(list(closed.glob("msg*.html"))) == 1
+    for path in (closed, *closed.iterdir()):
+        assert path.stat().st_mode & 0o007 == 0, path
+    assert (made / "msg00000.html").stat().st_mode & 0o004
 
 
 def test_failing_archiver_keeps_its_own_copy(instances, sink):

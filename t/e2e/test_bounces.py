@@ -18,36 +18,11 @@ from collections import Counter
 import pytest
 
 from support import postfix
-from support.instance import HOST, let_through, wait_until
+from support.clock import DAY
+from support.instance import HOST, wait_until
 
-DAY = 86400
 WEEK = 7 * DAY
 SOON = {"bounces": {"check_interval": "100ms"}}
-
-
-class Clock:
-    """The wall clock of an instance's programs, that can be moved while they run."""
-
-    def __init__(self, directory, monkeypatch):
-        self.path = directory / "clock"
-        self.days(0)
-        monkeypatch.setenv("LISTRUNNER_CLOCK_FILE", str(self.path))
-
-    def days(self, number):
-        self.offset = int(number * DAY)
-        fresh = self.path.with_suffix(".new")
-        fresh.write_text(str(self.offset))
-        fresh.chmod(0o644)
-        fresh.rename(self.path)
-
-    def now(self):
-        return time.time() + self.offset
-
-
-@pytest.fixture
-def clock(tmp_path, monkeypatch):
-    let_through(tmp_path)
-    return Clock(tmp_path, monkeypatch)
 
 
 def report(address, status="5.1.1", action="failed", text="smtp; 550 5.1.1 user unknown", extra=""):

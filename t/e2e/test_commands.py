@@ -220,6 +220,23 @@ def test_settings_of_a_member(people):
     assert mode_of(people, ANNE) == ("mime_digests", "by_user", True)
 
 
+def test_two_lines_of_settings_are_one_letter(people):
+    """Two members, each with two lines: each gets one letter that asks for both, and the answer to it sets both."""
+    for who in (ANNE, BOB):
+        people.instance.cli("member", "add", f"test@{HOST}", who)
+        people.write(who, "test-request", "", "set digest mime\nset ack on\n")
+    found = people.letters()
+    for who in (ANNE, BOB):
+        letters = [letter for address, letter in found if address == who]
+        asked, = (letter for letter in letters if "confirm" in letter["Subject"])
+        answer, = (letter for letter in letters if "confirm" not in letter["Subject"])
+        assert "    digest mime ack on" in body(asked), body(asked)
+        assert "> set digest mime\r\n> set ack on\r\n" in body(answer), body(answer)
+        people.write(who, sender_of(asked))
+    people.letters()
+    assert mode_of(people, ANNE) == mode_of(people, BOB) == ("mime_digests", "enabled", True)
+
+
 @pytest.mark.parametrize("to, subject", [("test-join+digest", ""), ("test-request", "Re: join digest=mime")])
 def test_joins_for_digests(people, to, subject):
     people.write(ANNE, to, subject)
@@ -230,7 +247,7 @@ def test_joins_for_digests(people, to, subject):
 
 
 def test_another_address(people):
-    """Both addresses have to agree; then all roles have moved."""
+    """Both addresses have to agree; then the membership has moved. The moderator stays, and the owners are told."""
     new = "anne@new.example"
     people.instance.cli("member", "add", f"test@{HOST}", ANNE)
     people.instance.cli("member", "add", f"test@{HOST}", ANNE, "--role", "moderator")
@@ -242,9 +259,10 @@ def test_another_address(people):
     second = next(letter for address, letter in found if address == new)
     assert people.members() == [ANNE]
     people.write(new, sender_of(second), "AW: bestätigt")
-    people.letters()
+    told = [address for address, letter in people.letters() if "keeps its role" in letter["Subject"]]
     assert people.members() == [new]
-    assert people.instance.cli("member", "ls", f"test@{HOST}", "--role", "moderator", "--names").split() == [new]
+    assert people.instance.cli("member", "ls", f"test@{HOST}", "--role", "moderator", "--names").split() == [ANNE]
+    assert ANNE in told and new not in told
     people.write(ANNE, "test-request", "change x@y.example")
     assert "on no list here" in body(people.letter(ANNE))
 
@@ -508,6 +526,9 @@ def test_killed_at_work_nothing_is_lost_or_done_twice(people):
     assert people.members() == sorted(names)
     assert people.instance.set_aside() == []
     wait_until(lambda: people.instance.status()["healthy"], 20, "the runner to be back")
+    with contextlib.closing(sqlite3.connect(people.instance.directory / "lib" / "listrunner.db")) as database:
+        wait_until(lambda: database.execute("SELECT count(*) FROM outbox").fetchone() == (0,), 20,
+                   "no letter to be kept")
 
 
 def test_through_postfix(instances):

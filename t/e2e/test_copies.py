@@ -2,7 +2,9 @@
 # Copyright (c) 2026 The Listrunner authors
 """Copies of their own: the sender by which a bounce tells who it was, the link to unsubscribe, the list's text
 with the member's name in it. What the poster wrote stays as it was, judged by Python's email."""
+import base64
 import email
+import email.message
 import email.policy
 import re
 
@@ -150,3 +152,37 @@ def test_text_around_mail_of_every_kind(instances, sink, mime_mails):
             for (kind, content), (new_kind, new_content) in zip(before, after):
                 assert kind == new_kind, mail.name
                 assert new_content.rstrip(b"\r\n").startswith(content.rstrip(b"\r\n")), mail.name
+
+
+def test_file_names_of_every_form(instance, sink):
+    """A list that takes no .exe takes none by any name that a mail program may read; the list beside it takes all."""
+    strict = instance.create_list("test", ["anne@example.org"],
+                                  settings=["filter_content=yes", "filter_extensions=exe"])
+    other = instance.create_list("other", ["anne@example.org"])
+    inner = email.message.EmailMessage()
+    inner["Subject"] = "inner"
+    inner.set_content("words")
+    inner.add_attachment(b"MZ-inner", "application", "octet-stream", filename="x.exe")
+    encoded = base64.encodebytes(inner.as_bytes()).replace(b"\n", b"\r\n").decode()
+    attachment = "Content-Type: application/octet-stream\r\nContent-Disposition: attachment; {}\r\n\r\nMZ-seen\r\n"
+    parts = [attachment.format(name) for name in (
+        'filename="x.txt"; filename*=utf-8\'\'x.exe', "filename=x.txt; filename=x.exe", 'filename="x.exe."',
+        'filename="x.exe "', "filename*0=x.; filename*1=exe", 'filename="=?utf-8?b?eC5leGU=?="')]
+    parts += [attachment.format("filename=x.txt").replace("stream", "stream; name=x.exe", 1),
+              f"Content-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n{encoded}"]
+    for number, hidden in enumerate(parts):
+        for address in (strict, other):
+            send_one(instance, address, (
+                f"From: poster@example.net\r\nTo: {address}\r\nSubject: {number}\r\n"
+                f"Message-ID: <{number}@example.net>\r\n"
+                "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nthe text\r\n"
+                f"--b\r\n{hidden}--b--\r\n").encode())
+    copies = [email.message_from_bytes(transaction.octets) for transaction in sink.transactions()]
+    assert len(copies) == 2 * len(parts)
+    for copy in copies:
+        leaves = [part.get_payload(decode=True) or b"" for part in copy.walk() if not part.is_multipart()]
+        leaves += [base64.b64decode(part.get_payload(0).get_payload()) for part in copy.walk()
+                   if part.get_content_type() == "message/rfc822" and part["Content-Transfer-Encoding"] == "base64"]
+        assert any(b"the text" in leaf for leaf in leaves)
+        seen = any(b"MZ" in leaf or base64.b64encode(b"MZ-inner") in leaf for leaf in leaves)
+        assert seen == ("other" in copy["List-Id"]), copy.as_string()

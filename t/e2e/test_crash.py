@@ -17,6 +17,8 @@ from support.post import post
 from support.wire import message_id
 from test_postfix import Chain, MEMBERS
 
+pytestmark = pytest.mark.proof
+
 SEED = int(os.environ.get("LISTRUNNER_SEED", "1"))  # another one kills at other moments
 CONCURRENCY = 4
 RUNNERS = ("lmtp", "in", "pipeline", "out", "out", "out", "archive")  # out has most to lose

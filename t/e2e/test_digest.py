@@ -4,6 +4,7 @@
 import email
 import email.policy
 import json
+import mailbox
 import os
 import re
 import subprocess
@@ -79,6 +80,39 @@ def enclosed(octets):
     return found
 
 
+def test_subjects_in_charsets_with_other_names(readers):
+    """A reply's Subject and the author's name reach two lists, one of which munges From, their archives and a digest:
+    decoded where nothing is lost, else as they came."""
+    instance, other = readers.instance, f"other@{HOST}"
+    instance.create_list("other", members=[ANNE], settings=["dmarc_mitigate_action=munge_from",
+                                                            "dmarc_mitigate_unconditionally=yes"])
+    korean, damaged = "=?ks_c_5601-1987?B?UmU6IIxj?=", "=?ks_c_5601-1987?B?UmU6IIz/?="
+    for number, (subject, name) in enumerate([(korean, "=?iso-8859-8-i?Q?=F9=EC?="), (damaged, "=?x-foo?Q?=F9?=")]):
+        for address in (ADDRESS, other):
+            octets = post(subject=subject, sender=f"{name} <poster@example.net>", message_id=f"<{number}@example.net>",
+                          to=address)
+            instance.lmtp_send(octets, address)
+    copies = {}
+    for transaction in readers.got()[ANNE]:
+        raw = email.message_from_bytes(transaction.octets)
+        copies[raw["List-Id"].split("<")[1].split(".")[0], raw["Message-ID"]] = raw, parsed(transaction)
+    assert len(copies) == 4
+    for name, label in (("test", "Test"), ("other", "Other")):
+        whole, lossy = copies[name, "<0@example.net>"], copies[name, "<1@example.net>"]
+        assert whole[1]["Subject"] == f"[{label}] Re: 똠"
+        assert lossy[0]["Subject"] == f"[{label}] {damaged}"
+        box = mailbox.Maildir(instance.archive / "maildir" / f"{name}.{HOST}", create=False)
+        assert sorted(str(mail["Subject"]).replace("\n", "") for mail in box) == sorted(
+            str(mail[0]["Subject"]).replace("\n", "") for mail in (whole, lossy))
+    assert copies["other", "<0@example.net>"][1]["From"].addresses[0].display_name == "של via Other"
+    lossy = copies["other", "<1@example.net>"][0]
+    assert lossy["From"].replace("\r\n", "") == f"=?x-foo?Q?=F9?= via Other <{other}>"
+    assert lossy["Reply-To"].replace("\r\n", "") == "=?x-foo?Q?=F9?= <poster@example.net>"
+    text = parsed(readers.send()[CORA][0]).get_content().replace("\r\n", "\n")
+    assert "Subject: [Test] Re: 똠\n" in text and f"Subject: [Test] {damaged}\n" in text
+    assert "של" in text and "From: =?x-foo?Q?=F9?= <poster@example.net>\n" in text
+
+
 def test_main_path(readers):
     """Regular members get the posts at once; the others one issue, in their form; nobody gets anything twice."""
     latin = post(subject="=?iso-8859-1?q?Gr=FC=DFe?=", sender="=?utf-8?b?SsO2cmc=?= <joerg@example.net>",
@@ -126,7 +160,8 @@ def test_main_path(readers):
 
 def shown_by_mutt(box):
     """What mutt shows of the first message of a mailbox."""
-    command = (f"mutt -n -F /dev/null -R -e 'set folder={box.parent} pager=cat wait_key=no prompt_after=no' -f {box} "
+    command = ("stty rows 24 cols 80; "
+               f"mutt -n -F /dev/null -R -e 'set folder={box.parent} pager=cat wait_key=no prompt_after=no' -f {box} "
                "-e 'push <display-message><exit>'")
     environment = {**os.environ, "TERM": "vt100", "HOME": str(box.parent)}
     return subprocess.run(["script", "-qec", command, "/dev/null"], capture_output=True, text=True, timeout=30,
@@ -224,33 +259,25 @@ def test_personal_copies(instances, sink):
     assert len(enclosed(got[BART][0].octets)) == 1
 
 
-def test_by_time(instances, sink, tmp_path):
+def test_by_time(clock, instances, sink):
     """Posts of before the hour go when it has come, also where the machine was off then; later ones wait."""
-    clock = tmp_path / "clock"
-    clock.write_text("0")
-    os.chmod(tmp_path, 0o755)
-    os.environ["LISTRUNNER_CLOCK_FILE"] = str(clock)
-    try:
-        instance = instances(sink.port)
-        instance.start()
-        instance.create_list("test", members=[BART], settings=["digest_size_threshold=0", "digest_period=weekly"])
-        mode(instance, BART, "mime_digests")
-        readers = Readers(instance, sink)
-        readers.post(post(subject="One"))
-        instance.wait_idle()
-        assert waiting(instance)["due_at"] and waiting(instance)["posts"] == 1
-        instance.stop()
-        clock.write_text(str(8 * 86400))
-        instance.start()
-        wait_until(lambda: sink.transactions(), 20, "the digest")
-        got = readers.got()
-        assert len(enclosed(got[BART][0].octets)) == 1 and len(got[BART]) == 1
-        readers.post(post(subject="Two"))
-        instance.wait_idle()
-        time.sleep(1)
-        assert readers.got() == {} and waiting(instance)["posts"] == 1
-    finally:
-        del os.environ["LISTRUNNER_CLOCK_FILE"]
+    instance = instances(sink.port).start()
+    instance.create_list("test", members=[BART], settings=["digest_size_threshold=0", "digest_period=weekly"])
+    mode(instance, BART, "mime_digests")
+    readers = Readers(instance, sink)
+    readers.post(post(subject="One"))
+    instance.wait_idle()
+    assert waiting(instance)["due_at"] and waiting(instance)["posts"] == 1
+    instance.stop()
+    clock.days(8)
+    instance.start()
+    wait_until(lambda: sink.transactions(), 20, "the digest")
+    got = readers.got()
+    assert len(enclosed(got[BART][0].octets)) == 1 and len(got[BART]) == 1
+    readers.post(post(subject="Two"))
+    instance.wait_idle()
+    instance.run_job("digests")
+    assert readers.got() == {} and waiting(instance)["posts"] == 1
 
 
 @pytest.mark.parametrize("runner", ["digest", "pipeline"])

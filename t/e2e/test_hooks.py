@@ -2,13 +2,17 @@
 # Copyright (c) 2026 The Listrunner authors
 """Web hooks: programs outside hear of what happens, signed, once, and however long they were away."""
 import base64
+import contextlib
 import hashlib
 import hmac
 import http.client
 import http.server
 import json
+import re
+import shutil
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -246,6 +250,43 @@ def test_a_token_gets_the_events_of_its_lists(site, api):
         seen.append(reader.next()["data"])
     assert {json.loads(data)["data"]["list_id"] for data in seen} == {"ant.example.com"}
     reader.close()
+
+
+def watched_directories(pid):
+    """The inodes that a process watches."""
+    found = set()
+    for descriptor in Path(f"/proc/{pid}/fdinfo").iterdir():
+        with contextlib.suppress(OSError):
+            text = descriptor.read_text()
+            found |= {int(inode, 16) for inode in re.findall(r"^inotify .*\bino:([0-9a-f]+)", text, re.M)}
+    return found
+
+
+def test_the_runtime_directory_is_made_again(tmp_path_factory):
+    """The stream follows the directory in which events are signed."""
+    directory = tmp_path_factory.mktemp("again")
+    with rest.site(directory, {"runner.hooks": {"start": "yes"}}) as site:
+        own = site.directory / "own"
+        own.mkdir()
+        site.own(own)
+        site.runtime = own / "run"
+        site.set({"master": {"runtime_directory": site.runtime}})
+        site.stop()
+        site.start()
+        api = Rest(site)
+        assert api.call("POST", "domains", mail_host="example.com").status == 201
+        reader = Reader(api)
+        pid, = site.pids("rest")
+        for way in (shutil.rmtree, lambda path: path.rename(own / "away")):
+            before = site.runtime.stat().st_ino
+            assert before in watched_directories(pid)
+            way(site.runtime)
+            wait_until(lambda: site.runtime.exists() and site.runtime.stat().st_ino in watched_directories(pid)
+                       and (way is shutil.rmtree or before not in watched_directories(pid)), 60,
+                       "the new directory to be watched")
+        assert api.call("POST", "lists", fqdn_listname="ant@example.com").status == 201
+        assert reader.next_of({"ant.example.com"})["event"] == "list.created"
+        reader.close()
 
 
 def test_what_the_stream_refuses(api):

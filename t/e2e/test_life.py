@@ -12,9 +12,9 @@ from datetime import datetime, timezone
 import pytest
 
 from support import postfix
-from support.instance import HOST, let_through, wait_until
+from support.clock import DAY
+from support.instance import HOST, wait_until
 
-DAY = 86400
 ANNE, NEW, BOB, OLGA = "anne@people.example", "anne@new.example", "bob@people.example", "olga@people.example"
 LIST = f"test@{HOST}"
 # Each mail goes through a session of its own, which meets what Postfix behind refuses now.
@@ -50,7 +50,7 @@ class World:
 
     def day(self, number):
         """Moves the clock to that day; returns it as vacations name it."""
-        self.clock.write_text(str(number * DAY))
+        self.clock.days(number)
         return self.date(number)
 
     @staticmethod
@@ -119,15 +119,10 @@ class World:
 
 
 @pytest.fixture
-def world(instances, tmp_path, monkeypatch):
+def world(clock, instances):
     why = postfix.missing()
     if why:
         pytest.skip(why)
-    let_through(tmp_path)
-    clock = tmp_path / "clock"
-    clock.write_text("0")
-    clock.chmod(0o644)
-    monkeypatch.setenv("LISTRUNNER_CLOCK_FILE", str(clock))
     made = World(instances, clock)
     try:
         made.behind.start()

@@ -67,7 +67,8 @@ def test_renamed_copied_aliased(instance, sink):
     instance.cli("domain", "alias", NEW)
     assert post(instance, "chat@alias.example.com", "five") == 550
     # A copy, with and without members.
-    instance.cli("list", "set", f"chat@{NEW}", "subject_prefix=[kept] ", "moderator_password=secret")
+    instance.cli("list", "set", f"chat@{NEW}", "subject_prefix=[kept] ", "--file", "moderator_password=-",
+                 input="secret\n")
     instance.cli("ban", "add", "--list", f"chat@{NEW}", "eve@example.org")
     instance.cli("list", "copy", f"chat@{NEW}", f"empty@{HOST}")
     instance.cli("list", "copy", "--members", f"chat@{NEW}", f"full@{HOST}")
@@ -89,7 +90,15 @@ def test_renamed_copied_aliased(instance, sink):
     def in_mbox():
         return sorted(path.name for path in (instance.archive / "mbox").glob(f"talk.{HOST}.*"))
     assert in_mbox() == [f"talk.{HOST}.mbox{end}" for end in ("", ".index", ".intent")]
-    said = instance.cli("list", "remove", "--yes", "--archive", talk)  # what an earlier command left
+    # A list that is made with that List-Id later does not get the archive.
+    instance.create_list("talk", ["carl@example.org"])
+    assert post(instance, talk, "seven") == 250
+    second = instance.archive / "maildir" / f"talk.{HOST}~2" / "new"
+    wait_until(lambda: second.is_dir() and list(second.iterdir()), 30, "the archive of the second list")
+    assert not any(b"seven" in file.read_bytes() for file in (place / "new").iterdir())
+    instance.cli("list", "remove", "--yes", talk)
+    said = instance.cli("list", "remove", "--yes", "--archive", talk)  # what earlier commands left
+    assert not second.exists() and f"talk.{HOST}~2" in said
     assert not place.exists() and str(place) in said and not in_mbox()
     assert instance.run("list", "remove", "--yes", "--archive", talk).returncode == 66
 

@@ -63,6 +63,31 @@ def test_smtplib(door, way):
     assert b"\nSubject: a\r\n\r\n.\r\n..b\r\n\nend" in octets
 
 
+def test_too_large_for_a_list(door):
+    """A post that is far above what its list takes is refused for that list alone, before or after its content."""
+    other = f"large@{HOST}"
+    door.cli("list", "create", other)
+    door.cli("list", "set", door.address, "max_message_size=40", "refuse_message_size=100")
+    text = b"Subject: large\r\n\r\n" + b"0123456789\r\n" * 20_000
+    with smtplib.LMTP("127.0.0.1", door.port, timeout=30) as client:
+        client.ehlo()
+        client.mail("anne@example.net", [f"SIZE={len(text)}"])
+        assert client.rcpt(door.address) == (552, b"5.3.4 The message is larger than this list takes")
+        assert client.rcpt(f"test-owner@{HOST}")[0] == client.rcpt(other)[0] == 250
+        client.rset()
+        client.mail("anne@example.net")
+        assert client.rcpt(door.address)[0] == client.rcpt(other)[0] == 250
+        client.docmd("DATA")
+        client.send(text + b".\r\n")
+        assert client.getreply()[0] == 552
+        assert client.getreply()[0] == 250
+        door.cli("list", "set", door.address, "refuse_message_size=0")
+        client.mail("anne@example.net", [f"SIZE={len(text)}"])
+        assert client.rcpt(door.address)[0] == 250
+        client.rset()
+    assert len(stored(door)) == 1
+
+
 def test_international_domain(door):
     """A list's domain is known by its name in the DNS; mail to it is taken in both spellings."""
     door.cli("list", "create", "test@xn--bcher-kva.example")

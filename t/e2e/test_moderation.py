@@ -166,8 +166,13 @@ def test_allow_lets_the_sender_post_from_now_on_and_ban_does_not(moderated):
 
 def test_approved_in_header_and_first_line(moderated):
     """With the right password the post passes; right or wrong, nobody sees it."""
-    moderated.instance.cli("list", "set", LIST, "moderator_password=open sesame")
+    given = moderated.instance.directory / "given"  # not as an argument, which everybody on the host can see
+    given.write_text("open sesame\n")
+    moderated.instance.cli("list", "set", LIST, "--file", f"moderator_password={given}")
     assert "sesame" not in moderated.instance.cli("list", "show", LIST)
+    given.write_text("x" * 1024)
+    refused = moderated.instance.run("list", "set", LIST, "--file", f"moderator_password={given}")
+    assert refused.returncode != 0 and "longer than 1023 bytes" in refused.stderr
     moderated.post(subject="header", Approved="open sesame")
     moderated.post(subject="line", text="Approved: open sesame\r\n\r\nHello")
     found = moderated.mail()
@@ -185,16 +190,17 @@ def test_approved_in_header_and_first_line(moderated):
     assert ANNE not in moderated.mail()
 
 
-def test_many_posts_are_one_letter(instances, sink):
+def test_many_posts_are_one_letter(clock, instances, sink):
     """The first is told at once; what comes within held_notice_interval is told together, by the timer."""
-    instance = instances(sink.port, settings={"site": {"held_notice_interval": "3s"}}).start()
+    instance = instances(sink.port, settings={"site": {"held_notice_interval": "1h"}}).start()
     instance.create_list("test", [ANNE], owner=OLGA, settings=SETTINGS)
     one = Moderated(instance, sink)
     for number in range(30):
         one.post(sender=f"s{number}@example.org", subject=f"post {number}")
     found = one.mail()
     assert len(found[OLGA]) == 1 and len(one.held()) == 30
-    instance.run_job("held-notices", after=3)
+    clock.seconds(3601)
+    instance.run_job("held-notices")
     letters = one.mail()[OLGA]
     assert len(letters) == 1 and "29 posts" in letters[0]["Subject"] and "post 29" in body(letters[0])
     assert len(letters[0].as_bytes()) < 64 * 1024

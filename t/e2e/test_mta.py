@@ -168,7 +168,8 @@ def test_mail_for_the_people_who_run_the_site(instances, sink):
     instance.lmtp_send(octets, people, sender="anne@example.org")
     instance.wait_idle()
     found = sink.transactions()
-    assert [(t.sender, t.to, t.octets) for t in found] == [("anne@example.org", [OWNER], octets)] * 3
+    assert [(t.sender, t.to) for t in found] == [("anne@example.org", [OWNER])] * 3
+    assert all(t.octets.startswith(b"Listrunner-Loop: ") and t.octets.endswith(octets) for t in found)
     sink.purge()
     # Nobody else; not where a list has the name; not what the setting leaves out, nor what would come back for ever.
     instance.create_list("abuse", ["bart@example.org"])

@@ -47,6 +47,8 @@ host.both IN A 127.0.0.42
 host.both IN AAAA ::1
 host.both IN AAAA fd00::41
 broken-host IN MX 10 mx.lame.test.
+private-broken IN MX 10 a.two
+private-broken IN MX 20 mx.lame.test.
 half-broken IN MX 10 mx.lame.test.
 half-broken IN MX 20 a.two
 ours IN MX 10 before.ours
@@ -143,6 +145,19 @@ def test_both_families(dns):
     assert len(hosts) == 5 and "10 many.test[::1]:25" in hosts
     hosts = one(dns, "equal.test", "--limit", "2")["hosts"]
     assert len(hosts) == 2 and not any("last" in host for host in hosts)
+
+
+def test_private_addresses(dns):
+    """Nobody's records make mail go to what only this host reaches; it waits, so that a site may allow it."""
+    words = "are loopback or private addresses ([out] mx_private_addresses)"
+    for domain in ("two.test", "me.test", "[127.0.0.52]", "[10.1.2.3]", "[IPv6:::1]"):
+        answer = refusal(one(dns, domain, "--public"))
+        assert answer[:3] == ("later", 450, "4.4.4") and words in answer[3], domain
+    answer = refusal(one(dns, "private-broken.test", "--public"))
+    assert answer[:3] == ("later", 450, "4.4.3") and "mx.lame.test" in answer[3]
+    assert one(dns, "private-broken.test")["hosts"] == ["10 a.two.test[127.0.0.11]:25"]
+    assert one(dns, "[192.0.3.1]", "--public")["hosts"] == ["0 192.0.3.1[192.0.3.1]:25"]
+    assert one(dns, "[10.1.2.3]")["hosts"] == ["0 10.1.2.3[10.1.2.3]:25"]
 
 
 def test_trouble_is_not_for_ever(dns):

@@ -121,6 +121,31 @@ def test_both_ways(instances, sink, server):
     assert mine["X-Original-Message-ID"] == "<twice@example.net>"
 
 
+def test_what_the_server_refuses_is_mended(instances, sink, server):
+    """Octets that are no UTF-8, NULs, long lines, dates and ids that are none: all come to the group, none to shunt."""
+    instance = start(instances, sink, server)
+    address = make_list(instance, "test", "local.test", "subject_prefix=", "default_nonmember_action=accept",
+                        "require_explicit_destination=no", "max_message_size=0")
+    long, ids = b"x" * 1200, b"".join(b"<%d@example.net>" % number for number in range(200))
+    mails = [(b"Subject: J\xf6rg", b"text"), (b"Subject: s\r\nX-A: \xed\xa0\x80 \x81", b"text"),
+             (b"Subject: s", b"a\0b"), (b"Subject: a\0b\1c\x7fd\x0be", b"text"), (b"Subject: " + long, b"text"),
+             (b"Subject: " + b"word " * 400, b"text"), (b"Subject: s\r\nReferences: " + ids, b"text"),
+             (b"Subject: s\r\nX-A: a\r\n " + long + b"\r\n b", b"text"),
+             (b"Subject: s\r\nX-" + long + b": a", b"text"),
+             (b"Subject: \xc3\xb6" + b"\xc3\xb6" * 700, b"text"), (b"Subject: s\r\nDate: yesterday", b"text"),
+             (b"Subject: s\r\nDate: Mon, 23 Nov 2099 10:00:00 +0000", b"text"),
+             (b"Subject: s\r\nExpires: soon", b"text"),
+             (b"Subject: s\r\nArchive: no\r\nArchive: yes\r\nBcc: a@b\r\nBcc: c@d", b"text"),
+             (b"Subject: s\r\nMessage-ID: <a[1]@b>", b"text"), (b"Subject: s\r\nMessage-ID: <a..b@c>", b"text"),
+             (b"Subject: s\r\nOrganization: \xf6", b"text"), (b"Subject: \x01\r\n a", b"text")]
+    for fields, text in mails:
+        instance.lmtp_send(b"From: Anne <anne@example.net>\r\nTo: %s\r\n%s\r\n\r\n%s\r\n"
+                           % (address.encode(), fields, text), address)
+    instance.wait_idle()
+    assert not instance.set_aside(), instance.cli("shunt", "ls")
+    assert len(server.articles("local.test")) == len(mails)
+
+
 def test_moderated(instances, sink, server):
     instance = start(instances, sink, server)
     address = make_list(instance, "test", "local.moderated", "newsgroup_moderation=moderated",

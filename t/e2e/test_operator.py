@@ -72,9 +72,9 @@ def test_hold_release_requeue_delete_under_load(instances, sinks):
         done = rows(instance.run("queue", "hold", "--list", ours, "--json"))
         held += sum(row["result"] == "held" for row in done)
         untouched += sum("held by a runner" in row["reason"] for row in done)
-        killed(instance, "queue", "requeue", "--list", ours)
         if len(deleted) < 100:
             deleted += wipe_out(instance, ours, 3)
+        killed(instance, "queue", "requeue", "--list", ours)
         killed(instance, "queue", "release", "--list", ours)
         killed(instance, "queue", "hold", "--list", ours)
         rows(instance.run("queue", "edit-due", "now", "--list", ours, "--json"))

@@ -249,7 +249,7 @@ def test_tls_and_auth(instances, sinks, tmp_path):
     ({"type": "lmtp", "port": "25"}, "port: found 25; allowed with type = lmtp is any other"),
     ({"type": "lmtp", "host": "unix:relative"}, "allowed after unix: is an absolute path"),
     ({"auth_user": "lists", "auth_password_file": "/etc/passwd"},
-     "found /etc/passwd, which others than its owner can read"),
+     "/etc/passwd can be read or written by others (mode 644)"),
     ({"host": "[::1"}, "host: found \"[::1\"; allowed is a host name"),
     ({"type": "mx", "auth_user": "lists", "auth_password_file": "/nonexistent"}, "a password is for one relay"),
 ])

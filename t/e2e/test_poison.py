@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Entries that crash their runner: the others pass them, and after three crashes they are set aside."""
+import subprocess
 import time
 
 import pytest
 
-from support.instance import TOP, wait_until
+from support.instance import TOP, prefix, wait_until
 from support.outside import compile_runner
 from support.post import post
 
@@ -86,3 +87,46 @@ def test_several_among_others(site):
     wait_until(lambda: len(preserved(site)) == 3, 60, "the poison to be set aside")
     assert through(site) == 57
     print(f"the poison aside after {time.monotonic() - begun:.2f} s")
+
+
+EIGHT_BITS = ["MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: 8bit"]
+
+
+@pytest.fixture
+def deadly(tmp_path):
+    """A library that makes programs die of a mail with an X-Poison field when they read its parts."""
+    library = tmp_path / "poison_mime.so"
+    source = TOP / "t" / "e2e" / "support" / "poison_mime.c"
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "gmime-3.0"], stdout=subprocess.PIPE, text=True,
+                           check=True).stdout.split()
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", source, "-o", library, *flags], check=True)
+    return library
+
+
+def test_the_last_runner_names_what_it_works_on(instances, sinks, deadly):
+    """`out` has many entries in hand. One that kills it while a copy is made for a server that takes 7 bits is set
+    aside, and the others go."""
+    narrow = sinks(options=["--without", "8BITMIME"])
+    instance = instances(narrow.port, settings={"master": {"restart_delay_min": "10ms", "restart_delay_max": "20ms"}})
+    library = instance.directory / deadly.name
+    library.write_bytes(deadly.read_bytes())
+    library.chmod(0o755)
+    script = instance.directory / "deadly-out"
+    script.write_text(f"#!/bin/sh\nLD_PRELOAD={library} exec {prefix()}/libexec/listrunner/out \"$@\"\n")
+    script.chmod(0o755)
+    instance.set({"runner.out": {"command": script, "start": "no"}})
+    instance.start()
+    address = instance.create_list("test", ["m@members.example.org"])
+    client = instance.lmtp()
+    for number in range(20):
+        if number in (0, 10):
+            instance.lmtp_send(post(extra=[*EIGHT_BITS, "X-Poison: yes"], body="\u00fc\n"), address, client=client)
+        instance.lmtp_send(post(extra=EIGHT_BITS, body="\u00fc\n"), address, client=client)
+    wait_until(lambda: len(instance.files("out")["out"]) == 22, 20, "the posts to reach out")
+    instance.set({"runner.out": {"start": "yes"}})
+    instance.cli("reload")
+    wait_until(lambda: len(instance.set_aside()) == 2, 40,
+               lambda: f"two posts set aside\n{instance.log_text()[-2000:]}")
+    instance.wait_idle()
+    assert len({copy.message_id for copy in narrow.transactions()}) == 20
+    assert instance.log_text().count("crashed its runner 3 times") == 2

@@ -25,6 +25,8 @@ def site(tmp_path):
 @pytest.fixture
 def browser(site, tmp_path):
     served = web.Postorius(tmp_path / "postorius", site.url)
+    site.instance.set({"site": {"template_hosts": served.url.split("//")[1]}})
+    site.instance.cli("reload")
     window = web.Browser(tmp_path, served.url)
     yield window
     print(window.driver.current_url, window.text)

@@ -11,7 +11,7 @@ from support import disk
 from support.powercut import Generation, summary
 
 # One after the other: who writes to the same disk meanwhile would make its cache durable sooner.
-pytestmark = pytest.mark.xdist_group("powercut")
+pytestmark = [pytest.mark.proof, pytest.mark.xdist_group("powercut")]
 
 SEED = os.environ.get("LISTRUNNER_SEED", "1")
 ROUNDS = int(os.environ.get("LISTRUNNER_CUTS", "12" if os.environ.get("LISTRUNNER_THOROUGH") else "6"))

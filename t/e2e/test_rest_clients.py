@@ -38,6 +38,7 @@ def test_mailmanclient(site, tmp_path):
     assert not failed and passed > 30
 
 
+@pytest.mark.proof
 def test_postorius(site, tmp_path):
     clients.write_django(tmp_path)
     passed, failed = clients.run_suite(

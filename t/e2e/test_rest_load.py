@@ -18,6 +18,8 @@ from support import rest
 from support.rest import Rest
 from support.rest_load import HOME, SHOWN, STYLE, Client, Figures, Line, Shared, read_list, tags_of
 
+pytestmark = pytest.mark.proof
+
 SECONDS = float(os.environ.get("LISTRUNNER_LOAD_SECONDS", "6"))
 SEED = os.environ.get("LISTRUNNER_SEED", "1")
 CLIENTS, SHARED, HELD = 64, 4, 2

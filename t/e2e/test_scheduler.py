@@ -131,6 +131,7 @@ def kill_in_the_middle(instance, sink, kills, sizes):
 
 
 # Groups of 50; a copy for each at a relay that is near (one at a time) and at one that is not (four).
+@pytest.mark.proof
 @pytest.mark.parametrize("sessions, keys, latency, sizes, verp", [
     (4, {"recipients_per_transaction": 50}, 60, (50, 50), 0), (20, {}, 0, (1, 4), 1), (20, {}, 20, (1, 4), 1)])
 def test_killed_in_a_large_entry(instances, sinks, sessions, keys, latency, sizes, verp):

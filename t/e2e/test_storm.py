@@ -4,7 +4,11 @@
 t/bench/storm does it for hours."""
 import os
 
+import pytest
+
 from support.storm import Storm, summary
+
+pytestmark = pytest.mark.proof
 
 SEED = os.environ.get("LISTRUNNER_SEED", "1")
 STRIKES = int(os.environ.get("LISTRUNNER_STRIKES", "90"))

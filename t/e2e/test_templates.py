@@ -64,8 +64,8 @@ class Site:
 
 
 @pytest.fixture
-def site(instances, sink):
-    instance = instances(sink.port).start()
+def site(instances, sink, pages):
+    instance = instances(sink.port, settings={"site": {"template_hosts": pages.url.split("//")[1]}}).start()
     for name in ("test", "other"):
         instance.create_list(name, [ANNE, BERTRAND], settings=["subject_prefix=", "default_member_action=hold"])
         instance.cli("member", "set", f"{name}@{HOST}", BERTRAND, "--language", "fr")
@@ -127,8 +127,8 @@ def test_a_text_that_cannot_be_right_is_refused_at_once(site):
 
 def test_a_text_comes_from_a_web_server(site, pages):
     pages.pages["/held"] = (200, "Grüße aus dem Netz, $display_name\r\n".encode())
-    site.cli("template", "set", "--list", LIST, "--uri", pages.url + "/held", "--user", "core", "--password", "pw",
-             HELD)
+    site.cli("template", "set", "--list", LIST, "--uri", pages.url + "/held", "--user", "core", "--password-file", "-",
+             HELD, input="pw\n")
     wait_until(lambda: "aus dem Netz" in site.cli("template", "show", "--list", LIST, "held_poster"), 20, "the text")
     assert pages.asked[0] == ("/held", "Basic " + base64.b64encode(b"core:pw").decode())
     assert "Grüße aus dem Netz, Test" in site.told().get_content()
@@ -137,10 +137,37 @@ def test_a_text_comes_from_a_web_server(site, pages):
     assert len(pages.asked) == asked, "a letter does not wait for a web server"
 
 
+def test_a_text_comes_only_from_hosts_that_the_site_names(site, pages):
+    """Neither a list nor a domain makes this host fetch what only this host can reach."""
+    pages.pages["/held"] = (200, b"Of this host\n")
+    port = pages.url.split(":")[2]
+    other = f"http://localhost:{port}/held"
+    for place in (("--list", LIST), ("--domain", HOST)):
+        site.refused(64, "the site names in [site] template_hosts", "template", "set", *place, "--uri", other, HELD)
+    site.cli("template", "set", "--uri", other, HELD)
+    wait_until(lambda: len(pages.asked) == 1, 20, "the site's text")
+    # Any host, but with a public address: found out only when the name has become one. A redirection is not followed.
+    site.instance.set({"site": {"template_hosts": f"*, 127.0.0.1:{port}"}})
+    site.cli("reload")
+    pages.pages["/away"] = (302, b"")
+    site.cli("template", "set", "--list", LIST, "--uri", other, HELD)
+    site.cli("template", "set", "--list", OTHER, "--uri", f"http://[::ffff:127.0.0.1]:{port}/held", HELD)
+    site.cli("template", "set", "--domain", HOST, "--uri", pages.url + "/held", HELD)
+    site.cli("template", "set", "--domain", HOST, "--uri", pages.url + "/away", "goodbye")
+
+    def fault(*place):
+        return [row["fault"] for row in site.rows(*place) if row["name"] == HELD and row["from"] == "list"]
+    for address in (LIST, OTHER):
+        wait_until(lambda: fault("--list", address)[0], 20, "the fault")
+        assert "has an address that is not a public one" in fault("--list", address)[0]
+    wait_until(lambda: len(pages.asked) >= 3, 20, "the domain's texts")
+    assert sorted(path for path, _ in pages.asked[1:]) == ["/away", "/held"]
+
+
 def test_what_a_rest_client_stores_has_its_effect(instances, sink, pages):
     """As Postorius does: it keeps the text itself, and tells where."""
     instance = instances(sink.port)
-    instance.set(rest.serving(instance.directory))
+    instance.set({**rest.serving(instance.directory), "site": {"template_hosts": pages.url.split("//")[1]}})
     instance.start()
     instance.create_list("test", [ANNE], settings=["default_member_action=hold"])
     site, api = Site(instance, sink), rest.Rest(instance)

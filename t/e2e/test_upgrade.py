@@ -59,11 +59,13 @@ def make_older(path, level):
             store.execute("INSERT INTO schema_migration VALUES (?, ?, 1)", [number, file.stem[4:]])
         store.execute("ATTACH ? AS new", [str(path)])
         there = {name for name, in store.execute("SELECT name FROM new.sqlite_schema")}
-        # A later schema may have dropped a table, whose data went with it.
+        # A later schema may have dropped a table or column, whose data went with it.
         kept = {table: columns(store, table) for table in tables(store) if table in there}
         for table, names in kept.items():
+            now = {name for name, in store.execute("SELECT name FROM pragma_table_info(?, 'new')", [table])}
+            names[:] = [name for name in names if name in now]
             store.execute(f"DELETE FROM main.{table}")
-            store.execute(f"INSERT INTO main.{table} SELECT {', '.join(names)} FROM new.{table}")
+            store.execute(f"INSERT INTO main.{table} ({', '.join(names)}) SELECT {', '.join(names)} FROM new.{table}")
         store.commit()
         store.execute("DETACH new")
     owner = path.stat()

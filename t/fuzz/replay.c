@@ -38,6 +38,8 @@ static const struct {
     SEED("{\"list\":\"x\",\"arrival\":12345678901234567890,\"a\":[1.5e300,null,true,\"\\ud834\\udd1e\"],\"list\":2}"),
     SEED("{\"a\":\"\\u000\xd0\x9e\"}"),
     SEED("\"\"@[#>["),
+    SEED("a.b.c.d.e.f.g.h.i.example.com\nm.example.com\n\nv=DMARC1; p=none; psd=n\n"
+         "v=DMARC1; p=bad; rua=mailto:a@b!1m\tv=DMARC1;p=reject;psd=y;t=y\n!"),
     SEED("\007\017LHLO x\r\nMAIL FROM:<a@b> SIZE=5 BODY=8BITMIME\r\nRCPT TO:<c@d>\r\nDATA\r\n..a\r\n.\r\n"
          "MAIL FROM:<>\r\nRCPT TO:<e@f>\r\nBDAT 3\r\nabcBDAT 0 LAST\r\nRSET\r\nQUIT\r\n"),
     SEED("\0\x42\xff" "220 hi\r\n250-peer\r\n250-PIPELINING\r\n250 CHUNKING\r\n250\r\n250\r\n250 1\r\n502 what\r\n"

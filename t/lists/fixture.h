@@ -38,13 +38,15 @@ static inline void world_open(World *world, const void *data)
     world->list = list_by_id(world->store, LIST, &error);
     g_assert_no_error(error);
     assert_ok(member_add(world->store, LIST, ROLE_OWNER, "olga@example.net", NULL, NULL, &error), error);
+    static const KeptKey kept_key = {"fedcba9876543210fedcba987654321"};
     static const unsigned char secret[32] = "0123456789abcdef0123456789abcde";
     g_autoptr(GPtrArray) secrets = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     g_ptr_array_add(secrets, g_bytes_new(secret, sizeof secret));
     world->keys = verp_keys_new(secrets);
     world->site = (WorkSite){.site_owner = "postmaster@example.com", .hostname = "example.com", .delimiter = '+',
                              .answers_a_day = 10, .pending_request_life = 3 * 86400 * CLOCK_SECOND,
-                             .moderator_request_life = 180 * 86400 * CLOCK_SECOND, .keys = world->keys};
+                             .moderator_request_life = 180 * 86400 * CLOCK_SECOND, .keys = world->keys,
+                             .kept_key = &kept_key};
     world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .from = "test"};
 }
 
@@ -74,7 +76,7 @@ static inline char *world_letters(World *world, Work *work)
     GError *error = NULL;
     GString *all = g_string_new(NULL);
     assert_ok(work_keep(work, "test", &error), error);
-    g_autoptr(GPtrArray) rows = outbox_of(world->store, "test", &error);
+    g_autoptr(GPtrArray) rows = kept_of(world->store, world->site.kept_key, "test", &error);
     g_assert_no_error(error);
     for (unsigned at = 0; at < rows->len; at++) {
         const OutboxRow *row = rows->pdata[at];

@@ -111,6 +111,32 @@ static bool is_held(World *world, int64_t number)
     return held != NULL;
 }
 
+/* The Message-ID of each letter, which must be a new one, in seen. */
+static void add_ids(GHashTable *seen, const char *letters)
+{
+    for (const char *at = letters; (at = strstr(at, "\nMessage-ID: <")); at++)
+        g_assert_true(g_hash_table_add(seen, g_strndup(at, strcspn(at + 1, "\r\n") + 1)));
+}
+
+/* The number of a post tells nobody the Message-ID of a letter about it: the same letter once more has another. */
+static void test_ids(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    int64_t number = hold(world, "sue@example.org");
+    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, "mark@example.net", NULL, NULL, &error), error);
+    for (int times = 0; times < 2; times++) {
+        g_autoptr(Work) work = world_work(world);
+        g_autoptr(Held) held = held_find(world->store, number, &error);
+        assert_ok(held_tell_poster(work, world->list, held, "sue@example.org", &error), error);
+        held->told = HELD_TOLD_ALONE;
+        assert_ok(held_tell_moderators(work, world->list, held, &error), error);
+        g_autofree char *letters = world_letters(world, work);
+        add_ids(seen, letters);
+    }
+    g_assert_cmpuint(g_hash_table_size(seen), ==, 6);
+}
+
 static void test_accept_once(World *world, const void *data)
 {
     bool known;
@@ -186,6 +212,8 @@ static void test_gathered(World *world, const void *data)
     g_assert_cmpint(posts, ==, 2);
     g_autofree char *both = world_letters(world, work), *token = token_in(both);
     g_assert_nonnull(strstr(both, "2 posts require approval"));
+    g_assert_nonnull(strstr(both, "\"hello\"")); /* a subject such as "accept all" is no line by itself */
+    g_assert_null(strstr(both, "\n        hello"));
     g_autofree char *which = answer(world, token, "accept\r\n", &known);
     g_assert_nonnull(strstr(which, "numbers"));
     /* The first post is of another letter. */
@@ -409,6 +437,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/moderate/read", test_read);
+    WORLD_TEST("/moderate/ids", test_ids);
     WORLD_TEST("/moderate/accept-once", test_accept_once);
     WORLD_TEST("/moderate/allow-and-reject", test_allow_and_reject);
     WORLD_TEST("/moderate/former-moderator", test_former_moderator);

@@ -3,9 +3,16 @@
 /* Invitations, wishes of who joins, changes of address, options. */
 #include "lists/change_address.h"
 #include "lists/join.h"
+#include "lists/list_change.h"
+#include "lists/list_make.h"
 #include "lists/options.h"
+#include "lists/own_address.h"
+#include "lists/people.h"
 #include "lists/request.h"
+#include "lists/roster.h"
 #include "lists/workflow.h"
+#include "store/domain.h"
+#include "store/user.h"
 #include "t/lists/fixture.h"
 
 #define ANNE "anne@example.org"
@@ -142,9 +149,10 @@ static void test_change_by_both(World *world, const void *data)
     GError *error = NULL;
     int64_t verified;
     AddressChange what = {.old_address = ANNE, .new_address = NEW};
+    world->actor.address = ANNE;
+    world->actor.host = "192.0.2.7";
     g_autofree char *first = NULL, *twice = NULL, *second = NULL, *told = NULL;
     add(world, ANNE);
-    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, ANNE, NULL, NULL, &error), error);
     g_assert_cmpint(change(world, &what, &first), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_nonnull(strstr(first, "virgin <" ANNE ">"));
     g_assert_cmpint(change(world, &what, &twice), ==, SUBSCRIPTION_PERSON_WAITS);
@@ -152,18 +160,99 @@ static void test_change_by_both(World *world, const void *data)
     g_autofree char *old_token = world_token(first);
     g_assert_cmpint(world_confirm(world, old_token, &second), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_nonnull(strstr(second, "virgin <" NEW ">"));
+    /* Both are told who asked, from where and when. */
+    static const char asked[] = "The request came in a mail of " ANNE ",\r\nfrom the host 192\\.0\\.2\\.7, at "
+                                "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC";
+    g_assert_true(g_regex_match_simple(asked, first, 0, 0));
+    g_assert_true(g_regex_match_simple(asked, second, 0, 0));
     g_assert_true(is_member(world, ANNE));
     g_autofree char *new_token = world_token(second);
     g_assert_cmpint(world_confirm(world, new_token, &told), ==, SUBSCRIPTION_DONE);
     g_assert_nonnull(strstr(told, "virgin <" NEW ">"));
     g_assert_false(is_member(world, ANNE));
     g_assert_true(is_member(world, NEW));
-    g_autoptr(Member) moderator = member_find(world->store, LIST, ROLE_MODERATOR, NEW, &error);
-    g_assert_no_error(error);
     assert_ok(address_verified(world->store, NEW, &verified, &error), error);
     g_assert_cmpint(verified, >, 0);
     g_autofree char *used = NULL;
     g_assert_cmpint(world_confirm(world, new_token, &used), ==, SUBSCRIPTION_BAD_TOKEN);
+}
+
+static bool has_role(World *world, const char *list, Role role, const char *address)
+{
+    g_autoptr(Member) member = member_find(world->store, list, role, address, NULL);
+    return member != NULL;
+}
+
+/* Both answer what the letters ask; letters are those of the last answer. */
+static SubscriptionResult change_by_letters(World *world, const AddressChange *what, char **letters)
+{
+    g_autofree char *first = NULL, *second = NULL;
+    g_assert_cmpint(change(world, what, &first), ==, SUBSCRIPTION_ASKED_PERSON);
+    world->actor.role = ACTOR_ADDRESS;
+    g_autofree char *token = world_token(first);
+    if (what->old_agreed)
+        return world_confirm(world, token, letters);
+    g_assert_cmpint(world_confirm(world, token, &second), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *last = world_token(second);
+    return world_confirm(world, last, letters);
+}
+
+/* Who obtained the answers by a trick, or reads the mail of both, becomes no owner. */
+static void test_roles_stay(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *told = NULL;
+    g_autoptr(List) other = list_create(world->store, "other@example.com", &error);
+    assert_ok(other != NULL, error);
+    add(world, ANNE);
+    assert_ok(user_set_preferred(world->store, ANNE, &error), error);
+    assert_ok(member_add(world->store, other->list_id, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, other->list_id, ROLE_MODERATOR, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add_user(world->store, other->list_id, ROLE_OWNER, ANNE, &error), error);
+    g_assert_cmpint(change_by_letters(world, &(AddressChange){ANNE, NEW, false, false}, &told), ==, SUBSCRIPTION_DONE);
+    g_assert_true(is_member(world, NEW) && has_role(world, other->list_id, ROLE_MEMBER, NEW));
+    g_assert_true(has_role(world, other->list_id, ROLE_OWNER, ANNE) &&
+                  has_role(world, other->list_id, ROLE_MODERATOR, ANNE));
+    g_assert_false(has_role(world, other->list_id, ROLE_OWNER, NEW) ||
+                   has_role(world, other->list_id, ROLE_MODERATOR, NEW));
+    g_auto(GStrv) owners = list_administrators(world->store, other->list_id, &error);
+    g_assert_false(g_strv_contains((const char *const *)owners, NEW));
+    g_assert_nonnull(strstr(told, "To: other-owner@example.com"));
+    g_assert_nonnull(strstr(told, "No mail moves such a role"));
+    g_assert_null(strstr(told, "To: test-owner@example.com")); /* where the address has no such role */
+}
+
+/* The same, asked for by an operator, who wants only the new address to agree. */
+static void test_operator_moves_roles(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *told = NULL;
+    add(world, ANNE);
+    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, ANNE, NULL, NULL, &error), error);
+    world->actor.role = ACTOR_OPERATOR;
+    g_assert_cmpint(change_by_letters(world, &(AddressChange){ANNE, NEW, true, false}, &told), ==, SUBSCRIPTION_DONE);
+    g_assert_true(has_role(world, LIST, ROLE_MODERATOR, NEW));
+    g_assert_false(has_role(world, LIST, ROLE_MODERATOR, ANNE));
+}
+
+/* Rights over a domain and the site belong to all addresses of a person. */
+static void test_change_of_domain_owner(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *first = NULL, *none = NULL, *still = NULL;
+    add(world, ANNE);
+    g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, false, false}, &first), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autoptr(User) anne = user_find(world->store, ANNE, &error);
+    assert_ok(anne && domain_add_owner(world->store, "example.com", anne->id, &error), error);
+    g_autofree char *token = world_token(first);
+    g_assert_cmpint(world_confirm(world, token, &none), ==, SUBSCRIPTION_REFUSED);
+    assert_ok(domain_clear_owners(world->store, "example.com", &error), error);
+    assert_ok(user_set_server_owner(world->store, ANNE, true, &error), error);
+    g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, false, false}, &still), ==, SUBSCRIPTION_REFUSED);
+    g_assert_cmpstr(none, ==, "");
+    g_assert_cmpstr(still, ==, "");
+    g_assert_true(is_member(world, ANNE));
+    g_assert_null(address_find(world->store, NEW, NULL));
 }
 
 /* What follows the user follows it to the new address; a membership that is there already is not doubled. */
@@ -176,6 +265,7 @@ static void test_change_by_operator(World *world, const void *data)
     assert_ok(user_set_preferred(world->store, ANNE, &error), error);
     assert_ok(member_add_user(world->store, LIST, ROLE_OWNER, ANNE, &error), error);
     AddressChange what = {ANNE, NEW, true, true};
+    world->actor.role = ACTOR_OPERATOR;
     g_assert_cmpint(change(world, &what, &letters), ==, SUBSCRIPTION_DONE);
     g_assert_false(is_member(world, ANNE));
     g_assert_true(is_member(world, NEW));
@@ -194,7 +284,7 @@ static void test_change_refused(World *world, const void *data)
     g_assert_cmpint(change(world, &(AddressChange){ANNE, "nonsense", false, false}, &bad), ==,
                     SUBSCRIPTION_BAD_ADDRESS);
     g_assert_cmpint(change(world, &(AddressChange){ANNE, "test-owner@example.com", false, false}, &own), ==,
-                    SUBSCRIPTION_BAD_ADDRESS);
+                    SUBSCRIPTION_OWN_ADDRESS);
     g_assert_cmpint(change(world, &(AddressChange){ANNE, "ANNE@example.org", false, false}, &same), ==,
                     SUBSCRIPTION_NO_CHANGE);
     /* An asterisk is a character like others: this is nobody's address. */
@@ -359,6 +449,150 @@ static void test_set_at_once(World *world, const void *data)
     g_assert_cmpint(member->effective.delivery_status, ==, DELIVERY_ENABLED);
 }
 
+/* ---- addresses of ours ---- */
+
+static void make_other_lists(World *world)
+{
+    GError *error = NULL;
+    assert_ok(domain_set_alias(world->store, "example.com", "alias.example", &error), error);
+    assert_ok(domain_create(world->store, "xn--bcher-kva.example", NULL, &error), error);
+    g_autoptr(List) other = list_create(world->store, "other@example.com", &error);
+    g_assert_no_error(error);
+    g_autoptr(List) books = list_create(world->store, "books@xn--bcher-kva.example", &error);
+    g_assert_no_error(error);
+}
+
+static bool add_in_role(World *world, Role role, const char *address)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(store_begin(world->store, &error), error);
+    bool added = roster_add(work, LIST, &(RosterEntry){.role = role, .address = address}, &error);
+    if (!added) {
+        g_assert_error(error, FAIL, FAIL_NEVER);
+        g_assert_nonnull(strstr(error->message, "is an address of the list"));
+    }
+    store_rollback(world->store);
+    return added;
+}
+
+/* Which spellings are ours, and which of them may be a member: the posting address of another list alone. */
+static void test_own_addresses(World *world, const void *data)
+{
+    static const struct {
+        const char *address;
+        bool ours, member;
+    } cases[] = {
+        {"test@example.com", true, false},
+        {"TEST@Example.COM", true, false},
+        {"\"test\"@example.com", true, false},
+        {"test+1@example.com", true, false},
+        {"test-owner@example.com", true, false},
+        {"test-owner+1@example.com", true, false},
+        {"test-bounces+anne=x.org@example.com", true, false},
+        {"test-request@alias.example", true, false},
+        {"test-join@ALIAS.example", true, false},
+        {"test-confirm+0123@example.com", true, false},
+        {"test@alias.example", true, false},
+        {"other@example.com", true, true},
+        {"OTHER@example.com", true, true},
+        {"other+1@example.com", true, false},
+        {"other-owner@example.com", true, false},
+        {"other-unsubscribe@example.com", true, false},
+        {"other@alias.example", true, false},
+        {"books@xn--bcher-kva.example", true, true},
+        {"books-owner@xn--bcher-kva.example", true, false},
+        {"books-owner@b\303\274cher.example", true, false},
+        {"books+x@B\303\234CHER.example", true, false},
+        {"tests@example.com", false, true},
+        {"owner@example.com", false, true},
+        {"test-ownership@example.com", false, true},
+        {"test@example.org", false, true},
+    };
+    make_other_lists(world);
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        const char *address = cases[at].address;
+        g_test_message("%s", address);
+        GError *error = NULL;
+        ListAddress *which;
+        g_autoptr(Work) work = world_work(world);
+        assert_ok(own_address_find(work, address, &which, &error), error);
+        g_autoptr(ListAddress) found = which;
+        g_assert_cmpint(found != NULL, ==, cases[at].ours);
+        g_assert_cmpint(add_in_role(world, ROLE_MEMBER, address), ==, cases[at].member);
+        g_assert_cmpint(add_in_role(world, ROLE_OWNER, address), ==, !cases[at].ours);
+        g_assert_cmpint(add_in_role(world, ROLE_MODERATOR, address), ==, !cases[at].ours);
+        g_assert_true(add_in_role(world, ROLE_NONMEMBER, address));
+    }
+    ListAddress *dot;
+    GError *error = NULL;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(own_address_find(work, "test-owner@example.com.", &dot, &error), error); /* the store takes none such */
+    g_assert_nonnull(dot);
+    list_address_free(dot);
+}
+
+static SubscriptionResult join_by(World *world, ActorDoor door, const char *address)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    world->actor.door = door;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(store_begin(world->store, &error), error);
+    assert_ok(join_ask(work, world->list, &(Joiner){.address = address, .facts = FACT_CONFIRMED | FACT_APPROVED}, &made,
+                       &error), error);
+    store_rollback(world->store);
+    return made.result;
+}
+
+/* Somebody who may makes another list a member; by mail nobody does. A person has none of our addresses. */
+static void test_who_may_have_one(World *world, const void *data)
+{
+    g_autoptr(GError) error = NULL;
+    char id[STORE_ID_SIZE];
+    make_other_lists(world);
+    g_assert_cmpint(join_by(world, DOOR_REST, "other@example.com"), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpint(join_by(world, DOOR_REST, "other+1@example.com"), ==, SUBSCRIPTION_OWN_ADDRESS);
+    g_assert_cmpint(join_by(world, DOOR_REST, "test-owner@alias.example"), ==, SUBSCRIPTION_OWN_ADDRESS);
+    g_assert_cmpint(join_by(world, DOOR_MAIL, "other@example.com"), ==, SUBSCRIPTION_OWN_ADDRESS);
+    g_assert_cmpint(join_by(world, DOOR_MAIL, "anne@example.com"), ==, SUBSCRIPTION_DONE);
+    world->actor.door = DOOR_MAIL;
+    g_autoptr(Work) work = world_work(world);
+    g_assert_false(people_create(work, "other@example.com", &(PersonChange){.server_owner = -1}, id, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+    g_clear_error(&error);
+    assert_ok(people_create(work, ANNE, &(PersonChange){.server_owner = -1}, id, &error), error);
+    g_assert_false(people_link(work, id, "books-owner@b\303\274cher.example", NULL, false, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+    g_clear_error(&error);
+    assert_ok(address_add(world->store, "other@alias.example", NULL, &error), error);
+    g_assert_false(people_assign(work, "other@alias.example", id, NULL, id, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+    g_clear_error(&error);
+    g_assert_false(people_prefer(work, id, "other@alias.example", &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+}
+
+/* Mail for the people who run the site would come to the list that is made. */
+static void test_site_owner(World *world, const void *data)
+{
+    GError *error = NULL;
+    world->site.site_owner = "admins-owner+x@example.com";
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(store_begin(world->store, &error), error);
+    g_assert_null(list_make(work, &(NewList){.address = "admins@example.com"}, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+    g_assert_nonnull(strstr(error->message, "site_owner"));
+    g_clear_error(&error);
+    store_rollback(world->store);
+    assert_ok(store_begin(world->store, &error), error);
+    g_assert_false(list_move(work, LIST, "admins@example.com", &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+    g_clear_error(&error);
+    store_rollback(world->store);
+    assert_ok(list_move(work, LIST, "others@example.com", &error), error);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -369,6 +603,9 @@ int main(int argc, char **argv)
     WORLD_TEST("/people/operator confirms", test_operator_confirms);
     WORLD_TEST("/people/address changes when both agree", test_change_by_both);
     WORLD_TEST("/people/address changed by the operator", test_change_by_operator);
+    WORLD_TEST("/people/owner and moderator stay", test_roles_stay);
+    WORLD_TEST("/people/an operator moves every role", test_operator_moves_roles);
+    WORLD_TEST("/people/owners of a domain or the site are refused", test_change_of_domain_owner);
     WORLD_TEST("/people/address change refused", test_change_refused);
     g_test_add_func("/people/option words", test_option_words);
     g_test_add_func("/people/words for topics", test_topic_words);
@@ -376,5 +613,8 @@ int main(int argc, char **argv)
     WORLD_TEST("/people/set all or none", test_set_all_or_none);
     WORLD_TEST("/people/set by letter", test_set_by_letter);
     WORLD_TEST("/people/set at once", test_set_at_once);
+    WORLD_TEST("/people/addresses of ours", test_own_addresses);
+    WORLD_TEST("/people/site owner", test_site_owner);
+    WORLD_TEST("/people/who may have an address of ours", test_who_may_have_one);
     return g_test_run();
 }

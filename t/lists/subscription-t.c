@@ -300,25 +300,70 @@ static void test_bad_addresses(World *world, const void *data)
                                       "TEST-request@example.com", "test-join@example.com"};
     for (size_t at = 0; at < G_N_ELEMENTS(bad); at++) {
         g_autofree char *letters = NULL;
-        g_assert_cmpint(join(world, bad[at], &letters), ==, SUBSCRIPTION_BAD_ADDRESS);
+        g_assert_cmpint(join(world, bad[at], &letters), ==,
+                        at < 5 ? SUBSCRIPTION_BAD_ADDRESS : SUBSCRIPTION_OWN_ADDRESS);
         g_assert_cmpstr(letters, ==, "");
     }
 }
 
+static void spend(World *world, AccountKind kind, const char *who, int64_t times)
+{
+    GError *error = NULL;
+    int64_t total;
+    for (; times > 0; times--)
+        assert_ok(account_add(world->store, kind, who, clock_now(), &total, &error), error);
+}
+
+/* Answers use up nothing that somebody needs to join, and each network has a count of its own. */
 static void test_daily_limit(World *world, const void *data)
 {
     world->site.answers_a_day = 1;
-    GError *error = NULL;
-    int64_t today;
-    assert_ok(store_count_answer(world->store, ANNE, clock_now(), &today, &error), error);
+    world->actor.address = ANNE;
+    world->actor.host = "192.0.2.1";
+    spend(world, ACCOUNT_ANSWERS, ANNE, 5);
+    spend(world, ACCOUNT_CONFIRMATIONS, LIST " join " ANNE " 192.0.2.2", 5);
+    spend(world, ACCOUNT_CONFIRMATIONS, LIST " join " ANNE " *", 5);
+    spend(world, ACCOUNT_FOR_OTHERS, ANNE, 5);
     g_autofree char *letters = NULL;
-    g_assert_cmpint(join(world, ANNE, &letters), ==, SUBSCRIPTION_LIMITED);
+    g_assert_cmpint(join(world, ANNE, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_clear_pointer(&letters, g_free);
+    g_assert_cmpint(join(world, "an.ne+2@example.org", &letters), ==, SUBSCRIPTION_LIMITED); /* asked for by another */
+    g_assert_cmpstr(letters, ==, "");
+    g_clear_pointer(&letters, g_free);
+    world->actor.address = "anne+2@example.org"; /* with a detail, it counts as another's */
+    g_assert_cmpint(join(world, "anne+2@example.org", &letters), ==, SUBSCRIPTION_LIMITED);
+    g_assert_cmpstr(letters, ==, "");
+    g_clear_pointer(&letters, g_free);
+    world->actor.address = "an.ne@example.org";
+    g_assert_cmpint(join(world, "an.ne@example.org", &letters), ==, SUBSCRIPTION_LIMITED);
     g_assert_nonnull(strstr(letters, "Subject: No more answers from Test today\r\n"));
     g_assert_null(strstr(letters, "confirm"));
-    g_assert_cmpint(waiting(world), ==, 0);
     g_clear_pointer(&letters, g_free);
-    g_assert_cmpint(join(world, ANNE, &letters), ==, SUBSCRIPTION_LIMITED);
+    g_assert_cmpint(join(world, "an.ne@example.org", &letters), ==, SUBSCRIPTION_LIMITED);
     g_assert_cmpstr(letters, ==, "");
+}
+
+/* The host's count is for strangers: members leave whatever others did from there. */
+static void test_host_limit(World *world, const void *data)
+{
+    GError *error = NULL;
+    world->site.letters_per_host = 2;
+    world->actor.host = "2001:db8::1";
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    for (int at = 0; at < 4; at++) {
+        g_autofree char *stranger = g_strdup_printf("stranger%d@example.net", at), *letters = NULL;
+        g_autofree char *host = g_strdup_printf("2001:db8::%d", at);
+        world->actor.address = stranger;
+        world->actor.host = host;
+        g_assert_cmpint(join(world, stranger, &letters), ==, at < 2 ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED);
+    }
+    g_autofree char *letters = NULL, *theirs = NULL;
+    world->actor.address = ANNE;
+    world->actor.host = "2001:db8::9";
+    g_assert_cmpint(leave(world, ANNE, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
+    world->actor.address = "bob@example.org";
+    world->actor.host = "2001:db8:0:1::1";
+    g_assert_cmpint(join(world, "bob@example.org", &theirs), ==, SUBSCRIPTION_ASKED_PERSON);
 }
 
 /* No room for a token in the address: it is in the subject. */
@@ -379,10 +424,30 @@ static void test_on_and_off_by_rest(World *world, const void *data)
     g_assert_cmpuint(count(all->str, "virgin <" ANNE ">"), ==, 2); /* a welcome and a goodbye */
 }
 
-/* Nor is a request that is discarded and made again. */
-static void test_asked_and_discarded(World *world, const void *data)
+/* What who has the list says of a person proves nothing; what the person answers does. */
+static void test_vouched(World *world, const void *data)
 {
-    world->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_REST};
+    GError *error = NULL;
+    int64_t since;
+    g_auto(Subscription) made = {0};
+    world->actor = (Actor){.role = ACTOR_OWNER, .door = DOOR_REST};
+    g_autoptr(Work) work = world_work(world);
+    const Joiner joiner = {.address = ANNE, .facts = FACT_VERIFIED | FACT_APPROVED | FACT_VOUCHED};
+    assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
+    g_assert_cmpint(made.result, ==, SUBSCRIPTION_ASKED_PERSON);
+    assert_ok(address_verified(world->store, ANNE, &since, &error), error);
+    g_assert_cmpint(since, ==, 0);
+    g_autofree char *letters = world_letters(world, work), *token = world_token(letters), *welcome = NULL;
+    world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .address = ANNE};
+    g_assert_cmpint(world_confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
+    assert_ok(address_verified(world->store, ANNE, &since, &error), error);
+    g_assert_cmpint(since, !=, 0);
+}
+
+/* Nor is a request that is discarded and made again. */
+static void asked_and_discarded(World *world, ActorRole role)
+{
+    world->actor = (Actor){.role = role, .door = DOOR_REST};
     g_autoptr(GString) all = g_string_new(NULL);
     for (unsigned at = 0; at < 5; at++) {
         g_autofree char *asked = NULL, *none = NULL;
@@ -401,6 +466,39 @@ static void test_asked_and_discarded(World *world, const void *data)
     g_assert_cmpint(leave(world, ANNE, &left), ==, SUBSCRIPTION_DONE);
     world->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_REST};
     g_assert_cmpint(join(world, ANNE, &again), ==, SUBSCRIPTION_ASKED_PERSON); /* she answered the last letter */
+}
+
+/* The letter says who asked, from where and when: the person herself, somebody else, or a program of the site. */
+static void test_who_asked(World *world, const void *data)
+{
+    static const struct {
+        Actor actor;
+        const char *address, *says;
+    } cases[] = {
+        {{ACTOR_ADDRESS, ANNE, DOOR_MAIL, "192.0.2.7", "-"}, ANNE,
+         "The request came in a mail of anne@example.org,\r\nfrom the host 192.0.2.7, at 2"},
+        {{ACTOR_ADDRESS, "mallory@example.net", DOOR_MAIL, NULL, "-"}, "bart@example.org",
+         "The request came in a mail of mallory@example.net, at 2"},
+        {{ACTOR_OPERATOR, NULL, DOOR_REST, NULL, "127.0.0.1"}, "cris@example.org",
+         "The request came from a web page or program of this site, at 2"},
+        {{ACTOR_OPERATOR, NULL, DOOR_SHELL, NULL, "-"}, "dora@example.org",
+         "The operators of this site asked for it, at 2"},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *letter = NULL;
+        world->actor = cases[at].actor;
+        world_set(world, "subscription_policy", at % 2 == 0 ? "open" : "confirm");
+        g_assert_cmpint(join(world, cases[at].address, &letter), ==, SUBSCRIPTION_ASKED_PERSON);
+        if (!strstr(letter, cases[at].says))
+            g_error("\"%s\" is not in:\n%s", cases[at].says, letter);
+    }
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    const Joiner approved = {.address = "fred@example.org", .facts = FACT_APPROVED};
+    assert_ok(join_ask(work, world->list, &approved, &made, &error), error);
+    g_autofree char *accepted = world_letters(world, work);
+    g_assert_nonnull(strstr(accepted, "The moderators of the list have agreed to it, at 2"));
 }
 
 /* A guesser is not heard, save with what was sent to his own address; nobody else is hindered. */
@@ -444,6 +542,16 @@ static void test_guessing_host(World *world, const void *data)
     g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
 }
 
+static void test_asked_and_discarded(World *world, const void *data)
+{
+    asked_and_discarded(world, ACTOR_OPERATOR);
+}
+
+static void test_asked_and_discarded_by_owner(World *world, const void *data)
+{
+    asked_and_discarded(world, ACTOR_OWNER);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -453,7 +561,10 @@ int main(int argc, char **argv)
     WORLD_TEST("/subscription/on and off", test_on_and_off);
     WORLD_TEST("/subscription/on and off by REST", test_on_and_off_by_rest);
     WORLD_TEST("/subscription/asked and discarded", test_asked_and_discarded);
+    WORLD_TEST("/subscription/asked and discarded by who has the list", test_asked_and_discarded_by_owner);
+    WORLD_TEST("/subscription/vouched", test_vouched);
     WORLD_TEST("/subscription/guessing", test_guessing);
+    WORLD_TEST("/subscription/who-asked", test_who_asked);
     WORLD_TEST("/subscription/guessing from one host", test_guessing_host);
     WORLD_TEST("/subscription/asking a thousand times", test_asking_a_thousand_times);
     WORLD_TEST("/subscription/asking on the next day", test_asking_on_the_next_day);
@@ -466,6 +577,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/subscription/signed leave", test_signed_leave);
     WORLD_TEST("/subscription/bad addresses", test_bad_addresses);
     WORLD_TEST("/subscription/daily limit", test_daily_limit);
+    WORLD_TEST("/subscription/so many letters for one host", test_host_limit);
     WORLD_TEST("/subscription/long name", test_long_name);
     return g_test_run();
 }

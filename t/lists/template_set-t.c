@@ -3,6 +3,8 @@
 #include "lists/template_set.h"
 
 #include "lists/join.h"
+#include "lists/letter.h"
+#include "lists/template_host.h"
 #include "lists/template_name.h"
 #include "t/lists/fixture.h"
 
@@ -31,6 +33,36 @@ static void test_places(World *world, const void *data)
     g_assert_cmpuint(all->len, ==, G_N_ELEMENTS(there));
 }
 
+/* Letters whose answer concerns more than a list are the site's alone. A row that an earlier version took from a list
+ * or domain does not count. */
+static void test_owners(World *world, const void *data)
+{
+    static const char *const names[] = {"list:user:action:change", "list:user:action:change-new",
+                                        "list:user:notice:change", "domain:admin:notice:new-list",
+                                        "list:user:notice:welcome"};
+    static const char *const places[] = {LIST, "@example.com", ""};
+    static const bool allowed[][3] = {{false, false, true}, {false, false, true}, {false, false, true},
+                                      {false, true, true}, {true, true, true}};
+    GError *error = NULL;
+    g_autoptr(Work) work = world_work(world);
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++)
+        for (size_t place = 0; place < G_N_ELEMENTS(places); place++) {
+            g_autofree char *said = g_strdup_printf("said by \"%s\"\n", places[place]);
+            TemplateText text = {.name = (char *)names[at], .place = (char *)places[place], .text = said};
+            g_assert_cmpint(template_set(work, &text, &error), ==, allowed[at][place]);
+            if (error)
+                g_assert_nonnull(strstr(error->message, allowed[at][1] ? "not a list's to set" : "the site's alone"));
+            if (error)
+                assert_failed(FAIL_NEVER, error);
+            text.language = (char *)"", text.uri = (char *)"";
+            assert_ok(template_text_put(world->store, &text, &error), error);
+        }
+    g_autofree char *change = letter_text(work, world->list, NULL, "confirm_change_old", &error);
+    g_autofree char *welcome = letter_text(work, world->list, NULL, "welcome", &error);
+    g_assert_nonnull(strstr(change, "said by \"\""));
+    g_assert_nonnull(strstr(welcome, "said by \"" LIST "\""));
+}
+
 /* A site that changes over brings texts with the names that Mailman has for these. */
 static void test_mailman_names(World *world, const void *data)
 {
@@ -55,10 +87,63 @@ static void test_mailman_names(World *world, const void *data)
     g_assert_nonnull(strstr(welcome, "name=Anne; anne@example.org; test-request@example.com;"));
 }
 
+/* Which URIs a site with these hosts takes for a list and a domain: 'p' only with a public address, '+' with any. */
+static void test_hosts(void)
+{
+    static const struct {
+        const char *hosts, *uri;
+        char allowed;
+    } cases[] = {
+        {"", "http://localhost/x", '-'},
+        {"localhost", "http://localhost/x", '+'},
+        {"localhost", "https://LOCALHOST/x", '+'},
+        {"localhost", "http://localhost:443/x", '-'},
+        {"localhost", "http://localhost:8000/x", '-'},
+        {"localhost:8000", "http://localhost:8000/x", '+'},
+        {"localhost:8000", "http://localhost/x", '-'},
+        {"localhost:8000", "http://127.0.0.1:8000/x", '-'},
+        {"a.example 127.0.0.1:1", "http://127.0.0.1:1/", '+'},
+        {"a.example 127.0.0.1:1", "http://a.example.evil.example/", '-'},
+        {"a.example", "http://a.example@evil.example/", '-'},
+        {"a.example", "http://evil.example#@a.example/", '-'},
+        {"a.example", "http://evil.example\\@a.example/", '-'},
+        {"a.example", "http://a.example /", '-'},
+        {"[::1]:8000", "http://[::1]:8000/x", '+'},
+        {"[::1]", "http://[::1]:8000/x", '-'},
+        {"*", "http://127.0.0.1:1/", 'p'},
+        {"* localhost", "http://localhost/", '+'},
+        {"* localhost", "http://localhost:1/", 'p'},
+        {"*", "http://user@a.example/", '-'},
+        {"*", "http://a.exa\xc3\xa4mple/", '-'},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_auto(GStrv) hosts = g_strsplit(cases[at].hosts, " ", -1);
+        const char *const *words = (const char *const *)hosts;
+        for (int domain = 0; domain < 2; domain++) {
+            bool public_only;
+            GError *error = NULL;
+            bool allowed = template_host_allows(words, domain ? "@example.com" : LIST, cases[at].uri, &public_only,
+                                                &error);
+            if ((!allowed ? '-' : public_only ? 'p' : '+') != cases[at].allowed)
+                g_error("%s with the hosts %s", cases[at].uri, cases[at].hosts);
+            if (!allowed)
+                assert_failed(FAIL_NEVER, error);
+            assert_ok(template_host_allows(words, "", "http://127.0.0.1:1/", &public_only, &error), error);
+            g_assert_false(public_only);
+        }
+    }
+    g_assert_true(template_host_valid("*") && template_host_valid("a.example") && template_host_valid("[::1]:80"));
+    g_assert_false(template_host_valid("http://a.example/") || template_host_valid("a.example:0") ||
+                   template_host_valid("[a.example]") || template_host_valid("*.example") ||
+                   template_host_valid("a.example:") || template_host_valid("user@a.example"));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/template_set/places", World, NULL, world_open, test_places, world_close);
+    g_test_add_func("/template_set/hosts", test_hosts);
+    g_test_add("/template_set/owners", World, NULL, world_open, test_owners, world_close);
     g_test_add("/template_set/names of Mailman", World, NULL, world_open, test_mailman_names, world_close);
     return g_test_run();
 }

@@ -74,6 +74,42 @@ static void test_lists(void)
 }
 
 /* What the rest of Listrunner takes for an address is read from a field, and nothing else. */
+/* Which values every reader reads in the same way. */
+static void test_plain(void)
+{
+    static const char *const plain[] = {
+        "", "anne@example.com", "Anne Person <anne@example.com>", "\"Person, Anne\" <anne@example.com>",
+        "anne@example.com (Anne (\\(P\\)))", "Anne (P) <anne@example.com> (home)", "John Q. Public <j@example.com>",
+        "a@example.com, Bart <b@example.com>,\r\n c@example.com", "a@example.com,, b@example.com,",
+        "=?utf-8?q?J=C3=B6?= <j@example.com>", "\"b@example.net\" <a@example.com>", "\"anne p\"@example.com",
+        "J\xf6rg <a@example.com>", "j\xc3\xb6@b\xc3\xbc.example", "a@[192.0.2.1]", "A\tB <a@example.com>\n",
+        "[A] B <a@example.com>", "foo..bar.@example.com",
+    };
+    static const char *const odd[] = {
+        "ceo@example.com.", "ceo@example.com b", "b ceo@example.com", "<a@example.net> <ceo@example.com>",
+        "<a@example.net> ceo@example.com", "a@example.net <ceo@example.com>", "ceo@example.com <a@example.net>",
+        "Group: ceo@example.com;", "undisclosed-recipients:;", "a@example.net; ceo@example.com", "ceo",
+        "<@a.example:ceo@example.com>", "<ceo@example.com", "ceo@example.com (Anne", "\"Anne <ceo@example.com>",
+        "\"ceo@example.com\"@example.net", "=?utf-8?q?ceo=40example.com?=@example.net", "Anne <>",
+        "=?utf-8?q?ceo=40example.com?=", "a@example.net\r<ceo@example.com>", "a@example.net\x01",
+        "Smith, J <a@example.net>",
+        "ceo\xef\xbc\xa0" "example.com", "x> <ceo@example.com>", "ceo@example.com@example.net", "<<ceo@example.com>>",
+        "a@example.net, ceo@", "\\<ceo@example.com>", "x) <ceo@example.com>", "ceo@example .com x",
+        "ceo@exa\xc3mple.com", "Group: ceo@example.com", "\"A\rB\" <a@example.net>", "a@example.net (\x01)",
+    };
+    static const char zero[] = "a@example.net\0<ceo@example.com>";
+    g_autoptr(GPtrArray) list = address_list_new();
+    for (size_t at = 0; at < G_N_ELEMENTS(plain); at++) {
+        g_test_message("%s", plain[at]);
+        g_assert_true(address_parse(plain[at], strlen(plain[at]), list));
+    }
+    for (size_t at = 0; at < G_N_ELEMENTS(odd); at++) {
+        g_test_message("%s", odd[at]);
+        g_assert_false(address_parse(odd[at], strlen(odd[at]), list));
+    }
+    g_assert_false(address_parse(zero, sizeof zero - 1, list));
+}
+
 static void test_valid(void)
 {
     for (const char *const *address = addresses_good; *address; address++) {
@@ -158,26 +194,32 @@ static void check_mail(GBytes *mail, const char *name, void *data)
     unsigned *counts = data;
     counts[0]++;
     g_autoptr(GPtrArray) list = address_list_new();
-    address_parse(field->text + field->value_offset, field->length - field->value_offset, list);
+    bool plain = address_parse(field->text + field->value_offset, field->length - field->value_offset, list);
     if (list->len > 0)
         counts[1]++;
+    if (plain)
+        counts[2]++;
+    else
+        g_test_message("not plain: %.*s", (int)field->length, field->text);
     for (unsigned at = 0; at < list->len; at++)
         g_assert_true(mailbox_valid(((Address *)list->pdata[at])->mailbox));
 }
 
 static void test_corpus(void)
 {
-    unsigned counts[2] = {0};
+    unsigned counts[3] = {0};
     corpus_each("lists", check_mail, counts);
-    g_test_message("%u of %u From fields give an address", counts[1], counts[0]);
+    g_test_message("%u of %u From fields give an address, %u are plain", counts[1], counts[0], counts[2]);
     g_assert_cmpuint(counts[0], >, 600);
     g_assert_cmpuint(counts[1], >=, counts[0] - counts[0] / 100);
+    g_assert_cmpuint(counts[2], >=, counts[0] - counts[0] / 100);
 }
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/address/lists", test_lists);
+    g_test_add_func("/address/plain", test_plain);
     g_test_add_func("/address/valid", test_valid);
     g_test_add_func("/address/compare", test_compare);
     g_test_add_func("/address/hostile", test_hostile);

@@ -24,7 +24,8 @@ static void test_people(void)
 
 static void test_programs(void)
 {
-    static const char *const heads[] = {"Auto-Submitted: auto-replied\r\n",
+    static const char *const heads[] = {"X-Autoreply: yes\r\n", "X-AutoRespond: x\r\n", "Precedence: auto_reply\r\n",
+                                        "Auto-Submitted: auto-replied\r\n",
                                         "auto-submitted: auto-generated; x=y\r\n",
                                         "Precedence: Bulk\r\n",
                                         "Precedence: list\r\n",

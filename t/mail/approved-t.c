@@ -92,6 +92,17 @@ static void test_inside(void)
     assert_take(text, NULL, text);
 }
 
+/* What somebody attached or forwards is not said by the sender: its password counts for nothing and stays. */
+static void test_only_attached(void)
+{
+    static const char attached[] = "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n"
+                                   "Content-Type: message/rfc822\r\n\r\nSubject: y\r\n\r\nApproved: secret\r\nHi\r\n"
+                                   "--b--\r\n";
+    g_autofree char *with_field = g_strconcat("Approved: secret\r\n", attached, NULL);
+    assert_take(attached, NULL, attached);
+    assert_take(with_field, "secret", attached);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -102,5 +113,6 @@ int main(int argc, char **argv)
     g_test_add_func("/approved/encodings", test_encodings);
     g_test_add_func("/approved/hostile", test_hostile);
     g_test_add_func("/approved/inside", test_inside);
+    g_test_add_func("/approved/in an attached message", test_only_attached);
     return g_test_run();
 }

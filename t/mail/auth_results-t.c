@@ -93,7 +93,7 @@ static void test_properties(void)
     }
 }
 
-/* Whoever claims the name is found, even where the rest is nonsense. */
+/* Whoever claims the name is found, even where the rest is nonsense; so is a name that cannot be read. */
 static void test_claims(void)
 {
     static const struct {
@@ -104,14 +104,71 @@ static void test_claims(void)
         {"lists.example.com 1; x", true},        {"(x (y)) lists.example.com(z);", true},
         {"\"lists.example.com\"; spf", true},    {"\r\n\t lists.example.com\r\n ; none", true},
         {"lists.example.com.evil; none", false}, {"xlists.example.com; none", false},
-        {"other; lists.example.com", false},     {"", false},
-        {"(lists.example.com", false},            {"\"lists\\.example.com\"; spf=pass", true},
-        {"\"\r\nlists.example.com\"; spf=pass", true}, {"\"lists.example.com", true},
+        {"other; lists.example.com", false},     {"other 1 (x) ; none", false},
+        {"other (lists.example.com); none", false}, {"\"other\"; none", false}, {"other.", false},
+        {"\"lists\\.example.com\"; spf=pass", true}, {"\"\r\n lists.example.com\"; spf=pass", true},
+        {"\" lists.example.com \"; spf=pass", true}, {"lists.example.com.; none", true},
+        {"lists.example.com..(x)", true},
+        {"\xef\xbd\x8cists.example.com; none", true}, /* a wide "l" */
+        {"b\xc3\xbc" "cher.example; none", false},
+        /* Nobody can say. */
+        {"", true}, {";", true}, {"(lists.example.com", true}, {"\"lists.example.com", true}, {"(", true},
+        {"\vlists.example.com; none", true}, {"\rlists.example.com; none", true}, {"\1other; none", true},
+        {"lists.example.com\rspf=pass", true}, {"other\v; none", true}, {"oth(x)er; none", true},
+        {"other x; none", true}, {"other/1; none", true}, {"=?us-ascii?q?lists.example.com?=; none", true},
+        {"\xc2\xa0lists.example.com; none", true}, {"\xff; none", true}, {"[lists.example.com]; none", true},
     };
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_test_message("%s", cases[at].value);
         g_assert_cmpint(auth_results_claims(cases[at].value, "lists.example.com"), ==, cases[at].claims);
     }
+}
+
+/* However deep comments stand in one another. */
+static void test_deep_comments(void)
+{
+    for (unsigned depth = 99; depth < 100000; depth *= 10) {
+        g_autofree char *open = g_strnfill(depth, '('), *close = g_strnfill(depth, ')');
+        g_autofree char *ours = g_strconcat(open, close, "lists.example.com; spf=pass", NULL);
+        g_autofree char *other = g_strconcat(open, close, "example.com; spf=pass", NULL), *server = NULL;
+        g_autofree char *results = read_all(other, &server);
+        g_assert_true(auth_results_claims(ours, "lists.example.com"));
+        g_assert_false(auth_results_claims(other, "lists.example.com"));
+        g_assert_cmpstr(results, ==, "spf=pass");
+    }
+}
+
+static void test_forged(void)
+{
+    static const struct {
+        const char *field;
+        bool forged;
+    } cases[] = {
+        {"Authentication-Results: lists.example.com; spf=pass\r\n", true},
+        {"AUTHENTICATION-RESULTS \t:\r\n lists.example.com;\r\n spf=pass\r\n", true},
+        {"Authentication-Results: other; spf=pass\r\n", false},
+        {"ARC-Authentication-Results: i=1; lists.example.com; spf=pass\r\n", false},
+        {"Authentication-Results-X: lists.example.com; spf=pass\r\n", false},
+        {"X-A: lists.example.com; spf=pass\r\n", false},
+        {"X-A: Authentication-Results: lists.example.com; spf=pass\r\n", false},
+        {"X-A: b\rAuthentication-Results: lists.example.com; spf=pass\r\n", true},
+        {"X-A: b\r\rAuthentication-Results:lists.example.com\r\n", true},
+        {"X-A: b\rAuthentication-Results: other; spf=pass\r\n", false},
+        {"Authentication-Results: other;\r spf=pass\rauthentication-results: lists.example.com\r\n", true},
+        {"\xef\xbb\xbf" "Authentication-Results: lists.example.com; spf=pass\r\n", true},
+        {"\xef\xbb\xbf" "Authentication-Results: other; spf=pass\r\n", false},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *mail = g_strconcat(cases[at].field, "Subject: x\r\n\r\n", NULL);
+        g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+        g_autoptr(Message) message = message_new(octets);
+        g_test_message("%s", cases[at].field);
+        g_assert_cmpint(auth_results_forged(message_field(message, 0), "lists.example.com"), ==, cases[at].forged);
+    }
+    static const char nul[] = "Authentication-Results: lists.example.com\0; spf=pass\r\n\r\n";
+    g_autoptr(GBytes) octets = g_bytes_new_static(nul, sizeof nul - 1);
+    g_autoptr(Message) message = message_new(octets);
+    g_assert_true(auth_results_forged(message_field(message, 0), "lists.example.com"));
 }
 
 static void test_write(void)
@@ -165,6 +222,8 @@ int main(int argc, char **argv)
     g_test_add_func("/auth_results/keywords in lower case", test_keywords);
     g_test_add_func("/auth_results/properties", test_properties);
     g_test_add_func("/auth_results/claims", test_claims);
+    g_test_add_func("/auth_results/deep comments", test_deep_comments);
+    g_test_add_func("/auth_results/forged", test_forged);
     g_test_add_func("/auth_results/write", test_write);
     g_test_add_func("/auth_results/write long", test_write_long);
     g_test_add_func("/auth_results/write odd blanks", test_write_odd_blanks);

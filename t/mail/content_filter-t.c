@@ -71,6 +71,121 @@ static void test_endings(void)
     g_assert_cmpstr(passed, ==, left);
 }
 
+#define NAMED(disposition) \
+    "Content-Type: application/octet-stream\r\nContent-Disposition: attachment; " disposition "\r\n\r\nMZ\r\n"
+
+/* Any name that some mail program would give the file counts. */
+static void test_hidden_names(void)
+{
+    static const char *const hidden[] = {
+        NAMED("filename=\"x.txt\"; filename*=utf-8''x.exe"),
+        NAMED("filename*=utf-8''x.exe; filename=x.txt"),
+        NAMED("filename=x.txt; filename=x.exe"),
+        NAMED("filename=x.exe; filename=x.txt"),
+        NAMED("filename=x.txt\r\nContent-Disposition: attachment; filename=x.exe"),
+        NAMED("filename=\"x.exe.\""),
+        NAMED("filename=\"x.exe \""),
+        NAMED("filename=\"x.exe. . \""),
+        NAMED("filename*=utf-8''x.exe%E2%80%8B%C2%A0"),
+        NAMED("filename*=iso-8859-1'en'x%2Ee%78e"),
+        NAMED("filename*=utf-7''x+AC4-exe"),
+        NAMED("filename*=utf-8''x.exe%00.txt"),
+        NAMED("filename*=''x.e%00xe"),
+        NAMED("filename*=x.exe"),
+        NAMED("filename=x%2Eexe"),
+        NAMED("filename=\"x.exe:y.txt\""),
+        NAMED("filename*0=\"x.e\"; filename*1=\"xe\""),
+        NAMED("filename*1=xe; filename*0=x.e"),
+        NAMED("filename*0*=utf-8''x%2E; filename*1=\"exe\""),
+        NAMED("filename*0=x.exe; filename*2=.txt"),
+        NAMED("filename*0=x.; filename*1=txt; filename*1=exe"),
+        NAMED("filename*0=x.; filename*2=exe"),
+        NAMED("filename*0=x.exe; filename=x.txt"),
+        NAMED("filename*01=x.exe"),
+        NAMED("filename**=x.exe"),
+        NAMED("filename=\"=?utf-8?q?x=2Eexe?=\""),
+        NAMED("filename=\"=?utf-8?b?eC5leGU=?=\"; filename*=utf-8''x.txt"),
+        NAMED("filename==?utf-8?b?eC5l?= =?utf-8?b?eGU=?="),
+        NAMED("filename=\"=?koi8-r?q?x.e?=\r\n =?utf-8?q?xe?=\""),
+        NAMED("filename=my file.exe"),
+        NAMED("filename=\"x.exe; size=2"),
+        NAMED("filename=x.exe (a.txt)"),
+        NAMED("filename = (a.txt) \"x.\\exe\""),
+        NAMED("FileName=\"x.\r\n exe\""),
+        NAMED("x; name=x.exe"),
+        NAMED("filename=\"a.txt;\" x; filename=\"b\\\".exe\""),
+        "Content-Type: text/plain; name=x.exe\r\nContent-Disposition: attachment; filename=x.txt\r\n\r\nMZ\r\n",
+        "Content-Type: text/plain; name*=utf-8''x.exe\r\nContent-Disposition: attachment; filename=x.txt\r\n\r\nMZ\r\n",
+        "Content-Type: message/rfc822; name=x.exe\r\n\r\nSubject: x\r\n\r\nMZ\r\n",
+        "Content-Type: text/plain\r\nContent-Name: x.exe\r\n\r\nMZ\r\n",
+        "Content-Type: text/plain\r\nContent-Disposition : attachment; filename=x.exe\r\n\r\nMZ\r\n",
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(hidden); at++) {
+        g_autofree char *mail = g_strconcat(
+            HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\n" PART(TEXT) "--x\r\n", hidden[at],
+            "--x--\r\n", NULL);
+        g_test_message("%s", hidden[at]);
+        g_autofree char *left = filtered(mail, &(ContentRules){.filter_extensions = exes}, CONTENT_CHANGED, NULL);
+        g_assert_cmpstr(left, ==, HEADER TEXT);
+    }
+    g_autofree char *parameters = g_strnfill(3000 * 9, 'x');
+    for (size_t at = 0; at < 3000; at++)
+        memcpy(parameters + at * 9, ";name=a.b", 9);
+    g_autofree char *many = g_strconcat(HEADER "Content-Type: text/plain", parameters, ";name=x.exe\r\n\r\nMZ\r\n",
+                                        NULL);
+    g_free(filtered(many, &(ContentRules){.filter_extensions = exes}, CONTENT_REFUSED, NULL));
+}
+
+/* What only looks like such a name passes, and for endings that pass what most programs read decides. */
+static void test_harmless_names(void)
+{
+    static const char *const harmless[] = {NAMED("filename=\"x.exe.txt\""),
+                                           NAMED("filename=exe"),
+                                           NAMED("filename=\"exe.txt\""),
+                                           NAMED("filename=x.exes"),
+                                           NAMED("filename*=utf-8''b%C3%BCcher.txt"),
+                                           "Content-Type: text/plain\r\nContent-Description: x.exe\r\n\r\nMZ\r\n"};
+    for (size_t at = 0; at < G_N_ELEMENTS(harmless); at++) {
+        g_autofree char *mail = g_strconcat(HEADER, harmless[at], NULL);
+        g_free(filtered(mail, &(ContentRules){.filter_extensions = exes}, CONTENT_KEPT, ""));
+    }
+    const ContentRules only_png = {.pass_extensions = pngs};
+    g_free(filtered(HEADER NAMED("filename=\"a; b.png\""), &only_png, CONTENT_KEPT, ""));
+    g_free(filtered(HEADER NAMED("filename=\"a%2Eb.png\""), &only_png, CONTENT_KEPT, ""));
+    g_free(filtered(HEADER NAMED("filename=\"=?utf-8?b?w6QucG5n?=\""), &only_png, CONTENT_KEPT, ""));
+    g_free(filtered(HEADER NAMED("filename*0=\"a.p\"; filename*1=\"ng\""), &only_png, CONTENT_KEPT, ""));
+    g_free(filtered(HEADER NAMED("filename=a.png; filename=a.exe"), &only_png, CONTENT_REFUSED, NULL));
+}
+
+/* A message that is encoded, though none may be, is looked into. */
+static void test_encoded_message(void)
+{
+    const char *inner = "Subject: in\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n--y\r\n" TEXT "--y\r\n" EXE
+                        "--y--\r\n";
+    const ContentRules rules = {.filter_extensions = exes};
+    g_autofree char *base64 = g_base64_encode((const guchar *)inner, strlen(inner));
+    g_autofree char *whole = g_strconcat(
+        HEADER "Content-Type: multipart/mixed; boundary=x\r\n\r\n" PART(
+            TEXT) "--x\r\nContent-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n",
+        base64, "\r\n--x--\r\n", NULL);
+    g_autofree char *left = filtered(whole, &rules, CONTENT_CHANGED, "application/octet-stream, Run.EXE");
+    g_assert_null(strstr(left, base64));
+    g_assert_null(strstr(left, "MZ"));
+    g_assert_nonnull(strstr(left, "Subject: in\r\n"));
+    g_assert_nonnull(strstr(left, "na\303\257ve"));
+    g_free(filtered(whole, &(ContentRules){.filter_extensions = pngs}, CONTENT_KEPT, ""));
+    g_free(filtered(whole, &(ContentRules){.filter_types = only_image}, CONTENT_KEPT, ""));
+    /* One in another, until nobody looks on. */
+    g_autofree char *nested = g_strdup("Subject: x\r\n\r\nx\r\n");
+    for (unsigned depth = 1; depth <= 12; depth++) {
+        g_autofree char *code = g_base64_encode((const guchar *)nested, strlen(nested));
+        g_free(nested);
+        nested = g_strconcat(HEADER "Content-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n", code,
+                             "\r\n", NULL);
+        g_free(filtered(nested, &rules, depth <= 8 ? CONTENT_KEPT : CONTENT_REFUSED, NULL));
+    }
+}
+
 /* Readers do not agree which of two types counts, so what would pass as one must not hide the other. */
 static void test_two_types(void)
 {
@@ -203,6 +318,9 @@ int main(int argc, char **argv)
     g_test_add_func("/content filter/types", test_types);
     g_test_add_func("/content filter/one part that is left stands alone", test_one_part_that_is_left_stands_alone);
     g_test_add_func("/content filter/endings", test_endings);
+    g_test_add_func("/content filter/hidden names", test_hidden_names);
+    g_test_add_func("/content filter/harmless names", test_harmless_names);
+    g_test_add_func("/content filter/encoded message", test_encoded_message);
     g_test_add_func("/content filter/two types", test_two_types);
     g_test_add_func("/content filter/refused", test_refused);
     g_test_add_func("/content filter/alternatives", test_alternatives);

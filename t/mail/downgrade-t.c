@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/downgrade.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "t/doubling.h"
@@ -116,6 +117,57 @@ static void test_hostile(void)
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), downgrade, NULL);
 }
 
+/* Less than each program has, so that a call within a call for each byte shows at once. */
+#define SMALL_STACK (256 * 1024)
+#define DEEP (1024 * 1024)
+
+static void *downgrade_deep(void *data)
+{
+    GString *text = data;
+    g_autoptr(GBytes) octets = g_bytes_new_static(text->str, text->len);
+    g_autoptr(GBytes) result = downgrade_to_7bit(octets);
+    return GSIZE_TO_POINTER(g_bytes_get_size(result));
+}
+
+static void check_deep(const char *before, const char *unit, const char *after)
+{
+    g_autoptr(GString) text = g_string_new(before);
+    while (text->len < DEEP)
+        g_string_append(text, unit);
+    g_string_append(text, after);
+    pthread_attr_t small;
+    pthread_t thread;
+    void *length;
+    pthread_attr_init(&small);
+    g_assert_cmpint(pthread_attr_setstacksize(&small, SMALL_STACK), ==, 0);
+    g_assert_cmpint(pthread_create(&thread, &small, downgrade_deep, text), ==, 0);
+    g_assert_cmpint(pthread_join(thread, &length), ==, 0);
+    pthread_attr_destroy(&small);
+    if (!strstr(before, "Transfer-Encoding")) /* which is made anew; all else is kept */
+        g_assert_cmpuint(GPOINTER_TO_SIZE(length), >=, text->len);
+}
+
+static void test_deep(void)
+{
+    static const char *const fields[] = {
+        "From",    "To",         "Cc",         "Bcc",       "Reply-To",     "Sender",     "Date",
+        "Subject", "Message-ID", "References", "Resent-To", "Content-Type", "Content-ID", "Content-Disposition",
+        "Content-Transfer-Encoding"};
+    static const char *const units[] = {"g:", "(",    "<",  "\"",    "[",  ",",
+                                        "<@", "(a\\", "a/", ";a=\"", "a*", "=?utf-8?q?"};
+    for (size_t at = 0; at < G_N_ELEMENTS(fields); at++)
+        for (size_t unit = 0; unit < G_N_ELEMENTS(units); unit++) {
+            g_autofree char *before = g_strdup_printf("%s: ", fields[at]);
+            check_deep(before, units[unit], "a@b.example;\r\n\r\n\xff\r\n");
+            g_autofree char *inner = g_strdup_printf("Content-Type: message/rfc822\r\n\r\n%s: ", fields[at]);
+            check_deep(inner, units[unit], "a@b.example;\r\n\r\n\xff\r\n");
+        }
+    check_deep("Content-Type: message/rfc822\n\n", "Content-Type: message/rfc822\n\n", "\n\xff\n");
+    check_deep(MIXED, "--b\nContent-Type: multipart/mixed; boundary=b\n\n", "\xff\n");
+    check_deep(MIXED, "--b\nContent-Type: message/rfc822\n\nContent-Type: multipart/mixed; boundary=b\n\n",
+               "\xff\n");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -126,5 +178,6 @@ int main(int argc, char **argv)
     g_test_add_func("/mail/downgrade/fragment", test_fragment);
     g_test_add_func("/mail/downgrade/broken", test_broken);
     g_test_add_func("/mail/downgrade/hostile", test_hostile);
+    g_test_add_func("/mail/downgrade/deep", test_deep);
     return g_test_run();
 }

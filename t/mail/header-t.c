@@ -39,6 +39,58 @@ static void test_decode(void)
     }
 }
 
+/* Values that mail programs write, in charsets that iconv knows under other names or not so large. */
+static const struct {
+    const char *value, *text;
+    bool exact;
+} charsets[] = {
+    {"=?ks_c_5601-1987?B?UmU6IL7Is+c=?=", "Re: 안녕", true},
+    {"=?EUC-KR?B?jGOU7g==?=", "똠뷁", true},
+    {"=?iso-8859-8-i?Q?Re=3A_=F9=EC=E5=ED?=", "Re: שלום", true},
+    {"=?x-sjis?B?UmU6IJP6lns=?=", "Re: 日本", true},
+    {"=?shift_jis?B?h0Du?= =?x-sjis?B?4IeK?=", "①髙㈱", true},
+    {"=?gb2312?B?UmU6INbs6UY=?=", "Re: 朱镕", true},
+    {"=?GBK?B?1uw=?=\r\n =?gb2312?B?6UY=?=", "朱镕", true},    /* one charset with two labels */
+    {"=?gb2312?B?1uzp?=\r\n =?gb2312?B?Rg==?=", "朱镕", true}, /* cut within a character */
+    {"=?utf-8?B?5pc=?= =?utf8?Q?=A5x?=", "日x", true},
+    {"=?iso-2022-jp?B?GyRCRnwbKEI=?= =?iso-2022-jp?B?GyRCS1wbKEI=?=", "日本", true},
+    {"=?iso-2022-jp?B?GyRCRnw=?= =?iso-2022-jp?B?S1wbKEI=?=", "日本", true},
+    {"=?iso-2022-jp?B?GyRCRnw=?= =?iso-2022-jp?Q?x?=", "日x", true}, /* the second begins anew */
+    {"=?iso-8859-1?Q?=80_=93x=94?=", "€ “x”", true},
+    {"=?us-ascii?Q?x?= =?iso-8859-2?Q?=B3?=", "xł", true},
+    {"=?x-unknown?Q?Re=3A_x?=", "Re: x", false},
+    {"=?utf-8?Q?Re=3A_=FF?=", "Re: \xef\xbf\xbd", false},
+    {"=?iso-8859-2?Q?Re=3A_=9B?=", "Re: \xef\xbf\xbd", false},
+    {"=?utf-8?Q?Re=3A_=C2=9B31m?=", "Re:   31m", false},
+    {"=?utf-8?Q?Re=3A=0D=0Ax?=", "Re:  x", false},
+    {"=?utf-8?Q?Re=3A=00x?=", "Re:\xef\xbf\xbdx", false},
+    {"Re: \xff", "Re: \xef\xbf\xbd", false},
+    {"Re:\r\n\tfolded", "Re: folded", true},
+};
+
+static void test_charsets(void)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(charsets); at++) {
+        g_autofree char *text = NULL, *shown = header_show(charsets[at].value),
+                        *same = header_decode(charsets[at].value);
+        bool exact = header_decode_exactly(charsets[at].value, &text);
+        g_assert_cmpstr(text, ==, charsets[at].text);
+        g_assert_cmpstr(same, ==, charsets[at].text);
+        g_assert_cmpint(exact, ==, charsets[at].exact);
+        bool ascii = g_str_is_ascii(charsets[at].value);
+        g_assert_cmpstr(shown, ==, exact || !ascii ? charsets[at].text : charsets[at].value);
+    }
+}
+
+static void test_phrase_raw(void)
+{
+    g_autofree char *word = header_phrase_raw("=?x-foo?Q?=FF?=", 6), *octets = header_phrase_raw("J\xf6rg", 6);
+    g_autofree char *quoted = header_phrase_raw("=?x-foo?Q?=FF?= \"x, y", 6);
+    g_assert_cmpstr(word, ==, "=?x-foo?Q?=FF?=");
+    g_assert_cmpstr(octets, ==, "J\xf6rg");
+    g_assert_cmpstr(quoted, ==, "\"=?x-foo?Q?=FF?= \\\"x, y\"");
+}
+
 static void assert_lines(const char *value, size_t column)
 {
     size_t first = strcspn(value, "\r");
@@ -129,6 +181,8 @@ int main(int argc, char **argv)
     g_test_add_func("/header/endless words", test_endless_words);
     g_test_add_func("/header/encode", test_encode);
     g_test_add_func("/header/phrase", test_phrase);
+    g_test_add_func("/header/phrase as it came", test_phrase_raw);
+    g_test_add_func("/header/charsets", test_charsets);
     g_test_add_data_func("/header/corpus lists", "lists", test_corpus);
     g_test_add_data_func("/header/corpus mime", "mime", test_corpus);
     return g_test_run();

@@ -208,17 +208,52 @@ static void strip(const char *text, size_t length, void *data)
     g_string_free(stripped, TRUE);
 }
 
+/* A tag with so many bytes of attributes, no two of one name. */
+static void strip_attributes(const char *text, size_t length, void *data)
+{
+    g_autoptr(GString) html = g_string_new("<p ");
+    for (unsigned number = 0; html->len < length; number++)
+        g_string_append_printf(html, "a%u ", number);
+    strip(html->str, html->len, data);
+}
+
 static void test_html(void)
 {
     static const Doubling inputs[] = {
-        {.unit = "<"},        {.unit = ">"},          {.unit = "<p"},       {.unit = "<p>"},  {.unit = "<!--"},
-        {.unit = "<!-- -->"}, {.unit = "<style>"},    {.unit = "<script>"}, {.unit = "<!"},   {.unit = "</"},
-        {.unit = "&"},        {.unit = "&#"},         {.unit = "&#x41;"},   {.unit = "&amp"}, {.unit = "&amp;"},
-        {.unit = "<a b=\""},  {.unit = "<a b='\">"}, {.unit = "<br>"},
-        {.unit = "<a href=http:x>"}, {.unit = "<a href=http:x>", .next = "</a>"}, {.unit = "<pre>\n"},
-            {.unit = " "},    {.unit = "\n"},
+        {.unit = "<"},
+        {.unit = ">"},
+        {.unit = "<p"},
+        {.unit = "<p>"},
+        {.unit = "<!--"},
+        {.unit = "<!-- -->"},
+        {.unit = "<style>"},
+        {.unit = "<script>"},
+        {.unit = "<!"},
+        {.unit = "</"},
+        {.unit = "&"},
+        {.unit = "&#"},
+        {.unit = "&#x41;"},
+        {.unit = "&amp"},
+        {.unit = "&amp;"},
+        {.unit = "<a b=\""},
+        {.unit = "<a b='\">"},
+        {.unit = "<br>"},
+        {.unit = "<a href=http:x>"},
+        {.unit = "<a href=http:x>", .next = "</a>"},
+        {.unit = "<pre>\n"},
+        {.unit = " "},
+        {.unit = "\n"},
+        {.unit = "<div>"},
+        {.unit = "<b>", .next = "</i>"},
+        {.unit = "<b>", .next = "</b>"},
+        {.unit = "<ul><li>x"},
+        {.unit = "<table><tr><td>"},
+        {.unit = "<?"},
+        {.unit = "<a@b"},
+        {.before = "<p ", .unit = "a=b "},
     };
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), strip, NULL);
+    doubling_check(&(Doubling){.unit = "a "}, strip_attributes, NULL);
 }
 
 /* ---- addresses of lists ---- */

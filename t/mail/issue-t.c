@@ -22,12 +22,12 @@ static const Issue issue = {
 };
 
 /* The whole message; posts ends with NULL. */
-static GBytes *compose(IssueForm form, const char *const *posts)
+static GBytes *compose_issue(const Issue *whole, IssueForm form, const char *const *posts)
 {
     char *octets = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&octets, &length);
-    g_autoptr(IssueWriter) writer = issue_writer_new(&issue, form, stream);
+    g_autoptr(IssueWriter) writer = issue_writer_new(whole, form, stream);
     for (int pass = 0; pass < 2; pass++)
         for (const char *const *post = posts; *post; post++) {
             g_autoptr(GBytes) bytes = g_bytes_new(*post, strlen(*post));
@@ -36,6 +36,11 @@ static GBytes *compose(IssueForm form, const char *const *posts)
     issue_end(writer);
     fclose(stream);
     return g_bytes_new_with_free_func(octets, length, free, octets);
+}
+
+static GBytes *compose(IssueForm form, const char *const *posts)
+{
+    return compose_issue(&issue, form, posts);
 }
 
 static char *text_of(IssueForm form, const char *const *posts)
@@ -72,6 +77,21 @@ static void test_mime(void)
     g_assert_cmpstr(encoding, ==, "8bit"); /* for the table of contents */
 }
 
+/* The prefix with its number is left out of the table of contents, and nothing that only resembles it. */
+static void test_numbered_prefix(void)
+{
+    static const char *const posts[] = {
+        "Subject: [Test 00042] One\r\n\r\n1\r\n",        "Subject: [Test 43] Re: Two\r\n\r\n2\r\n",
+        "Subject: Re: [test 7] Three\r\n\r\n3\r\n",      "Subject: [Test x] Four\r\n\r\n4\r\n",
+        "Subject: about the [Test 8] Five\r\n\r\n5\r\n", NULL};
+    Issue numbered = issue;
+    numbered.prefix = "[Test %05d] ";
+    g_autoptr(GBytes) message = compose_issue(&numbered, ISSUE_PLAIN, posts);
+    g_autofree char *text = g_strndup(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
+    assert_has(text, "   1. One\r\n   2. Re: Two\r\n   3. Re: Three\r\n   4. [Test x] Four\r\n"
+                     "   5. about the [Test 8] Five\r\n");
+}
+
 static void test_plain(void)
 {
     static const char *const posts[] = {
@@ -85,6 +105,24 @@ static void test_plain(void)
                      RULE "-\r\n\r\n" RULE "\r\n\r\nSubject: Digest Footer\r\n\r\nThe footer.\r\n");
     assert_has(text, "End of Test Digest, Vol 1, Issue 3\r\n**********************************\r\n");
     assert_lacks(text, "Received");
+}
+
+/* Labels mean what they mean to mail programs; what cannot be decoded stays as it came. */
+static void test_charsets(void)
+{
+    static const char *const posts[] = {
+        "Subject: =?ks_c_5601-1987?B?jGM=?=\r\nFrom: =?iso-8859-8-i?Q?=F9?= <a@example.org>\r\n"
+        "Content-Type: text/plain; charset=\"KS_C_5601-1987\"\r\nContent-Transfer-Encoding: base64\r\n\r\njGM=\r\n",
+        "Subject: =?x-foo?Q?=F9?=\r\nFrom: =?x-foo?Q?=F8?= <b@example.org>\r\n"
+        "Content-Type: text/html; charset=gb2312\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p>=E9F</p>\r\n",
+        "Content-Type: text/plain; charset=iso-8859-2\r\n\r\na\x9b"
+        "b\r\n",
+        NULL};
+    g_autofree char *text = text_of(ISSUE_PLAIN, posts);
+    assert_has(text, "   1. \353\230\240 (\327\251)\r\n   2. =?x-foo?Q?=F9?= (=?x-foo?Q?=F8?=)\r\n");
+    assert_has(text, "Subject: \353\230\240\r\n\r\n\353\230\240\r\n");
+    assert_has(text, "From: =?x-foo?Q?=F8?= <b@example.org>\r\nSubject: =?x-foo?Q?=F9?=\r\n\r\n\351\225\225\r\n");
+    assert_has(text, "a\357\277\275b\r\n");
 }
 
 static void test_attachments(void)
@@ -102,6 +140,19 @@ static void test_attachments(void)
     assert_has(text, "[left out: application/pdf \303\244.pdf");
     assert_has(text, "Subject: inner\r\n\r\ninner text");
     assert_has(text, "only html");
+}
+
+/* A digest within a post: its mails need not say that they are mails. */
+static void test_digest_within(void)
+{
+    static const char *const posts[] = {
+        "Content-Type: multipart/digest; boundary=b\r\n\r\n"
+        "--b\r\n\r\nReceived: x\r\nSubject: =?utf-8?q?=C3=A4?=\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"
+        "a=62c\r\n--b\r\n\r\nSubject: two\r\nContent-Type: text/html\r\n\r\n<p>html</p>\r\n--b--\r\n",
+        NULL};
+    g_autofree char *text = text_of(ISSUE_PLAIN, posts);
+    assert_has(text, "\r\nSubject: \303\244\r\n\r\nabc\r\n\r\nSubject: two\r\n\r\nhtml\r\n");
+    assert_lacks(text, "Received");
 }
 
 /* No line is longer than mail allows, and no character is cut. */
@@ -150,7 +201,10 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/issue/MIME, each post octet for octet", test_mime);
     g_test_add_func("/mail/issue/plain text, RFC 1153", test_plain);
+    g_test_add_func("/mail/issue/prefix with a number", test_numbered_prefix);
+    g_test_add_func("/mail/issue/charsets", test_charsets);
     g_test_add_func("/mail/issue/attachments, alternatives, messages within", test_attachments);
+    g_test_add_func("/mail/issue/digest within a post", test_digest_within);
     g_test_add_func("/mail/issue/long lines", test_long_lines);
     g_test_add_func("/mail/issue/no posts, and posts of nothing", test_nothing);
     g_test_add_func("/mail/issue/made and real mail", test_corpus);

@@ -138,6 +138,38 @@ static void test_cut(void)
     g_assert_nonnull(find(line, "\r\n\r\n01234567890123456789012345\r\n--"));
 }
 
+static char *boundary_of(GBytes *mail)
+{
+    const char *at = find(mail, "boundary=\"");
+    g_assert_nonnull(at);
+    at += strlen("boundary=\"");
+    return g_strndup(at, strcspn(at, "\""));
+}
+
+/* A stranger who saw all letters until now, and writes a post that ends the attachment of the next one. */
+static void test_boundary(void)
+{
+    static const char post[] = "Subject: x\r\n\r\none\r\n";
+    g_autoptr(GBytes) before = composed(post, 0), again = composed(post, 0);
+    g_autofree char *first = boundary_of(before), *second = boundary_of(again);
+    g_assert_cmpstr(first, !=, second);
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, "1@example.com", -1);
+    g_autofree char *hostile = g_strdup_printf("Subject: x\r\n\r\nfriendly\r\n\r\n--=_%.32s--\r\n--%s--\r\n--%s--\r\n"
+                                               "hidden\r\n", sum, first, second);
+    g_autoptr(GBytes) mail = composed(hostile, 0);
+    g_autofree char *boundary = boundary_of(mail), *end = g_strdup_printf("hidden\r\n\r\n--%s--\r\n", boundary);
+    g_assert_null(strstr(hostile, boundary));
+    g_assert_nonnull(find(mail, end));
+    g_assert_cmpuint(strlen(boundary), >=, 32);
+}
+
+static void test_id(void)
+{
+    g_autofree char *one = notice_id("held", "example.com"), *other = notice_id("held", "example.com");
+    g_assert_true(g_regex_match_simple("^held\\.[0-9a-f]{32}@example\\.com$", one, 0, 0));
+    g_assert_cmpstr(one, !=, other);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -146,5 +178,7 @@ int main(int argc, char **argv)
     g_test_add_func("/notice/encoded", test_encoded);
     g_test_add_func("/notice/attached", test_attached);
     g_test_add_func("/notice/cut", test_cut);
+    g_test_add_func("/notice/a boundary that nobody knew", test_boundary);
+    g_test_add_func("/notice/an id that nobody knew", test_id);
     return g_test_run();
 }

@@ -180,6 +180,17 @@ static void test_poor_headers(void)
     g_assert_cmpstr(bare, ==, OUTER_KEPT "Subject: s\r\n\r\na\nb\rc\r\n\n\r\n");
 }
 
+/* A line without a colon ends a head without an empty line. As in a message that was sent whole, none is put there:
+ * mail programs that read on find the fields below it. */
+#define EARLY_END "Subject: s\r\nno colon\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+static void test_head_ends_early(void)
+{
+    g_autofree char *whole = JOIN(NULL, OUTER "\r\n" EARLY_END "YWFh\r\n", SECOND "YmJi\r\n");
+    g_autofree char *split = JOIN(NULL, OUTER "\r\nSubject: s\r\nno col", SECOND "on\r\n\r\nb\r\n");
+    g_assert_cmpstr(whole, ==, OUTER_KEPT EARLY_END "YWFh\r\nYmJi\r\n");
+    g_assert_cmpstr(split, ==, OUTER_KEPT "Subject: s\r\nno colon\r\n\r\nb\r\n");
+}
+
 static void test_signatures(void)
 {
     g_autofree char *whole = JOIN(
@@ -286,6 +297,7 @@ int main(int argc, char **argv)
     g_test_add_func("/partial/join/example", test_example);
     g_test_add_func("/partial/join/borders", test_borders);
     g_test_add_func("/partial/join/poor-headers", test_poor_headers);
+    g_test_add_func("/partial/join/head-ends-early", test_head_ends_early);
     g_test_add_func("/partial/join/signatures", test_signatures);
     g_test_add_func("/partial/corpus", test_corpus);
     return g_test_run();

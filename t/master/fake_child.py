@@ -75,6 +75,7 @@ def main():
     if "environment" in modes:
         for name in sorted(os.environ):
             note(f"env {name}")
+        note(f"outside {os.environ['LISTRUNNER_OUTSIDE']}")
         note("fds " + ",".join(sorted(os.listdir("/proc/self/fd"), key=int)))
         note("stdin " + os.readlink("/proc/self/fd/0"))
     if "config" in modes:
@@ -102,6 +103,10 @@ def main():
         say(f"beat progress=1 done={done} backlog=3 oldest=0 holding=x charged=1\n")
         time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGSEGV)
+    if "kill" in modes:  # as the kernel does when memory runs out
+        say(f"beat progress=1 done=1 backlog=3 oldest=0 holding={options.get('holding', 'x')} charged=1\n")
+        time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGKILL)
     if "leak" in modes:  # ignores the broken pipe: an orphan that only a signal ends
         while not stopping:
             time.sleep(0.05)

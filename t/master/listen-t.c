@@ -92,7 +92,7 @@ static void test_name(void)
     int port = free_port();
     g_autofree char *name = g_strdup_printf("several.test:%d", port);
     g_autofree char *second = g_strdup_printf("127.0.0.2:%d", port);
-    g_assert_true(listen_add(sockets, name, &error));
+    g_assert_true(listen_add(sockets, name, 0660, &error));
     g_assert_no_error(error);
     g_assert_cmpint(count_fds(sockets, name, NULL), ==, has_ipv6() ? 3 : 2);
     g_assert_true(takes_connections("127.0.0.1", port));
@@ -100,7 +100,7 @@ static void test_name(void)
     g_assert_cmpint(takes_connections("::1", port), ==, has_ipv6());
 
     /* One of them by another name is the same socket, and stays when the first name goes. */
-    g_assert_true(listen_add(sockets, second, &error));
+    g_assert_true(listen_add(sockets, second, 0660, &error));
     g_autoptr(GArray) fds = g_array_new(FALSE, FALSE, sizeof(int));
     g_assert_true(listen_fds(sockets, name, fds));
     guint all = fds->len;
@@ -122,8 +122,8 @@ static void test_name_in_part(void)
     int port = free_port();
     g_autofree char *taken = g_strdup_printf("127.0.0.2:%d", port);
     g_autofree char *name = g_strdup_printf("several.test:%d", port);
-    g_assert_true(listen_add(others, taken, &error));
-    g_assert_false(listen_add(sockets, name, &error));
+    g_assert_true(listen_add(others, taken, 0660, &error));
+    g_assert_false(listen_add(sockets, name, 0660, &error));
     g_assert_error(error, FAIL, FAIL_CONFIG);
     g_assert_nonnull(strstr(error->message, "127.0.0.2"));
     g_assert_nonnull(strstr(error->message, name));
@@ -137,7 +137,7 @@ static void test_everywhere(void)
     int port = free_port();
     g_autofree char *everywhere = g_strdup_printf("*:%d", port);
     g_autofree char *six = g_strdup_printf("[::]:%d", port);
-    g_assert_true(listen_add(sockets, everywhere, &error));
+    g_assert_true(listen_add(sockets, everywhere, 0660, &error));
     g_assert_no_error(error);
     g_assert_true(takes_connections("127.0.0.1", port));
     if (!has_ipv6()) {
@@ -146,7 +146,7 @@ static void test_everywhere(void)
     }
     g_assert_true(takes_connections("::1", port));
     g_assert_cmpint(count_fds(sockets, everywhere, NULL), ==, 2);
-    g_assert_true(listen_add(sockets, six, &error)); /* who wrote both before may go on to */
+    g_assert_true(listen_add(sockets, six, 0660, &error)); /* who wrote both before may go on to */
     g_assert_no_error(error);
 }
 
@@ -155,14 +155,14 @@ static void test_tcp(void)
     g_autoptr(Listen) sockets = listen_new();
     g_autoptr(GError) error = NULL;
     g_assert_cmpint(count_fds(sockets, "127.0.0.1:0", NULL), ==, -1);
-    g_assert_true(listen_add(sockets, "127.0.0.1:0", &error));
+    g_assert_true(listen_add(sockets, "127.0.0.1:0", 0660, &error));
     int fd = only_fd(sockets, "127.0.0.1:0");
     g_assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
     g_assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-    g_assert_true(listen_add(sockets, "127.0.0.1:0", &error)); /* again: the same socket */
+    g_assert_true(listen_add(sockets, "127.0.0.1:0", 0660, &error)); /* again: the same socket */
     g_assert_cmpint(only_fd(sockets, "127.0.0.1:0"), ==, fd);
     g_autofree char *taken = g_strdup_printf("127.0.0.1:%d", port_of(fd));
-    g_assert_false(listen_add(sockets, taken, &error));
+    g_assert_false(listen_add(sockets, taken, 0660, &error));
     g_assert_error(error, FAIL, FAIL_CONFIG);
     g_assert_nonnull(strstr(error->message, taken));
 }
@@ -174,7 +174,7 @@ static void test_nonsense(void)
     g_autoptr(Listen) sockets = listen_new();
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
-        g_assert_false(listen_add(sockets, bad[i], &error));
+        g_assert_false(listen_add(sockets, bad[i], 0660, &error));
         g_assert_error(error, FAIL, FAIL_CONFIG);
     }
 }
@@ -198,19 +198,48 @@ static void test_unix(void)
     g_assert_cmpint(stat(path, &status), ==, 0);
     g_assert_cmpint(status.st_mode & 0777, ==, 0600);
     Listen *sockets = listen_new();
-    g_assert_false(listen_add(sockets, address, &error)); /* somebody listens */
+    g_assert_false(listen_add(sockets, address, 0660, &error)); /* somebody listens */
     g_assert_error(error, FAIL, FAIL_CONFIG);
     g_clear_error(&error);
     auto_fd_close(&stale);
     stale = -1;
-    g_assert_true(listen_add(sockets, address, &error)); /* its file is left behind, and replaced */
+    g_assert_true(listen_add(sockets, address, 0660, &error)); /* its file is left behind, and replaced */
     g_assert_no_error(error);
     g_autoptr(GHashTable) wanted = g_hash_table_new(g_str_hash, g_str_equal);
     g_hash_table_add(wanted, address);
     listen_keep(sockets, wanted);
     g_assert_cmpint(only_fd(sockets, address), >=, 0);
+    g_assert_cmpint(stat(path, &status), ==, 0);
+    g_assert_cmpint(status.st_mode & 0777, ==, 0660);
+    g_assert_cmpint(status.st_gid, ==, getegid());
     listen_free(sockets);
     g_assert_cmpint(access(path, F_OK), !=, 0);
+}
+
+/* Root's socket has the group that was asked for, and one whose file was removed has it again; the process keeps its
+ * own. */
+static void test_group(void)
+{
+    if (geteuid() != 0) {
+        g_test_skip("root alone gives files to other groups");
+        return;
+    }
+    g_autofree char *path = g_build_filename(directory, "grouped", NULL), *address = g_strconcat("unix:", path, NULL);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Listen) sockets = listen_new();
+    gid_t before = getegid();
+    listen_set_group(sockets, 12345);
+    g_assert_true(listen_add(sockets, address, 0666, &error));
+    for (int times = 0; times < 2; times++) {
+        bool renewed;
+        struct stat status;
+        g_assert_cmpint(stat(path, &status), ==, 0);
+        g_assert_cmpint(status.st_gid, ==, 12345);
+        g_assert_cmpint(status.st_mode & 0777, ==, times == 0 ? 0666 : 0600);
+        g_assert_cmpint(getegid(), ==, before);
+        g_unlink(path);
+        g_assert_true(listen_renew(sockets, address, 0600, &renewed, &error) && renewed);
+    }
 }
 
 /* A file that is no socket is not ours to remove. */
@@ -234,6 +263,7 @@ int main(int argc, char **argv)
     g_test_add_func("/listen/everywhere", test_everywhere);
     g_test_add_func("/listen/nonsense", test_nonsense);
     g_test_add_func("/listen/unix", test_unix);
+    g_test_add_func("/listen/group", test_group);
     g_test_add_func("/listen/precious-file", test_precious_file);
     int result = g_test_run();
     g_rmdir(directory);

@@ -6,6 +6,7 @@ one behaviour a test."""
 import contextlib
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -66,11 +67,9 @@ def test_back_off(site):
     site.modes({"in": "die code=75"})
     site.start()
     until(lambda: len(site.journal(event="start")) >= 6, "six starts")
-    starts = [row[0] for row in site.journal(event="start")]
-    gaps = [b - a for a, b in zip(starts, starts[1:])]
-    for gap, least in zip(gaps, (0, 0.1, 0.2, 0.4, 0.4)):
-        assert least <= gap, gaps
-    assert gaps[0] < 1, gaps
+    # The first time at once. By the master's word: how long a start takes depends on the machine.
+    delays = re.findall(r" in\[0\]: starts again in (\S+) s", open(site.path("log")).read())
+    assert delays[:4] == ["0.1", "0.2", "0.4", "0.4"], delays
     child = until(lambda: [c for c in site.children() if c["state"] == "throttled"], "throttled child")[0]
     assert child["pid"] is None and not child["healthy"] and child["retry_in"] <= 0.4
     assert child["last_exit"].startswith("exit 75"), child
@@ -88,6 +87,37 @@ def test_first_death_at_once(site):
     os.kill(pid, signal.SIGSEGV)
     child = until(lambda: [c for c in site.children() if c["state"] == "ready" and c["pid"] != pid], "new child", 5)[0]
     assert child["restarts"] == 1 and "signal 11" in child["last_exit"], child
+
+
+def test_loop_is_told(site):
+    """A child that dies again and again, and is ready in between, is not well."""
+    site.master.update(restart_delay_min="50ms", restart_delay_max="50s")
+    site.configure()
+    site.start()
+    for _ in range(3):
+        assert site.ask(verb="status")["healthy"]
+        pid = site.children()[0]["pid"]
+        os.kill(pid, signal.SIGSEGV)
+        child = until(lambda: [c for c in site.children() if c["state"] == "ready" and c["pid"] != pid], "new child")[0]
+    assert child["deaths"] == 3 and not child["healthy"], child
+    assert not site.ask(verb="status")["healthy"]
+
+
+def test_killed_from_outside(site):
+    """The next process learns it: no entry is charged, unless it is the same one again and again."""
+    site.master.update(restart_delay_min="10ms", restart_delay_max="10ms")
+    def told():
+        return [row[5].split()[1] for row in site.journal(event="outside")]
+    site.modes({"in": "environment kill"})
+    site.configure()
+    site.start(wait=False)
+    until(lambda: len(told()) >= 7, "seven starts")
+    assert told()[:7] == ["1"] * 5 + ["0"] * 2
+    assert "from outside" in site.children()[0]["last_exit"]
+    site.modes({"in": "environment kill holding=other"})
+    until(lambda: told()[-1] == "1", "another entry in hand")
+    site.modes({"in": "environment crash"})
+    until(lambda: told()[-2:] == ["0", "0"], "crashes")
 
 
 def test_crashes_at_work(site):

@@ -49,10 +49,13 @@ def test_what_waits(site):
     put(site, "shunt", ".msg")
     put(site, "hold", ".msg", ".msg")
     put(site, "corrupt", ".msg", "")
+    os.symlink("nowhere", site.path("spool/in/" + NAME % 8 + ".psv"))
+    os.mkdir(site.path("spool/in/" + NAME % 9 + ".psv"))
     site.start()
     found = waiting(site)
     assert {key: one["count"] for key, one in found.items()} == {
-        ("preserved", "in"): 2, ("unworked", "command"): 3, ("preserved", "command"): 1, ("shunt", "shunt"): 1,
+        ("preserved", "in"): 2, ("strange", "in"): 2, ("unworked", "command"): 3, ("preserved", "command"): 1,
+        ("shunt", "shunt"): 1,
         ("hold", "hold"): 2, ("corrupt", "corrupt"): 2}, found
     assert found["hold", "hold"]["since"] == "2023-11-14T22:13:20Z", "the oldest"
     assert found["preserved", "in"]["since"] == "2023-11-14T23:13:20Z"

@@ -24,8 +24,8 @@ static void say(Peer *peer, const char *text, const char *end)
     int length = (int)strlen(line);
     if (peer->ssl)
         g_assert_cmpint(SSL_write(peer->ssl, line, length), ==, length);
-    else
-        g_assert_cmpint(send(peer->fd, line, (size_t)length, MSG_NOSIGNAL), ==, length);
+    else if (send(peer->fd, line, (size_t)length, MSG_NOSIGNAL) != length)
+        g_error("the client has gone before %s", line);
 }
 
 static void expect_octets(Peer *peer, const char *wanted, const char *end)
@@ -218,6 +218,8 @@ void owner_run_tcp(Owner *owner, const char *const *script)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
     owner->peer.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (owner->peer.window > 0)
+        setsockopt(owner->peer.listener, SOL_SOCKET, SO_RCVBUF, &owner->peer.window, sizeof owner->peer.window);
     g_assert_cmpint(bind(owner->peer.listener, (struct sockaddr *)&address, length), ==, 0);
     g_assert_cmpint(listen(owner->peer.listener, 8), ==, 0);
     g_assert_cmpint(getsockname(owner->peer.listener, (struct sockaddr *)&address, &length), ==, 0);

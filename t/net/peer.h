@@ -24,6 +24,7 @@
 typedef struct Peer {
     int listener; /* -1: none */
     int fd;
+    int window; /* bytes of its receive buffer over TCP; 0: the system's */
     SSL_CTX *context;
     SSL *ssl;
     const char *const *script;
@@ -71,4 +72,4 @@ void expect(const char *const *script, const char *report);
 #define GROUP \
     "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@example.com>", "< RCPT TO:<b@example.com>", "< DATA"
 #define BODY "< x", "< ..y", "< ."
-#define BYE "< QUIT", "> 221 bye", "wait"
+#define BYE "< QUIT", "wait"

@@ -288,6 +288,31 @@ static void behind_alone(void)
 }
 
 /* What does not fit beside the commands waits for the recipients. */
+/* Our kernel takes a message that the peer stops reading: what never arrived is not in doubt. */
+static void cut_short(void)
+{
+    g_autoptr(GString) large = g_string_new(NULL);
+    while (large->len < 400000)
+        g_string_append(large, "0123456789abcdef0123456789abcde\r\n");
+    g_autofree char *half = g_strndup(large->str, 330 * 100);
+    g_autofree char *octets = g_strconcat("= ", half, NULL);
+    for (int data = 0; data < 2; data++) {
+        g_autoptr(Owner) owner = owner_new(large->str);
+        g_autofree char *command = g_strdup_printf("< BDAT %zu LAST", large->len);
+        owner->settings.chunking = !data;
+        owner->recipients = (const char *const[]){"a@example.com", NULL};
+        owner->peer.window = 4096;
+        owner_run_tcp(owner, SCRIPT("accept", HELLO, "> 250-peer", data ? "> 250-SIZE" : "> 250-CHUNKING",
+                                    "> 250 PIPELINING",
+                                    data ? "< MAIL FROM:<list@example.com> SIZE=400026" :
+                                           "< MAIL FROM:<list@example.com>",
+                                    "< RCPT TO:<a@example.com>", data ? "< DATA" : "+ ", "> 250 ok", "> 250 ok",
+                                    data ? "> 354 go" : command, octets, "close"));
+        g_assert_true(g_str_has_prefix(owner->report->str, "0 later 4.4.2 lost connection with peer["));
+        g_assert_nonnull(strstr(owner->report->str, " while sending the message connection\ndone\n"));
+    }
+}
+
 static void bdat_large(void)
 {
     g_autoptr(GString) large = g_string_new(NULL);
@@ -520,6 +545,7 @@ int main(int argc, char **argv)
     g_test_add_func("/smtp/bdat/refused", bdat_refused);
     g_test_add_func("/smtp/bdat/lost", bdat_lost);
     g_test_add_func("/smtp/bdat/large", bdat_large);
+    g_test_add_func("/smtp/cut short", cut_short);
     g_test_add_func("/smtp/behind/taken", behind);
     g_test_add_func("/smtp/behind/refused", behind_refused);
     g_test_add_func("/smtp/behind/lost", behind_lost);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include "posting/loop.h"
 #include "posting/order.h"
 
 #include "t/posting/fixture.h"
@@ -238,6 +239,71 @@ static void test_table(void)
     g_assert_null(rule_find("nothing"));
 }
 
+/* A post that has been where its mark says, in the site's own chain, which knows no rule. */
+static void assert_looped(Bench *bench, const LoopKeys *keys, LoopMark *mark, bool for_owners, Verdict expected)
+{
+    static const Link links_none[] = {{0}};
+    static const Chain open = {.name = "open", .links = links_none, .verdict = VERDICT_ACCEPT};
+    Post *post = bench_post(bench, HEADER "\r\nbody");
+    post->for_owners = for_owners;
+    loop_set(post, keys, mark);
+    assert_verdict(post, &open, expected);
+}
+
+static void add_places(const LoopKeys *keys, LoopMark *mark, LoopPlace place, const char *id, unsigned count)
+{
+    for (; count > 0; count--) {
+        g_autoptr(GBytes) octets = g_bytes_new_static("Subject: x\r\n\r\n", 14);
+        g_autoptr(Message) message = message_new(octets);
+        g_autofree char *value = loop_mark_make(keys, mark, place, id, NULL, NULL);
+        loop_mark_clear(mark);
+        loop_mark_put(message, value);
+        loop_mark_read(keys, message, mark);
+    }
+}
+
+static void test_mark_stops(Bench *bench, gconstpointer data)
+{
+    g_autoptr(GPtrArray) secrets = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_ptr_array_add(secrets, g_bytes_new_static("secret", 6));
+    g_autoptr(LoopKeys) keys = loop_keys_new(secrets);
+    static const struct {
+        LoopPlace place;
+        bool other, for_owners;
+        unsigned count;
+        Verdict expected;
+    } cases[] = {
+        {LOOP_POSTING, false, false, 1, VERDICT_DISCARD}, {LOOP_POSTING, true, false, 1, VERDICT_ACCEPT},
+        {LOOP_POSTING, false, true, 1, VERDICT_ACCEPT},   {LOOP_OWNER, false, true, 1, VERDICT_DISCARD},
+        {LOOP_OWNER, false, false, 1, VERDICT_ACCEPT},    {LOOP_LETTER, false, false, 1, VERDICT_DISCARD},
+        {LOOP_LETTER, false, true, 1, VERDICT_ACCEPT},    {LOOP_LETTER, true, false, 1, VERDICT_ACCEPT},
+        {LOOP_POSTING, true, false, 9, VERDICT_ACCEPT},   {LOOP_POSTING, true, false, 10, VERDICT_DISCARD},
+        {LOOP_OWNER, true, true, 10, VERDICT_DISCARD},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_auto(LoopMark) mark = {0};
+        const char *id = cases[at].other ? "00000000000000010000000000000000" : bench->list->id;
+        add_places(keys, &mark, cases[at].place, id, cases[at].count);
+        assert_looped(bench, keys, &mark, cases[at].for_owners, cases[at].expected);
+    }
+}
+
+/* The same mail to the list and to its owners is taken by both, and by neither a second time. */
+static void test_owners_get_it_once(Bench *bench, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    for (int owners = 0; owners < 2; owners++)
+        for (int time = 0; time < 2; time++) {
+            Post *post = bench_post(bench, HEADER "Message-ID: <one@example.org>\r\n\r\nbody");
+            post->for_owners = owners;
+            post->trace = time == 0 ? "first" : "second";
+            assert_verdict(post, owners ? &chain_owner : &chain_posting, time == 0 ? VERDICT_ACCEPT : VERDICT_DISCARD);
+            bool known;
+            g_assert_true(list_record_message_id(bench->store, "test.example.com", post->message_key, post->trace, 1,
+                                                 &known, &error));
+        }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -246,6 +312,8 @@ int main(int argc, char **argv)
     BENCH_TEST("/chain/nonmember actions", test_nonmember_actions);
     BENCH_TEST("/chain/deferred hits add up", test_deferred_hits_add_up);
     BENCH_TEST("/chain/duplicate", test_duplicate);
+    BENCH_TEST("/chain/mark stops", test_mark_stops);
+    BENCH_TEST("/chain/owners get it once", test_owners_get_it_once);
     BENCH_TEST("/chain/rejected may come again", test_rejected_may_come_again);
     BENCH_TEST("/chain/a banned sender is discarded", test_banned_is_discarded);
     BENCH_TEST("/chain/header match decides", test_header_match_decides);

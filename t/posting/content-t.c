@@ -78,6 +78,15 @@ static void test_filter_action(Bench *bench, gconstpointer data)
     }
 }
 
+/* A program that is refused is not answered. */
+static void test_filter_answers(Bench *bench, gconstpointer data)
+{
+    bench->list->filter_action = FILTER_REJECT;
+    const Post *post = run(bench, "Auto-Submitted: auto-generated\r\n" IMAGE);
+    g_assert_cmpint(post->end, ==, POST_REJECTED);
+    g_assert_cmpuint(post->sends->len, ==, 0);
+}
+
 /* What HTML with line ends of its own kinds becomes is text that needs no decoding of CRs and blanks. */
 static void test_html_text(Bench *bench, gconstpointer data)
 {
@@ -186,6 +195,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/content/filter", Bench, NULL, set_up, test_filter, bench_tear_down);
+    g_test_add("/content/filter answers", Bench, NULL, set_up, test_filter_answers, bench_tear_down);
     g_test_add("/content/filter action", Bench, NULL, set_up, test_filter_action, bench_tear_down);
     g_test_add("/content/html command", Bench, NULL, set_up, test_html_command, bench_tear_down);
     g_test_add("/content/html to text", Bench, NULL, set_up, test_html_text, bench_tear_down);

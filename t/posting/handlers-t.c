@@ -238,6 +238,13 @@ static const struct {
     {"[Test] ", "Subject: Reform: hello\r\n", "Subject: [Test] Reform: hello\r\n"},
     {"[Test] ", "Subject: see [Test] here\r\n", "Subject: [Test] see [Test] here\r\n"},
     {"[Test %d] ", "Subject: hello\r\n", "Subject: [Test 42] hello\r\n"},
+    {"[Test %05d] ", "Subject: hello\r\n", "Subject: [Test 00042] hello\r\n"},
+    {"[Test %4d] ", "Subject: hello\r\n", "Subject: [Test   42] hello\r\n"},
+    {"[Test %1d]", "Subject: hello\r\n", "Subject: [Test 42] hello\r\n"},
+    {"%099999999999999999999d", "Subject: hello\r\n", "Subject: 00000000000000000042 hello\r\n"},
+    {"[%d%% %5 %d]", "Subject: hello\r\n", "Subject: [42%% %5 %d] hello\r\n"},
+    {"[Test %05d]", "Subject: Re: [Test 00007] [Test 8] hello\r\n", "Subject: [Test 00042] Re: hello\r\n"},
+    {"[Test %5d]", "Subject: Re: [Test     7] hello\r\n", "Subject: [Test    42] Re: hello\r\n"},
     {"[Test %d] ", "Subject: Re: [Test 7] hello\r\n", "Subject: [Test 42] Re: hello\r\n"},
     {"[Test] ", "Subject: =?utf-8?q?=C3=B6l?=\r\n", "Subject: [Test] =?utf-8?q?=C3=B6l?=\r\n"},
     {"[Test] ", "Subject: a long\r\n folded\r\n\tone\r\n", "Subject: [Test] a long\r\n folded\r\n\tone\r\n"},
@@ -247,6 +254,16 @@ static const struct {
     {"[Test] ", "Subject: [Test]\r\n", "Subject: [Test] (no subject)\r\n"},
     {"[Test] ", "Subject: =?utf-8?q?Re=3A_=5BTest=5D_=C3=B6l?=\r\n", "Subject: [Test] Re: \xc3\xb6l\r\n"},
     {"[Test] ", "Subject: Re: =?utf-8?q?=5BTest=5D_=C3=B6l?=\r\n", "Subject: [Test] Re: \xc3\xb6l\r\n"},
+    /* A charset that is larger than its label says, and what cannot be decoded: that stays as it came. */
+    {"[Test] ", "Subject: =?ks_c_5601-1987?B?UmU6IFtUZXN0XSC+yLPnjGM=?=\r\n",
+     "Subject: [Test] Re: \xec\x95\x88\xeb\x85\x95\xeb\x98\xa0\r\n"},
+    {"[Test] ", "Subject: =?iso-8859-8-i?Q?Re=3A_=F9?=\r\n", "Subject: [Test] Re: \xd7\xa9\r\n"},
+    {"[Test] ", "Subject: =?x-foo?Q?Re=3A_=F9?=\r\n =?x-foo?Q?=F9?=\r\n",
+     "Subject: [Test] =?x-foo?Q?Re=3A_=F9?=\r\n =?x-foo?Q?=F9?=\r\n"},
+    {"[Test] ", "Subject: =?x-foo?Q?Re=3A_[Test]_=F9?=\r\n", "Subject: =?x-foo?Q?Re=3A_[Test]_=F9?=\r\n"},
+    {"[Test] ", "Subject: Re: [Test] =?utf-8?Q?Re=3A_=F9?=\r\n", "Subject: [Test] Re: =?utf-8?Q?Re=3A_=F9?=\r\n"},
+    {"[Test] ", "Subject: =?utf-8?Q?Re=3A_=09=F9?= \xff\r\n", "Subject: [Test] =?utf-8?Q?Re=3A_=09=F9?= \xff\r\n"},
+    {"[\xc3\x96l] ", "Subject: =?utf-8?Q?Re=3A_=F9?=\r\n", "Subject: =?utf-8?b?W8OWbF0g?= =?utf-8?Q?Re=3A_=F9?=\r\n"},
     {"[\xc3\x96l] ", "Subject: hello\r\n", "Subject: [\xc3\x96l] hello\r\n"},
     {"[\xc3\x96l] ", "Subject: =?utf-8?q?=C3=B6l?=\r\n", "Subject: [\xc3\x96l] \xc3\xb6l\r\n"},
 };
@@ -411,6 +428,57 @@ static void test_to_archive(Bench *bench, gconstpointer data)
     post->archivers = archivers;
     process(&handler_to_archive, post);
     g_assert_null(post_send_find(post, POST_ARCHIVE));
+}
+
+/* An archive that everybody may read gets no post of a list whose own archive is not public, nor is it named to its
+ * members. */
+static void test_public_archive(Bench *bench, gconstpointer data)
+{
+    static const PostArchiver archivers[] = {{"own", "https://own/", "https://own/$hash", false},
+                                             {"world", "https://world/", "https://world/$hash", true},
+                                             {0}};
+    for (int is_public = 0; is_public < 2; is_public++) {
+        bench->list->archive_policy = is_public ? ARCHIVE_PUBLIC : ARCHIVE_PRIVATE;
+        Post *post = bench_post(bench, BASE "Message-ID: <ant>\r\n\r\n");
+        post->archivers = archivers;
+        g_autoptr(GError) error = NULL;
+        g_assert_true(pipeline_run(&pipeline_posting, post, &error));
+        g_autofree char *names = g_strjoinv(",", post_send_find(post, POST_ARCHIVE)->archivers);
+        g_assert_cmpstr(names, ==, is_public ? "own,world" : "own");
+        assert_field(post, "List-Archive", is_public ? "<https://own/>, <https://world/>" : "<https://own/>");
+        g_assert_cmpuint(count_fields(post, "Archived-At"), ==, is_public ? 2 : 1);
+    }
+}
+
+/* A list that is linked with a newsgroup sends it its posts, but those that came from there. */
+static void test_to_usenet(Bench *bench, gconstpointer data)
+{
+    static const struct {
+        bool gateway, linked, from_news, has_news, goes;
+    } cases[] = {
+        {true, true, false, true, true}, {false, true, false, true, false}, {true, false, false, true, false},
+        {true, true, true, true, false}, {true, true, false, false, false},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        bench->list->gateway_to_news = cases[at].gateway;
+        g_free(bench->list->linked_newsgroup);
+        bench->list->linked_newsgroup = g_strdup(cases[at].linked ? "comp.test" : "");
+        const PostSite site = {.header_match_target = "hold", .news = cases[at].has_news};
+        for (int prefixed = 0; prefixed < 2; prefixed++) {
+            bench->list->nntp_prefix_subject_too = prefixed;
+            Post *post = bench_post(bench, BASE "Subject: [Test] hello\r\n\r\n");
+            post->site = &site;
+            post->from_news = cases[at].from_news;
+            post->author_subject = g_strdup("hello");
+            process(&handler_to_usenet, post);
+            PostSend *send = post_send_find(post, POST_NEWS);
+            g_assert_true((send != NULL) == cases[at].goes);
+            if (!send)
+                continue;
+            g_autofree char *subject = message_value(post_send_message(post, send), "Subject");
+            g_assert_cmpstr(subject, ==, prefixed ? "[Test] hello" : "hello");
+        }
+    }
 }
 
 static void test_ours(Bench *bench, gconstpointer data)
@@ -663,6 +731,8 @@ int main(int argc, char **argv)
     BENCH_TEST("/handlers/long subject", test_long_subject);
     BENCH_TEST("/handlers/rfc-2369", test_rfc_2369);
     BENCH_TEST("/handlers/to-archive", test_to_archive);
+    BENCH_TEST("/handlers/to-archive, public archive", test_public_archive);
+    BENCH_TEST("/handlers/to-usenet", test_to_usenet);
     BENCH_TEST("/handlers/decorate, not asked for", test_decorate_not_asked);
     BENCH_TEST("/handlers/decorate, for all", test_decorate_for_all);
     BENCH_TEST("/handlers/decorate, personal", test_decorate_personal);

@@ -228,6 +228,27 @@ static void test_broken_header(Bench *bench, gconstpointer data)
         g_assert_false(hits(&rule_broken_header, bench_post(bench, sound[i])));
 }
 
+/* Nobody gets round a ban by the form of From. */
+static void test_unreadable_author(Bench *bench, gconstpointer data)
+{
+    static const char *const unreadable[] = {
+        "From: anne@example.org.\r\n\r\n", "From: b@example.org\r\nFrom: anne@example.org\r\n\r\n",
+        "From: <b@example.org> <anne@example.org\r\n\r\n", "From: G: anne@example.org;\r\n\r\n", "Subject: x\r\n\r\n",
+    };
+    static const char *const bans[] = {"test.example.com", NULL};
+    g_autoptr(GError) error = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(unreadable); i++)
+        g_assert_false(hits(&rule_broken_header, bench_post(bench, unreadable[i])));
+    for (size_t ban = 0; ban < G_N_ELEMENTS(bans); ban++) {
+        g_assert_true(ban_add(bench->store, bans[ban], "anne@example.org", &error));
+        for (size_t i = 0; i < G_N_ELEMENTS(unreadable); i++)
+            assert_hits(&rule_broken_header, bench_post(bench, unreadable[i]));
+        g_assert_false(hits(&rule_broken_header, bench_post(bench, BASE "\r\n")));
+        g_assert_false(hits(&rule_broken_header, bench_post(bench, "From: B <b@example.org>, c@example.org\r\n\r\n")));
+        g_assert_true(ban_remove(bench->store, bans[ban], "anne@example.org", &error));
+    }
+}
+
 /* Records it as in does when it is accepted. */
 static void record(Bench *bench, const Post *post)
 {
@@ -273,6 +294,13 @@ static void test_member_moderation(Bench *bench, gconstpointer data)
     post = bench_post(bench, BASE "\r\n");
     assert_hits(&rule_member_moderation, post);
     g_assert_cmpint(post->action, ==, ACTION_HOLD);
+    g_assert_cmpuint(post->reasons->len, ==, 1);
+    g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, "anne@example.org",
+                                        ACTION_ACCEPT, NULL));
+    post = bench_post(bench, BASE "\r\n");
+    g_assert_true(hits(&rule_member_moderation, post));
+    g_assert_cmpint(post->action, ==, ACTION_ACCEPT);
+    g_assert_cmpuint(post->reasons->len, ==, 0);
     g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, "anne@example.org",
                                         ACTION_DISCARD, NULL));
     post = bench_post(bench, BASE "\r\n");
@@ -600,6 +628,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/loop", test_loop);
     BENCH_TEST("/rules/autoreply", test_autoreply);
     BENCH_TEST("/rules/broken header", test_broken_header);
+    BENCH_TEST("/rules/unreadable author", test_unreadable_author);
     BENCH_TEST("/rules/duplicate", test_duplicate);
     BENCH_TEST("/rules/member-moderation", test_member_moderation);
     BENCH_TEST("/rules/quoted member", test_quoted_member);

@@ -13,6 +13,7 @@
 #define RECIPIENTS 50
 
 static size_t hashed; /* octets */
+static bool judges_sizes;
 
 int EVP_DigestUpdate(EVP_MD_CTX *sum, const void *octets, size_t length)
 {
@@ -27,6 +28,16 @@ int EVP_DigestUpdate(EVP_MD_CTX *sum, const void *octets, size_t length)
 bool fragments_decide(Fragments *fragments, const FragmentOffer *offer, FragmentAnswer *answer, GError **error)
 {
     g_assert_not_reached();
+}
+
+static const EntriesSite site = {.hostname = "host.example.org", .site_owner = "root@example.org"};
+
+/* The second list takes little, and the third list's settings cannot be read; owners and others get all. */
+bool lists_size_limit(Lists *lists, const ListAddress *address, uint64_t *most, GError **error)
+{
+    bool limited = judges_sizes && address->to == LIST_ADDRESS_POSTING;
+    *most = limited && g_str_equal(address->list_id, "list1.example.com") ? 1000 : 0;
+    return !limited || !g_str_equal(address->list_id, "list2.example.com");
 }
 
 /* A message for many lists; head: with or without a Message-ID. */
@@ -72,7 +83,7 @@ static void test_hashes_once(const void *data)
     LmtpTransaction transaction;
     fill(&transaction, head, size);
     hashed = 0;
-    g_autoptr(Entries) entries = entries_new(&transaction, "peer", "host.example.org", "root@example.org", NULL);
+    g_autoptr(Entries) entries = entries_new(&transaction, "peer", &site);
     g_test_message("%zu octets hashed for a message of %zu to %d lists", hashed, size, RECIPIENTS);
     g_assert_cmpuint(hashed, <, size + RECIPIENTS * 1000);
     g_assert_cmpuint(entries->count, ==, RECIPIENTS);
@@ -86,10 +97,80 @@ static void test_hashes_once(const void *data)
     clear(&transaction);
 }
 
+/* A message that goes in circles is refused to everybody, one hop later than the last that is let pass. */
+static void test_circles(void)
+{
+    for (int hops = 120; hops <= 121; hops++) {
+        LmtpTransaction transaction;
+        g_autoptr(GString) head = g_string_new("Message-ID: <1@x>\r\n");
+        for (int at = 0; at < hops; at++)
+            g_string_append(head, "Received: from a by b\r\n");
+        g_string_append(head, "\r\n");
+        fill(&transaction, head->str, 0);
+        g_autoptr(Entries) entries = entries_new(&transaction, "peer", &site);
+        g_assert_cmpuint(entries->count, ==, hops > 120 ? 0 : RECIPIENTS);
+        g_assert_cmpint(entries->refusals[0] && g_str_has_prefix(entries->refusals[0], "554 "), ==, hops > 120);
+        clear(&transaction);
+    }
+}
+
+/* Who is named twice, in whatever case of letters, gets it once. */
+static void test_named_twice(void)
+{
+    LmtpTransaction transaction;
+    fill(&transaction, "Message-ID: <1@x>\r\n\r\n", 0);
+    g_free(lmtp_recipient(&transaction, RECIPIENTS - 1)->address);
+    lmtp_recipient(&transaction, RECIPIENTS - 1)->address = g_strdup("List3@Example.com");
+    g_autoptr(Entries) entries = entries_new(&transaction, "peer", &site);
+    g_assert_cmpuint(entries->count, ==, RECIPIENTS - 1);
+    g_assert_cmpuint(entries->of[RECIPIENTS - 1], ==, entries->of[3]);
+    clear(&transaction);
+}
+
+/* Each list judges the size for itself, and one that cannot be asked is tried again. */
+static void test_sizes(void)
+{
+    LmtpTransaction transaction;
+    judges_sizes = true;
+    for (size_t size = 1000; size <= 2000; size += 1000) {
+        fill(&transaction, "Message-ID: <1@x>\r\n\r\n", size);
+        g_autoptr(Entries) entries = entries_new(&transaction, "peer", &site);
+        g_assert_null(entries->refusals[0]);
+        g_assert_cmpstr(entries->refusals[1], ==, ENTRIES_TOO_LARGE);
+        g_assert_true(g_str_has_prefix(entries->refusals[2], "451 "));
+        g_assert_null(entries->refusals[3]);
+        g_assert_cmpuint(entries->count, ==, RECIPIENTS - 2);
+        clear(&transaction);
+    }
+    fill(&transaction, "Message-ID: <1@x>\r\n\r\n", 900);
+    g_autoptr(Entries) entries = entries_new(&transaction, "peer", &site);
+    g_assert_null(entries->refusals[1]);
+    clear(&transaction);
+    judges_sizes = false;
+}
+
+/* A part of a message that is not for a list itself is not kept for others (fragments_decide() is not asked). */
+static void test_part_for_owners(void)
+{
+    static const ListAddressTo others[] = {LIST_ADDRESS_OWNER, LIST_ADDRESS_REQUEST, LIST_ADDRESS_BOUNCES};
+    LmtpTransaction transaction;
+    fill(&transaction, "Message-ID: <1@x>\r\nContent-Type: message/partial; id=a; number=1; total=2\r\n\r\n", 0);
+    for (unsigned i = 0; i < RECIPIENTS; i++)
+        ((ListAddress *)lmtp_recipient(&transaction, i)->data)->to = others[i % G_N_ELEMENTS(others)];
+    g_autoptr(Entries) entries = entries_new(&transaction, "peer", &site);
+    g_assert_cmpuint(entries->count, ==, RECIPIENTS);
+    g_assert_cmpstr(draft_queue(entries->group[0].draft), ==, "in");
+    clear(&transaction);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/entries/hashes once", "Message-ID: <1@x>\r\n\r\n", test_hashes_once);
     g_test_add_data_func("/entries/hashes once, given a Message-ID", "Subject: x\r\n\r\n", test_hashes_once);
+    g_test_add_func("/entries/in circles", test_circles);
+    g_test_add_func("/entries/named twice", test_named_twice);
+    g_test_add_func("/entries/too large for a list", test_sizes);
+    g_test_add_func("/entries/a part for the owners", test_part_for_owners);
     return g_test_run();
 }

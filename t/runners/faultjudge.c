@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "switchboard/recover.h"
+#include "switchboard/suffix_internal.h"
 
 /* What was found at the end. */
 typedef struct Found {
@@ -50,11 +51,31 @@ static int kept_message(const char *path)
     return entry ? fault_entry_number(entry) : -1;
 }
 
+/* A child of an entry of in that is set aside because it cannot be read: it stays until a person decides. */
+static bool is_kept_child(const char *path)
+{
+    EntryName name;
+    const char *rest;
+    Tag tag;
+    g_autofree char *file = g_path_get_basename(path);
+    if (!faultworld.unreadable || !name_parse(file, &name, &rest) || !suffix_parse_tag(&hand_runner, rest, &tag) ||
+        strcmp(tag.queue, "in") != 0)
+        return false;
+    g_autofree char *in = g_build_filename(faultworld.spool_path, "in", NULL);
+    g_autoptr(GDir) dir = g_dir_open(in, 0, NULL);
+    bool preserved = false;
+    for (const char *other; dir && !preserved && (other = g_dir_read_name(dir)) != NULL;)
+        preserved = name_parse(other, &name, &rest) && strcmp(rest, SUFFIX_PRESERVED) == 0 &&
+                    memcmp(name.hash, tag.hash, HASH_SIZE) == 0;
+    return preserved;
+}
+
 static void look(const char *path, bool directory)
 {
     bool preserved = has_path(path, "in", ".psv"), stray = has_path(path, "shunt", ".psv");
     int number = -1;
-    if (directory || has_path(path, "spool", "/.operator")) /* a lock (operate.h) */
+    /* A lock (operate.h), and the records of queues (spool.h). */
+    if (directory || has_path(path, "spool", "/.operator") || has_path(path, SPOOL_RECORDS, "") || is_kept_child(path))
         return;
     if (has_path(path, "archived", "")) {
         g_autoptr(GBytes) octets = content(path);

@@ -254,7 +254,8 @@ static void shunt(Outcome *outcome)
 unsigned faultworld_work(Spool *spool, const char *queue)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(Inbox) inbox = inbox_open(spool, queue, (Slice){0, 1}, (Wakeup){true, 1}, &error);
+    g_autoptr(Inbox) inbox = inbox_open(spool, queue, (Slice){0, 1}, (Wakeup){.polls = true, .poll_us = 1},
+                                         &error);
     g_assert_no_error(error);
     g_autoptr(Hop) hop = hop_new(spool);
     g_autoptr(GPtrArray) entries = g_ptr_array_new();

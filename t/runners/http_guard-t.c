@@ -71,7 +71,8 @@ static void test_files(void)
         {"a:b\n", 0600, NULL},
         {"a:b", 0400, NULL},
         {"# users\n\na:b\r\n  \nc:d:e\n", 0600, NULL},
-        {"a:b\n", 0640, "chmod 600"},
+        {"a:b\n", 0640, NULL}, /* the group is ours */
+        {"a:b\n", 0660, "chmod 600"},
         {"a:b\n", 0604, "chmod 600"},
         {"a:b\n", 0622, "chmod 600"},
         {"", 0600, "names no user"},
@@ -114,6 +115,22 @@ static void test_no_files(void)
         g_clear_error(&error);
     }
     g_remove(fifo);
+}
+
+/* Who owns the file may change who is let in. */
+static void test_foreign_file(void)
+{
+    GError *error = NULL;
+    if (geteuid() != 0) {
+        g_test_skip("only root can give a file away");
+        return;
+    }
+    write_file("a:b\n", 0600);
+    g_assert_cmpint(chown(path, 12345, 0), ==, 0);
+    g_assert_null(http_guard_new(path, 5, &error));
+    g_assert_error(error, FAIL, FAIL_CONFIG);
+    g_assert_nonnull(strstr(error->message, " belongs to "));
+    g_clear_error(&error);
 }
 
 /* ---- credentials ---- */
@@ -253,6 +270,45 @@ static void test_attempts(void)
     http_guard_free(guard);
 }
 
+/* Addresses that one sender has at hand are one. */
+static void test_networks(void)
+{
+    static const char *const same[][3] = {{"127.0.0.1", "127.9.9.9", "::ffff:127.0.0.2"},
+                                          {"2001:db8:1:2::1", "2001:db8:1:2:ffff::", "2001:db8:1:2:3:4:5:6"},
+                                          {"192.0.2.7", "::ffff:192.0.2.7", "192.0.2.7"},
+                                          {"unix", "unix", "unix"}};
+    static const char *const others[] = {"127.0.0.1", "2001:db8:1:3::1", "192.0.2.8", "::1"};
+    HttpGuard *guard = guard_of("a:b\n", 2);
+    for (size_t at = 0; at < G_N_ELEMENTS(same); at++) {
+        now += MINUTE;
+        for (size_t i = 0; i < 3; i++)
+            g_assert_cmpint(judge(guard, "a:guess", same[at][i]), ==, i < 2 ? GUARD_UNKNOWN : GUARD_TOO_MANY);
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+            if (at > 0 || i > 0)
+                g_assert_cmpint(judge(guard, "a:guess", others[i]), ==, GUARD_UNKNOWN);
+    }
+    http_guard_free(guard);
+}
+
+/* From more networks than are remembered nobody gains a guess, and the next minute is like any other. */
+static void test_many_networks(void)
+{
+    HttpGuard *guard = guard_of("a:b\n", 1);
+    now += MINUTE;
+    g_assert_cmpint(judge(guard, "a:guess", PEER), ==, GUARD_UNKNOWN);
+    for (unsigned i = 0; i < 20000; i++) {
+        g_autofree char *peer = g_strdup_printf("2001:db8:%x:%x::1", i >> 8, i & 255);
+        g_assert_false(http_guard_full(guard, peer));
+    }
+    g_assert_cmpint(judge(guard, "a:guess", "198.51.100.1"), ==, GUARD_UNKNOWN);
+    g_assert_cmpint(judge(guard, "a:guess", "198.51.100.2"), ==, GUARD_TOO_MANY);
+    g_assert_cmpint(judge(guard, "a:guess", PEER), ==, GUARD_TOO_MANY);
+    now += MINUTE;
+    g_assert_cmpint(judge(guard, "a:guess", "198.51.100.1"), ==, GUARD_UNKNOWN);
+    g_assert_cmpint(judge(guard, "a:guess", "198.51.100.2"), ==, GUARD_UNKNOWN);
+    http_guard_free(guard);
+}
+
 /* Right passwords are no attempts, however many. */
 static void test_right_ones(void)
 {
@@ -337,10 +393,13 @@ int main(int argc, char **argv)
     path = g_build_filename(directory, "passwd", NULL);
     g_test_add_func("/http_guard/files", test_files);
     g_test_add_func("/http_guard/what is no file", test_no_files);
+    g_test_add_func("/http_guard/a file of somebody else", test_foreign_file);
     g_test_add_func("/http_guard/credentials", test_credentials);
     g_test_add_func("/http_guard/fields", test_fields);
     g_test_add_func("/http_guard/tokens", test_tokens);
     g_test_add_func("/http_guard/attempts", test_attempts);
+    g_test_add_func("/http_guard/networks", test_networks);
+    g_test_add_func("/http_guard/many networks", test_many_networks);
     g_test_add_func("/http_guard/right passwords are no attempts", test_right_ones);
     g_test_add_func("/http_guard/other credentials", test_other_credentials);
     g_test_add_func("/http_guard/the file changes", test_file_changes);

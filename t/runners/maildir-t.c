@@ -49,7 +49,7 @@ static void place_remove(void)
 /* The n-th mail as it comes after a restart. */
 static ArchiveMail mail_of(unsigned n)
 {
-    ArchiveMail mail = {.list = LIST, .arrival = (int64_t)(1700000000 + n) * 1000000, .repeat = true,
+    ArchiveMail mail = {.list = LIST, .place = LIST, .arrival = (int64_t)(1700000000 + n) * 1000000, .repeat = true,
                         .octets = "Subject: x\n\ny\n", .length = 14};
     g_snprintf(mail.key, sizeof mail.key, "%040x", n);
     return mail;

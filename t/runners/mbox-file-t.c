@@ -223,6 +223,21 @@ static void test_foreign_tail(Place *place, gconstpointer data)
     g_assert_cmpuint(count_of(text, "\nalpha\n"), ==, 1);
 }
 
+/* Another program left its last line open: our mail begins on one of its own. */
+static void test_open_line(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(append_once(file, KEY_A, "alpha"));
+    g_autofree char *path = g_build_filename(place->path, "l.mbox", NULL);
+    auto_fd fd = open(path, O_WRONLY | O_APPEND);
+    g_assert_cmpint(write(fd, "open", 4), ==, 4);
+    g_assert_true(append_once(file, KEY_B, "beta"));
+    g_autofree char *text = contents(place, "l.mbox");
+    g_assert_null(strstr(text, "openFrom "));
+    g_assert_nonnull(strstr(text, "\nopen\n"));
+    g_assert_cmpuint(count_of(text, "\nbeta\n"), ==, 1);
+}
+
 /* The mbox was moved away: a new one begins, the old one is left alone, and keys are remembered. */
 static void test_rotated(Place *place, gconstpointer data)
 {
@@ -411,6 +426,7 @@ int main(int argc, char **argv)
     g_test_add("/mbox_file/torn", Place, NULL, place_make, test_torn, place_remove);
     g_test_add("/mbox_file/written again", Place, NULL, place_make, test_written_again, place_remove);
     g_test_add("/mbox_file/foreign tail", Place, NULL, place_make, test_foreign_tail, place_remove);
+    g_test_add("/mbox_file/open line", Place, NULL, place_make, test_open_line, place_remove);
     g_test_add("/mbox_file/rotated", Place, NULL, place_make, test_rotated, place_remove);
     g_test_add("/mbox_file/removed", Place, NULL, place_make, test_removed, place_remove);
     g_test_add("/mbox_file/locked", Place, NULL, place_make, test_locked, place_remove);

@@ -73,9 +73,8 @@ static void tear_down(Test *test, gconstpointer data)
     fixture_tear_down(&test->fixture, NULL);
 }
 
-static void put_into(Test *test, const char *queue, const char *sender, const char *to, const char *message)
+static void put_draft(Test *test, Draft *draft, const char *sender, const char *to, const char *message)
 {
-    Draft *draft = fixture_draft(queue, "test.example.com", message);
     meta_set_string(draft_meta(draft), KEY_SENDER, sender);
     meta_set_string(draft_meta(draft), KEY_TO, to);
     meta_set_string(draft_meta(draft), KEY_RECIPIENT, "test@example.com");
@@ -87,6 +86,16 @@ static void put_into(Test *test, const char *queue, const char *sender, const ch
     Intake intake = {.draft = draft};
     g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
     draft_free(draft);
+}
+
+static void put_into(Test *test, const char *queue, const char *sender, const char *to, const char *message)
+{
+    put_draft(test, fixture_draft(queue, "test.example.com", message), sender, to, message);
+}
+
+static void put_to_list(Test *test, const char *list_id, const char *sender, const char *message)
+{
+    put_draft(test, fixture_draft("in", list_id, message), sender, TO_POSTING, message);
 }
 
 static void put(Test *test, const char *sender, const char *to, const char *message)
@@ -317,8 +326,9 @@ static void test_number_at_repeat(Test *test, gconstpointer data)
     empty(test, "out");
     for (int others = 0; others < 3; others++)
         g_assert_true(list_count_post(test->store, "test.example.com", 1, &number, NULL));
-    /* The list would hold it now: what was accepted stays so. */
+    /* The list would hold it now, or answer and keep none: what was accepted stays so. */
     g_assert_true(list_set(test->store, "test.example.com", "emergency", "yes", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "autorespond_postings", "respond_and_discard", NULL));
     g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
     run(test, queue);
     g_autoptr(Entry) out = only(test, "out");
@@ -409,6 +419,179 @@ static void test_answers_limited(Test *test, gconstpointer data)
     put(test, "bart@example.net", TO_POSTING, "From: bart@example.net\r\n" BODY);
     run(test, "in");
     g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 4); /* eve is told of the limit, too */
+}
+
+static void put_from_host(Test *test, const char *host, const char *from, unsigned at)
+{
+    g_autofree char *text = g_strdup_printf(
+        "Received: from x (x [%s]) by mx.example.com; Thu, 1 Jan 2026 00:00:00 +0000\r\nFrom: %s\r\n"
+        "To: test@example.com\r\nMessage-ID: <%u.%s>\r\n\r\nhello\r\n", host, from, at, from);
+    put(test, from, TO_POSTING, text);
+}
+
+/* One host causes so many letters, unless it has a private address: everybody's mail may come through it. */
+static void test_hosts_limited(Test *test, gconstpointer data)
+{
+    configure(test, "[site]\nmax_letters_per_host_per_day = 2");
+    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
+    for (unsigned at = 0; at < 4; at++) {
+        g_autofree char *eve = g_strdup_printf("eve%u@example.net", at);
+        g_autofree char *bart = g_strdup_printf("bart%u@example.net", at);
+        put_from_host(test, "192.0.2.1", eve, at);
+        put_from_host(test, at % 2 ? "10.0.0.5" : "IPv6:fd00::5", bart, at);
+    }
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 2 + 4);
+}
+
+static void put_large(Test *test, const char *list_id, const char *from, size_t size)
+{
+    static int made;
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_append_printf(text, "From: %s\r\nTo: test@example.com\r\nMessage-ID: <large%d@example.org>\r\n\r\n", from,
+                           made++);
+    while (text->len < size)
+        g_string_append(text, "0123456789012345678901234567890123456789\r\n");
+    put_to_list(test, list_id, from, text->str);
+}
+
+static int64_t room_of(Test *test, const char *list_id, bool strangers)
+{
+    HeldRoom room;
+    g_assert_true(held_room(test->store, list_id, &room, NULL));
+    return (strangers ? room.strangers : room.all) >> 10;
+}
+
+/* How many entries of virgin say this. */
+static unsigned letters_with(Test *test, const char *text)
+{
+    g_autofree char *names = fixture_files(&test->fixture, "virgin", ".msg");
+    g_auto(GStrv) each = g_strsplit(names, ",", -1);
+    Queue *queue = spool_queue(test->fixture.spool, "virgin", NULL);
+    unsigned found = 0;
+    for (char **name = each; *name; name++) {
+        g_autoptr(Entry) entry = entry_open(queue, *name, NULL);
+        g_autoptr(GBytes) octets = entry ? entry_message(entry) : NULL;
+        size_t length = 0;
+        const char *start = octets ? g_bytes_get_data(octets, &length) : NULL;
+        g_autofree char *copy = g_strndup(start ? start : "", length);
+        g_auto(GStrv) words = g_strsplit_set(copy, " \r\n", -1);
+        g_autoptr(GString) plain = g_string_new(NULL); /* as if its lines were not broken */
+        for (char **word = words; *word; word++)
+            g_string_append_printf(plain, **word ? "%s " : "%s", *word);
+        found += strstr(plain->str, text) != NULL;
+    }
+    return found;
+}
+
+/* Held posts have so much room: strangers get half of it, each list has its own, and who finds none is told. */
+static void test_held_room(Test *test, gconstpointer data)
+{
+    g_autoptr(List) other = list_create(test->store, "other@example.com", NULL);
+    g_assert_true(list_set(test->store, "test.example.com", "max_held_size", "1", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "refuse_message_size", "700", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "respond_to_post_requests", "no", NULL));
+    g_assert_true(list_set(test->store, "other.example.com", "admin_immed_notify", "no", NULL));
+    g_assert_true(list_set(test->store, "other.example.com", "respond_to_post_requests", "no", NULL));
+    put_large(test, "test.example.com", "eve@example.net", 300 << 10);
+    run(test, "in");
+    g_assert_cmpint(room_of(test, "test.example.com", true), ==, 301);
+    put_large(test, "test.example.com", "fred@example.net", 300 << 10);
+    put_large(test, "other.example.com", "fred@example.net", 300 << 10);
+    put_large(test, "test.example.com", "anne@example.org", 600 << 10);
+    put_large(test, "test.example.com", "anne@example.org", 750 << 10);
+    run(test, "in");
+    g_assert_cmpint(room_of(test, "test.example.com", true), ==, 301);
+    g_assert_cmpint(room_of(test, "test.example.com", false), ==, 902);
+    g_assert_cmpint(room_of(test, "other.example.com", true), ==, 301);
+    g_assert_cmpint(room_of(test, NULL, false), ==, 1203);
+    g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 2); /* fred, and anne of the larger post */
+    g_assert_cmpuint(letters_with(test, "the list allows 700 KiB"), ==, 1);
+    put_large(test, "test.example.com", "anne@example.org", 200 << 10);
+    run(test, "in");
+    g_assert_cmpint(room_of(test, "test.example.com", false), ==, 902);
+    g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 3);
+    g_assert_cmpuint(letters_with(test, "There is no room"), ==, 2);
+}
+
+/* A post that is held, and finds no room, only when another one of its batch has been counted may come again. */
+static void test_room_after_burst(Test *test, gconstpointer data)
+{
+    g_autoptr(GString) text = g_string_new("From: anne@example.org\r\nTo: test@example.com\r\n"
+                                           "Message-ID: <again@example.org>\r\n\r\n");
+    while (text->len < 1100 << 10)
+        g_string_append(text, "0123456789012345678901234567890123456789\r\n");
+    g_assert_true(list_set(test->store, "test.example.com", "max_message_size", "0", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "max_held_size", "1", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "burst_factor", "1", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "burst_least", "1", NULL));
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    put_to_list(test, "test.example.com", "anne@example.org", text->str);
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, 1);
+    g_assert_cmpuint(letters_with(test, "Post again later"), ==, 1);
+    g_assert_true(list_set(test->store, "test.example.com", "max_held_size", "2", NULL));
+    put_to_list(test, "test.example.com", "anne@example.org", text->str);
+    run(test, "in");
+    g_assert_cmpint(room_of(test, "test.example.com", false), >=, 1100);
+}
+
+static void put_password(Test *test, const char *host, const char *password)
+{
+    static int made;
+    g_autofree char *text = g_strdup_printf(
+        "Received: from x (x [%s]) by mx.example.com; Thu, 1 Jan 2026 00:00:00 +0000\r\nFrom: eve@example.net\r\n"
+        "To: test@example.com\r\nMessage-ID: <guess%d@example.net>\r\nApproved: %s\r\n\r\nhello\r\n",
+        host, made++, password);
+    put(test, "eve@example.net", TO_POSTING, text);
+}
+
+/* After ten wrong passwords within an hour from one network, none from there is looked at: those from elsewhere are. */
+static void test_passwords_guessed(Test *test, gconstpointer data)
+{
+    int64_t wrong;
+    g_assert_true(list_set(test->store, "test.example.com", "moderator_password", "sesame", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "respond_to_post_requests", "no", NULL));
+    for (unsigned at = 0; at < 9; at++) {
+        g_autofree char *host = g_strdup_printf("IPv6:2001:db8::%u", at);
+        put_password(test, host, "simsalabim");
+    }
+    put_password(test, "IPv6:2001:db8::99", "sesame");
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, 1);
+    for (unsigned at = 0; at < 20; at++)
+        put_password(test, "2001:db8::1", "simsalabim");
+    put_password(test, "2001:db8::1", "sesame");
+    put_password(test, "2001:db8:0:1::1", "sesame");
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, 2);
+    g_assert_true(account_count(test->store, ACCOUNT_PASSWORDS, "test.example.com 20010db800000000/64", clock_now(),
+                                &wrong, NULL));
+    g_assert_cmpint(wrong, ==, 10);
+}
+
+/* Where everybody's mail comes through a private address, some wrong ones do not keep the right one from counting. One
+ * that no rule looked at is not wrong. */
+static void test_passwords_without_host(Test *test, gconstpointer data)
+{
+    int64_t wrong;
+    g_assert_true(list_set(test->store, "test.example.com", "moderator_password", "sesame", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "respond_to_post_requests", "no", NULL));
+    for (unsigned at = 0; at < 11; at++)
+        put_password(test, "10.0.0.5", "simsalabim");
+    put_password(test, "10.0.0.5", "sesame");
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, 1);
+    g_assert_true(list_set(test->store, "test.example.com", "posting_chain", "hold", NULL));
+    put_password(test, "192.0.2.1", "simsalabim");
+    put_password(test, "192.0.2.1", "sesame");
+    run(test, "in");
+    g_assert_true(account_count(test->store, ACCOUNT_PASSWORDS, "test.example.com 192.0.2.1", clock_now(), &wrong,
+                                NULL));
+    g_assert_cmpint(wrong, ==, 0);
 }
 
 /* The timer forgets records that are not needed any longer. */
@@ -690,6 +873,11 @@ int main(int argc, char **argv)
     POSTS_TEST("/posts/held at repeat", test_held_at_repeat);
     POSTS_TEST("/posts/same trace", test_same_trace);
     POSTS_TEST("/posts/answers limited", test_answers_limited);
+    POSTS_TEST("/posts/room for held posts", test_held_room);
+    POSTS_TEST("/posts/room after a burst", test_room_after_burst);
+    POSTS_TEST("/posts/passwords not known from where", test_passwords_without_host);
+    POSTS_TEST("/posts/hosts limited", test_hosts_limited);
+    POSTS_TEST("/posts/passwords guessed", test_passwords_guessed);
     POSTS_TEST("/posts/forgotten", test_forgotten);
     POSTS_TEST("/posts/anonymous", test_anonymous);
     POSTS_TEST("/posts/broken header", test_broken_header);

@@ -24,6 +24,8 @@
 #define PATIENCE (120 * CLOCK_SECOND) /* of a machine that is busy, too */
 
 static bool refuse_batches, slow_committed;
+static const char *crash_in; /* the callback in which "mine" ends the process; NULL: none */
+static bool has_mine;        /* it is in the batch */
 static bool valgrind; /* everything is many times slower */
 static size_t batch_octets; /* of messages handled since begin_batch() */
 static int64_t batch_us;    /* spent in handle() since then, at the least */
@@ -32,7 +34,14 @@ static bool begin_batch(Runner *runner, GError **error)
 {
     batch_octets = 0;
     batch_us = 0;
+    has_mine = false;
     return true;
+}
+
+static void blow_up(const char *callback)
+{
+    if (has_mine && g_strcmp0(callback, crash_in) == 0)
+        abort();
 }
 
 /* "big" and "slow" come to shunt when their batch should have ended before them. */
@@ -58,6 +67,11 @@ static bool obey(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
     g_autofree char *text = g_strndup(octets, length);
     if (g_str_has_prefix(text, "crash"))
         abort();
+    has_mine |= g_str_has_prefix(text, "mine");
+    if (g_str_has_prefix(text, "mine") && g_strcmp0(crash_in, "committed, waiting") == 0) {
+        runner_wait(runner, outcome, entry_name(entry)->due);
+        return true;
+    }
     if (g_str_has_prefix(text, "never")) {
         given_up = outcome;
         return fail(error, FAIL_NEVER, "this can never be done");
@@ -77,6 +91,7 @@ static bool obey(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 
 static bool end_batch(Runner *runner, GError **error)
 {
+    blow_up("end_batch");
     return !refuse_batches || fail(error, FAIL_LATER, "the database is down");
 }
 
@@ -97,6 +112,7 @@ static void committed(Runner *runner)
     if (given_up && !given_up->error)
         abort(); /* it was not done, and is taken for done */
     given_up = NULL;
+    blow_up("committed, waiting");
     if (slow_committed)
         g_usleep(150000); /* longer than the heartbeat: the next line beats */
     runner_progress(runner);
@@ -344,6 +360,40 @@ static void test_poison_alone(Test *test, gconstpointer data)
     set_clock(4);
     crash(test); /* the first or the second, for the second time */
     g_assert_cmpuint(fixture_count(&test->fixture, "target", ".msg"), ==, 5);
+}
+
+/* A crash between the entries, of which one is the cause: the first time nobody is charged, then each is alone, and the
+ * one that does it is set aside. The others come through meanwhile. */
+static void be_found(Test *test, const char *callback)
+{
+    crash_in = callback;
+    for (int i = 0; i < 3; i++)
+        g_free(fixture_store(&test->fixture, "in", "go"));
+    g_free(fixture_store(&test->fixture, "in", "mine"));
+    for (int i = 0; i < 3; i++)
+        g_free(fixture_store(&test->fixture, "in", "go"));
+    crash(test);
+    for (int crashes = 1; crashes <= 3; crashes++) {
+        crash(test);
+        set_clock(10 * crashes);
+    }
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ".psv"), ==, 0);
+    start(test);
+    wait_for(test, "in", ".psv", 1);
+    wait_for(test, "target", ".msg", 6);
+    stop(test, SIGTERM);
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 1);
+    crash_in = NULL;
+}
+
+static void test_crash_in_end_batch(Test *test, gconstpointer data)
+{
+    be_found(test, "end_batch");
+}
+
+static void test_crash_in_committed(Test *test, gconstpointer data)
+{
+    be_found(test, "committed, waiting");
 }
 
 /* What finish() adds is committed with the rest; who fails or crashes there is alone in that. */
@@ -646,6 +696,8 @@ int main(int argc, char **argv)
     ADD("/runner/cannot be written", NULL, test_cannot_be_written);
     ADD("/runner/poison", NULL, test_poison);
     ADD("/runner/poison, alone", NULL, test_poison_alone);
+    ADD("/runner/nobody named/end_batch", NULL, test_crash_in_end_batch);
+    ADD("/runner/nobody named/committed", NULL, test_crash_in_committed);
     ADD("/runner/finish", NULL, test_finish);
     ADD("/runner/database down", NULL, test_database_down);
     ADD("/runner/big", NULL, test_big);

@@ -12,9 +12,35 @@ int runner_main(const RunnerSpec *spec, int argc, char **argv)
     return 0;
 }
 
+const char *runner_name(const Runner *self)
+{
+    return self->spec->name;
+}
+
 const Config *runner_config(const Runner *self)
 {
     return self->config;
+}
+
+Spool *runner_spool(Runner *self)
+{
+    return self->spool;
+}
+
+const char *runner_queue(const Runner *self)
+{
+    return self->spec->name;
+}
+
+Slice runner_slice(const Runner *self)
+{
+    return self->slice.count > 0 ? self->slice : (Slice){0, 1};
+}
+
+void runner_sync_along(Runner *self, int fd)
+{
+    (void)self;
+    (void)fd;
 }
 
 void runner_set_data(Runner *self, void *data)

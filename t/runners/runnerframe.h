@@ -14,6 +14,8 @@
 struct Runner {
     const RunnerSpec *spec;
     Config *config; /* the test's */
+    Spool *spool;   /* the test's */
+    Slice slice;    /* 0 of 1, where the test sets none */
     void *data;     /* the runner's */
     bool stopping;
 };

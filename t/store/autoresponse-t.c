@@ -40,7 +40,9 @@ static void test_forget(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     g_assert_true(due(fixture, "owner", "anne@example.org", "in:1", 1000, 100));
+    list_free(list_create(fixture->store, "other@example.com", &error));
     assert_ok(autoresponse_forget(fixture->store, LIST, "postings", "anne@example.org", &error), error);
+    assert_ok(autoresponse_forget(fixture->store, "other.example.com", "owner", "anne@example.org", &error), error);
     g_assert_false(due(fixture, "owner", "anne@example.org", "in:2", 1001, 100));
     assert_ok(autoresponse_forget(fixture->store, LIST, "owner", "Anne@example.org", &error), error);
     g_assert_true(due(fixture, "owner", "anne@example.org", "in:3", 1002, 100));

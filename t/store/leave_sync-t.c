@@ -105,10 +105,42 @@ static void test_leave_sync(Fixture *fixture, const void *data)
     g_assert_true(is_domain(restored, "later.example.com"));
 }
 
+/* A transaction that asks for it is on the disk when its commit returns, also here; the next one is not. */
+static void test_durable(Fixture *fixture, const void *data)
+{
+    if (!fixture_is_sqlite())
+        return;
+    GError *error = NULL;
+    int fd = -1;
+    struct stat status;
+    assert_ok(store_leave_sync(fixture->store, &fd, &error), error);
+    g_assert_cmpint(fstat(fd, &status), ==, 0);
+    watched = status.st_ino;
+    assert_ok(domain_create(fixture->store, "unsynced.example.com", NULL, &error), error);
+    g_assert_true(unsynced);
+    assert_ok(store_begin_durable(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "synced.example.com", NULL, &error), error);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_assert_false(unsynced);
+    assert_ok(store_begin_durable(fixture->store, &error), error);
+    store_rollback(fixture->store);
+    assert_ok(domain_create(fixture->store, "later.example.com", NULL, &error), error);
+    g_assert_true(unsynced);
+    bool committed; /* the answer, too, whatever it is */
+    for (int again = 0; again < 2; again++) {
+        assert_ok(domain_create(fixture->store, again ? "d.example.com" : "e.example.com", NULL, &error), error);
+        g_assert_true(unsynced);
+        assert_ok(outbox_unit_decide(fixture->store, "0123", 1, &committed, &error), error);
+        g_assert_false(unsynced);
+    }
+    watched = 0;
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/store/commits are synced", test_commits_are_synced);
     TEST("/store/leave-sync", test_leave_sync);
+    TEST("/store/durable in spite of it", test_durable);
     return g_test_run();
 }

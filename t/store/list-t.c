@@ -7,7 +7,9 @@
 
 #include "base/clock.h"
 #include "store/store.h"
+#include "store/list_archive.h"
 #include "store/store_internal.h"
+#include "store/token.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"
@@ -124,9 +126,10 @@ static void test_create_refused(Fixture *fixture, const void *data)
     }
     /* Two addresses with one List-Id. */
     assert_ok(domain_create(fixture->store, "b.example.com", NULL, &error), error);
-    g_autoptr(List) list = list_create(fixture->store, "a.b@example.com", &error);
-    g_assert_null(list_create(fixture->store, "a@b.example.com", &error));
-    assert_failed(FAIL_EXISTS, error);
+    g_autoptr(List) list = list_create(fixture->store, "a@b.example.com", &error);
+    g_assert_nonnull(list);
+    g_assert_null(list_create(fixture->store, "a.b@example.com", &error));
+    assert_failed(FAIL_NEVER, error);
 }
 
 /* Every address of a list fits into 64 octets and leads to it, and to no other. */
@@ -380,6 +383,121 @@ static void test_remove_large(Fixture *fixture, const void *data)
     g_assert_cmpint(status.st_size, <, 6 << 20);
 }
 
+/* ---- List-Ids across domains ---- */
+
+static void assert_refused(bool done, int code, GError **error)
+{
+    g_assert_false(done);
+    g_assert_error(*error, FAIL, code);
+    g_clear_error(error);
+}
+
+static List *make(Fixture *fixture, const char *address, GError **error)
+{
+    return list_create(fixture->store, address, error);
+}
+
+/* x@lists.example.com and x.lists@example.com would have one List-Id. */
+static void test_ids_across_domains(Fixture *fixture, gconstpointer data)
+{
+    GError *error = NULL;
+    g_autoptr(List) before = make(fixture, "y.news@example.com", &error);
+    g_assert_no_error(error);
+    assert_refused(domain_create(fixture->store, "news.example.com", NULL, &error), FAIL_NEVER, &error);
+    assert_ok(domain_create(fixture->store, "ews.example.com", NULL, &error), error);
+    assert_ok(domain_create(fixture->store, "lists.example.com", NULL, &error), error);
+    assert_refused(make(fixture, "x.lists@example.com", &error) != NULL, FAIL_NEVER, &error);
+    assert_refused(make(fixture, "a.x.lists@example.com", &error) != NULL, FAIL_NEVER, &error);
+    assert_refused(list_rename(fixture->store, "y.news.example.com", "Y.Lists@example.com", &error), FAIL_NEVER,
+                   &error);
+    g_autoptr(List) own = make(fixture, "x@lists.example.com", &error);
+    g_assert_no_error(error);
+    g_autoptr(List) dotted = make(fixture, "x.listserv@example.com", &error); /* no domain of the site */
+    g_assert_no_error(error);
+    assert_ok(list_rename(fixture->store, "x.lists.example.com", "z@lists.example.com", &error), error);
+    assert_refused(list_rename(fixture->store, "y.news.example.com", "x@lists.example.com", &error), FAIL_EXISTS,
+                   &error); /* mail to it goes to z */
+    assert_refused(make(fixture, "x@lists.example.com", &error) != NULL, FAIL_EXISTS, &error);
+    assert_ok(list_rename(fixture->store, "x.lists.example.com", "x@lists.example.com", &error), error);
+}
+
+/* A list of the domain below, which is there first, does not keep the domain above from the site. */
+static void test_domain_below_first(Fixture *fixture, gconstpointer data)
+{
+    GError *error = NULL;
+    assert_ok(domain_create(fixture->store, "lists.example.org", NULL, &error), error);
+    g_autoptr(List) below = make(fixture, "x@lists.example.org", &error);
+    g_assert_no_error(error);
+    assert_ok(domain_create(fixture->store, "example.org", NULL, &error), error);
+    assert_refused(make(fixture, "x.lists@example.org", &error) != NULL, FAIL_NEVER, &error);
+    g_autoptr(List) above = make(fixture, "y.news@example.org", &error);
+    g_assert_no_error(error);
+    assert_refused(domain_create(fixture->store, "news.example.org", NULL, &error), FAIL_NEVER, &error);
+}
+
+/* Whoever makes a list of that name next must not be served by the old one's tokens. */
+static void test_tokens_go_along(Fixture *fixture, gconstpointer data)
+{
+    static const struct {
+        const char *id, *lists, *domains, *lists_then, *domains_then; /* NULL: the token is gone */
+    } cases[] = {
+        {"00000001", "talk.example.com", "", NULL, NULL},
+        {"00000002", "a.example.com talk.example.com b.example.com", "", "a.example.com b.example.com", ""},
+        {"00000003", "talk.example.com", "example.com", "", "example.com"},
+        {"00000004", "", "", "", ""},
+        {"00000005", "", "gone.example", NULL, NULL},
+        {"00000006", "atalk.example.com", "gone.example", "atalk.example.com", ""},
+    };
+    GError *error = NULL;
+    g_autoptr(List) talk = make(fixture, "talk@example.com", &error);
+    g_assert_no_error(error);
+    assert_ok(domain_create(fixture->store, "gone.example", NULL, &error), error);
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        Token token = {.digest = (char *)"d", .name = (char *)"", .verbs = (char *)"",
+                       .lists = (char *)cases[at].lists, .domains = (char *)cases[at].domains, .made_at = 1};
+        g_strlcpy(token.id, cases[at].id, sizeof token.id);
+        assert_ok(token_add(fixture->store, &token, &error), error);
+    }
+    assert_ok(list_remove(fixture->store, "talk.example.com", &error), error);
+    assert_ok(domain_remove(fixture->store, "gone.example", &error), error);
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autoptr(Token) left = token_find(fixture->store, cases[at].id, &error);
+        if (!cases[at].lists_then) {
+            assert_refused(left != NULL, FAIL_MISSING, &error);
+            continue;
+        }
+        g_assert_no_error(error);
+        g_assert_cmpstr(left->lists, ==, cases[at].lists_then);
+        g_assert_cmpstr(left->domains, ==, cases[at].domains_then);
+    }
+}
+
+/* A list gets neither the archive of one before it with the same List-Id, nor posts of that one which wait for it. */
+static void test_archives_are_not_inherited(Fixture *fixture, gconstpointer data)
+{
+    static const char *const others[] = {"one@example.com", "two@example.com", "three@example.com"};
+    static const char *const names[] = {"talk.example.com", "talk.example.com~2", "talk.example.com~3"};
+    GError *error = NULL;
+    for (int64_t time = 0; time < 3; time++) {
+        int64_t count;
+        g_autoptr(List) talk = make(fixture, "talk@example.com", &error);
+        g_autoptr(List) other = make(fixture, others[time], &error);
+        g_assert_no_error(error);
+        g_assert_cmpint(talk->archive, ==, time);
+        g_assert_cmpint(other->archive, ==, 0);
+        g_autofree char *name = list_archive_name(talk->list_id, talk->archive);
+        g_assert_cmpstr(name, ==, names[time]);
+        assert_ok(store_begin(fixture->store, &error), error);
+        assert_ok(list_remove(fixture->store, "talk.example.com", &error), error);
+        store_rollback(fixture->store); /* it was not removed, so it was not left */
+        assert_ok(list_archive_removed(fixture->store, "talk.example.com", &count, &error), error);
+        g_assert_cmpint(count, ==, time);
+        assert_ok(list_remove(fixture->store, "talk.example.com", &error), error);
+        assert_ok(list_archive_removed(fixture->store, "talk.example.com", &count, &error), error);
+        g_assert_cmpint(count, ==, time + 1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -399,5 +517,9 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/list/count-post", test_count_post);
     TEST_WITH_LIST("/list/message-id", test_message_id);
     g_test_add_func("/list/actions", test_actions);
+    TEST_WITH_LIST("/list/ids across domains", test_ids_across_domains);
+    TEST_WITH_LIST("/list/ids of a domain below", test_domain_below_first);
+    TEST_WITH_LIST("/list/tokens go along", test_tokens_go_along);
+    TEST_WITH_LIST("/list/archives are not inherited", test_archives_are_not_inherited);
     return g_test_run();
 }

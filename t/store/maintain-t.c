@@ -29,6 +29,51 @@ static void test_open_empty(Fixture *fixture, const void *data)
     g_assert_no_error(error);
 }
 
+static int64_t size_of(Fixture *fixture)
+{
+    struct stat status;
+    g_assert_cmpint(stat(fixture->path, &status), ==, 0);
+    return status.st_size;
+}
+
+static void hold_many(Fixture *fixture)
+{
+    GError *error = NULL;
+    g_autofree char *octets = g_malloc0(100000);
+    g_autoptr(GBytes) message = g_bytes_new(octets, 100000);
+    int64_t numbers[300];
+    assert_ok(store_begin(fixture->store, &error), error);
+    for (size_t at = 0; at < G_N_ELEMENTS(numbers); at++) {
+        Held held = {.list_id = (char *)"test.example.com", .sender = (char *)"eve@example.net", .message = message};
+        assert_ok(held_add(fixture->store, &held, &error), error);
+        numbers[at] = held.number;
+    }
+    assert_ok(store_commit(fixture->store, &error), error);
+    for (size_t at = 0; at < G_N_ELEMENTS(numbers); at++)
+        assert_ok(held_remove(fixture->store, numbers[at], &error), error);
+}
+
+static void count_turn(void *data)
+{
+    ++*(int *)data;
+}
+
+/* What a flood of mail took is given back, but for a little. */
+static void test_give_back(Fixture *fixture, const void *data)
+{
+    if (!fixture_is_sqlite())
+        return;
+    GError *error = NULL;
+    int64_t before = size_of(fixture);
+    hold_many(fixture);
+    g_assert_cmpint(size_of(fixture), >, 25000000);
+    int turns = 0;
+    assert_ok(store_give_back(fixture->store, count_turn, &turns, &error), error);
+    g_assert_cmpint(turns, >, 1);
+    g_assert_cmpint(size_of(fixture), <, before + 2000000);
+    assert_ok(store_give_back(fixture->store, count_turn, &turns, &error), error);
+}
+
 static void test_present(Fixture *fixture, const void *data)
 {
     if (!fixture_is_sqlite())
@@ -97,6 +142,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     TEST("/maintain/empty", test_open_empty);
     TEST("/maintain/present", test_present);
+    TEST_WITH_LIST("/maintain/room is given back", test_give_back);
     TEST("/maintain/check", test_check);
     TEST("/maintain/backup", test_backup);
     return g_test_run();

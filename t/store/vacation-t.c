@@ -82,6 +82,11 @@ static void test_others_decide(Fixture *fixture, const void *data)
     g_assert_cmpint(status(fixture), ==, DELIVERY_BY_BOUNCES);
     assert_ok(vacation_turn(fixture->store, 300, NULL, &error), error);
     g_assert_cmpint(status(fixture), ==, DELIVERY_BY_BOUNCES);
+    own.delivery_status = DELIVERY_BY_USER;
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "anne@example.org", &own, &error), error);
+    assert_ok(vacation_set(fixture->store, member->id, 320, 340, 310, &error), error);
+    assert_ok(vacation_turn(fixture->store, 345, NULL, &error), error); /* nobody looked while it lasted */
+    g_assert_cmpint(status(fixture), ==, DELIVERY_BY_USER);
     assert_ok(vacation_set(fixture->store, member->id, 350, 500, 400, &error), error);
     own.delivery_status = DELIVERY_ENABLED;
     assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "anne@example.org", &own, &error), error);

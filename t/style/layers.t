@@ -18,7 +18,7 @@ LAYERS = {
     "store/": ["base/", "store/"],
     "posting/": ["base/", "mail/", "store/", "posting/"],
     "lists/": ["base/", "mail/", "store/", "switchboard/draft.h", "switchboard/intake.h", "switchboard/meta.h",
-               "switchboard/spool.h", "runners/keys.h", "lists/"],
+               "switchboard/name.h", "switchboard/prepared.h", "switchboard/spool.h", "runners/keys.h", "lists/"],
     "master/": ["base/", "master/"],
     "cli/": ["base/", "mail/", "store/", "switchboard/", "lists/", "runners/keys.h", "cli/"],
     "runners/keys.h": [],
@@ -26,8 +26,9 @@ LAYERS = {
     "runners/runner": ["base/", "switchboard/", "runners/process.h", "runners/runner", "runners/sweep.h"],
     "runners/sweep": ["base/", "switchboard/", "runners/sweep"],
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                            "runners/keys.h",
+                            "runners/keys.h", "runners/units.h",
                             "runners/list_runner"],
+    "runners/units": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/units"],
     "runners/list_posts": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                            "runners/keys.h", "runners/list_runner.h", "runners/list_posts"],
     "runners/names": ["base/", "mail/names.h", "net/dns.h", "runners/names"],
@@ -49,7 +50,7 @@ RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists
           "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/lists.h",
           "runners/http.h", "runners/http_guard.h", "runners/list_posts.h", "runners/list_runner.h", "runners/names.h",
-          "runners/post_names.h", "runners/post_hop.h", "runners/copy_sign.h", "runners/keys.h"]
+          "runners/post_names.h", "runners/post_hop.h", "runners/copy_sign.h", "runners/keys.h", "runners/units.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {
@@ -73,7 +74,7 @@ SETTINGS = ("settings.c", "site_settings.c")
 
 def allowed_for(name):
     if os.path.basename(name) in SETTINGS:
-        return ["base/", "posting/words.h", "lists/event_type.h"]
+        return ["base/", "posting/words.h", "lists/event_type.h", "lists/template_host.h"]
     layers = [prefix for prefix in LAYERS if name.startswith(prefix)]
     if layers:
         return LAYERS[max(layers, key=len)]

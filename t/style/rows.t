@@ -14,7 +14,7 @@ import tree
 PAGE = "t/switchboard/PROOF.md"
 ROWS = "switchboard/INTERNALS.md"
 # Lines of C that give a test its path, or a part of it.
-NAMING = re.compile(r'\b(?:ADD\w*|TEST\w*|g_test_add\w*)\(|^\s+\{"')
+NAMING = re.compile(r'\b(?:ADD\w*|\w*TEST\w*|g_test_add\w*)\(|^\s+\{"')
 QUOTED = re.compile(r'"([^"\\]*)"')
 
 

@@ -153,7 +153,8 @@ static void test_unreadable(Fixture *fixture, gconstpointer data)
 {
     g_autofree char *name = fixture_store(fixture, "in", "m");
     for (int poll = 0; poll < 2; poll++) {
-        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){poll, 1000}, NULL);
+        Wakeup wakeup = {.polls = poll, .poll_us = 1000};
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, wakeup, NULL);
         g_autoptr(GPtrArray) entries = g_ptr_array_new();
         g_autoptr(GError) error = NULL;
         struct rlimit before;
@@ -201,7 +202,8 @@ static void test_release(Fixture *fixture, gconstpointer data)
 {
     g_autofree char *name = fixture_store(fixture, "in", "1");
     for (int poll = 0; poll < 2; poll++) {
-        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){poll, 1000}, NULL);
+        Wakeup wakeup = {.polls = poll, .poll_us = 1000};
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, wakeup, NULL);
         g_autoptr(GPtrArray) entries = fixture_claim(inbox);
         g_assert_cmpuint(entries->len, ==, 1);
         g_assert_true(inbox_release(inbox, entries->pdata[0], 0, NULL)); /* as it was */
@@ -317,7 +319,8 @@ static void test_by_hash(Fixture *fixture, gconstpointer data)
 {
     g_free(fixture_store(fixture, "in", "m"));
     for (int round = 0; round < 2; round++) {
-        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){round, CLOCK_SECOND}, NULL);
+        Wakeup wakeup = {.polls = round, .poll_us = CLOCK_SECOND};
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, wakeup, NULL);
         g_autoptr(GPtrArray) entries = fixture_claim(inbox);
         g_assert_cmpuint(entries->len, ==, 1);
         EntryName name = *entry_name(entries->pdata[0]);
@@ -362,7 +365,8 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 /* The time of the next listing comes while inbox_wait() looks: that is no "nothing to wait for". */
 static void test_listing_due(Fixture *fixture, gconstpointer data)
 {
-    g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){true, 90 * CLOCK_SECOND}, NULL);
+    Wakeup wakeup = {.polls = true, .poll_us = 90 * CLOCK_SECOND};
+    g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, wakeup, NULL);
     clock_step = 60 * CLOCK_SECOND;
     int64_t wait = inbox_wait(inbox, clock_now());
     clock_step = 0;

@@ -84,6 +84,8 @@ static void wipe_file(CrashWorld *world, void *data, unsigned queue, const char 
 static void wipe_made(CrashWorld *world, unsigned place)
 {
     const char *path = crash_place_path(place);
+    g_autofree char *record = g_build_filename(SPOOL_RECORDS, path, NULL);
+    unlinkat(spool_fd(world->spool), record, 0); /* written after the directory was synced */
     int fd = path ? openat(spool_fd(world->spool), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (!dir)
@@ -108,8 +110,12 @@ void crashworld_wipe(CrashWorld *world)
 void crashworld_clear(CrashWorld *world)
 {
     crashworld_wipe(world);
-    for (int i = 0; crash_queues[i]; i++)
+    for (int i = 0; crash_queues[i]; i++) {
+        g_autofree char *record = g_build_filename(SPOOL_RECORDS, crash_queues[i], NULL);
+        unlinkat(spool_fd(world->spool), record, 0);
         unlinkat(spool_fd(world->spool), crash_queues[i], AT_REMOVEDIR);
+    }
+    unlinkat(spool_fd(world->spool), SPOOL_RECORDS, AT_REMOVEDIR);
     rmdir(world->path);
     spool_free(world->spool);
     g_clear_pointer(&world->damaged, g_bytes_unref);
@@ -164,7 +170,7 @@ bool crashworld_try_store(CrashWorld *world, int message, bool once)
 
 Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice)
 {
-    return inbox_open(world->spool, queue, slice, (Wakeup){true, 1}, NULL);
+    return inbox_open(world->spool, queue, slice, (Wakeup){.polls = true, .poll_us = 1}, NULL);
 }
 
 static const char *next_address(void *data, GError **error)

@@ -515,19 +515,16 @@ static void clock_steps_at_write(Fixture *fixture)
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
 }
 
-/* Back one hour: what was ready waits at most that hour, what comes does not wait, and nothing is
- * lost. Forward one day: what waits is due, and intake that lives is not swept. */
+/* Back one hour: nothing waits for it. Forward one day: intake that lives is not swept. */
 static void clock_steps(Fixture *fixture)
 {
     g_free(fixture_store(fixture, "in", "before"));
     set_clock("-3600");
     g_free(fixture_store(fixture, "in", "after"));
     work(fixture);
-    g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, 2);
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-    g_assert_cmpint(inbox_wait(inbox, clock_now()), >, 3500 * CLOCK_SECOND);
-    g_assert_cmpint(inbox_wait(inbox, clock_now()), <=, 3600 * CLOCK_SECOND);
-    g_autoptr(Inbox) next = fixture_inbox(fixture, "archive"); /* its child, of the hour before, neither */
+    g_autoptr(Inbox) next = fixture_inbox(fixture, "archive"); /* their children neither */
     g_assert_cmpint(inbox_wait(next, clock_now()), ==, 0);
     set_clock("86400");
     g_autofree char *living = fixture_file_path(fixture, "in", STEM ".tmp");

@@ -17,6 +17,7 @@
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(json_t, json_decref)
 
 static char *servers = NULL;
+static gboolean public_only;
 static char **own = NULL;
 static int port = 25, repeat = 1, limit = 0, cache = 0;
 static gboolean figures = FALSE;
@@ -24,6 +25,7 @@ static gboolean figures = FALSE;
 static const GOptionEntry options[] = {
     {"servers", 's', 0, G_OPTION_ARG_STRING, &servers, "Name servers (those of the system)", "HOST:PORT,..."},
     {"own", 'o', 0, G_OPTION_ARG_STRING_ARRAY, &own, "A name or address of ourselves", "NAME"},
+    {"public", 0, 0, G_OPTION_ARG_NONE, &public_only, "leave out addresses that are not public", NULL},
     {"port", 'p', 0, G_OPTION_ARG_INT, &port, "The port in the answers (25)", "PORT"},
     {"repeat", 'r', 0, G_OPTION_ARG_INT, &repeat, "Ask so often, each time after the last answer", "N"},
     {"limit", 'l', 0, G_OPTION_ARG_INT, &limit, "Addresses in an answer", "N"},
@@ -97,7 +99,7 @@ int main(int argc, char **argv)
     }
     struct event_base *base = event_base_new();
     MxSettings settings = {.servers = servers, .own = (const char *const *)own, .address_limit = (size_t)limit,
-                           .cache_size = (size_t)cache, .timeout_us = CLOCK_SECOND};
+                           .cache_size = (size_t)cache, .timeout_us = CLOCK_SECOND, .private_addresses = !public_only};
     Run run = {.domains = g_ptr_array_new_with_free_func(g_free), .rounds = repeat};
     run.resolver = mx_resolver_new(base, &settings, &error);
     if (!run.resolver) {

@@ -10,6 +10,14 @@ def _openssl(*words):
     assert done.returncode == 0, f"openssl {' '.join(map(str, words))}: {done.stdout}"
 
 
+def _validity(days):
+    """Words for so many days from now on, or until yesterday. OpenSSL 3.5 takes no days below 0, 3.0 no dates."""
+    listed = subprocess.run(["openssl", "x509", "-help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if days > 0 or "-not_before" not in listed.stdout:
+        return "-days", days
+    return "-not_before", "20200101000000Z", "-not_after", "20200102000000Z"
+
+
 class Authority:
     def __init__(self, directory):
         self.directory = directory
@@ -26,8 +34,8 @@ class Authority:
         extension.write_text(f"subjectAltName={kind}:{name}\n")
         _openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}",
                  "-keyout", stem.with_suffix(".key"), "-out", request)
-        _openssl("x509", "-req", "-in", request, "-CA", self.file, "-CAkey", self.key, "-CAcreateserial", "-days",
-                 days, "-extfile", extension, "-out", stem.with_suffix(".crt"))
+        _openssl("x509", "-req", "-in", request, "-CA", self.file, "-CAkey", self.key, "-CAcreateserial",
+                 *_validity(days), "-extfile", extension, "-out", stem.with_suffix(".crt"))
         both.write_text(stem.with_suffix(".key").read_text() + stem.with_suffix(".crt").read_text())
         both.chmod(0o644)
         return both

@@ -48,6 +48,7 @@ def empty_server():
 """
 
 DJANGO = """\
+import importlib.util
 import os
 from pathlib import Path
 
@@ -62,12 +63,14 @@ MAILMAN_ARCHIVER_KEY, MAILMAN_ARCHIVER_FROM = "key", ("127.0.0.1",)
 POSTORIUS_TEMPLATE_BASE_URL = os.environ.get("WEB_URL", "http://localhost:8000")
 INSTALLED_APPS = ["postorius", "django_mailman3", "django_gravatar", "allauth", "allauth.account",
                   "allauth.socialaccount", *(f"django.contrib.{{name}}" for name in (
-                      "admin", "auth", "contenttypes", "sessions", "sites", "messages", "staticfiles"))]
+                      "admin", "auth", "contenttypes", "humanize", "sessions", "sites", "messages", "staticfiles"))]
 MIDDLEWARE = ["django.contrib.sessions.middleware.SessionMiddleware", "django.middleware.common.CommonMiddleware",
               "django.middleware.csrf.CsrfViewMiddleware", "django.middleware.locale.LocaleMiddleware",
               "django.contrib.auth.middleware.AuthenticationMiddleware",
               "django.contrib.messages.middleware.MessageMiddleware", "django_mailman3.middleware.TimezoneMiddleware",
               "postorius.middleware.PostoriusMiddleware"]
+if importlib.util.find_spec("allauth.account.middleware"):  # newer versions have it, and want it
+    MIDDLEWARE.append("allauth.account.middleware.AccountMiddleware")
 ROOT_URLCONF = "site_urls"
 CONTEXT = [*(f"django.template.context_processors.{{name}}" for name in (
                "debug", "i18n", "media", "static", "tz", "csrf", "request")),

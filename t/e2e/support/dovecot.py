@@ -10,7 +10,8 @@ from pathlib import Path
 
 from support.instance import free_port, wait_until
 
-CONFIG = """\
+# Of Dovecot 2.3, which Debian 12 has, and of 2.4, whose settings have other names.
+CONFIG = {"2.3": """\
 base_dir = {top}/run
 state_dir = {top}/state
 log_path = {top}/log
@@ -45,7 +46,57 @@ service auth {{
     mode = 0666
   }}
 }}
-"""
+""", "2.4": """\
+dovecot_config_version = 2.4.0
+dovecot_storage_version = 2.4.0
+base_dir = {top}/run
+state_dir = {top}/state
+log_path = {top}/log
+protocols {{
+  lmtp = yes
+}}
+instance_name = listrunner-test
+mail_driver = maildir
+mail_path = {top}/mail/%{{user}}
+mail_inbox_path = {top}/mail/%{{user}}
+first_valid_uid = 1
+ssl = yes
+ssl_server_cert_file = {certificate}
+ssl_server_key_file = {certificate}
+auth_mechanisms = plain login scram-sha-1 scram-sha-256
+auth_username_chars =
+passdb passwd-file {{
+  passwd_file_path = {top}/passwords
+}}
+userdb static {{
+  fields {{
+    uid = 65534
+    gid = 65534
+    home = {top}/mail/%{{user}}
+  }}
+  static_allow_all_users = yes
+}}
+service lmtp {{
+  inet_listener lmtp {{
+    listen = 127.0.0.1
+    port = {port}
+  }}
+  unix_listener {top}/lmtp {{
+    mode = 0666
+  }}
+}}
+service auth {{
+  unix_listener {top}/auth {{
+    mode = 0666
+  }}
+}}
+"""}
+
+
+def version():
+    """Of the installed program, its first two numbers."""
+    said = subprocess.run(["/usr/sbin/dovecot", "--version"], capture_output=True, text=True, check=True).stdout
+    return ".".join(said.split(".")[:2])
 
 
 def missing():
@@ -66,7 +117,7 @@ class Dovecot:
         os.chown(self.maildirs, 65534, 65534)
         (self.top / "passwords").write_text(f"{user}:{{PLAIN}}{password}\n")
         self.config = self.top / "dovecot.conf"
-        self.config.write_text(CONFIG.format(top=self.top, port=self.port, certificate=certificate))
+        self.config.write_text(CONFIG[version()].format(top=self.top, port=self.port, certificate=certificate))
         self.process = None
 
     def start(self):

@@ -152,6 +152,8 @@ class Instance:
             for key in [key for key, value in there.items() if value is None]:
                 del there[key]
         lines = []
+        if any(keys.get("type") == "mx" for keys in self.sections.values()):  # its hosts are at 127.0.0.0/8 here
+            self.sections.setdefault("out", {}).setdefault("mx_private_addresses", "yes")
         for section, keys in self.sections.items():
             lines += [f"[{section}]"] + [f"{key} = {value}" for key, value in keys.items()] + [""]
         self.config.write_text("\n".join(lines))
@@ -174,9 +176,8 @@ class Instance:
         """{name: row} of what the timer does."""
         return {row["name"]: row for row in map(json.loads, self.cli("task", "ls", "--json").splitlines())}
 
-    def run_job(self, name, after=0):
-        """Have the timer do a job, and wait until it has; not before so many seconds have passed."""
-        time.sleep(after)
+    def run_job(self, name):
+        """Have the timer do a job, and wait until it has."""
         before = wait_until(lambda: self.jobs().get(name), 20, f"the job {name}")["runs"]
         self.cli("task", "run", name)
         wait_until(lambda: self.jobs()[name]["runs"] > before, 20, f"the job {name}")

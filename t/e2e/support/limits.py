@@ -20,7 +20,7 @@ class Limits:
     burst: float = 1
     window: int = 0             # recipients in each minute by the clock
     transaction: int = 0        # recipients of a transaction
-    transaction_style: str = "452"  # or 552, or close
+    transaction_style: str = "452"  # or 552, or close, or bare: 452 without a word of it
     errors: int = 0             # unknown recipients in a session
     connections: int = 0        # at a time
     connections_at: str = "connect"  # or mail, or rcpt
@@ -30,6 +30,8 @@ class Limits:
     closed_with: str = "421 4.7.28 unusual rate of mail, try again later"
     tarpit: float = 0           # seconds for each octet of an answer
     drop: bool = False          # closes after the data, which it keeps
+    cut: float = 0              # chance that it closes after the data, which it does not keep
+    cut_octets: int = 0         # closes when it has read so much of a message
     chance: float = 0           # that a recipient is told to come again
     delay: float = 0            # before each answer
     odd: dict = field(default_factory=dict)  # local part: the answer to its RCPT
@@ -196,8 +198,8 @@ class Conversation:
         elif limits.transaction and len(self.recipients) >= limits.transaction:
             if limits.transaction_style == "close":
                 return False
-            await self.say("552 5.5.3 too many recipients" if limits.transaction_style == "552" else
-                           "452 4.5.3 too many recipients")
+            await self.say({"552": "552 5.5.3 too many recipients", "bare": "452 try later"}.get(
+                limits.transaction_style, "452 4.5.3 too many recipients"))
         elif server.too_many("rcpt"):
             await self.say("450 4.7.1 too many connections")
         elif server.greyed(address):
@@ -214,6 +216,8 @@ class Conversation:
 
     async def keep(self):
         server = self.server
+        if server.random.random() < self.limits.cut:
+            return False
         for address in self.recipients:
             server.taken.append((server.now(), address))
             server.copies[address] = server.copies.get(address, 0) + 1
@@ -227,8 +231,10 @@ class Conversation:
         if not self.recipients:
             return await self.say("554 5.5.1 for nobody")
         await self.say("354 go on")
+        size = 0
         while (line := await self.reader.readline()) != b".\r\n":
-            if not line:
+            size += len(line)
+            if not line or 0 < self.limits.cut_octets <= size:
                 return False
         return await self.keep()
 

@@ -28,7 +28,7 @@ def as_mailman(directory):  # of the instance
     return {"runner.virgin": {"start": "no"}, "archiver.maildir": None, "archiver.mbox": None,
             **{f"archiver.{name}": {"type": "maildir", "path": directory / "archive" / name}
                for name in ("mail-archive", "mhonarc", "prototype")},
-            "site": {"site_owner": "changeme@example.com", "template_refresh": "7d"},
+            "site": {"site_owner": "changeme@example.com", "template_refresh": "7d", "template_hosts": "*"},
             "handlers": {"html_to_plain_text_command": "/usr/bin/lynx -dump $filename"}}
 
 

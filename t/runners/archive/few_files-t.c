@@ -32,7 +32,7 @@ static unsigned open_files(void)
 static void store(const ArchiverType *type, void *archiver, unsigned n)
 {
     g_autofree char *list = g_strdup_printf("list%u.example.org", n);
-    ArchiveMail mail = {.list = list, .arrival = (int64_t)(1700000000 + n) * 1000000, .sender = "",
+    ArchiveMail mail = {.list = list, .place = list, .arrival = (int64_t)(1700000000 + n) * 1000000, .sender = "",
                         .octets = "Subject: x\n\ny\n", .length = 14};
     g_snprintf(mail.key, sizeof mail.key, "%040x", n);
     g_autoptr(GError) error = NULL;

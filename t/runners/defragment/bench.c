@@ -95,7 +95,7 @@ bool bench_put(Bench *bench, Spool *spool, const char *sender, const char *octet
     meta_set_string(meta, KEY_RECIPIENT, "test@example.com");
     meta_set_integer(meta, META_ARRIVAL, bench->arrival ? bench->arrival++ : clock_unique());
     if (partial_read(message, &partial) && !partial.fault) {
-        g_autofree char *key = partial_set_key(BENCH_LIST, sender, partial.id);
+        g_autofree char *key = partial_set_key(BENCH_LIST, partial_sender(&partial, sender), partial.id);
         meta_set_string(meta, META_SHARD, key);
     }
     g_autoptr(Draft) draft = draft_new("defragment", meta);
@@ -162,6 +162,7 @@ static void become_runner(const Bench *bench)
     g_snprintf(slices, sizeof slices, "%u", MAX(running->slices, 1));
     g_setenv(CHILD_ENV_CONFIG, bench->config, TRUE);
     g_setenv(CHILD_ENV_RUNNER, "defragment", TRUE);
+    g_setenv(CHILD_ENV_OUTSIDE, "1", TRUE); /* kills are not counted */
     g_setenv(CHILD_ENV_INSTANCE, slice, TRUE);
     g_setenv(CHILD_ENV_INSTANCES, slices, TRUE);
     if (!g_getenv("BENCH_VERBOSE")) {

@@ -6,9 +6,9 @@
  * whole comes out, and nothing stays behind. Three ways: all parts in one batch, one at a time, and in two slices that
  * become one.
  *
- * All 720 orders and moments: LISTRUNNER_THOROUGH=1 (an hour or more), or =A/B for every B'th from A. Else four
- * orders, and each third moment; under valgrind (LISTRUNNER_VALGRIND) one order, and each sixth. A kill is no power
- * cut, so the files lie in memory where that is possible.
+ * All 720 orders and moments: -m thorough (an hour or more); with LISTRUNNER_EXHAUSTIVE=A/B every B'th order from A.
+ * Else four orders, and each third moment; under valgrind (LISTRUNNER_VALGRIND) one order, and each sixth. A kill is no
+ * power cut, so the files lie in memory where that is possible.
  */
 #include <stdio.h>
 #include <string.h>
@@ -146,10 +146,10 @@ static void test_orders(gconstpointer data)
 {
     Bench bench;
     Trial trial = {.bench = &bench, .way = GPOINTER_TO_UINT(data)};
-    const char *thorough = g_getenv("LISTRUNNER_THOROUGH");
+    const char *share = g_getenv("LISTRUNNER_EXHAUSTIVE");
     bool valgrind = g_getenv("LISTRUNNER_VALGRIND") != NULL;
-    unsigned stride = valgrind ? ORDERS : 180, first = 0, step = thorough ? 1 : valgrind ? 6 : 3, runs = 0;
-    if (thorough && sscanf(thorough, "%u/%u", &first, &stride) != 2)
+    unsigned stride = valgrind ? ORDERS : 180, first = 0, step = g_test_thorough() ? 1 : valgrind ? 6 : 3, runs = 0;
+    if (g_test_thorough() && (!share || sscanf(share, "%u/%u", &first, &stride) != 2))
         stride = 1;
     bench_set_up(&bench, "");
     trial.sender = mmap(NULL, sizeof(Sender), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

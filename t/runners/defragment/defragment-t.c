@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "lists/fragment_wake.h"
 #include "t/runners/defragment/bench.h"
 
 #define ONE "Subject: whole\r\nMessage-ID: <w@example.org>\r\nContent-Type: text/plain\r\n\r\none\r\n"
@@ -103,15 +104,17 @@ static void test_no_total(Bench *bench, gconstpointer data)
     g_assert_cmpuint(bench_count(bench, "in"), ==, 0);
 }
 
+/* Two authors with one id; the envelope senders of one vary, and the other uses one of these. */
 static void test_two_senders(Bench *bench, gconstpointer data)
 {
     g_autofree char *first = bench_part("i", 1, 2, ONE), *second = bench_part("i", 2, 2, TWO);
     g_autofree char *evil = bench_part("i", 2, 2, "evil\r\n");
+    memcpy(strstr(evil, "anne@"), "eve1@", strlen("eve1@"));
     g_assert_true(bench_put(bench, bench->fixture.spool, BENCH_SENDER, first));
-    g_assert_true(bench_put(bench, bench->fixture.spool, "mallory@example.net", evil));
+    g_assert_true(bench_put(bench, bench->fixture.spool, BENCH_SENDER, evil));
     bench_work(bench);
     g_assert_cmpuint(bench_count(bench, "in"), ==, 0);
-    g_assert_true(bench_put(bench, bench->fixture.spool, BENCH_SENDER, second));
+    g_assert_true(bench_put(bench, bench->fixture.spool, "prvs=0123456789=anne@example.org", second));
     bench_work(bench);
     g_autoptr(Entry) entry = bench_only(bench, "in");
     g_autofree char *body = bench_body(entry);
@@ -270,21 +273,116 @@ static void test_notices(Bench *bench, gconstpointer data)
 
 /* ---- limits ---- */
 
-static void test_limits(Bench *bench, gconstpointer data)
+/* The first part of a message, id, by an author of that name ("anne" of all others). */
+static void send_first(Bench *bench, const char *author, const char *id)
+{
+    g_autofree char *octets = bench_part(id, 1, 2, ONE);
+    g_assert_cmpuint(strlen(author), ==, strlen("anne"));
+    memcpy(strstr(octets, "anne@"), author, strlen(author));
+    g_assert_true(bench_put(bench, bench->fixture.spool, BENCH_SENDER, octets));
+    bench_work(bench);
+}
+
+/* The ids of the sets in a state, in order, as "a,b". */
+static bool note_set_id(const FragmentSet *set, void *data)
+{
+    g_ptr_array_add(data, g_strdup(set->id));
+    return true;
+}
+
+static gint compare_ids(gconstpointer one, gconstpointer other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+static void assert_sets(Bench *bench, FragmentState state, const char *wanted)
+{
+    g_autoptr(Store) store = bench_store(bench);
+    g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
+    const FragmentChoice choice = {.state = state};
+    g_assert_true(fragment_each(store, &choice, note_set_id, ids, NULL));
+    g_ptr_array_sort(ids, compare_ids);
+    g_ptr_array_add(ids, NULL);
+    g_autofree char *found = g_strjoinv(",", (char **)ids->pdata);
+    g_assert_cmpstr(found, ==, wanted);
+}
+
+#define ROOM "the room was wanted"
+
+/* Forged first parts must not keep a sender's message out: the oldest set of that sender goes, and nobody else's. */
+static void test_limit_of_sender(Bench *bench, gconstpointer data)
+{
+    send_first(bench, "bert", "other");
+    send_first(bench, "anne", "a");
+    send_first(bench, "anne", "b");
+    send_first(bench, "anne", "c");
+    assert_sets(bench, FRAGMENT_OPEN, "b,c,other");
+    assert_sets(bench, FRAGMENT_EXPIRED, "a");
+    assert_left(bench, 1, LEFT_EXPIRED, ROOM);
+    bench_send(bench, "c", 2, 2, TWO);
+    bench_send(bench, "a", 2, 2, TWO); /* follows its first part */
+    bench_work(bench);
+    assert_sets(bench, FRAGMENT_JOINED, "c");
+    g_assert_cmpuint(bench_count(bench, "in"), ==, 3);
+    g_assert_cmpuint(bench_count(bench, "defragment"), ==, 2);
+}
+
+/* The author with the most sets pays, with the oldest of them, however old the sets of others are. */
+static void test_limit_of_all(Bench *bench, gconstpointer data)
+{
+    send_first(bench, "bert", "b1");
+    send_first(bench, "evil", "e1");
+    send_first(bench, "evil", "e2");
+    send_first(bench, "anne", "a1");
+    assert_sets(bench, FRAGMENT_OPEN, "a1,b1,e2");
+    send_first(bench, "evil", "e3");
+    assert_sets(bench, FRAGMENT_OPEN, "a1,b1,e3");
+    send_first(bench, "carl", "c1"); /* each has one: the oldest of all goes */
+    assert_sets(bench, FRAGMENT_OPEN, "a1,c1,e3");
+    assert_sets(bench, FRAGMENT_EXPIRED, "b1,e1,e2");
+    assert_left(bench, 3, LEFT_EXPIRED, ROOM);
+}
+
+/* The set that goes belongs to another slice: its parts go when that one works. */
+static void test_limit_across_slices(Bench *bench, gconstpointer data)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        g_autofree char *id = g_strdup_printf("%u", i);
+        bench_send(bench, id, 1, 2, ONE);
+        for (unsigned slice = 0; slice < 2; slice++)
+            g_assert_true(bench_run(bench, &(BenchRun){.slice = slice, .slices = 2}));
+    }
+    g_assert_true(bench_run(bench, &(BenchRun){.slice = 0, .slices = 2}));
+    assert_sets(bench, FRAGMENT_OPEN, "3");
+    assert_left(bench, 3, LEFT_EXPIRED, ROOM);
+    g_assert_cmpuint(bench_count(bench, "defragment"), ==, 1);
+}
+
+/* What the set's end was written for did not happen: the set waits on. */
+static void test_limit_undone(Bench *bench, gconstpointer data)
 {
     bench_send(bench, "i", 1, 2, ONE);
+    bench_work(bench);
+    g_autoptr(Store) store = bench_store(bench);
+    g_autoptr(FragmentSet) set = bench_set(bench);
+    g_autoptr(GError) error = NULL;
+    g_assert_true(fragment_wake(bench->fixture.spool, set, &error));
+    bench_work(bench);
+    bench_assert_state(bench, FRAGMENT_OPEN, false, 1);
+    bench_assert_waiting(bench, 1, DAY, 2 * DAY);
+}
+
+/* Octets are another matter: nothing is given up for them. */
+static void test_limit_of_octets(Bench *bench, gconstpointer data)
+{
+    g_autofree char *large = g_strnfill(1200000, 'x');
+    bench_send(bench, "i", 2, 3, large);
+    bench_work(bench);
     bench_send(bench, "j", 1, 2, ONE);
     bench_work(bench);
-    g_autoptr(FragmentSet) set = bench_set(bench);
-    g_assert_cmpstr(set->id, ==, "i");
+    assert_sets(bench, FRAGMENT_OPEN, "i");
+    assert_sets(bench, FRAGMENT_EXPIRED, "");
     g_assert_cmpuint(bench_count(bench, "defragment"), ==, 2);
-    g_autofree char *files = fixture_files(&bench->fixture, "defragment", ".msg");
-    EntryName first;
-    g_assert_true(name_parse(files, &first, NULL)); /* the earlier: the one without room */
-    g_assert_cmpint(first.due, <=, clock_now() + 60 * CLOCK_SECOND);
-    bench_send(bench, "i", 2, 2, TWO);
-    bench_work(bench);
-    g_assert_cmpuint(bench_count(bench, "in"), ==, 1);
 }
 
 /* ---- index and queue disagree ---- */
@@ -512,9 +610,12 @@ static void add_all(void)
     ADD("expiry", NULL, test_expiry);
     ADD("old-part", NULL, test_old_part);
     ADD("notices", NULL, test_notices);
-    ADD("limit/sender", "[defragment]\nsets_per_sender = 1\n", test_limits);
-    ADD("limit/list", "[defragment]\nsets_per_list = 1\n", test_limits);
-    ADD("limit/host", "[defragment]\nsets_per_host = 1\n", test_limits);
+    ADD("limit/sender", "[defragment]\nsets_per_sender = 2\n", test_limit_of_sender);
+    ADD("limit/list", "[defragment]\nsets_per_list = 3\n", test_limit_of_all);
+    ADD("limit/host", "[defragment]\nsets_per_host = 3\n", test_limit_of_all);
+    ADD("limit/slices", "[defragment]\nsets_per_sender = 1\n", test_limit_across_slices);
+    ADD("limit/undone", NULL, test_limit_undone);
+    ADD("limit/octets", "[defragment]\nmax_waiting = 1M\n", test_limit_of_octets);
     ADD("index-lost", NULL, test_index_lost);
     ADD("list-removed", NULL, test_list_removed);
     ADD("entry-lost", NULL, test_entry_lost);

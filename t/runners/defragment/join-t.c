@@ -115,7 +115,7 @@ static void send_both(Bench *bench)
 static void test_shunted_live(Bench *bench, gconstpointer data)
 {
     Live live = {.bench = bench};
-    BenchRun run = {.refusal = ENOENT, .feed = after_shunt, .data = &live};
+    BenchRun run = {.refusal = EEXIST, .feed = after_shunt, .data = &live};
     send_both(bench);
     g_assert_true(bench_run(bench, &run));
     g_assert_cmpuint(bench_count(bench, "shunt"), ==, 1);
@@ -128,7 +128,7 @@ static void test_shunted_and_killed(Bench *bench, gconstpointer data)
 {
     unsigned kill_at = 0, shunted = 0;
     for (bool whole = false; !whole; kill_at++) {
-        BenchRun run = {.refusal = ENOENT, .kill_at = kill_at + 1};
+        BenchRun run = {.refusal = EEXIST, .kill_at = kill_at + 1};
         send_both(bench);
         whole = bench_run(bench, &run);
         bench_work(bench);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* What becomes of an event that a web hook did not take. The hook is the test's. */
+#include <sqlite3.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -8,6 +9,8 @@
 #include "lists/event.h"
 #include "runners/hooks/hook.h"
 #include "runners/keys.h"
+#include "runners/units.h"
+#include "store/event_row.h"
 #include "store/store.h"
 #include "switchboard/operate.h"
 #include "t/runners/runnerframe.h"
@@ -30,6 +33,11 @@ GPtrArray *hooks_read(const Config *config, GError **error)
     hook->name = "h";
     g_ptr_array_add(hooks, hook);
     return hooks;
+}
+
+bool units_start(Runner *runner, Store *store, GError **error)
+{
+    return true;
 }
 
 bool hook_wants(const Hook *one, const char *type, const char *list_id)
@@ -218,6 +226,63 @@ static void test_failures_in_a_row(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(hook->rests_until, ==, 0);
 }
 
+static void change(Fixture *fixture, const char *sql)
+{
+    g_autofree char *path = g_build_filename(fixture->path, "db", NULL);
+    sqlite3 *database;
+    g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(database, sql, NULL, NULL, NULL), ==, SQLITE_OK);
+    sqlite3_close(database);
+}
+
+static Draft *event(int number)
+{
+    static int made;
+    g_autofree char *queue = g_strdup_printf("new%d", made++), *id = g_strdup_printf("id%d", number);
+    Draft *draft = fixture_draft(queue, "test.example.com", "{}");
+    meta_set_string(draft_meta(draft), KEY_EVENT, "list.created");
+    meta_set_string(draft_meta(draft), KEY_EVENT_ID, id);
+    return draft;
+}
+
+static guint noted(Fixture *fixture)
+{
+    g_autofree char *path = g_build_filename(fixture->path, "db", NULL);
+    g_autoptr(Store) store = store_open("sqlite", path, false, NULL);
+    g_autoptr(GPtrArray) rows = event_row_after(store, 0, 100, NULL);
+    return rows->len;
+}
+
+/* The store fails: both events of the batch come again, the delivery between them does not, since it was made. Nor is
+ * one noted twice, where the store refuses only the second. */
+static void test_store_fails(Fixture *fixture, gconstpointer data)
+{
+    static const char *const faults[] = {"", "WHEN NEW.id = 'id2'"};
+    g_assert_true(runner_frame.spec->durable_claim); /* what it has sent must not be claimed again after a power cut */
+    answer = HOOK_TAKEN;
+    for (size_t i = 0; i <= G_N_ELEMENTS(faults); i++) {
+        bool fails = i < G_N_ELEMENTS(faults);
+        g_autofree char *fault = fails ? g_strdup_printf("CREATE TRIGGER bad BEFORE INSERT ON event %s BEGIN SELECT "
+                                                         "RAISE(ABORT, 'bad'); END",
+                                                         faults[i])
+                                       : g_strdup("");
+        change(fixture, fault);
+        g_assert_true(runner_frame.spec->begin_batch(&runner_frame, NULL));
+        g_autoptr(Outcome) first = tried(stored(fixture, event(1))), between = tried(old_event(fixture, false));
+        g_autoptr(Outcome) second = tried(stored(fixture, event(2)));
+        g_assert_true(runner_frame.spec->end_batch(&runner_frame, NULL));
+        g_assert_no_error(between->error);
+        const Outcome *const events[] = {first, second};
+        for (size_t at = 0; at < G_N_ELEMENTS(events); at++) {
+            g_assert_true(g_error_matches(events[at]->error, FAIL, FAIL_LATER) == fails);
+            g_assert_cmpuint(events[at]->drafts->len, ==, fails ? 0 : 1);
+        }
+        g_assert_cmpuint(noted(fixture), ==, fails ? 0 : 2);
+        change(fixture, "DROP TRIGGER IF EXISTS bad");
+    }
+    g_assert_cmpint(asked, ==, 3);
+}
+
 #define TRIES_TEST(name, test) g_test_add(name, Fixture, NULL, set_up, test, tear_down)
 
 int main(int argc, char **argv)
@@ -232,5 +297,6 @@ int main(int argc, char **argv)
     TRIES_TEST("/hooks/turns", test_turns);
     TRIES_TEST("/hooks/quick answers", test_quick);
     TRIES_TEST("/hooks/failures in a row", test_failures_in_a_row);
+    TRIES_TEST("/hooks/store fails", test_store_fails);
     return g_test_run();
 }

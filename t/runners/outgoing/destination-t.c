@@ -371,6 +371,19 @@ static void remembers_window(void)
     g_assert_false(destination_dead(old)); /* a wrong clock must not kill it for a year */
     g_assert_cmpuint(old->window.size, ==, 20);
     json_decref(far);
+    for (int ahead = 0; ahead < 2;
+         ahead++) { /* since when it is away is kept; what lies ahead is no debt, and no past */
+        int64_t time = ahead ? START + 7200 * CLOCK_SECOND : START - 60 * CLOCK_SECOND;
+        json_t *value = json_pack("{s:I,s:f,s:I,s:f,s:f,s:I,s:I}", "used", (json_int_t)START, "tokens", -100000.0,
+                                  "filled", (json_int_t)time, "pace", 1.0, "refused_at", 1.0, "refused",
+                                  (json_int_t)START, "away_since", (json_int_t)time);
+        Destination *other = new_destination();
+        g_assert_true(destination_load(other, value, START));
+        g_assert_true(destination_room(other, START, &wake) == (ahead == 1));
+        g_assert_cmpint(other->away_since, ==, ahead ? 0 : time);
+        destination_free(other);
+        json_decref(value);
+    }
     destination_free(destination);
     destination_free(again);
     destination_free(old);
@@ -427,6 +440,34 @@ static void full(void)
     destination_free(destination);
 }
 
+/* Every tenth connection is refused, at any number of them: all that may be are tried. Several in a row are a limit. */
+static void refused_now_and_then(void)
+{
+    Destination *destination = new_destination();
+    int64_t wake;
+    for (int i = 0; i < 100; i++) {
+        destination->sessions = destination->established = (unsigned)i % 20;
+        if (i % 10 == 9)
+            destination_turned_away(destination, destination->sessions, START);
+        destination_connecting(destination);
+        destination_connected(destination, START);
+    }
+    g_assert_cmpuint(destination->connections, ==, 0);
+    destination->sessions = destination->established = 3;
+    destination_turned_away(destination, 5, START); /* of six at the same time three are taken */
+    destination_turned_away(destination, 4, START);
+    g_assert_true(destination_room(destination, START, &wake));
+    destination_turned_away(destination, 3, START);
+    g_assert_false(destination_room(destination, START, &wake));
+    g_assert_cmpuint(destination->connections, ==, 3);
+    destination->sessions = destination->established = 1;
+    destination_connecting(destination);
+    destination_connected(destination, START);
+    destination_turned_away(destination, 2, START); /* fewer than it takes */
+    g_assert_cmpuint(destination->connections, ==, 3);
+    destination_free(destination);
+}
+
 /* A server that bore three for a time and then bears all again: after a few cautious ones the others come at once. */
 static void full_no_more(void)
 {
@@ -448,6 +489,21 @@ static void full_no_more(void)
     }
     g_assert_cmpuint(destination->established, ==, 20);
     g_assert_cmpint(now - opened, <=, 120 * CLOCK_SECOND);
+    destination_free(destination);
+}
+
+/* Those that are called back come in the order of their arrival, whenever they were due. */
+static void called_back_in_order(void)
+{
+    Destination *destination = new_destination();
+    g_autoptr(GArray) back = g_array_new(FALSE, FALSE, sizeof(Parked));
+    for (int64_t i = 0; i < 100; i++)
+        parked_add(&destination->parked,
+                   &(Parked){.due = START + (i + 1) * CLOCK_SECOND, .arrival = (i * 37) % 100}, START);
+    parked_move(&destination->parked, back);
+    g_assert_cmpuint(back->len, ==, 100);
+    for (guint i = 0; i < back->len; i++)
+        g_assert_cmpint(g_array_index(back, Parked, i).arrival, ==, i);
     destination_free(destination);
 }
 
@@ -535,8 +591,10 @@ int main(int argc, char **argv)
     g_test_add_func("/destination/remembers", remembers);
     g_test_add_func("/destination/remembers window", remembers_window);
     g_test_add_func("/destination/window of all processes", window_of_all);
+    g_test_add_func("/destination/called back in order", called_back_in_order);
     g_test_add_func("/destination/full", full);
     g_test_add_func("/destination/full no more", full_no_more);
+    g_test_add_func("/destination/refused now and then", refused_now_and_then);
     g_test_add_func("/destination/parked", parked);
     g_test_add_func("/destination/crowded", crowded);
     g_test_add_func("/destination/remembers pause", remembers_pause);

@@ -3,6 +3,7 @@
 /* What becomes of an entry at the end of an attempt, and what is kept of it in memory. */
 #include "runners/outgoing/finish.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "runners/keys.h"
 #include "runners/outgoing/transport.h"
 #include "switchboard/intake.h"
@@ -164,45 +166,34 @@ static void asked_for_it_keeps_its_name(World *world, gconstpointer data)
     g_assert_cmpuint(fixture_count(&world->fixture, "retry", ""), ==, 0);
 }
 
-/* Files may not grow, as on a full disk: the entry waits where it is, and nobody forgets that it may have been
- * delivered. When there is room, that is written down. */
-static void doubts_outlive_a_full_disk(World *world, gconstpointer data)
+static int refuse(const FsEvent *event, void *data)
 {
-    struct rlimit before;
-    g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
-    signal(SIGXFSZ, SIG_IGN);
+    (void)data;
+    return event->call == FS_CREATE ? ENOSPC : 0;
+}
+
+/* The disk is full when it is to be deferred: it waits where it is, for its next try, and no person has to come. */
+static void no_room_to_defer(World *world, gconstpointer data)
+{
+    (void)data;
     Delivery *delivery = tried(world);
-    Recipient recipient;
-    g_assert_true(entry_next_recipient(delivery->entry, 0, &recipient));
-    delivery_doubt(delivery, recipient.offset);
-    EntryName name = *entry_name(delivery->entry);
-    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &(struct rlimit){4, before.rlim_max}), ==, 0);
+    fs_set_hook(refuse, NULL);
     end(world, delivery);
-    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
-    g_assert_cmpuint(fixture_count(&world->fixture, "retry", ".msg"), ==, 0);
-    g_autoptr(GError) error = NULL;
-    Entry *entry = inbox_claim_hash(world->finish.inboxes[SOURCE_OUT], name.hash, name.due, &error);
-    g_assert_nonnull(entry);
-    g_assert_cmpuint(finish_doubts(&world->finish, entry), ==, 1);
-    delivery = delivery_new(entry, SOURCE_OUT, NULL, &error);
-    delivery->doubts = finish_doubts(&world->finish, entry);
-    delivery->chosen = world->relay;
-    delivery->exhausted = true;
-    delivery->deferred = 2;
-    end(world, delivery);
-    g_autofree char *file = fixture_files(&world->fixture, "retry", ".msg");
-    g_autofree char *path = fixture_file_path(&world->fixture, "retry", file), *text = NULL;
-    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
-    g_assert_nonnull(strstr(text, "\"" KEY_DOUBTS "\":1"));
-    g_assert_cmpuint(g_hash_table_size(world->finish.doubts), ==, 0);
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpuint(fixture_count(&world->fixture, "retry", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&world->fixture, "out", ""), ==, 1);
+    g_autofree char *file = fixture_files(&world->fixture, "out", ".msg");
+    EntryName name;
+    g_assert_true(name_parse(file, &name, NULL));
+    g_assert_cmpint(name.due, >, clock_now());
 }
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add("/finish/no room to defer", World, NULL, set_up, no_room_to_defer, tear_down);
     g_test_add("/finish/parts are called back", World, NULL, set_up, parts_are_called_back, tear_down);
     g_test_add("/finish/what was asked for keeps its name", World, NULL, set_up, asked_for_it_keeps_its_name,
                tear_down);
-    g_test_add("/finish/doubts outlive a full disk", World, NULL, set_up, doubts_outlive_a_full_disk, tear_down);
     return g_test_run();
 }

@@ -40,6 +40,11 @@ static const Case cases[] = {
      "unknown again recipients 100"},
     {"452 4.5.3 too many recipients", SMTP_RCPT, 0, 1, "good", "good"},
     {"452 4.5.3 too many recipients", SMTP_DOT, 8, 1, "unknown again recipients 4", "unknown again recipients 4"},
+    {"452 try later", SMTP_RCPT, 10, 1, "unknown again recipients 10", "unknown again recipients 10"},
+    {"552 too much", SMTP_RCPT, 10, 1, "good", "good"}, /* for good, says the client */
+    {"452 try later", SMTP_RCPT, 0, 1, "good", "good"},
+    {"452 4.2.2 mailbox full", SMTP_RCPT, 10, 1, "good", "good"},
+    {"452 4.3.1 no space", SMTP_RCPT, 10, 1, "good", "good"},
     {"450 4.7.1 too many connections", SMTP_MAIL, 0, 1, "unknown again spent full", "unknown again spent full"},
     {NULL, SMTP_RCPT, 100, 1, "unknown again recipients 100", "unknown again recipients 100"},
     {NULL, SMTP_RCPT, 3, 1, "failed waits", "failed waits"},
@@ -93,6 +98,38 @@ static void narrow(void)
     }
 }
 
+/* Of a transaction of six the fourth is told "452", and others after it are taken: that mailbox is full. */
+static void one_mailbox_is_full(void)
+{
+    g_autoptr(ReplyTable) replies = reply_table_new(NULL);
+    Destination *destination = destination_new("example.com", &standard, NULL, START);
+    Batch *batch = batch_new(NULL, NULL, 6);
+    for (int i = 0; i < 6; i++)
+        batch_add(batch, &(Recipient){.address = "a@example.com", .length = 13, .offset = (size_t)i});
+    batch_begin(batch);
+    for (size_t i = 3; i < 5; i++)
+        batch_set_fate(batch, i,
+                       &(SmtpResult){.verdict = SMTP_LATER,
+                                     .phase = SMTP_RCPT,
+                                     .code = 452,
+                                     .accepted = 3,
+                                     .status = "4.0.0",
+                                     .text = "452 full",
+                                     .reply = "452 full"});
+    batch_set_rest(batch, &(SmtpResult){.verdict = SMTP_SENT,
+                                        .phase = SMTP_DOT,
+                                        .code = 250,
+                                        .accepted = 4,
+                                        .status = "2.0.0",
+                                        .text = "ok",
+                                        .reply = "ok"});
+    ReplyVerdict verdict = judge_batch(replies, destination, false, batch);
+    g_assert_cmpuint(verdict.again, ==, 0);
+    g_assert_cmpuint(verdict.recipients, ==, 0);
+    batch_free(batch);
+    destination_free(destination);
+}
+
 /* What goes again leaves its batch, in its order; the others keep their fates. */
 static void split(void)
 {
@@ -129,6 +166,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/judge/narrow", narrow);
+    g_test_add_func("/judge/one mailbox is full", one_mailbox_is_full);
     g_test_add_func("/judge/split", split);
     return g_test_run();
 }

@@ -64,10 +64,10 @@ static void hold_post(Test *test, const char *poster, const char *sender, bool w
     g_assert_no_error(error);
 }
 
-/* The letter after that time, as it lies in the queue in. */
-static char *letter(Test *test, const Warning *warning, int64_t waited, GPtrArray *entries)
+/* The letter (consumed) as it lies in the queue in. */
+static char *stored(Test *test, Draft *draft, GPtrArray *entries)
 {
-    Intake intake = {.draft = warning_draft(warning, test->delivery, ARRIVAL + waited)};
+    Intake intake = {.draft = draft};
     draft_set_due(intake.draft, 1);
     g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
     draft_free(intake.draft);
@@ -77,6 +77,12 @@ static char *letter(Test *test, const Warning *warning, int64_t waited, GPtrArra
     g_autoptr(GBytes) octets = entry_message(entry);
     g_ptr_array_add(entries, entry);
     return g_strndup(g_bytes_get_data(octets, NULL), g_bytes_get_size(octets));
+}
+
+/* The letter after that time. */
+static char *letter(Test *test, const Warning *warning, int64_t waited, GPtrArray *entries)
+{
+    return stored(test, warning_draft(warning, test->delivery, ARRIVAL + waited), entries);
 }
 
 static void test_due(Test *test, gconstpointer data)
@@ -146,6 +152,27 @@ static void test_letter(Test *test, gconstpointer data)
     g_assert_cmpstr(meta_string(meta, KEY_SENDER, "?"), ==, "");
 }
 
+/* It names those whose transactions broke off, and those alone. */
+static void test_given_up(Test *test, gconstpointer data)
+{
+    g_autoptr(GPtrArray) entries = g_ptr_array_new_with_free_func((GDestroyNotify)entry_free);
+    hold_post(test, "eve@example.net", "test-bounces@example.com", true);
+    g_assert_null(warning_given_up(&four_hours, test->delivery, ARRIVAL + 120 * HOUR));
+    Recipient anne;
+    g_assert_true(entry_next_recipient(test->delivery->entry, 0, &anne));
+    delivery_lost(test->delivery, anne.offset, false);
+    Draft *draft = warning_given_up(&four_hours, test->delivery, ARRIVAL + 120 * HOUR);
+    g_autofree char *octets = stored(test, draft, entries);
+    g_assert_nonnull(strstr(octets, "Subject: Not delivered: mail of list test.example.com\r\n"));
+    g_assert_nonnull(strstr(octets, "to 1 of its recipients\r\nfor 5 days. It is not tried again."));
+    g_assert_nonnull(strstr(octets, "Final-Recipient: rfc822; anne@example.org\r\nAction: failed\r\n"));
+    g_assert_null(strstr(octets, "bob@example.net"));
+    g_assert_null(strstr(octets, "Will-Retry-Until"));
+    hold_post(test, "", "test-bounces@example.com", false); /* a report of our own */
+    delivery_lost(test->delivery, anne.offset, true);
+    g_assert_null(warning_given_up(&four_hours, test->delivery, ARRIVAL + 120 * HOUR));
+}
+
 #define WARNING_TEST(name) g_test_add("/warning/" #name, Test, NULL, set_up, test_##name, tear_down)
 
 int main(int argc, char **argv)
@@ -154,5 +181,6 @@ int main(int argc, char **argv)
     WARNING_TEST(due);
     WARNING_TEST(units);
     WARNING_TEST(letter);
+    WARNING_TEST(given_up);
     return g_test_run();
 }

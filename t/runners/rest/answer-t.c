@@ -102,7 +102,7 @@ static void test_values(void)
 static void answer_object(HttpCall *message, int status, const char *verb, const char *tag)
 {
     *message = (HttpCall){.verb = verb, .path = "/3.1/x", .tag = tag};
-    Call call = {.http = message, .root = (char *)ROOT};
+    Call call = {.http = message, .root = (char *)ROOT, .route = &open_route, .by = BY_SITE};
     answer_json(&call, status, json_pack("{si}", "a", 1));
     g_assert_cmpuint(message->answers, ==, 1);
     g_assert_true(call.answered);
@@ -154,7 +154,7 @@ static void test_collections(void)
     };
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         HttpCall message = {.verb = "GET", .path = "/3.1/x"};
-        Call call = {.http = &message, .root = (char *)ROOT};
+        Call call = {.http = &message, .root = (char *)ROOT, .route = &open_route, .by = BY_SITE};
         size_t index;
         json_t *entry;
         answer_collection(&call, json_loads(cases[at].entries, 0, NULL), cases[at].total, cases[at].start);
@@ -175,7 +175,7 @@ static void test_collections(void)
 static void test_old_ids(void)
 {
     HttpCall message = {.verb = "GET", .path = "/3.0/x"};
-    Call call = {.http = &message, .root = (char *)ROOT, .old = true};
+    Call call = {.http = &message, .root = (char *)ROOT, .route = &open_route, .by = BY_SITE, .old = true};
     answer_json(&call, 200, json_pack("{ss ss ss}", "user_id", "340282366920938463463374607431768211455", "list_id",
                                       "12", "display_name", "\"member_id\": \"34\""));
     g_assert_nonnull(strstr(message.text->str, "\"user_id\": 340282366920938463463374607431768211455"));
@@ -187,7 +187,7 @@ static void test_old_ids(void)
 static void test_created(void)
 {
     HttpCall message = {.verb = "POST", .path = "/3.1/lists"};
-    Call call = {.http = &message, .root = (char *)ROOT};
+    Call call = {.http = &message, .root = (char *)ROOT, .route = &open_route, .by = BY_SITE};
     answer_created(&call, "lists/%s", "ant.example.com");
     g_autofree char *location = http_call_field(&message, "Location");
     g_assert_cmpint(message.status, ==, 201);
@@ -206,7 +206,7 @@ static void test_refusals(void)
     const char *const texts[] = {"why", "\"quotes\" \\ and\nlines", "\xff\xfe", letters, accents->str};
     for (size_t at = 0; at < G_N_ELEMENTS(texts); at++) {
         HttpCall message = {.verb = "POST", .path = "/3.1/x"};
-        Call call = {.http = &message, .root = (char *)ROOT};
+        Call call = {.http = &message, .root = (char *)ROOT, .route = &open_route, .by = BY_SITE};
         g_autoptr(json_t) object = NULL;
         answer_refusal(&call, 409, "%s", texts[at]);
         const char *description = http_call_word(&message, "description", &object);

@@ -313,7 +313,7 @@ static void test_tokens(void)
         {reads, "GET", "/3.1/lists/bee.example.com", 404}, /* it was not made */
         {own, "GET", "/3.1/lists/ant@example.com/config", 200},
         {own, "GET", "/3.1/lists", 403},
-        {own, "GET", "/3.1/members?list_id=ant.example.com", 400}, /* not the members of all lists */
+        {own, "GET", "/3.1/members?list_id=ant.example.com", 403}, /* the members of all lists */
         {own, "GET", "/3.1/members/find?list_id=ant.example.com", 200},
         {own, "GET", "/3.1/nope", 404},
         {own, "GET", "/metrics", 403},

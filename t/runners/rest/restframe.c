@@ -6,18 +6,10 @@
 
 #include <glib/gstdio.h>
 
-int rest_main(int argc, char **argv);
-
 static Http http;
 static char *directory;
 
 /* ---- in place of runners/http.c ---- */
-
-int http_main(const HttpSpec *spec, int argc, char **argv)
-{
-    http.spec = spec;
-    return 0;
-}
 
 const Config *http_config(const Http *own)
 {
@@ -67,6 +59,11 @@ const char *http_body(const HttpCall *call, size_t *length)
 const char *http_peer(const HttpCall *call)
 {
     return call->peer ? call->peer : "127.0.0.1";
+}
+
+void *http_sender(const HttpCall *call)
+{
+    return call->sender;
 }
 
 void http_set_header(HttpCall *call, const char *name, const char *value)
@@ -168,6 +165,9 @@ const char *http_call_word(const HttpCall *call, const char *name, json_t **obje
     return json_string_value(json_object_get(*object, name));
 }
 
+static const RestField open_fields[] = {{"*", MAY_ANYBODY, MAY_ANYBODY}, {0}};
+const RestRoute open_route = {.verb = "GET", .path = "open", .of = OF_SITE, .who = MAY_ANYBODY, .fields = open_fields};
+
 void call_clear(Call *call)
 {
     if (call->form.names)
@@ -197,14 +197,16 @@ void rest_frame_open(const char *lines)
     Store *store = store_open("sqlite", where, true, &error);
     g_assert_no_error(error);
     store_free(store);
-    rest_main(0, NULL);
+    http.spec = &rest_spec;
     http.spec->start(&http, &error);
     g_assert_no_error(error);
 }
 
 void rest_frame_handle(HttpCall *call)
 {
+    call->sender = http.spec->judge(&http, call->credentials, http_peer(call));
     http.spec->handle(&http, call);
+    http.spec->sender_free(call->sender);
     while (flow.call)
         flow.spec->room(&flow);
 }

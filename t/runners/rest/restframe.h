@@ -25,6 +25,7 @@ struct HttpCall {
     const char *peer;                            /* NULL: 127.0.0.1 */
     const char *body;
     size_t length;
+    void *sender; /* as the runner judged */
     /* the answer */
     unsigned answers;
     int status;
@@ -40,7 +41,9 @@ char *http_call_field(const HttpCall *call, const char *name);
 /* The member of the JSON object that was answered, borrowed from *object (json_decref()). */
 const char *http_call_word(const HttpCall *call, const char *name, json_t **object);
 
-/* Free what a call that the test made for itself holds. */
+/* Its fields are open to all, for calls that a test makes for itself: {.route = &open_route, .by = BY_SITE}. */
+extern const RestRoute open_route;
+/* Free what such a call holds. */
 void call_clear(Call *call);
 
 /* The one runner. Start it over a new database and a file of passwords with the line "a:b"; lines (may be "") are

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Files that hold a secret, a key or a password. One rule for all of them, which `config check`, each start and whoever
+ * reads such a file ask here: it is a regular file that belongs to root or to the user who reads it, nobody else can
+ * write it, and nobody else can read it but the main group of that user. So mode 600 is right, and for a file that root
+ * keeps, 640 with that group.
+ */
+#include <glib.h>
+#include <sys/stat.h>
+
+/* Return what is wrong with the file for a reader with this user and group, and how to mend it; g_free(). NULL: it is
+ * as it should be. */
+char *secret_file_fault(const char *path, const struct stat *status, uid_t user, gid_t group);
+
+/* Read all of it, as text; g_free(). NULL: FAIL_CONFIG, it cannot be read, is longer than 64 KiB or breaks the rule. */
+char *secret_file_read(const char *path, GError **error);
+
+/* The same, of which the first line alone, without its end and the blanks around it, is the secret. FAIL_CONFIG also
+ * when that is empty. */
+char *secret_file_line(const char *path, GError **error);

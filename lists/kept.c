@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/kept.h"
+
+#include <errno.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/seal.h"
+#include "switchboard/name.h"
+
+#define LOOKS 3        /* an entry that is renamed while a directory is listed may be missed, once */
+
+/* ---- the key ---- */
+
+static bool read_key(Spool *spool, KeptKey *key, GError **error)
+{
+    auto_fd fd = fs_open(spool_fd(spool), KEPT_KEY_FILE, false, error);
+    if (fd < 0)
+        return false;
+    unsigned char octets[sizeof key->octets + 1];
+    ssize_t got = TEMP_FAILURE_RETRY(pread(fd, octets, sizeof octets, 0));
+    if (got < 0)
+        return fail_errno(error, FAIL_LATER, "read %s/" KEPT_KEY_FILE, spool_path(spool));
+    if (got != sizeof key->octets)
+        return fail(error, FAIL_CONFIG, "%s/" KEPT_KEY_FILE " is no key of %zu bytes; remove it, and a new one is made",
+                    spool_path(spool), sizeof key->octets);
+    memcpy(key->octets, octets, sizeof key->octets);
+    return true;
+}
+
+/* Whole and synced before it has its name; another process may be faster. */
+static bool make_key(Spool *spool, GError **error)
+{
+    KeptKey key;
+    g_autofree char *temporary = g_strdup_printf(KEPT_KEY_FILE ".%d", (int)getpid());
+    if (RAND_bytes(key.octets, sizeof key.octets) != 1)
+        return fail(error, FAIL_LATER, "OpenSSL gives no random bytes");
+    fs_unlink(spool_fd(spool), temporary, NULL); /* of a process that died, and had our number */
+    auto_fd fd = fs_create(spool_fd(spool), temporary, error);
+    if (fd < 0)
+        return false;
+    g_autoptr(GError) taken = NULL;
+    bool done = (fchmod(fd, 0600) == 0 || fail_errno(error, FAIL_LATER, "chmod %s", temporary)) &&
+                fs_write(fd, key.octets, sizeof key.octets, error) && fs_sync_file(fd, error);
+    if (done && fs_rename_new(spool_fd(spool), temporary, KEPT_KEY_FILE, &taken))
+        return fs_sync_dir(spool_fd(spool), error);
+    fs_unlink(spool_fd(spool), temporary, NULL);
+    if (!taken || g_error_matches(taken, FAIL, FAIL_EXISTS))
+        return done;
+    g_propagate_error(error, g_steal_pointer(&taken));
+    return false;
+}
+
+bool kept_key_read(Spool *spool, KeptKey *key, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    if (read_key(spool, key, &missing))
+        return true;
+    if (g_error_matches(missing, FAIL, FAIL_MISSING))
+        return make_key(spool, error) && read_key(spool, key, error);
+    g_propagate_error(error, g_steal_pointer(&missing));
+    return false;
+}
+
+/* ---- rows ---- */
+
+static void append_text(GByteArray *all, const char *text)
+{
+    g_byte_array_append(all, (const guint8 *)text, (guint)strlen(text) + 1);
+}
+
+bool kept_add(Store *store, const KeptKey *key, const char *entry, OutboxRow *row, GError **error)
+{
+    g_autoptr(GByteArray) plain = g_byte_array_new();
+    size_t length;
+    const void *message = g_bytes_get_data(row->message, &length);
+    append_text(plain, row->queue);
+    append_text(plain, row->meta);
+    append_text(plain, row->recipients);
+    g_byte_array_append(plain, message, (guint)length);
+    g_autoptr(GBytes) sealed = seal_make(key->octets, entry, plain, error);
+    char none[] = "";
+    OutboxRow kept = {.queue = none, .meta = none, .recipients = none, .message = sealed, .made_at = row->made_at};
+    bool done = sealed && outbox_add(store, entry, &kept, error);
+    row->number = kept.number;
+    return done;
+}
+
+/* Takes a text off the beginning. False: it does not end. */
+static bool take_text(GByteArray *plain, char **text)
+{
+    const guint8 *end = memchr(plain->data, 0, plain->len);
+    if (!end)
+        return false;
+    guint length = (guint)(end - plain->data);
+    g_free(*text);
+    *text = g_strndup((const char *)plain->data, length);
+    g_byte_array_remove_range(plain, 0, length + 1);
+    return true;
+}
+
+static bool open_row(const KeptKey *key, const char *entry, OutboxRow *row, GError **error)
+{
+    if (*row->queue) /* of an older program */
+        return true;
+    g_autoptr(GByteArray) plain = seal_open(key->octets, entry, row->message);
+    if (!plain)
+        return fail(error, FAIL_NEVER,
+                    "what is kept for %s was not sealed with the key of this spool (" KEPT_KEY_FILE ")", entry);
+    if (!take_text(plain, &row->queue) || !take_text(plain, &row->meta) || !take_text(plain, &row->recipients))
+        return fail(error, FAIL_NEVER, "what is kept for %s is cut short", entry);
+    g_bytes_unref(row->message);
+    row->message = g_bytes_new(plain->data, plain->len);
+    return true;
+}
+
+GPtrArray *kept_of(Store *store, const KeptKey *key, const char *entry, GError **error)
+{
+    g_autoptr(GPtrArray) rows = outbox_of(store, entry, error);
+    for (guint at = 0; rows && at < rows->len; at++)
+        if (!open_row(key, entry, rows->pdata[at], error))
+            return NULL;
+    return g_steal_pointer(&rows);
+}
+
+/* ---- rows whose entry is gone ---- */
+
+static void note_seen(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    (void)rest; /* a file that is still being written counts, too: a power cut may have undone its publication */
+    char digits[HASH_DIGITS + 1];
+    name_hash_format(name->hash, digits);
+    g_hash_table_remove(data, digits);
+}
+
+static bool look(Spool *spool, GHashTable *gone, GError **error)
+{
+    g_auto(GStrv) names = spool_every_queue(spool, NULL, error);
+    for (char **name = names; name && *name && g_hash_table_size(gone) > 0; name++) {
+        Queue *queue = spool_queue(spool, *name, error);
+        if (!queue || !queue_visit(queue, note_seen, gone, error))
+            return false;
+    }
+    return names != NULL;
+}
+
+bool kept_forget_gone(Store *store, Spool *spool, int64_t before, GError **error)
+{
+    g_auto(GStrv) entries = outbox_entries(store, before, error);
+    g_autoptr(GHashTable) gone = g_hash_table_new(g_str_hash, g_str_equal); /* hash -> the entry's name */
+    if (!entries)
+        return false;
+    for (char **entry = entries; *entry; entry++)
+        if (strchr(*entry, ':'))
+            g_hash_table_insert(gone, strchr(*entry, ':') + 1, *entry);
+    for (int looks = 0; looks < LOOKS && g_hash_table_size(gone) > 0; looks++)
+        if (!look(spool, gone, error))
+            return false;
+    GHashTableIter iter;
+    gpointer entry;
+    g_hash_table_iter_init(&iter, gone);
+    while (g_hash_table_iter_next(&iter, NULL, &entry))
+        if (!outbox_remove_of(store, entry, error))
+            return false;
+    return true;
+}

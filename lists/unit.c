@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/unit.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "switchboard/prepared.h"
+
+/* ---- commit ---- */
+
+/* A commit that failed may be in the database's log nevertheless, and be found there after a crash. To ask is to
+ * overwrite it, unless it is there for good. */
+static bool commit(Store *store, const char *tag, bool *committed, GError **error)
+{
+    g_autoptr(GError) fault = NULL, unknown = NULL;
+    *committed = store_commit(store, &fault);
+    if (*committed)
+        return true;
+    if (outbox_unit_decide(store, tag, clock_now(), committed, &unknown)) {
+        if (!*committed)
+            g_propagate_error(error, g_steal_pointer(&fault));
+        return true;
+    }
+    g_propagate_prefixed_error(
+        error, g_steal_pointer(&fault),
+        "nobody knows whether this was done until the database can be written (%s): ", unknown->message);
+    return false;
+}
+
+bool unit_commit(Store *store, Spool *spool, GPtrArray *drafts, GError **error)
+{
+    g_autoptr(Prepared) prepared = prepared_new(spool, error);
+    if (!prepared || !prepared_write(prepared, drafts, error)) {
+        store_rollback(store);
+        return false;
+    }
+    g_autofree char *queues = prepared_queues(prepared);
+    bool committed = false;
+    if (!outbox_unit_add(store, prepared_tag(prepared), queues, clock_now(), error))
+        store_rollback(store);
+    else if (!commit(store, prepared_tag(prepared), &committed, error))
+        return false;
+    if (committed)
+        prepared_publish(prepared);
+    else
+        prepared_withdraw(prepared);
+    return committed;
+}
+
+/* ---- settle ---- */
+
+static bool decide(void *data, const char *tag, bool *committed, GError **error)
+{
+    return outbox_unit_decide(data, tag, clock_now(), committed, error);
+}
+
+static Queue *settle(Store *store, Spool *spool, const char *name, GHashTable *left, GError **error)
+{
+    Queue *queue = spool_queue(spool, name, error);
+    return queue && prepared_settle(queue, decide, store, left, error) ? queue : NULL;
+}
+
+bool unit_settle_queue(Store *store, Spool *spool, const char *queue, GError **error)
+{
+    return settle(store, spool, queue, NULL, error) != NULL;
+}
+
+/* The queues that are looked through, and the findings. */
+typedef struct Settling {
+    Store *store;
+    Spool *spool;
+    GPtrArray *units;   /* of OutboxUnit, as they were before any queue was looked through */
+    GHashTable *wanted; /* names of queues */
+    GPtrArray *queues;  /* of Queue: those of them that were looked through */
+    GHashTable *sound;  /* their names */
+    GHashTable *left;   /* tags of which there are files still */
+} Settling;
+
+static void want(Settling *settling, const char *names)
+{
+    g_auto(GStrv) all = g_strsplit(names, " ", -1);
+    for (char **name = all; *name; name++)
+        if (**name)
+            g_hash_table_add(settling->wanted, g_strdup(*name));
+}
+
+static bool want_all(Settling *settling, GError **error)
+{
+    g_auto(GStrv) names = spool_queue_names(settling->spool, error);
+    g_autofree char *joined = names ? g_strjoinv(" ", names) : NULL;
+    if (joined)
+        want(settling, joined);
+    return joined != NULL;
+}
+
+static bool settle_wanted(Settling *settling, GError **error)
+{
+    GHashTableIter iter;
+    gpointer name;
+    bool done = true;
+    g_hash_table_iter_init(&iter, settling->wanted);
+    while (g_hash_table_iter_next(&iter, &name, NULL)) {
+        Queue *queue = settle(settling->store, settling->spool, name, settling->left, done ? error : NULL);
+        done = done && queue;
+        if (!queue) /* its rows stay until the next time */
+            continue;
+        g_ptr_array_add(settling->queues, queue);
+        g_hash_table_add(settling->sound, g_strdup(name));
+    }
+    return done;
+}
+
+static bool is_over(const Settling *settling, const OutboxUnit *unit)
+{
+    g_auto(GStrv) names = g_strsplit(unit->queues, " ", -1);
+    for (char **name = names; *name; name++)
+        if (**name && !g_hash_table_contains(settling->sound, *name))
+            return false;
+    return !g_hash_table_contains(settling->left, unit->tag);
+}
+
+static bool sync_queues(const Settling *settling, GError **error)
+{
+    g_autofree FsSync *syncs = g_new0(FsSync, settling->queues->len);
+    for (guint i = 0; i < settling->queues->len; i++)
+        syncs[i] = (FsSync){.fd = queue_fd(settling->queues->pdata[i]), .directory = true};
+    return settling->queues->len == 0 || fs_sync_group(syncs, settling->queues->len, error);
+}
+
+static bool remove_rows(const Settling *settling, GError **error)
+{
+    bool done = store_begin(settling->store, error);
+    if (!done)
+        return false;
+    for (guint i = 0; done && i < settling->units->len; i++) {
+        const OutboxUnit *unit = settling->units->pdata[i];
+        done = !is_over(settling, unit) || outbox_unit_remove(settling->store, unit->tag, error);
+    }
+    if (done)
+        return store_commit(settling->store, error);
+    store_rollback(settling->store);
+    return false;
+}
+
+/* The order is what makes it safe to remove a row: it was committed when it was read, so all its files were there; then
+ * none was seen, so all were renamed or unlinked; then that was synced. A row that was given up may go before its
+ * files, because its writer is dead for certain (its lock was free, and a writer holds that until its commit is over):
+ * should the tag be asked for again, it is given up again. */
+static bool settle_all(Settling *settling, bool thorough, GError **error)
+{
+    g_autoptr(GError) first = NULL;
+    for (guint i = 0; i < settling->units->len; i++)
+        want(settling, ((const OutboxUnit *)settling->units->pdata[i])->queues);
+    if (thorough && !want_all(settling, error))
+        return false;
+    bool settled = settle_wanted(settling, &first);
+    if (settling->units->len > 0 && (!sync_queues(settling, error) || !remove_rows(settling, error)))
+        return false;
+    if (!settled)
+        g_propagate_error(error, g_steal_pointer(&first));
+    return settled;
+}
+
+bool unit_settle(Store *store, Spool *spool, bool thorough, GError **error)
+{
+    g_autoptr(GPtrArray) units = outbox_units(store, error), queues = g_ptr_array_new();
+    g_autoptr(GHashTable) wanted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) sound = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) left = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    Settling settling = {store, spool, units, wanted, queues, sound, left};
+    return units && settle_all(&settling, thorough, error);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/file_name.h"
+
+#include <string.h>
+
+#include "mail/header.h"
+#include "mail/parameter.h"
+
+static void file_name_free(void *data)
+{
+    FileName *name = data;
+    g_free(name->text);
+    g_free(name);
+}
+
+GPtrArray *file_names_new(void)
+{
+    return g_ptr_array_new_with_free_func(file_name_free);
+}
+
+static void append(GPtrArray *names, const char *text, bool certain)
+{
+    FileName *name = g_new(FileName, 1);
+    *name = (FileName){header_decode(text), certain};
+    g_ptr_array_add(names, name);
+}
+
+/* Append the text as a name, and what programs may make of it. */
+static void append_readings(GPtrArray *names, const char *text, bool certain)
+{
+    append(names, text, certain);
+    g_autofree char *file = strchr(text, ':') ? g_strndup(text, strcspn(text, ":")) : NULL;
+    if (file)
+        append(names, file, false); /* "x.exe:y.txt" is a stream of the file "x.exe" to Windows */
+    g_autofree char *decoded = strchr(text, '%') ? g_uri_unescape_string(text, NULL) : NULL;
+    if (decoded && g_utf8_validate(decoded, -1, NULL))
+        append(names, decoded, false);
+}
+
+/* By the grammar: each parameter, as a whole or in pieces. */
+static void add_parameters(GPtrArray *names, const char *value, bool certain)
+{
+    static const char *const parameters[] = {"filename", "name"};
+    g_autoptr(ContentType) type = content_type_parse(value);
+    for (size_t at = 0; at < G_N_ELEMENTS(parameters); at++) {
+        g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+        content_type_texts(type, parameters[at], texts);
+        for (guint text = 0; text < texts->len; text++)
+            append_readings(names, texts->pdata[text], certain);
+    }
+}
+
+/* Without a grammar: all from the sign behind "name", or "name*1*", to the next semicolon. */
+static void add_rests(GPtrArray *names, const char *value)
+{
+    for (const char *at = value; (at = strcasestr(at, "name"));) {
+        at += strlen("name");
+        const char *sign = at + strspn(at, "*0123456789 \t\"");
+        if (*sign != '=')
+            continue;
+        at = sign + strcspn(sign, ";");
+        g_autofree char *rest = g_strndup(sign + 1, (gsize)(at - sign - 1));
+        g_auto(GStrv) pieces = g_strsplit(rest, "\"", -1);
+        g_autofree char *text = g_strjoinv("", pieces);
+        append_readings(names, g_strstrip(text), false);
+    }
+}
+
+/* The value without line ends, and without the blanks behind them if those go, too. */
+static char *unfold(const char *value, bool blanks)
+{
+    GString *text = g_string_new(NULL);
+    for (const char *at = value; *at; at++) {
+        if (*at != '\r' && *at != '\n')
+            g_string_append_c(text, *at);
+        else if (blanks)
+            at += strspn(at + 1, "\r\n \t");
+    }
+    return g_string_free(text, FALSE);
+}
+
+void file_names_add(GPtrArray *names, const char *field, const char *value)
+{
+    static const char *const fields[] = {"Content-Disposition", "Content-Type", "Content-Name", "X-Sun-Data-Name"};
+    size_t kind = 0, length = strcspn(field, " \t");
+    while (kind < G_N_ELEMENTS(fields) &&
+           (g_ascii_strncasecmp(field, fields[kind], length) != 0 || strlen(fields[kind]) != length))
+        kind++;
+    if (kind == G_N_ELEMENTS(fields))
+        return;
+    g_autofree char *line = unfold(value, false), *tight = unfold(value, true);
+    if (kind >= 2)
+        append_readings(names, g_strstrip(line), false);
+    add_parameters(names, line, true);
+    add_rests(names, line);
+    if (strcmp(tight, line) != 0) {
+        add_parameters(names, tight, false);
+        add_rests(names, tight);
+    }
+}
+
+/* Does a character at the end of a name get lost when the file is kept? */
+static bool is_lost(gunichar character)
+{
+    return g_unichar_isspace(character) || g_unichar_iszerowidth(character) || g_unichar_iscntrl(character) ||
+           (character < 128 && strchr(".\"'/\\", (int)character));
+}
+
+char *file_name_ending(const char *name)
+{
+    const char *end = name + strlen(name);
+    while (end > name && is_lost(g_utf8_get_char(g_utf8_prev_char(end))))
+        end = g_utf8_prev_char(end);
+    const char *dot = memrchr(name, '.', (size_t)(end - name));
+    return dot ? g_strndup(dot + 1, (size_t)(end - dot - 1)) : g_strdup("");
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The names that mail programs may give to the file in a part. RFC 2183 has one, the parameter "filename" of
+ * Content-Disposition; programs also take "name" of Content-Type and of some older fields, one or another of several,
+ * encoded words within quotes, pieces in any order, what stands behind a quote that does not end. Whoever refuses a
+ * file by its name has to look at all of them.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct FileName {
+    char *text;   /* UTF-8 */
+    bool certain; /* by the standards, or by most programs; else some program may read the field like this */
+} FileName;
+
+/* A list of FileName that frees them. */
+GPtrArray *file_names_new(void);
+
+/* Append the names that a header field may hold, none when the field is of another kind. field is its name, value what
+ * stands behind the colon, with its folds. */
+void file_names_add(GPtrArray *names, const char *field, const char *value);
+
+/* The ending of a name, without its dot: "exe" of "x.EXE. " is "EXE", which is how Windows keeps such a file. "" when
+ * there is none. g_free() */
+char *file_name_ending(const char *name);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The mark that all mail of this site bears when it leaves, so that it is known when it comes back: which places of the
+ * site it has passed, how many, and which mail the first of them was.
+ *
+ *   Listrunner-Loop: 1.lBv4Qm0f...
+ *
+ * The value is sealed (base/seal.h) with a key made from the site's secret, so that it tells a reader nothing (a
+ * copy of an anonymous list does not say which mail it was made from), nobody can make one, and two marks of one
+ * mail cannot be seen to be of one mail. It holds, one a line:
+ *
+ *   2                              how many places it passed, one after the other
+ *   8f0c...                        hash of the Message-ID with which it left
+ *   p65c1a7b2... l65c1a7b2...      the places
+ *   0                              how often a new mail was made of another one: a letter about it, a digest with it
+ *   abc@example.org                the first mail of all, by its Message-ID as lists record it (the root)
+ *   abc@example.org                what lists record it by (the origin)
+ *
+ * How many mails can become of one. A copy of a post has the origin of the post, whatever its Message-ID, and a list
+ * takes an origin once: of N lists, each takes it once. A letter about it or a digest with it has an origin of its
+ * own, so that the owners of one list hear of all others; of N lists there are few for each, which each list takes
+ * once. A letter about such a letter, or a digest with it, and all that follows, have one origin together, made from
+ * the root. So a mail comes to rest after a number of mails that grows with the square of the number of lists, and
+ * not with the ways through them.
+ *
+ * A field that this site did not make is counted and has no further effect. A mark that was taken from one mail and
+ * put on another one is believed as far as it says where that mail has been, which may stop that mail; the first
+ * Message-ID is believed only with the Message-ID that the mark left with, for lists take a mail with the same first
+ * one for the same mail.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "mail/message.h"
+
+#define LOOP_MARK_FIELD "Listrunner-Loop"
+
+/* A mail that passed as many places is stopped. */
+#define LOOP_DEPTH_MAX 10
+
+typedef enum LoopPlace {
+    LOOP_POSTING = 'p', /* it was posted to the list */
+    LOOP_OWNER = 'o',   /* it was sent to the list's owners */
+    LOOP_LETTER = 'l',  /* the list wrote it, or wrote it about such a mail */
+    LOOP_SITE = 's',    /* it was sent to those who run the site; id is "" */
+} LoopPlace;
+
+typedef struct LoopKeys LoopKeys;
+
+/* secrets: of GBytes, the newest first (store/secret.h): it makes, all of them read. */
+LoopKeys *loop_keys_new(const GPtrArray *secrets);
+void loop_keys_free(LoopKeys *keys);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LoopKeys, loop_keys_free)
+
+/* Where a mail has been; all zero: nowhere. */
+typedef struct LoopMark {
+    unsigned depth;    /* how many places, one after the other; 0: no mark of ours was on it */
+    GPtrArray *places; /* of char *; NULL: none */
+    unsigned level;    /* how often a new mail was made */
+    char *root;        /* NULL: not known */
+    char *origin;      /* NULL: not known, and then it is the mail's own Message-ID */
+    unsigned strange;  /* fields of that name that are not ours, or were changed */
+} LoopMark;
+
+void loop_mark_clear(LoopMark *mark);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LoopMark, loop_mark_clear)
+
+/* Add what the fields of a message say; depth and level are the greatest of all. The root is that of the first one of
+ * the greatest level; it is the message itself where no field tells another. */
+void loop_mark_read(const LoopKeys *keys, const Message *message, LoopMark *mark);
+
+/* The mark is to be that of a new mail, made of those that were read. */
+void loop_mark_derive(LoopMark *mark);
+
+/* Return the Message-ID as lists record it: its hash where it is long or no text. NULL: there is none. g_free() */
+char *loop_mark_key(const Message *message);
+
+/* Has the mail been at a place of the list with this id (List.id)? */
+bool loop_mark_has(const LoopMark *mark, LoopPlace place, const char *id);
+
+/* Return the field's value for a mail that leaves a place with this Message-ID (NULL: it has none). mark: where it
+ * had been before. origin: NULL where it is to be known by its own Message-ID. g_free() */
+char *loop_mark_make(const LoopKeys *keys, const LoopMark *mark, LoopPlace place, const char *id,
+                     const char *message_id, const char *origin);
+
+/* See to it that the message has this value, and no other field of the name. */
+void loop_mark_put(Message *message, const char *value);

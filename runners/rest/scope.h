@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The rights to call, and to see and set each field: the rows of the tables at the end of each resource, and the only
+ * functions that ask them. lists/authority.h has the rights.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "lists/authority.h"
+#include "store/store.h"
+#include "store/token.h"
+
+typedef struct Call Call; /* rest.h */
+typedef void RestFunction(Call *call);
+
+/* How what a route is about is found in the call. */
+typedef enum RestObject {
+    OF_SITE = 1,   /* the site, and whatever belongs to no list or domain: people, queues */
+    OF_DOMAIN,     /* the domain of the first argument */
+    OF_LIST,       /* the list of the first argument */
+    OF_MEMBER,     /* the list of the member whose id is the first argument */
+    OF_NAMED_LIST, /* the list of the parameter list_id */
+    OF_NEW_LIST,   /* the domain of the parameter fqdn_listname: the list is not there yet */
+} RestObject;
+
+/* A field of an answer, or a parameter. "*": all that have no row of their own. */
+typedef struct RestField {
+    const char *name;
+    unsigned read, write; /* rights (lists/authority.h). To choose by it with GET is to read */
+} RestField;
+
+/* A path is segments separated by "/"; "{name}" stands for any segment, "{name*}" at the end for all that is left. */
+typedef struct RestRoute {
+    const char *verb, *path;
+    RestObject of;
+    unsigned who;            /* the right to call it */
+    const RestField *fields; /* of the objects that it shows or changes; ended by one without name; NULL: none */
+    RestFunction *function;
+    const char *about; /* a sentence for the description of the interface; NULL: as Mailman's */
+} RestRoute;
+
+/* May the caller call this? Sets route and by of the call. False: 403 or 503 was answered. */
+bool scope_allows(Call *call, const RestRoute *route);
+/* May the caller see, or set, this field of what the call's route shows? */
+bool scope_reads(const Call *call, const char *field);
+bool scope_writes(const Call *call, const char *field);
+/* Is there a row for the field? */
+bool scope_knows(const Call *call, const char *field);
+/* Take away from the object what the caller may not see. */
+void scope_show(const Call *call, json_t *object);
+/* May the caller set (with GET: choose by) the parameter? False: 403 was answered. */
+bool scope_takes(Call *call, const char *name);
+/* Set *covers: is the list, which may be gone, in the scope of the token? */
+bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The account of what strangers cost: how often something was done for somebody who has proved nothing, in the hour or
+ * day of the clock. Each kind is counted by what a stranger cannot vary freely: the mailbox that is written to
+ * (mailbox_base(), base/mailbox.h), or the network that a mail comes from (peer_network(), base/peer.h). Whoever counts
+ * knows the limit, and whether to count at all: a row is one kind and one `who`.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef enum AccountKind {
+    ACCOUNT_ANSWERS,       /* a day: letters that answer a mailbox */
+    ACCOUNT_CONFIRMATIONS, /* a day: letters to a mailbox that ask to confirm, of one kind and list */
+    ACCOUNT_FOR_OTHERS,    /* a day: such letters that somebody else than the mailbox asked for, of all lists */
+    ACCOUNT_HOST_LETTERS,  /* a day: letters that mail of a network caused */
+    ACCOUNT_GUESSES,       /* an hour: unknown tokens that a mailbox or a network brought */
+    ACCOUNT_PASSWORDS,     /* an hour: wrong passwords of moderators that a network brought to one list */
+} AccountKind;
+#define ACCOUNT_KINDS (ACCOUNT_PASSWORDS + 1)
+
+/* "answers", ...: for metrics. */
+const char *account_kind_text(AccountKind kind);
+
+/* Count one more, and say how many there are in the hour or day of now. */
+bool account_add(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error);
+bool account_count(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error);
+
+/* Of a kind: how many are counted, what they come to together, and the most of one, in the hour or day of now. */
+typedef struct AccountSum {
+    int64_t counted, total, greatest;
+} AccountSum;
+bool account_sum(Store *store, AccountKind kind, int64_t now, AccountSum *sum, GError **error);
+
+/* Remove what is counted for exactly this `who`. */
+bool account_forget(Store *store, const char *who, GError **error);
+
+/* Remove the counts of hours and days that are over. */
+bool account_expire(Store *store, int64_t now, GError **error);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The settings of lists: one table, from which forms and manual pages are made, too (store/list.h sets them). */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum SettingType {
+    SETTING_BOOL, SETTING_INTEGER, SETTING_INTERVAL, SETTING_TEXT, SETTING_LINE, SETTING_WORDS, SETTING_CHOICE,
+    SETTING_PASSWORD, /* only its hash is kept, and nobody gets to see it */
+} SettingType;
+
+#define LIST_INTEGER_MAX INT64_C(1000000000)
+
+/* How far the harm of a wrong value reaches, which says who may set it. */
+typedef enum SettingReach {
+    REACHES_LIST = 1, /* the list's members, posts and letters */
+    REACHES_SITE,     /* others, too: accounts and routes that all lists share */
+} SettingReach;
+
+typedef struct ListSetting {
+    SettingReach reach;
+    const char *name;
+    SettingType type;
+    size_t offset;        /* in List */
+    const char *fallback; /* default as text; $Name is list_name with its first letter in upper case */
+    const char *choices;  /* CHOICE: "never|private|public", in the order of the enum; WORDS: "patterns" or NULL
+                             (any); LINE: "address", "language" or NULL */
+    const char *about;    /* what it does, in sentences, for people */
+    int64_t min, max;     /* INTEGER: the range; max 0: from 0 to LIST_INTEGER_MAX */
+    const char *unit;     /* of a number: "days" */
+    const char *placeholders; /* TEXT: what is filled in, "list_name list_id"; NULL: nothing */
+    const char *example;  /* a value; NULL: the type and the default say enough */
+} ListSetting;
+
+extern const ListSetting list_settings[]; /* ended by an element without name */
+
+/* The row of a setting; FAIL_MISSING: there is no such. */
+const ListSetting *list_setting_find(const char *name, GError **error);
+/* Check a value and return it as list_get() would, g_free(); NULL with FAIL_NEVER, which names what is allowed. A
+ * password comes back as it is; list_set() keeps its hash. */
+char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error);

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/prepared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "switchboard/suffix_internal.h"
+
+#define GROUP 100 /* files that are open, and synced, at a time */
+
+typedef struct PreparedFile {
+    Queue *queue;
+    EntryName name;
+    char file[FILE_NAME_SIZE];
+} PreparedFile;
+
+struct Prepared {
+    Spool *spool;
+    int lock;
+    char tag[PREPARED_TAG_DIGITS + 1];
+    GArray *files; /* of PreparedFile: not published yet */
+    GPtrArray *queues;
+};
+
+/* ---- locks ---- */
+
+/* One byte stands for each tag, so that no file is made or removed for a lock: there is no moment at which a temporary
+ * is there and its lock is not. Sixty bits of the tag fit into an offset. */
+static off_t place_of(const char *tag)
+{
+    char digits[16];
+    g_strlcpy(digits, tag, sizeof digits);
+    return (off_t)g_ascii_strtoull(digits, NULL, 16);
+}
+
+static int open_locks(Spool *spool, GError **error)
+{
+    int fd = TEMP_FAILURE_RETRY(
+        openat(spool_fd(spool), PREPARED_LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
+    if (fd < 0)
+        fail_errno(error, FAIL_LATER, "open %s/" PREPARED_LOCK_FILE, spool_path(spool));
+    return fd;
+}
+
+/* FAIL_RACE: another has it. */
+static bool set_lock(int fd, const char *tag, short type, GError **error)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = place_of(tag), .l_len = 1};
+    if (TEMP_FAILURE_RETRY(fcntl(fd, F_OFD_SETLK, &lock)) == 0)
+        return true;
+    FailCode code = errno == EAGAIN || errno == EACCES ? FAIL_RACE : FAIL_LATER;
+    return fail_errno(error, code, "lock " PREPARED_LOCK_FILE);
+}
+
+static bool make_tag(char tag[PREPARED_TAG_DIGITS + 1], GError **error)
+{
+    unsigned char octets[PREPARED_TAG_DIGITS / 2];
+    if (getrandom(octets, sizeof octets, 0) != sizeof octets) /* of this size it is never cut short */
+        return fail_errno(error, FAIL_LATER, "getrandom");
+    for (size_t at = 0; at < sizeof octets; at++)
+        g_snprintf(tag + 2 * at, 3, "%02x", octets[at]);
+    return true;
+}
+
+Prepared *prepared_new(Spool *spool, GError **error)
+{
+    g_autoptr(Prepared) prepared = g_new0(Prepared, 1);
+    prepared->spool = spool;
+    prepared->files = g_array_new(FALSE, FALSE, sizeof(PreparedFile));
+    prepared->queues = g_ptr_array_new();
+    prepared->lock = open_locks(spool, error);
+    if (prepared->lock < 0 || !make_tag(prepared->tag, error) ||
+        !set_lock(prepared->lock, prepared->tag, F_WRLCK, error))
+        return NULL;
+    return g_steal_pointer(&prepared);
+}
+
+void prepared_free(Prepared *prepared)
+{
+    if (!prepared)
+        return;
+    if (prepared->lock >= 0)
+        close(prepared->lock);
+    g_array_unref(prepared->files);
+    g_ptr_array_unref(prepared->queues);
+    g_free(prepared);
+}
+
+const char *prepared_tag(const Prepared *prepared)
+{
+    return prepared->tag;
+}
+
+char *prepared_queues(const Prepared *prepared)
+{
+    GString *names = g_string_new(NULL);
+    for (guint i = 0; i < prepared->queues->len; i++)
+        g_string_append_printf(names, "%s%s", i > 0 ? " " : "", queue_name(prepared->queues->pdata[i]));
+    return g_string_free(names, FALSE);
+}
+
+/* ---- write ---- */
+
+/* Returns the open file, or -1. */
+static int write_draft(Prepared *prepared, Draft *draft, GError **error)
+{
+    PreparedFile file = {.queue = spool_target(prepared->spool, draft_queue(draft), error)};
+    if (!file.queue)
+        return -1;
+    file.name = *draft_name(draft);
+    suffix_prepared(&file.name, prepared->tag, file.file);
+    int fd = draft_write(draft, file.queue, file.file, error);
+    if (fd < 0)
+        return -1;
+    g_array_append_val(prepared->files, file);
+    if (!g_ptr_array_find(prepared->queues, file.queue, NULL))
+        g_ptr_array_add(prepared->queues, file.queue);
+    return fd;
+}
+
+static bool write_group(Prepared *prepared, GPtrArray *drafts, guint from, GError **error)
+{
+    FsSync syncs[2 * GROUP];
+    guint count = MIN(drafts->len - from, GROUP), files = 0;
+    g_autoptr(GPtrArray) queues = g_ptr_array_new();
+    bool done = true;
+    while (done && files < count) {
+        int fd = write_draft(prepared, drafts->pdata[from + files], error);
+        done = fd >= 0;
+        if (!done)
+            continue;
+        syncs[files++] = (FsSync){.fd = fd};
+        Queue *queue = g_array_index(prepared->files, PreparedFile, prepared->files->len - 1).queue;
+        if (!g_ptr_array_find(queues, queue, NULL))
+            g_ptr_array_add(queues, queue);
+    }
+    for (guint i = 0; i < queues->len; i++)
+        syncs[files + i] = (FsSync){.fd = queue_fd(queues->pdata[i]), .directory = true};
+    done = done && fs_sync_group(syncs, files + queues->len, error);
+    for (guint i = 0; i < files; i++)
+        close(syncs[i].fd);
+    return done;
+}
+
+bool prepared_write(Prepared *prepared, GPtrArray *drafts, GError **error)
+{
+    for (guint from = 0; from < drafts->len; from += GROUP)
+        if (!write_group(prepared, drafts, from, error)) {
+            prepared_withdraw(prepared);
+            return false;
+        }
+    return true;
+}
+
+/* ---- publish or withdraw ---- */
+
+/* The file may have been published or unlinked by another, who was told the same. */
+static bool is_gone(const GError *error)
+{
+    return g_error_matches(error, FAIL, FAIL_MISSING);
+}
+
+static bool publish(PreparedFile *file, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    if (suffix_publish(file->queue, &file->name, file->file, &fault) || is_gone(fault))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}
+
+static bool withdraw(const PreparedFile *file, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    if (fs_unlink(queue_fd(file->queue), file->file, &fault) || is_gone(fault))
+        return true;
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(file->queue));
+    return false;
+}
+
+void prepared_publish(Prepared *prepared)
+{
+    for (guint i = 0; i < prepared->files->len; i++) {
+        g_autoptr(GError) error = NULL;
+        if (!publish(&g_array_index(prepared->files, PreparedFile, i), &error))
+            log_error("%s; it is stored, and put into its queue later", error->message);
+    }
+    g_array_set_size(prepared->files, 0);
+}
+
+void prepared_withdraw(Prepared *prepared)
+{
+    for (guint i = 0; i < prepared->files->len; i++) {
+        g_autoptr(GError) error = NULL;
+        if (!withdraw(&g_array_index(prepared->files, PreparedFile, i), &error))
+            log_warn("%s; it belongs to nothing, and is removed later", error->message);
+    }
+    g_array_set_size(prepared->files, 0);
+}
+
+/* ---- settle ---- */
+
+bool prepared_is_tag(const char *rest)
+{
+    char tag[PREPARED_TAG_DIGITS + 1];
+    return suffix_parse_prepared(rest, tag);
+}
+
+static void note_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    GHashTable *units = data; /* tag -> GArray of PreparedFile */
+    char tag[PREPARED_TAG_DIGITS + 1];
+    if (!suffix_parse_prepared(rest, tag))
+        return;
+    GArray *files = g_hash_table_lookup(units, tag);
+    if (!files) {
+        files = g_array_new(FALSE, FALSE, sizeof(PreparedFile));
+        g_hash_table_insert(units, g_strdup(tag), files);
+    }
+    PreparedFile found = {.queue = queue, .name = *name};
+    g_strlcpy(found.file, file, sizeof found.file);
+    g_array_append_val(files, found);
+}
+
+/* Its writer may have published or withdrawn it since it was listed. */
+static void forget_gone(GArray *files)
+{
+    for (guint i = files->len; i > 0; i--) {
+        const PreparedFile *file = &g_array_index(files, PreparedFile, i - 1);
+        if (faccessat(queue_fd(file->queue), file->file, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)
+            g_array_remove_index_fast(files, i - 1);
+    }
+}
+
+/* Who is asked. */
+typedef struct Judge {
+    PreparedDecide *decide;
+    void *data;
+} Judge;
+
+/* With the lock held, so the writer is dead. */
+static bool settle_files(GArray *files, const char *tag, const Judge *judge, GError **error)
+{
+    bool committed, done = true;
+    forget_gone(files);
+    if (files->len == 0)
+        return true;
+    if (!judge->decide(judge->data, tag, &committed, error))
+        return false;
+    log_info("queue %s: %u prepared entries of a change that was cut short are %s",
+             queue_name(g_array_index(files, PreparedFile, 0).queue), files->len,
+             committed ? "published" : "removed, for it was not made");
+    for (guint i = 0; i < files->len; i++) {
+        PreparedFile *file = &g_array_index(files, PreparedFile, i);
+        done = (committed ? publish(file, done ? error : NULL) : withdraw(file, done ? error : NULL)) && done;
+    }
+    return done;
+}
+
+/* *living: its writer, or another who settles it, has the lock. */
+static bool settle_unit(GArray *files, const char *tag, const Judge *judge, bool *living, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    auto_fd lock = open_locks(queue_spool(g_array_index(files, PreparedFile, 0).queue), error);
+    *living = false;
+    if (lock < 0)
+        return false;
+    if (set_lock(lock, tag, F_WRLCK, &fault))
+        return settle_files(files, tag, judge, error);
+    *living = g_error_matches(fault, FAIL, FAIL_RACE);
+    if (!*living)
+        g_propagate_error(error, g_steal_pointer(&fault));
+    return *living;
+}
+
+bool prepared_settle(Queue *queue, PreparedDecide *decide, void *data, GHashTable *left, GError **error)
+{
+    g_autoptr(GHashTable) units = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
+    const Judge judge = {decide, data};
+    GHashTableIter iter;
+    gpointer tag, files;
+    bool done = true;
+    if (!queue_visit(queue, note_file, units, error))
+        return false;
+    g_hash_table_iter_init(&iter, units);
+    while (g_hash_table_iter_next(&iter, &tag, &files)) {
+        bool living, settled = settle_unit(files, tag, &judge, &living, done ? error : NULL);
+        if (left && (living || !settled))
+            g_hash_table_add(left, g_strdup(tag));
+        done = done && settled;
+    }
+    return done;
+}

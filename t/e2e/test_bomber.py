@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""A stranger sends whatever costs something, for a day: mail that is held, asks, guesses or is answered, and requests
+to REST. It stays within bounds, keeps nobody else from leaving and joining, and leaves nothing when its time is
+over."""
+import re
+import smtplib
+import sqlite3
+
+from support.clock import DAY
+from support.instance import HOST
+from support.rest import Rest, serving
+
+ANNE, VICTIM, OLGA = "anne@members.example.org", "victim@example.org", "olga@owners.example.org"
+BOMBER = "Received: from x (x [198.51.100.{}]) by mx.example.com; Thu, 1 Jan 2026 00:00:00 +0000"
+HOME = "Received: from y (y [192.0.2.1]) by mx.example.com; Thu, 1 Jan 2026 00:00:00 +0000"
+LISTS = (f"test@{HOST}", f"other@{HOST}")
+LETTERS_OF_HOST = 60
+JOBS = ("held-expiry", "requests", "strangers", "tickets", "autoresponses", "outbox", "outbox", "records")
+OWN = ("job", "outbox_unit")  # tables with rows of the timer, and of the orders that this test gives it
+
+
+def rows(instance):
+    with sqlite3.connect(f"file:{instance.directory}/lib/listrunner.db?mode=ro", uri=True) as database:
+        tables = [name for name, in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        return {name: database.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+                for name in tables if name not in OWN}
+
+
+def size(instance):
+    return (instance.directory / "lib" / "listrunner.db").stat().st_size
+
+
+def figure(instance, name):
+    return float(re.search(rf"^listrunner_{re.escape(name)} (\S+)$", instance.cli("metrics"), re.M)[1])
+
+
+class Bomber:
+    """Sends over one connection, in the name of whomever it likes."""
+
+    def __init__(self, client):
+        self.client, self.sent, self.refused = client, 0, 0
+
+    def send(self, sender, to, *lines, text="x", host=7):
+        self.sent += 1
+        head = [BOMBER.format(host), f"From: {sender}", f"Message-ID: <{self.sent}@bomber.example>", *lines]
+        octets = "\r\n".join(head + ["", text, ""]).encode()
+        try:
+            self.client.sendmail(sender, [to], octets)
+        except (smtplib.SMTPDataError, smtplib.SMTPRecipientsRefused, smtplib.SMTPSenderRefused) as refusal:
+            assert "552" in str(refusal), refusal
+            self.refused += 1
+
+    def a_day(self):
+        for at in range(120):
+            name = "test" if at % 2 else "other"
+            self.send(f"evil{at}@example.net", f"{name}@{HOST}", f"To: {name}@{HOST}", text="spam\r\n" * 4000)
+            self.send(f"evil{at}@example.net", f"{name}@{HOST}", f"To: {name}@{HOST}", "Approved: sesame")
+            self.send(VICTIM, f"{name}-request@{HOST}", text="help\r\nbuy this")
+            self.send(f"vic.tim+{at}@example.org", f"{name}-join@{HOST}", host=7 + at % 100)
+            self.send(f"evil{at}@example.net", f"{name}-request@{HOST}", text=f"join address=victim+{at}@example.org")
+            self.send(ANNE, f"{name}-leave@{HOST}")
+            self.send(ANNE, f"{name}-request@{HOST}", text="help")
+            self.send(f"evil{at}@example.net", f"{name}-confirm+{at:a>26}@{HOST}".replace("0", "b").replace("1", "c"))
+        for at in range(10):
+            self.send("evil@example.net", f"test@{HOST}", text="spam\r\n" * 40000)
+
+
+def confirm(instance, sink, to):
+    """The person answers the letter that came to the address, from home."""
+    instance.wait_idle()
+    asked = [letter for letter in sink.take_mail()[to] if "confirm" in letter["Subject"]][-1]
+    answer(instance, to, asked["From"].addresses[0].addr_spec, asked["Subject"])
+    instance.wait_idle()
+
+
+def answer(instance, sender, to, subject=""):
+    head = [HOME, f"From: {sender}", f"Subject: Re: {subject}", f"Message-ID: <{to}{subject[:4]}>", "", "", ""]
+    octets = "\r\n".join(head).encode()
+    instance.lmtp_send(octets, to, sender=sender)
+
+
+def test_a_day_of_a_bomber(clock, instances, sink, tmp_path):
+    clock.seconds(DAY - clock.now() % DAY + DAY // 2)  # noon
+    settings = serving(tmp_path)
+    settings.setdefault("site", {}).update(max_letters_per_host_per_day=LETTERS_OF_HOST, site_owner=OLGA)
+    instance = instances(sink.port, settings=settings).start()
+    api = Rest(instance)
+    for address in LISTS:
+        instance.create_list(address.split("@")[0], [ANNE], owner=OLGA, settings=[
+            "max_message_size=40", "max_held_size=1", "refuse_message_size=100", "max_days_to_hold=3",
+            "admin_immed_notify=no", "default_nonmember_action=hold",
+            "moderator_password=open", "send_goodbye_message=no", "send_welcome_message=no"])
+    assert api.call("GET", "lists").status == 200
+    instance.wait_idle()
+    sink.purge()
+    rows_before, size_before = rows(instance), size(instance)
+
+    with instance.lmtp() as client:
+        bomber = Bomber(client)
+        bomber.a_day()
+    for _ in range(50):
+        assert Rest(instance, password="guess").call("GET", "lists").status in (401, 429)
+    instance.wait_idle(120)
+    assert bomber.refused == 10
+    assert figure(instance, "held_bytes") == figure(instance, "held_bytes_strangers") <= 2 * (1 << 19)
+    assert figure(instance, 'account_greatest{kind="host_letters"}') <= LETTERS_OF_HOST + 1
+    assert figure(instance, 'account_greatest{kind="passwords"}') <= 2 * 10
+    letters = sink.take_mail()
+    victims = sum(len(found) for to, found in letters.items() if to.replace(".", "").startswith("victim"))
+    assert victims <= 10 + 1 + 10 + 10, letters.keys()
+    asked = [letter for letter in letters[ANNE] if "confirm" in letter["Subject"]]
+    assert len(asked) == 2 and len(letters[ANNE]) <= 2 + 10 + 1
+
+    assert api.call("GET", "lists").status == 200
+    answer(instance, ANNE, asked[0]["From"].addresses[0].addr_spec, asked[0]["Subject"])
+    instance.wait_idle()
+    left = [address for address in LISTS if ANNE not in instance.cli("member", "ls", address, "--names")]
+    assert len(left) == 1
+    answer(instance, ANNE, left[0].replace("@", "-join@"))
+    instance.wait_idle()
+    if ANNE not in instance.cli("member", "ls", left[0], "--names"):
+        confirm(instance, sink, ANNE)
+    assert ANNE in instance.cli("member", "ls", left[0], "--names")
+
+    for _ in range(2):  # spent tokens are known for a while after they were
+        clock.seconds(clock.offset + 70 * DAY)
+        for job in JOBS:
+            instance.run_job(job)
+    rows_after = rows(instance)
+    grown = {name: (rows_before[name], count) for name, count in rows_after.items() if count > rows_before[name]}
+    assert not grown
+    assert figure(instance, "held_bytes") == figure(instance, "strangers") == 0
+    assert size(instance) < size_before + 2_000_000

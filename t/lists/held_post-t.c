@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Held posts of two lists: which of them expire, and what becomes of one that is accepted. */
+#include "lists/held_post.h"
+
+#include "runners/keys.h"
+#include "t/lists/fixture.h"
+
+#define OTHER "other.example.com"
+#define DAY (86400 * CLOCK_SECOND)
+
+static void make_other(World *world)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(List) other = list_create(world->store, "other@example.com", &error);
+    g_assert_no_error(error);
+}
+
+/* Held so long ago; asked_until 0: it waits for a moderator. */
+static int64_t hold(World *world, const char *list, int64_t age, int64_t asked_until)
+{
+    GError *error = NULL;
+    static const char text[] = "From: a@example.org\r\nSubject: hello\r\n\r\nHi\r\n";
+    g_autoptr(GBytes) message = g_bytes_new_static(text, sizeof text - 1);
+    Held held = {.list_id = (char *)list,
+                 .sender = (char *)"a@example.org",
+                 .subject = (char *)"hello",
+                 .reason = (char *)"because",
+                 .meta = (char *)"{\"arrival\":1000000,\"sender\":\"a@example.org\"}",
+                 .held_at = clock_now() - age,
+                 .message = message};
+    assert_ok(held_add(world->store, &held, &error), error);
+    g_autofree char *token = g_strdup_printf("token%026" G_GINT64_FORMAT, held.number);
+    if (asked_until != 0)
+        assert_ok(held_ask(world->store, held.number, token, asked_until, &error), error);
+    return held.number;
+}
+
+static bool is_held(World *world, int64_t number)
+{
+    g_autoptr(Held) held = held_find(world->store, number, NULL);
+    return held != NULL;
+}
+
+static int64_t expire(World *world)
+{
+    GError *error = NULL;
+    int64_t discarded;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(held_post_expire(work, world->list, &discarded, &error), error);
+    return discarded;
+}
+
+static void test_expire(World *world, const void *data)
+{
+    (void)data;
+    make_other(world);
+    int64_t now = clock_now();
+    int64_t asked = hold(world, LIST, DAY, now + DAY), late = hold(world, LIST, DAY, now - 1);
+    int64_t fresh = hold(world, LIST, 3 * DAY, 0), old = hold(world, LIST, 5 * DAY, 0);
+    int64_t foreign_late = hold(world, OTHER, DAY, now - 1), foreign_old = hold(world, OTHER, 5 * DAY, 0);
+    g_assert_cmpint(expire(world), ==, 1);
+    g_assert_true(is_held(world, asked) && is_held(world, fresh) && is_held(world, old));
+    g_assert_false(is_held(world, late));
+    world_set(world, "max_days_to_hold", "4");
+    g_assert_cmpint(expire(world), ==, 1);
+    g_assert_true(is_held(world, asked) && is_held(world, fresh));
+    g_assert_false(is_held(world, old));
+    g_assert_true(is_held(world, foreign_late) && is_held(world, foreign_old));
+    g_assert_cmpint(expire(world), ==, 0);
+}
+
+/* It may have been held for longer than mail lives: its time begins when it is accepted. */
+static void test_accepted(World *world, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    make_other(world);
+    int64_t number = hold(world, LIST, 5 * DAY, 0), foreign = hold(world, OTHER, 5 * DAY, 0);
+    bool told;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(held_post_decide(work, number, HELD_ACCEPT, NULL, &told, &error), error);
+    assert_ok(work_keep(work, "test", &error), error);
+    g_assert_false(is_held(world, number));
+    g_assert_true(is_held(world, foreign));
+    g_autoptr(GPtrArray) rows = kept_of(world->store, world->site.kept_key, "test", &error);
+    unsigned posts = 0;
+    for (unsigned at = 0; at < rows->len; at++) {
+        const OutboxRow *row = rows->pdata[at];
+        if (strcmp(row->queue, "pipeline") != 0)
+            continue;
+        g_autoptr(json_t) meta = meta_parse(row->meta, strlen(row->meta), &error);
+        g_assert_cmpint(meta_integer(meta, META_ARRIVAL, 0), !=, 1000000);
+        g_assert_cmpstr(meta_string(meta, META_LIST, ""), ==, LIST);
+        g_assert_cmpstr(meta_string(meta, KEY_SENDER, ""), ==, "a@example.org");
+        g_assert_true(meta_bool(meta, KEY_MODERATED, false));
+        posts++;
+    }
+    g_assert_cmpuint(posts, ==, 1);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    WORLD_TEST("/held_post/expire", test_expire);
+    WORLD_TEST("/held_post/accepted", test_accepted);
+    return g_test_run();
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The bounces runner without its frame: whose report costs whom points, and what happens by time, once. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "mail/verp.h"
+#include "runners/bounces/score.h"
+#include "runners/keys.h"
+#include "store/bounce.h"
+#include "store/secret.h"
+#include "t/runners/listframe.h"
+
+#define WEEK (7 * 86400 * CLOCK_SECOND)
+#define LONG_AGO (60 * WEEK)
+
+int bounces_main(int argc, char **argv);
+
+static const char *const names[] = {"a@example.org", "b@example.org", "c@example.org", "d@example.org"};
+
+/* Four members of both lists. */
+static void set_up(ListFrame *frame, gconstpointer data)
+{
+    list_frame_open(frame, bounces_main, "[bounces]\nmax_unsigned_recipients = 2\nmax_unsigned_per_day = 2\n");
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
+        g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, names[at], NULL, NULL, NULL));
+        g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, names[at], NULL, NULL, NULL));
+    }
+}
+
+static void tear_down(ListFrame *frame, gconstpointer data)
+{
+    list_frame_close(frame);
+}
+
+/* A report that delivery failed to each of these; as lmtp stores it. */
+static Entry *report(ListFrame *frame, const char *list_id, const char *detail, const char *const *failed, size_t count)
+{
+    g_autoptr(GString) text = g_string_new("From: MAILER-DAEMON@mx.example.org\r\nMIME-Version: 1.0\r\n"
+                                           "Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n"
+                                           "\r\n--b\r\n\r\nIt failed.\r\n--b\r\n"
+                                           "Content-Type: message/delivery-status\r\n\r\n"
+                                           "Reporting-MTA: dns; mx.example.org\r\n\r\n");
+    for (size_t at = 0; at < count; at++)
+        g_string_append_printf(text, "Final-Recipient: rfc822; %s\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n",
+                               failed[at]);
+    g_string_append(text, "--b--\r\n");
+    Draft *draft = fixture_draft("bounces", list_id, text->str);
+    meta_set_string(draft_meta(draft), KEY_SENDER, "");
+    meta_set_string(draft_meta(draft), KEY_TO, TO_BOUNCES);
+    if (detail)
+        meta_set_string(draft_meta(draft), KEY_DETAIL, detail);
+    return list_frame_entry(frame, draft);
+}
+
+static void read_score(ListFrame *frame, const char *list_id, const char *address, BounceScore *score)
+{
+    g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, address, &frame->error);
+    g_assert_no_error(frame->error);
+    g_assert_true(bounce_score_read(frame->store, member->id, score, &frame->error));
+}
+
+/* Of the members whose names are letters: "ab" when these two have points. */
+static void assert_scored(ListFrame *frame, const char *list_id, const char *expected)
+{
+    g_autoptr(GString) scored = g_string_new(NULL);
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
+        g_auto(BounceScore) score = {0};
+        read_score(frame, list_id, names[at], &score);
+        if (score.score > 0)
+            g_string_append_c(scored, names[at][0]);
+    }
+    g_assert_cmpstr(scored->str, ==, expected);
+}
+
+/* One forged report must not cost a whole list points, nor a thousand of them. */
+static void test_unsigned(ListFrame *frame, gconstpointer data)
+{
+    list_frame_run(frame, report(frame, LIST, NULL, names, 3));
+    assert_scored(frame, LIST, "ab");
+    list_frame_run(frame, report(frame, LIST, NULL, names + 2, 1));
+    assert_scored(frame, LIST, "abc");
+    list_frame_run(frame, report(frame, LIST, NULL, names + 3, 1));
+    assert_scored(frame, LIST, "abc");
+    assert_scored(frame, OTHER, "");
+    list_frame_run(frame, report(frame, OTHER, NULL, names + 3, 1));
+    assert_scored(frame, OTHER, "d");
+}
+
+static char *signed_detail(ListFrame *frame, const char *member, int64_t time)
+{
+    g_autoptr(GPtrArray) secrets = secret_all(frame->store, &frame->error);
+    VerpKeys *keys = verp_keys_new(secrets);
+    const VerpList list = {LIST, "test-bounces", "example.com", '+'};
+    g_autoptr(GString) address = g_string_new(NULL);
+    g_assert_true(verp_make(keys, VERP_COPY, &list, member, time, address));
+    verp_keys_free(keys);
+    const char *detail = strchr(address->str, '+') + 1;
+    return g_strndup(detail, strcspn(detail, "@"));
+}
+
+/* The address that came back says who it is about, whatever the mail says; on its own list, and not for ever. */
+static void test_signed(ListFrame *frame, gconstpointer data)
+{
+    g_autofree char *now = signed_detail(frame, names[0], clock_now());
+    g_autofree char *old = signed_detail(frame, names[1], clock_now() - LONG_AGO);
+    g_autofree char *forged = g_strdup(now);
+    char *last = forged + strlen(forged) - 1;
+    *last = *last == 'a' ? 'b' : 'a';
+    list_frame_run(frame, report(frame, OTHER, now, names, 1));
+    list_frame_run(frame, report(frame, LIST, old, names + 1, 1));
+    list_frame_run(frame, report(frame, LIST, forged, names, 1));
+    assert_scored(frame, LIST, "");
+    assert_scored(frame, OTHER, "");
+    list_frame_run(frame, report(frame, LIST, now, names + 1, 1));
+    assert_scored(frame, LIST, "a");
+    for (int at = 0; at < 3; at++) /* they do not count as unsigned ones, and a day costs once */
+        list_frame_run(frame, report(frame, LIST, now, names, 1));
+    list_frame_run(frame, report(frame, LIST, NULL, names + 3, 1));
+    assert_scored(frame, LIST, "ad");
+    g_auto(BounceScore) score = {0};
+    read_score(frame, LIST, names[0], &score);
+    g_assert_cmpint(score.score, ==, SCORE_POINT);
+}
+
+static void set(ListFrame *frame, const char *name, const char *value)
+{
+    g_assert_true(list_set(frame->store, LIST, name, value, &frame->error));
+}
+
+static void set_status(ListFrame *frame, const char *address, DeliveryStatus status)
+{
+    Preferences own = preferences_unset;
+    own.delivery_status = status;
+    g_assert_true(member_set_preferences(frame->store, LIST, ROLE_MEMBER, address, &own, &frame->error));
+}
+
+/* The member gets no mail any more, and something is due now. */
+static void disable(ListFrame *frame, const char *address)
+{
+    g_auto(BounceScore) score = {0};
+    set_status(frame, address, DELIVERY_BY_BOUNCES);
+    read_score(frame, LIST, address, &score);
+    score.disabled_at = score.next_at = clock_now() - CLOCK_SECOND;
+    g_assert_true(bounce_score_write(frame->store, &score, &frame->error));
+}
+
+/* What the clock finds due becomes an entry. */
+static Entry *look(ListFrame *frame)
+{
+    list_frame_restart(frame);
+    runner_frame.spec->idle(&runner_frame);
+    return list_frame_claim(frame, "bounces");
+}
+
+static bool is_member(ListFrame *frame, const char *list_id, const char *address)
+{
+    g_autoptr(Member) member = member_find(frame->store, list_id, ROLE_MEMBER, address, NULL);
+    return member != NULL;
+}
+
+static unsigned letters(ListFrame *frame)
+{
+    return fixture_count(&frame->fixture, "virgin", ".msg");
+}
+
+/* The clock looked twice before the runner came to it: one warning, and one removal. */
+static void test_due_once(ListFrame *frame, gconstpointer data)
+{
+    set(frame, "bounce_you_are_disabled_warnings", "1");
+    set(frame, "bounce_notify_owner_on_removal", "no");
+    disable(frame, names[0]);
+    Entry *first = look(frame), *second = look(frame);
+    list_frame_run(frame, first);
+    g_assert_cmpuint(letters(frame), ==, 1);
+    list_frame_run(frame, second);
+    g_assert_cmpuint(letters(frame), ==, 1);
+    g_auto(BounceScore) score = {0};
+    read_score(frame, LIST, names[0], &score);
+    g_assert_cmpint(score.warnings, ==, 1);
+    score.next_at = clock_now() - CLOCK_SECOND;
+    g_assert_true(bounce_score_write(frame->store, &score, &frame->error));
+    Entry *third = look(frame), *fourth = look(frame);
+    list_frame_run(frame, third);
+    list_frame_run(frame, fourth);
+    g_assert_false(is_member(frame, LIST, names[0]));
+    g_assert_true(is_member(frame, OTHER, names[0]) && is_member(frame, LIST, names[1]));
+}
+
+/* Nobody is removed while the list does not look at bounces, nor who gets mail again by a person's hand. */
+static void test_due_and_kept(ListFrame *frame, gconstpointer data)
+{
+    set(frame, "bounce_you_are_disabled_warnings", "0");
+    set(frame, "process_bounces", "no");
+    disable(frame, names[0]);
+    list_frame_run(frame, look(frame));
+    g_assert_true(is_member(frame, LIST, names[0]));
+    set(frame, "process_bounces", "yes");
+    disable(frame, names[1]);
+    Entry *entry = look(frame);
+    g_auto(BounceScore) score = {0};
+    read_score(frame, LIST, names[1], &score);
+    set_status(frame, names[1], DELIVERY_ENABLED);
+    g_assert_true(bounce_score_write(frame->store, &score, &frame->error));
+    list_frame_run(frame, entry);
+    g_assert_true(is_member(frame, LIST, names[1]));
+    g_assert_cmpuint(letters(frame), ==, 0);
+    disable(frame, names[2]);
+    list_frame_run(frame, look(frame));
+    g_assert_false(is_member(frame, LIST, names[2]));
+}
+
+/* The owner of the site is told once a day of an owner who cannot be reached, and of each of them. */
+static void test_unreachable(ListFrame *frame, gconstpointer data)
+{
+    static const char *const olga = "olga@example.net", *const capital = "Olga@example.NET";
+    static const char *const paul = "paul@example.net";
+    g_assert_true(member_add(frame->store, OTHER, ROLE_MODERATOR, olga, NULL, NULL, NULL));
+    list_frame_run(frame, report(frame, LIST, NULL, &olga, 1));
+    g_assert_cmpuint(letters(frame), ==, 1);
+    list_frame_run(frame, report(frame, LIST, NULL, &capital, 1));
+    list_frame_run(frame, report(frame, OTHER, NULL, &olga, 1));
+    g_assert_cmpuint(letters(frame), ==, 1);
+    list_frame_run(frame, report(frame, OTHER, NULL, &paul, 1));
+    g_assert_cmpuint(letters(frame), ==, 2);
+    list_frame_sql(frame, "DELETE FROM bounce_count"); /* of mail that nobody signed */
+    list_frame_run(frame, report(frame, LIST, NULL, &paul, 1)); /* no owner there */
+    g_assert_cmpuint(letters(frame), ==, 2);
+    list_frame_sql(frame, "UPDATE effect SET entry = replace(entry, 'unreachable:', 'yesterday:')");
+    list_frame_run(frame, report(frame, LIST, NULL, &olga, 1));
+    g_assert_cmpuint(letters(frame), ==, 3);
+}
+
+/* A report that the store fails costs nobody anything, and counts when it comes again. */
+static void test_store_fails(ListFrame *frame, gconstpointer data)
+{
+    static const char *const tables[] = {"bounce_count", "bounce", "bounce_score", "effect"};
+    Entry *entry = report(frame, LIST, NULL, names, 2);
+    for (size_t at = 0; at < G_N_ELEMENTS(tables); at++) {
+        entry = list_frame_fail_without(frame, entry, tables[at]);
+        assert_scored(frame, LIST, "");
+    }
+    list_frame_run(frame, entry);
+    assert_scored(frame, LIST, "ab");
+}
+
+#define FRAME_TEST(path, function) g_test_add(path, ListFrame, NULL, set_up, function, tear_down)
+
+int main(int argc, char **argv)
+{
+    list_frame_set_noon();
+    g_test_init(&argc, &argv, NULL);
+    FRAME_TEST("/bounces/case/reports that nobody signed", test_unsigned);
+    FRAME_TEST("/bounces/case/signed addresses", test_signed);
+    FRAME_TEST("/bounces/case/due once", test_due_once);
+    FRAME_TEST("/bounces/case/due and kept", test_due_and_kept);
+    FRAME_TEST("/bounces/case/unreachable", test_unreachable);
+    FRAME_TEST("/bounces/case/the store fails", test_store_fails);
+    return g_test_run();
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* In which order the hosts of a next hop are tried. */
+#include "runners/outgoing/nexthop.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define ROUNDS 200
+#define MINUTE (60 * CLOCK_SECOND)
+
+static MxHost host(const char *name, uint16_t preference, const char *address)
+{
+    MxHost made = {.name = name, .preference = preference};
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&made.address;
+    struct sockaddr_in *four = (struct sockaddr_in *)&made.address;
+    if (strchr(address, ':')) {
+        six->sin6_family = AF_INET6;
+        g_assert_cmpint(inet_pton(AF_INET6, address, &six->sin6_addr), ==, 1);
+        made.length = sizeof *six;
+    } else {
+        four->sin_family = AF_INET;
+        g_assert_cmpint(inet_pton(AF_INET, address, &four->sin_addr), ==, 1);
+        made.length = sizeof *four;
+    }
+    return made;
+}
+
+static Nexthop *nexthop_of(const MxHost *hosts, size_t count)
+{
+    Nexthop *nexthop = nexthop_new(NULL, "example.com");
+    nexthop_take_mx(nexthop, &(MxAnswer){.outcome = MX_FOUND, .hosts = hosts, .count = count});
+    return nexthop;
+}
+
+static Host *nth(const Nexthop *nexthop, unsigned index)
+{
+    return &g_array_index(nexthop->hosts, Host, index);
+}
+
+static bool is_six(const Nexthop *nexthop, unsigned index)
+{
+    return nth(nexthop, index)->address.ss_family == AF_INET6;
+}
+
+/* Three addresses of each family: the second that is tried is always of the other one, and each may be first. */
+static void families_take_turns(void)
+{
+    const MxHost hosts[] = {host("mx", 10, "2001:db8::1"), host("mx", 10, "192.0.2.1"), host("mx", 10, "2001:db8::2"),
+                            host("mx", 10, "192.0.2.2"),   host("mx", 10, "2001:db8::3")};
+    Nexthop *nexthop = nexthop_of(hosts, G_N_ELEMENTS(hosts));
+    unsigned count, first[G_N_ELEMENTS(hosts)] = {0};
+    for (int round = 0; round < ROUNDS; round++) {
+        g_autofree unsigned *order = nexthop_order(nexthop, 0, NULL, &count);
+        g_assert_cmpuint(count, ==, 5);
+        for (unsigned i = 0; i < count; i++)
+            g_assert_true(is_six(nexthop, order[i]) == (i % 2 == 0));
+        first[order[0]]++;
+    }
+    g_assert_true(first[0] > 0 && first[2] > 0 && first[4] > 0);
+    nth(nexthop, 2)->bad_until = MINUTE; /* one has failed: the other family begins, and that one is the last */
+    for (int round = 0; round < ROUNDS; round++) {
+        g_autofree unsigned *order = nexthop_order(nexthop, 0, NULL, &count);
+        g_assert_false(is_six(nexthop, order[0]));
+        g_assert_true(is_six(nexthop, order[1]));
+        g_assert_cmpuint(order[4], ==, 2);
+    }
+    nexthop_free(nexthop);
+}
+
+/* Of two hosts of one preference each is first at times, and its addresses stand together. */
+static void hosts_share_the_load(void)
+{
+    const MxHost hosts[] = {host("a", 10, "2001:db8::1"), host("a", 10, "192.0.2.1"), host("b", 10, "2001:db8::2"),
+                            host("b", 10, "192.0.2.2"), host("c", 20, "192.0.2.3")};
+    Nexthop *nexthop = nexthop_of(hosts, G_N_ELEMENTS(hosts));
+    unsigned count, first_a = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        g_autofree unsigned *order = nexthop_order(nexthop, 0, NULL, &count);
+        first_a += order[0] == 0;
+        g_assert_true((order[0] == 0 && order[1] == 1 && order[2] == 2 && order[3] == 3) ||
+                      (order[0] == 2 && order[1] == 3 && order[2] == 0 && order[3] == 1));
+        g_assert_cmpuint(order[4], ==, 4);
+        g_autofree unsigned *avoiding = nexthop_order(nexthop, 0, "a", &count);
+        g_assert_true(avoiding[0] == 2 && avoiding[1] == 3 && avoiding[2] == 4 && avoiding[3] == 0);
+    }
+    g_assert_true(first_a > 0 && first_a < ROUNDS);
+    nexthop_free(nexthop);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/nexthop/families take turns", families_take_turns);
+    g_test_add_func("/nexthop/hosts share the load", hosts_share_the_load);
+    return g_test_run();
+}
