@@ -695,7 +695,7 @@ def test_tokens(site, api, ant):
     assert site.run("token", "create", "--list", "nope@example.com").returncode == 66
 
 
-def test_metrics(site, api):
+def test_metrics(site, api, ant):
     metrics = bearer(site, "--metrics")
     answer = metrics.raw("GET", "/metrics")
     assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
