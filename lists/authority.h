@@ -42,8 +42,9 @@ typedef enum Authority {
 #define MAY_KNOWN (MAY_LIST | BY_STRANGER) /* all but a token for the figures; by REST, who has any other credentials */
 #define MAY_ANYBODY (MAY_DECIDE | BY_STRANGER)
 
-/* A right that no row of a table names. */
+/* Rights that no row of a table names. */
 #define MAY_VERIFY (BY_SITE | BY_PERSON) /* to say, for all lists, that an address is the person's own */
+#define MAY_NAME BY_SITE /* to see, and to say, what somebody is called beyond the membership or request that it came with */
 
 /* Does the right cover this relation? */
 bool authority_covers(unsigned right, Authority by);

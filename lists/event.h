@@ -18,9 +18,13 @@
 #define EVENT_SIGN "events"     /* a file in the runtime directory, touched when there are more of them in the store */
 #define KEY_EVENT "event"       /* metadata, string: the type */
 #define KEY_EVENT_ID "event_id" /* metadata, string */
+#define KEY_EVENT_HOST "event_host"     /* metadata: where the list was then (EventPlace of store/event_row.h) */
+#define KEY_EVENT_LIST "event_list"
+#define KEY_EVENT_DOMAIN "event_domain"
 #define KEY_HOOK "hook"         /* metadata, string: the hook that it goes to; absent: not divided yet */
 #define KEY_TRIED_SINCE "tried_since" /* metadata, integer: since when that hook is tried, us; absent: not tried yet */
 
 /* Tells of something that happened on the list. Takes data, an object that gets list_id. Does nothing on a site whose
- * queue hooks nobody works. */
+ * queue hooks nobody works. Who removes a list tells of it first, while it is known where the list is. Where the store
+ * fails to say that, the site alone gets to read the event. */
 void event_tell(Work *work, const char *type, const char *list_id, json_t *data);

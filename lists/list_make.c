@@ -104,11 +104,12 @@ static bool wake(const FragmentSet *set, void *data)
 bool list_drop(Work *work, const char *list_id, GError **error)
 {
     const FragmentChoice choice = {.list_id = list_id, .host = work_site(work)->hostname, .every_state = true};
-    if (!fragment_each(work_store(work), &choice, wake, work, error) ||
-        !list_remove(work_store(work), list_id, error))
+    if (!fragment_each(work_store(work), &choice, wake, work, error))
+        return false;
+    event_tell(work, EVENT_LIST_REMOVED, list_id, json_object());
+    if (!list_remove(work_store(work), list_id, error))
         return false;
     mta_maps_ask(work);
-    event_tell(work, EVENT_LIST_REMOVED, list_id, json_object());
     work_log(work, list_id, "result=list-removed");
     return true;
 }

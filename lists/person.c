@@ -103,6 +103,8 @@ static json_t *member_json(Store *store, const Member *member, GError **error)
         "moderation_action",
         member->moderation_action == ACTION_UNSET ? json_null() : text_of(action_text(member->moderation_action)),
         "bounce_score", (double)member->bounce_score / 100, "preferences", preferences_json(&member->own));
+    if (*member->given_name)
+        json_object_set_new(object, "given_name", text_of(member->given_name));
     if (vacation.ends_at != 0)
         json_object_set_new(object, "vacation", json_pack("{so so}", "begins", person_time(vacation.begins_at),
                                                           "ends", person_time(vacation.ends_at)));

@@ -76,9 +76,10 @@ static bool ids_are_free(Store *store, const char *name, GError **error)
 
 static bool insert(Store *store, const char *name, const char *description, GError **error)
 {
-    return free_name(store, name, error) && ids_are_free(store, name, error) &&
-           query_run(store, error, NULL, "INSERT INTO domain (mail_host, description) VALUES ($1, $2)", TEXT(name),
-                     TEXT(description ? description : ""));
+    int64_t key = store_key_new(store, error);
+    return key != 0 && free_name(store, name, error) && ids_are_free(store, name, error) &&
+           query_run(store, error, NULL, "INSERT INTO domain (mail_host, description, key) VALUES ($1, $2, $3)",
+                     TEXT(name), TEXT(description ? description : ""), INTEGER(key));
 }
 
 /* It stands in header fields and in senders, which are ASCII to most of the world. */

@@ -49,7 +49,7 @@ void email_clear(Email *address)
 static Step look_up(Store *store, Email *address, GError **error)
 {
     g_autoptr(Query) query =
-        query_open(store, error, "SELECT key, person, email, preferred, display_name FROM address WHERE folded = $1",
+        query_open(store, error, "SELECT key, person, email, preferred FROM address WHERE folded = $1",
                    TEXT(address->folded));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_ROW) {
@@ -57,7 +57,6 @@ static Step look_up(Store *store, Email *address, GError **error)
         address->person = query_integer(query, 1);
         address->email = g_strdup(query_text(query, 2));
         address->preferred = query_integer(query, 3) != 0;
-        address->named = !query_is_null(query, 4);
     }
     return step;
 }
@@ -109,7 +108,6 @@ bool email_ensure(Store *store, const char *email, const char *display_name, Ema
     address->key = address->person ? store_key_new(store, error) : 0;
     if (address->key == 0)
         return false;
-    address->named = true;
     g_autofree char *name = email_clean_name(display_name);
     return make(store, address, name, error);
 }

@@ -20,7 +20,7 @@ char *email_folded_checked(const char *address, GError **error);
 typedef struct Email {
     int64_t key, person;
     char *folded, *email;
-    bool preferred, named;
+    bool preferred;
 } Email;
 void email_clear(Email *address);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Email, email_clear)

@@ -4,6 +4,11 @@
 
 #include "store/store_internal.h"
 
+void event_place_clear(EventPlace *place)
+{
+    g_clear_pointer(&place->mail_host, g_free);
+}
+
 void event_row_free(EventRow *event)
 {
     if (!event)
@@ -12,6 +17,7 @@ void event_row_free(EventRow *event)
     g_free(event->type);
     g_free(event->list_id);
     g_free(event->body);
+    event_place_clear(&event->place);
     g_free(event);
 }
 
@@ -30,10 +36,12 @@ static bool add(Store *store, EventRow *event, GError **error)
         return false;
     return there || (store_next_number(store, "event", &event->number, error) &&
                      query_run(store, error, NULL,
-                               "INSERT INTO event (number, id, type, list_id, made_at, body) "
-                               "VALUES ($1, $2, $3, $4, $5, $6)",
+                               "INSERT INTO event (number, id, type, list_id, made_at, body, mail_host, list_key, "
+                               "domain_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
                                INTEGER(event->number), TEXT(event->id), TEXT(event->type), TEXT(event->list_id),
-                               INTEGER(event->made_at), TEXT(event->body)));
+                               INTEGER(event->made_at), TEXT(event->body),
+                               TEXT(event->place.mail_host ? event->place.mail_host : ""),
+                               INTEGER(event->place.list), INTEGER(event->place.domain)));
 }
 
 bool event_row_add(Store *store, EventRow *event, GError **error)
@@ -46,8 +54,8 @@ GPtrArray *event_row_after(Store *store, int64_t number, int64_t limit, GError *
 {
     g_autoptr(GPtrArray) events = g_ptr_array_new_with_free_func((GDestroyNotify)event_row_free);
     g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT number, id, type, list_id, made_at, body FROM event "
-                                        "WHERE number > $1 ORDER BY number LIMIT $2",
+                                        "SELECT number, id, type, list_id, made_at, body, mail_host, list_key, "
+                                        "domain_key FROM event WHERE number > $1 ORDER BY number LIMIT $2",
                                         INTEGER(number), INTEGER(limit));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
@@ -58,9 +66,38 @@ GPtrArray *event_row_after(Store *store, int64_t number, int64_t limit, GError *
         event->list_id = g_strdup(query_text(query, 3));
         event->made_at = query_integer(query, 4);
         event->body = g_strdup(query_text(query, 5));
+        event->place = (EventPlace){g_strdup(query_text(query, 6)), query_integer(query, 7), query_integer(query, 8)};
         g_ptr_array_add(events, event);
     }
     return step == STEP_DONE ? g_steal_pointer(&events) : NULL;
+}
+
+bool event_place_find(Store *store, const char *list_id, EventPlace *place, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT list.mail_host, list.key, domain.key FROM list JOIN domain ON "
+                                        "domain.mail_host = list.mail_host WHERE list.list_id = $1",
+                                        TEXT(list_id));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *place = (EventPlace){0};
+    if (step == STEP_ROW)
+        *place = (EventPlace){g_strdup(query_text(query, 0)), query_integer(query, 1), query_integer(query, 2)};
+    return step != STEP_FAILED;
+}
+
+bool event_row_stands(Store *store, const EventRow *event, bool *list, bool *domain, GError **error)
+{
+    const EventPlace *place = &event->place;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT (SELECT count(*) FROM list WHERE list_id = $1 AND key = $2), "
+                                        "(SELECT count(*) FROM domain WHERE mail_host = $3 AND key = $4)",
+                                        TEXT(event->list_id), INTEGER(place->list),
+                                        TEXT(place->mail_host ? place->mail_host : ""), INTEGER(place->domain));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *list = query_integer(query, 0) > 0;
+    *domain = query_integer(query, 1) > 0;
+    return true;
 }
 
 bool event_row_last(Store *store, int64_t *number, GError **error)

@@ -37,6 +37,15 @@ static bool next_numbers(Store *store, int64_t list, Held *held, GError **error)
     return true;
 }
 
+/* Adds to what held posts of the list take. A list that goes takes its row along. */
+static bool count_room(Store *store, int64_t list, int64_t room, int64_t strangers, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "INSERT INTO held_sum (list, room, strangers) VALUES ($1, $2, $3) ON CONFLICT (list) DO UPDATE "
+                     "SET room = held_sum.room + excluded.room, strangers = held_sum.strangers + excluded.strangers",
+                     INTEGER(list), INTEGER(room), INTEGER(strangers));
+}
+
 static bool insert(Store *store, Held *held, GError **error)
 {
     int64_t key;
@@ -44,14 +53,16 @@ static bool insert(Store *store, Held *held, GError **error)
         return false;
     size_t length = 0;
     const void *octets = held->message ? g_bytes_get_data(held->message, &length) : NULL;
-    return query_run(store, error, NULL,
+    const int64_t room = (int64_t)length + HELD_ROW_BYTES;
+    return count_room(store, key, room, held->stranger ? room : 0, error) &&
+           query_run(store, error, NULL,
                      "INSERT INTO held (number, list, message_id, subject, sender, reason, meta, held_at, message, "
                      "told, list_number, room, stranger) "
                      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
                      INTEGER(held->number), INTEGER(key), TEXT(held->message_id), TEXT(held->subject),
                      TEXT(held->sender), TEXT(held->reason), TEXT(held->meta), INTEGER(held->held_at),
                      BLOB(octets, length), INTEGER(held->told), INTEGER(held->list_number),
-                     INTEGER((int64_t)length + HELD_ROW_BYTES), INTEGER(held->stranger));
+                     INTEGER(room), INTEGER(held->stranger));
 }
 
 bool held_add(Store *store, Held *held, GError **error)
@@ -114,22 +125,62 @@ Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, 
                          list_number, error);
 }
 
+/* Removes the row, and counts it out; *there false: there was none. */
+static bool delete_row(Store *store, int64_t number, bool *there, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "DELETE FROM held WHERE number = $1 RETURNING list, room, room * stranger",
+                                        INTEGER(number));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *there = step == STEP_ROW;
+    if (step != STEP_ROW)
+        return step == STEP_DONE;
+    const int64_t list = query_integer(query, 0), room = query_integer(query, 1), strangers = query_integer(query, 2);
+    g_clear_pointer(&query, query_free);
+    return count_room(store, list, -room, -strangers, error);
+}
+
 static bool remove_row(Store *store, int64_t number, GError **error)
 {
-    int64_t removed = 0, now = clock_now();
+    int64_t now = clock_now();
+    bool there;
     return query_run(store, error, NULL,
                      "INSERT INTO spent_token (token, fate, spent_at) "
                      "SELECT token, CASE WHEN asked_until <= $2 THEN 2 ELSE 1 END, $2 FROM held " /* TokenFate */
                      "WHERE number = $1 AND token IS NOT NULL ON CONFLICT (token) DO NOTHING",
                      INTEGER(number), INTEGER(now)) &&
-           query_run(store, error, &removed, "DELETE FROM held WHERE number = $1", INTEGER(number)) &&
-           (removed > 0 || fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number));
+           delete_row(store, number, &there, error) &&
+           (there || fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number));
 }
 
 bool held_remove(Store *store, int64_t number, GError **error)
 {
     Write write;
     return write_begin(store, &write, error) && write_end(store, &write, remove_row(store, number, error), error);
+}
+
+static bool remove_sender(Store *store, const char *sender, GError **error)
+{
+    g_autofree char *lower = g_utf8_strdown(sender, -1);
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT number FROM held WHERE lower(sender) = $1", TEXT(lower));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        int64_t number = query_integer(query, 0);
+        g_array_append_val(numbers, number);
+    }
+    g_clear_pointer(&query, query_free);
+    bool there, done = step == STEP_DONE;
+    for (guint at = 0; done && at < numbers->len; at++)
+        done = delete_row(store, g_array_index(numbers, int64_t, at), &there, error);
+    return done;
+}
+
+bool held_remove_sender(Store *store, const char *sender, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, remove_sender(store, sender, error), error);
 }
 
 bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GError **error)
@@ -199,8 +250,8 @@ bool held_room(Store *store, const char *list_id, HeldRoom *room, GError **error
         return false;
     g_autoptr(Query) query = query_open(
         store, error,
-        list_id ? "SELECT COALESCE(sum(room), 0), COALESCE(sum(room * stranger), 0) FROM held WHERE list = $1"
-                : "SELECT COALESCE(sum(room), 0), COALESCE(sum(room * stranger), 0) FROM held WHERE $1 = 0",
+        list_id ? "SELECT COALESCE(sum(room), 0), COALESCE(sum(strangers), 0) FROM held_sum WHERE list = $1"
+                : "SELECT COALESCE(sum(room), 0), COALESCE(sum(strangers), 0) FROM held_sum WHERE $1 = 0",
         INTEGER(key));
     if (!query || query_step(query, error) != STEP_ROW)
         return false;

@@ -53,6 +53,8 @@ typedef struct HeldRoom {
     int64_t all, strangers;
 } HeldRoom;
 bool held_room(Store *store, const char *list_id, HeldRoom *room, GError **error);
+/* Remove all that this sender has waiting, on all lists. */
+bool held_remove_sender(Store *store, const char *sender, GError **error);
 /* How many wait for a moderator on all lists, and since when the oldest (0: none). */
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
 /* Those of a list, whole, in order: up to limit (of Held, freed with the array), behind the list_number `after` and

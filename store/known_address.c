@@ -8,6 +8,7 @@
 #include "store/account.h"
 #include "store/digest_internal.h"
 #include "store/email.h"
+#include "store/held.h"
 #include "store/member_internal.h"
 #include "store/span.h"
 #include "store/store_internal.h"
@@ -269,7 +270,7 @@ static bool forget(Store *store, const char *folded, GError **error)
            query_run(store, error, NULL, "DELETE FROM pending WHERE lower(detail) = $1", TEXT(lower)) &&
            query_run(store, error, NULL, "DELETE FROM bounce WHERE folded = $1", TEXT(folded)) &&
            account_forget(store, base, error) && /* counts that name a list, too, go within a day */
-           query_run(store, error, NULL, "DELETE FROM held WHERE lower(sender) = $1", TEXT(lower));
+           held_remove_sender(store, lower, error);
 }
 
 static bool remove_address(Store *store, const char *email, GError **error)

@@ -85,6 +85,7 @@ void member_free(Member *member)
     g_free(member->list_id);
     g_free(member->address);
     g_free(member->display_name);
+    g_free(member->given_name);
     g_free(member);
 }
 
@@ -124,6 +125,7 @@ Member *member_read_row(Query *query)
     member->bounced_at = query_integer(query, 11 + 2 * PREFERENCE_COUNT);
     member->warned_at = query_integer(query, 12 + 2 * PREFERENCE_COUNT);
     member->warnings = query_integer(query, 13 + 2 * PREFERENCE_COUNT);
+    member->given_name = g_strdup(query_text(query, 14 + 2 * PREFERENCE_COUNT));
     return member;
 }
 
@@ -288,7 +290,8 @@ typedef struct NewMember {
     const char *list_id;
     Role role;
     bool by_person;
-    const Preferences *own; /* NULL: none */
+    const Preferences *own;   /* NULL: none */
+    const char *display_name; /* that comes with the membership; NULL or empty: none */
 } NewMember;
 
 /* Does a new member of the list who did not choose get digests? */
@@ -314,39 +317,38 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
     int64_t added = 0, key = store_key_new(store, error);
     if (key == 0)
         return false;
+    g_autofree char *name = email_clean_name(new->display_name);
     if (!query_run(
             store, error, &added,
             "INSERT INTO member (list, role, folded, by_person, email, address, person, key, "
-            "joined_at, " PREFERENCE_COLUMNS ") "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
+            "joined_at, given_name, " PREFERENCE_COLUMNS ") "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
             "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
             INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person), TEXT(address->email),
             INTEGER(address->key), INTEGER(address->person), INTEGER(key), INTEGER(clock_now()),
-            PREFERENCE_VALUES(own)))
+            TEXT(name), PREFERENCE_VALUES(own)))
         return false;
     if (added == 0)
         return fail(error, FAIL_EXISTS, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
     return span_count(store, SPAN_MEMBERS(list, new->role), address->folded, 1, error);
 }
 
-/* The name comes last: nothing is written before the one check that fails for want of novelty. */
-static bool add(Store *store, const NewMember *new, const char *email, const char *display_name, GError **error)
+static bool add(Store *store, const NewMember *new, const char *email, GError **error)
 {
     int64_t list;
     if (!list_key(store, new->list_id, &list, error))
         return false;
     g_auto(Email) address = {0};
-    return email_ensure(store, email, display_name, &address, error) && insert(store, new, list, &address, error) &&
-           (address.named || !display_name || !*display_name || email_set_name(store, &address, display_name, error));
+    return email_ensure(store, email, new->display_name, &address, error) && insert(store, new, list, &address, error);
 }
 
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error)
 {
-    NewMember new = {list_id, role, false, own};
+    NewMember new = {list_id, role, false, own, display_name};
     Write write;
     return write_begin(store, &write, error) &&
-           write_end(store, &write, add(store, &new, address, display_name, error), error);
+           write_end(store, &write, add(store, &new, address, error), error);
 }
 
 static bool add_user(Store *store, const NewMember *new, const char *email, GError **error)
@@ -361,7 +363,7 @@ static bool add_user(Store *store, const NewMember *new, const char *email, GErr
 
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error)
 {
-    NewMember new = {list_id, role, true, NULL};
+    NewMember new = {list_id, role, true, NULL, NULL};
     Write write;
     return write_begin(store, &write, error) && write_end(store, &write, add_user(store, &new, address, error), error);
 }

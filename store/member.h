@@ -51,7 +51,9 @@ bool site_set_preferences(Store *store, const Preferences *preferences, GError *
 typedef struct Member {
     char id[STORE_ID_SIZE];
     char user_id[STORE_ID_SIZE]; /* "": the address belongs to no user */
-    char *list_id, *address, *display_name;
+    char *list_id, *address;
+    char *display_name; /* of the address or its user, for the site and for letters; else given_name */
+    char *given_name;   /* that came with this membership: all that the list's holders see */
     Role role;
     bool as_user;             /* follows the address that the user prefers */
     Action moderation_action; /* ACTION_UNSET: the list's default */
@@ -65,7 +67,8 @@ typedef struct Member {
 void member_free(Member *member);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Member, member_free)
 
-/* Subscribe address (made when unknown, as is its user). FAIL_EXISTS: has that
+/* Subscribe address (made when unknown, as is its user). display_name (may be NULL) goes with the membership, and names
+ * the address only when that is made here: it may be somebody's of other lists. FAIL_EXISTS: has that
  * role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error);
@@ -92,6 +95,7 @@ typedef struct MemberCriteria {
     const char *address;    /* this one; NULL: any */
     const char *subscriber; /* for what people type: an address, or a pattern where * stands for any text, over address
                                and name; NULL: any */
+    bool given_names;       /* subscriber is compared with given_name, not with display_name */
     const char *user_id;    /* of this user, by any address; NULL: any */
     unsigned roles;         /* 1u << ROLE_..., joined by |; 0: all */
     int moderation_action;  /* of member_action(); -1: any */

@@ -35,11 +35,11 @@
     " FROM member m LEFT JOIN address_preference a ON a.address = m.address" \
     " LEFT JOIN person_preference p ON p.person = m.person "
 
-/* The name that was given to what is subscribed, the address d or the person u; else the other's. A name that nobody
- * gave is empty, not NULL. */
+/* The name that was given to what is subscribed, the address d or the person u; else the other's; else the one that came
+ * with the membership. A name that nobody gave is empty, not NULL. */
 #define MEMBER_NAME \
-    "CASE WHEN m.by_person = 1 THEN COALESCE(u.display_name, d.display_name, '') " \
-    "ELSE COALESCE(d.display_name, u.display_name, '') END"
+    "CASE WHEN m.by_person = 1 THEN COALESCE(u.display_name, d.display_name, m.given_name, '') " \
+    "ELSE COALESCE(d.display_name, u.display_name, m.given_name, '') END"
 
 /* What member_read_row() reads. */
 #define MEMBER_COLUMNS \
@@ -49,7 +49,8 @@
     EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS ", " EFFECTIVE_RECEIVE_LIST_COPY \
     ", " EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE ", " EFFECTIVE_DELIVERY_STATUS \
     ", " EFFECTIVE_PREFERRED_LANGUAGE \
-    ", COALESCE(s.last_bounce_at, 0), COALESCE(s.warned_at, 0), COALESCE(s.warnings, 0)" MEMBER_JOINS \
+    ", COALESCE(s.last_bounce_at, 0), COALESCE(s.warned_at, 0), COALESCE(s.warnings, 0), " \
+    "COALESCE(m.given_name, '')" MEMBER_JOINS \
     "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person JOIN list l ON l.key = m.list " \
     "LEFT JOIN bounce_score s ON s.member = m.key "
 Member *member_read_row(Query *query);

@@ -113,7 +113,8 @@ static bool suits(const PageSearch *search, const Member *member)
         return false;
     if (!search->pattern)
         return true;
-    g_autofree char *address = g_utf8_strdown(member->address, -1), *name = g_utf8_strdown(member->display_name, -1);
+    g_autofree char *address = g_utf8_strdown(member->address, -1);
+    g_autofree char *name = g_utf8_strdown(criteria->given_names ? member->given_name : member->display_name, -1);
     return g_pattern_spec_match_string(search->pattern, address) || g_pattern_spec_match_string(search->pattern, name);
 }
 

@@ -106,7 +106,9 @@ static void divide(Hooks *own, Entry *entry, Outcome *outcome)
     Fresh *fresh = g_new0(Fresh, 1);
     fresh->event = (EventRow){.id = g_strdup(meta_string(meta, KEY_EVENT_ID, "")), .type = g_strdup(type),
                            .list_id = g_strdup(list_id ? list_id : ""), .body = g_strndup(octets, length),
-                           .made_at = entry_arrival(entry)};
+                           .made_at = entry_arrival(entry),
+                           .place = {g_strdup(meta_string(meta, KEY_EVENT_HOST, "")),
+                                     meta_integer(meta, KEY_EVENT_LIST, 0), meta_integer(meta, KEY_EVENT_DOMAIN, 0)}};
     fresh->outcome = outcome;
     g_ptr_array_add(own->fresh, fresh);
     for (guint at = 0; at < own->hooks->len; at++) {

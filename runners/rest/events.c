@@ -60,7 +60,7 @@ static bool type_wanted(const Reader *reader, const char *type)
 static bool is_wanted(const Reader *reader, Store *store, const EventRow *event, bool *wanted, GError **error)
 {
     *wanted = type_wanted(reader, event->type) && (!reader->list_id || strcmp(reader->list_id, event->list_id) == 0);
-    return !*wanted || !reader->token || token_covers(reader->token, store, event->list_id, wanted, error);
+    return !*wanted || !reader->token || token_sees(reader->token, store, event, wanted, error);
 }
 
 /* Adds the next events that the reader wants. *more: there may be others behind them. */
@@ -152,14 +152,19 @@ static void on_watched(evutil_socket_t fd, short what, void *data)
         feed_all(readers);
 }
 
-/* A token may have been revoked since, or have expired. */
-static bool still_allowed(const Reader *reader)
+/* A token may have been revoked since, or have expired, or have lost a list that was removed. */
+static bool still_allowed(Reader *reader)
 {
     g_autoptr(GError) error = NULL;
     Store *store = reader->token ? rest_open(reader->readers->rest, &error) : NULL;
     g_autoptr(Token) now = store ? token_find(store, reader->token->id, &error) : NULL;
     bool gone = g_error_matches(error, FAIL, FAIL_MISSING);
-    return !gone && (!now || now->expires_at == 0 || now->expires_at > g_get_real_time());
+    if (now) {
+        token_free(reader->token);
+        reader->token = g_steal_pointer(&now);
+    }
+    return !gone && (!reader->token || reader->token->expires_at == 0 ||
+                     reader->token->expires_at > g_get_real_time());
 }
 
 /* So that neither side takes a silent connection for a dead one, and events of other hosts are seen, too. */
@@ -282,7 +287,7 @@ static void get(Call *call)
     http_stream_send(reader->stream, "retry: 3000\n\n", strlen("retry: 3000\n\n"));
 }
 
-/* They choose events; whether an event may be seen is asked of each by itself (token_covers()). */
+/* They choose events; whether an event may be seen is asked of each by itself (token_sees()). */
 static const RestField fields[] = {
     {"type", MAY_KNOWN, MAY_NOBODY},
     {"list_id", MAY_KNOWN, MAY_NOBODY},

@@ -25,6 +25,12 @@ static void add_bounces(const Member *member, json_t *object)
         json_object_set_new(object, "last_bounce_received", json_time(member->bounced_at));
 }
 
+/* What the caller may know the member is called; "": nothing. */
+static const char *name_of(const Call *call, const Member *member)
+{
+    return authority_covers(MAY_NAME, call->by) ? member->display_name : member->given_name;
+}
+
 json_t *member_json(const Call *call, const Member *member)
 {
     g_autofree char *email = g_utf8_strdown(member->address, -1);
@@ -32,7 +38,7 @@ json_t *member_json(const Call *call, const Member *member)
     json_t *object = json_pack(
         "{so ss so so so ss ss so ss}", "address", json_link(call, "addresses/%s", address), "delivery_mode",
         delivery_mode_text((DeliveryMode)member->effective.delivery_mode), "display_name",
-        json_words(member->display_name), "email", json_words(email), "list_id",
+        json_words(name_of(call, member)), "email", json_words(email), "list_id",
         json_words(member->list_id), "member_id", id, "role",
         role_text(member->role), "self_link", json_link(call, "members/%s", id), "subscription_mode",
         member->as_user ? "as_user" : "as_address");
@@ -52,6 +58,7 @@ json_t *member_json(const Call *call, const Member *member)
 void criteria_subscriber(Call *call, MemberCriteria *criteria, char id[STORE_ID_SIZE])
 {
     const char *subscriber = form_text(call, "subscriber");
+    criteria->given_names = !authority_covers(MAY_NAME, call->by);
     if (!subscriber || !*subscriber)
         return;
     if (!strchr(subscriber, '@') && id_parse(call, subscriber, id))

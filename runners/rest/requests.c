@@ -9,11 +9,11 @@
 #include "runners/rest/subscriptions.h"
 #include "store/user.h"
 
-/* Who gave no name with the request may have one. */
-static bool add_name(Store *store, json_t *request, GError **error)
+/* Who gave no name with the request may have one, which is for the site to know. */
+static bool add_name(const Call *call, Store *store, json_t *request, GError **error)
 {
     g_autoptr(GError) missing = NULL;
-    if (*json_string_value(json_object_get(request, "display_name")))
+    if (*json_string_value(json_object_get(request, "display_name")) || !authority_covers(MAY_NAME, call->by))
         return true;
     g_autoptr(KnownAddress) known = address_find(store, json_string_value(json_object_get(request, "email")), &missing);
     if (known && known->display_name)
@@ -86,7 +86,7 @@ static void get_all(Call *call)
     if (!read_requests(call, &walk))
         return;
     for (size_t at = 0; at < json_array_size(walk.entries) && !error; at++)
-        add_name(call->rest->store, json_array_get(walk.entries, at), &error);
+        add_name(call, call->rest->store, json_array_get(walk.entries, at), &error);
     if (!error) {
         answer_collection(call, walk.entries, walk.total, walk.paging.start);
         return;
@@ -139,7 +139,7 @@ static void get_one(Call *call)
     GError *error = NULL;
     if (!request)
         return;
-    if (add_name(store, request, &error))
+    if (add_name(call, store, request, &error))
         answer_json(call, 200, g_steal_pointer(&request));
     else
         rest_fail(call, error);

@@ -83,38 +83,38 @@ static Authority relation_to(Call *call, Store *store, const RestRoute *route, G
     return relation_to_list(token, list);
 }
 
-/* The domain of a list that is gone; g_free(). In "gone.team.example.com" it is the longest end that is a domain here;
- * where none is, all behind the first dot. NULL: error is set. */
-static char *domain_of(Store *store, const char *list_id, GError **error)
+static bool is_for_site(const Token *token)
 {
-    for (const char *dot = strchr(list_id, '.'); dot; dot = strchr(dot + 1, '.')) {
-        g_autoptr(GError) fault = NULL;
-        g_autoptr(Domain) domain = domain_find(store, dot + 1, &fault);
-        if (domain)
-            return g_strdup(dot + 1);
-        if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
-            return NULL;
-        }
-    }
-    const char *dot = strchr(list_id, '.');
-    return g_strdup(dot ? dot + 1 : "");
+    return !*token->lists && !*token->domains;
 }
 
 bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    *covers = (!*token->lists && !*token->domains) || has_word(token->lists, list_id);
+    *covers = is_for_site(token) || has_word(token->lists, list_id);
     if (*covers || !*token->domains)
         return true;
     g_autoptr(List) list = list_by_id(store, list_id, &fault);
-    if (!list && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&fault));
+    *covers = list && domain_allowed(token, list->mail_host);
+    if (list || g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}
+
+bool token_sees(const Token *token, Store *store, const EventRow *event, bool *sees, GError **error)
+{
+    bool by_list, by_domain;
+    *sees = is_for_site(token);
+    if (*sees || !event->place.mail_host || !*event->place.mail_host)
+        return true;
+    bool has_list = has_word(token->lists, event->list_id), has_domain = domain_allowed(token, event->place.mail_host);
+    if (!has_list && !has_domain)
+        return true;
+    if (!event_row_stands(store, event, &by_list, &by_domain, error))
         return false;
-    }
-    g_autofree char *domain = list ? g_strdup(list->mail_host) : domain_of(store, list_id, error);
-    *covers = domain && domain_allowed(token, domain);
-    return domain != NULL;
+    *sees = (has_list && by_list) || (has_domain && by_domain);
+    return true;
 }
 
 /* Set the relation in which the caller stands to what the route is about. False: 403 or 503 was answered. */
@@ -122,10 +122,10 @@ static bool find_relation(Call *call, const RestRoute *route)
 {
     const Token *token = call->token;
     GError *error = NULL;
-    call->by = !token                                ? BY_SITE
-               : token->metrics                      ? BY_FIGURES
-               : !*token->lists && !*token->domains ? BY_SITE
-                                                     : 0;
+    call->by = !token               ? BY_SITE
+               : token->metrics     ? BY_FIGURES
+               : is_for_site(token) ? BY_SITE
+                                    : 0;
     if (call->by)
         return true;
     Store *store = rest_store(call);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "lists/authority.h"
+#include "store/event_row.h"
 #include "store/store.h"
 #include "store/token.h"
 
@@ -52,5 +53,8 @@ bool scope_knows(const Call *call, const char *field);
 void scope_show(const Call *call, json_t *object);
 /* May the caller set (with GET: choose by) the parameter? False: 403 was answered. */
 bool scope_takes(Call *call, const char *name);
-/* Set *covers: is the list, which may be gone, in the scope of the token? */
+/* Set *covers: is the list in the scope of the token? One that is gone is if the token names it. */
 bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error);
+/* Set *sees: may the token read the event? The list that it tells of is in its scope, or was in a domain of its scope, and
+ * that is not another list or domain of the same name, made since. A token for the site reads all. */
+bool token_sees(const Token *token, Store *store, const EventRow *event, bool *sees, GError **error);

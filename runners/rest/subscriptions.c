@@ -45,6 +45,7 @@ typedef struct Wish {
     bool pre_verified, pre_confirmed, pre_approved, invitation;
     bool has_welcome, welcome;
     bool for_all; /* the caller may say whose an address is, for all lists */
+    bool names;   /* and what the person is called there */
     int mode, status; /* -1: not given */
     bool as_user;
     char *address; /* of the subscriber */
@@ -63,6 +64,7 @@ static bool read_wish(Call *call, Wish *wish)
     wish->name = form_text(call, "display_name");
     wish->mode = wish->status = -1;
     wish->for_all = authority_covers(MAY_VERIFY, call->by);
+    wish->names = authority_covers(MAY_NAME, call->by);
     wish->has_welcome = form_has(call, "send_welcome_message");
     return form_choice(call, "role", FORM_ROLES, &wish->role) && form_delivery(call, &wish->mode, &wish->status) &&
            form_bool(call, "pre_verified", &wish->pre_verified) &&
@@ -98,7 +100,8 @@ static bool find_subscriber(Call *call, Store *store, Wish *wish)
     return true;
 }
 
-/* Who asks is known from then on, whatever becomes of the request, and is a user. */
+/* Who asks is known from then on, whatever becomes of the request, and is a user. Of an address that is known already
+ * the user is named only by a caller who may: it may be somebody's of other lists. */
 static bool register_address(Store *store, const Wish *wish, GError **error)
 {
     char id[STORE_ID_SIZE];
@@ -110,8 +113,8 @@ static bool register_address(Store *store, const Wish *wish, GError **error)
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;
     }
-    return user_create(store, wish->address, known && known->display_name ? known->display_name : wish->name, id,
-                       error);
+    const char *name = known && (known->display_name || !wish->names) ? known->display_name : wish->name;
+    return user_create(store, wish->address, name, id, error);
 }
 
 /* Commits, and answers with the member. It is read before the commit: behind that, others may have removed it. */

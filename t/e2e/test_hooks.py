@@ -252,6 +252,49 @@ def test_a_token_gets_the_events_of_its_lists(site, api):
     reader.close()
 
 
+def test_a_list_made_again_has_not_seen_what_was_before(site, api):
+    """Nor has a domain; the site reads all, and other lists and domains nothing of either."""
+    def scoped(*words):
+        reader = Rest(site)
+        reader.headers = {"Authorization": f"Bearer {site.cli('token', 'create', *words).strip()}"}
+        return reader
+
+    def seen(reader, until):
+        stream, found = Reader(reader, "?last_event_id=0"), []
+        while not found or found[-1] != until:
+            data = json.loads(stream.next()["data"])["data"]
+            found.append(f"{data['list_id']} {data.get('email', '')}")
+        stream.close()
+        return found
+
+    def make():
+        assert api.call("POST", "domains", mail_host="again.example").status == 201
+        for name in ("old", "bug"):
+            assert api.call("POST", "lists", fqdn_listname=f"{name}@again.example").status == 201
+
+    def add(name, email):
+        assert api.call("POST", "members", list_id=f"{name}.again.example", subscriber=email,
+                        role="moderator").status == 201
+
+    make()
+    add("old", "secret@example.org")
+    assert api.call("DELETE", "lists/old.again.example").status == 204
+    assert api.call("POST", "lists", fqdn_listname="old@again.example").status == 201
+    add("old", "new@example.org")
+    assert seen(scoped("--list", "old@again.example"), "old.again.example new@example.org") == \
+        ["old.again.example ", "old.again.example new@example.org"]
+    assert "old.again.example secret@example.org" in \
+        seen(scoped("--domain", "again.example"), "old.again.example new@example.org"), "the domain was there"
+    assert api.call("DELETE", "lists/old.again.example").status == 204
+    assert api.call("DELETE", "lists/bug.again.example").status == 204
+    assert api.call("DELETE", "domains/again.example").status == 204
+    make()
+    add("bug", "last@example.org")
+    assert seen(scoped("--domain", "again.example"), "bug.again.example last@example.org") == \
+        ["old.again.example ", "bug.again.example ", "bug.again.example last@example.org"]
+    assert "old.again.example secret@example.org" in seen(api, "bug.again.example last@example.org")
+
+
 def watched_directories(pid):
     """The inodes that a process watches."""
     found = set()

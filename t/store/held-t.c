@@ -48,6 +48,60 @@ static void test_octets(Fixture *fixture, const void *data)
     g_assert_cmpint(g_bytes_get_size(empty->message), ==, 0);
 }
 
+static void assert_room(Fixture *fixture, const char *list_id, int64_t all, int64_t strangers)
+{
+    GError *error = NULL;
+    HeldRoom room;
+    assert_ok(held_room(fixture->store, list_id, &room, &error), error);
+    g_assert_cmpint(room.all, ==, all);
+    g_assert_cmpint(room.strangers, ==, strangers);
+}
+
+static int64_t hold_of(Fixture *fixture, const char *list_id, const char *sender, bool stranger)
+{
+    GError *error = NULL;
+    g_autoptr(GBytes) message = g_bytes_new_static("0123456789", 10);
+    Held held = {.list_id = BORROWED(list_id), .sender = BORROWED(sender), .message = message, .stranger = stranger};
+    assert_ok(held_add(fixture->store, &held, &error), error);
+    return held.number;
+}
+
+/* However a post leaves, its room is free again, and no other's. */
+static void test_room(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    const int64_t one = 10 + HELD_ROW_BYTES;
+    const char *other = "other.example.com";
+    g_autoptr(List) list = list_create(fixture->store, "other@example.com", &error);
+    g_assert_no_error(error);
+    assert_room(fixture, NULL, 0, 0);
+    int64_t first = hold_of(fixture, LIST, "a@example.org", false);
+    hold_of(fixture, LIST, "Eve@example.org", true);
+    hold_of(fixture, other, "eve@example.org", true);
+    hold_of(fixture, other, "b@example.org", false);
+    assert_room(fixture, LIST, 2 * one, one);
+    assert_room(fixture, other, 2 * one, one);
+    assert_room(fixture, NULL, 4 * one, 2 * one);
+    assert_ok(held_remove(fixture->store, first, &error), error);
+    g_assert_false(held_remove(fixture->store, first, &error)); /* twice */
+    assert_failed(FAIL_MISSING, error);
+    assert_room(fixture, LIST, one, one);
+    assert_ok(store_begin(fixture->store, &error), error);
+    hold_of(fixture, LIST, "c@example.org", false);
+    store_rollback(fixture->store);
+    assert_room(fixture, LIST, one, one);
+    assert_ok(member_add(fixture->store, LIST, ROLE_NONMEMBER, "eve@example.org", NULL, NULL, &error), error);
+    assert_ok(address_remove(fixture->store, "eve@example.org", &error), error);
+    assert_room(fixture, LIST, 0, 0);
+    assert_room(fixture, other, one, 0);
+    hold_of(fixture, LIST, "d@example.org", true);
+    assert_ok(list_remove(fixture->store, other, &error), error);
+    assert_room(fixture, NULL, one, one);
+    g_autoptr(List) again = list_create(fixture->store, "other@example.com", &error);
+    g_assert_no_error(error);
+    assert_room(fixture, other, 0, 0);
+}
+
 static void test_absent_fields(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -176,6 +230,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/held/octets", test_octets);
     TEST_WITH_LIST("/held/absent-fields", test_absent_fields);
+    TEST_WITH_LIST("/held/room", test_room);
     TEST_WITH_LIST("/held/numbers", test_numbers);
     TEST_WITH_LIST("/held/each", test_each);
     TEST_WITH_LIST("/held/select", test_select);

@@ -133,7 +133,8 @@ static void test_add_many(Fixture *fixture, const void *data)
     g_assert_cmpint(count, ==, 2);
 }
 
-/* A name is taken from whoever has one first. */
+/* A name that comes with a membership stays there, unless the address is made with it: it may be somebody's of other
+ * lists. Who has no other name is called by it. */
 static void test_names(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -143,7 +144,16 @@ static void test_names(Fixture *fixture, const void *data)
     assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "a@example.org", "First", NULL, &error), error);
     assert_ok(member_add(fixture->store, LIST, ROLE_MODERATOR, "a@example.org", "Second", NULL, &error), error);
     g_autoptr(Member) named = find(fixture, ROLE_MEMBER, "a@example.org");
-    g_assert_cmpstr(named->display_name, ==, "First");
+    g_assert_cmpstr(named->display_name, ==, "");
+    g_autoptr(Member) owner = find(fixture, ROLE_OWNER, "a@example.org");
+    g_assert_cmpstr(owner->display_name, ==, "First");
+    g_assert_cmpstr(owner->given_name, ==, "First");
+    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "b@example.org", "Bee", NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "b@example.org", "Wasp", NULL, &error), error);
+    g_autoptr(Member) made = find(fixture, ROLE_OWNER, "b@example.org"), wasp = find(fixture, ROLE_MEMBER, "b@example.org");
+    g_assert_cmpstr(made->display_name, ==, "Bee");
+    g_assert_cmpstr(wasp->display_name, ==, "Bee");
+    g_assert_cmpstr(wasp->given_name, ==, "Wasp");
 }
 
 static void test_name_is_cleaned(Fixture *fixture, const void *data)
