@@ -12,8 +12,6 @@
 #include "base/auto.h"
 #include "base/fail.h"
 
-#define FILE_MAX (64 * 1024)
-
 static char *user_name(uid_t user)
 {
     const struct passwd *account = getpwuid(user);
@@ -43,24 +41,35 @@ char *secret_file_fault(const char *path, const struct stat *status, uid_t user,
     return NULL;
 }
 
-char *secret_file_read(const char *path, GError **error)
+/* Is it the file's fault, or the system's, which may do better later? */
+static int code_of(int number)
+{
+    static const int of_the_file[] = {ENOENT, ENOTDIR, EACCES, ELOOP, ENXIO, ENAMETOOLONG};
+    for (size_t at = 0; at < G_N_ELEMENTS(of_the_file); at++)
+        if (of_the_file[at] == number)
+            return FAIL_CONFIG;
+    return FAIL_LATER;
+}
+
+char *secret_file_read(const char *path, size_t most, GError **error)
 {
     struct stat status;
     auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
     if (fd < 0 || fstat(fd, &status) != 0) {
-        fail_errno(error, FAIL_CONFIG, "%s", path);
+        fail_errno(error, code_of(errno), "%s", path);
         return NULL;
     }
     g_autofree char *fault = secret_file_fault(path, &status, geteuid(), getegid());
-    if (fault || status.st_size > FILE_MAX) {
-        fail(error, FAIL_CONFIG, fault ? "%s" : "%s is longer than any secret", fault ? fault : path);
+    if (fault || status.st_size > (off_t)most) {
+        g_autofree char *long_one = g_strdup_printf("%s is larger than %zu bytes", path, most);
+        fail(error, FAIL_CONFIG, "%s", fault ? fault : long_one);
         return NULL;
     }
     g_autofree char *text = g_malloc0((size_t)status.st_size + 1);
     for (ssize_t got, at = 0; at < status.st_size; at += got) {
         got = TEMP_FAILURE_RETRY(read(fd, text + at, (size_t)(status.st_size - at)));
         if (got < 0) {
-            fail_errno(error, FAIL_CONFIG, "%s", path);
+            fail_errno(error, FAIL_LATER, "read %s", path);
             return NULL;
         }
         if (got == 0)
@@ -71,7 +80,7 @@ char *secret_file_read(const char *path, GError **error)
 
 char *secret_file_line(const char *path, GError **error)
 {
-    g_autofree char *text = secret_file_read(path, error);
+    g_autofree char *text = secret_file_read(path, SECRET_FILE_MAX, error);
     if (!text)
         return NULL;
     text[strcspn(text, "\r\n")] = '\0';

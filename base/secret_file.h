@@ -14,9 +14,12 @@
  * as it should be. */
 char *secret_file_fault(const char *path, const struct stat *status, uid_t user, gid_t group);
 
-/* Read all of it, as text; g_free(). NULL: FAIL_CONFIG, it cannot be read, is longer than 64 KiB or breaks the rule. */
-char *secret_file_read(const char *path, GError **error);
+#define SECRET_FILE_MAX (64 * 1024) /* bytes of a key or password, by far */
 
-/* The same, of which the first line alone, without its end and the blanks around it, is the secret. FAIL_CONFIG also
+/* Read all of it, as text; g_free(). NULL: FAIL_CONFIG, it is not there, may not be read, is longer than most bytes, or
+ * breaks the rule; FAIL_LATER, the system failed. */
+char *secret_file_read(const char *path, size_t most, GError **error);
+
+/* The same, up to SECRET_FILE_MAX, of which the first line alone, without its end and the blanks around it, is the secret. FAIL_CONFIG also
  * when that is empty. */
 char *secret_file_line(const char *path, GError **error);

@@ -77,13 +77,39 @@ bool template_file_allowed(const WorkSite *site, const char *uri, GError **error
                           site->templates ? site->templates : "which is not set");
 }
 
+/* Is there something below "mailman:///" that a file of the installation could be, by a path that goes down alone? */
+static bool installed_allowed(const char *uri, GError **error)
+{
+    g_autofree char *path = g_uri_unescape_string(uri + strlen(TEMPLATE_INSTALLED), NULL);
+    g_auto(GStrv) steps = g_strsplit(path ? path : "", "/", -1);
+    bool down = *steps != NULL;
+    for (char **step = steps; *step; step++)
+        down = down && **step && strcmp(*step, ".") != 0 && strcmp(*step, "..") != 0;
+    return down || fail(error, FAIL_NEVER, "\"%s\" names no template; wanted: " TEMPLATE_INSTALLED "[LANGUAGE/]NAME, "
+                        "without empty steps, \".\" and \"..\"", uri);
+}
+
+/* Control characters stand in no URI, and each parser reads them in its way. */
+static bool characters_allowed(const char *uri, GError **error)
+{
+    g_autofree char *decoded = g_uri_unescape_string(uri, NULL); /* NULL: a zero byte, or half an escape */
+    bool allowed = decoded != NULL;
+    for (const char *at = decoded; allowed && *at; at++)
+        allowed = !g_ascii_iscntrl(*at);
+    return allowed || fail(error, FAIL_NEVER, "the URI has a control character in it, or a \"%%\" that begins no escape");
+}
+
 /* *fault: what is wrong with it, though it may be kept. */
 static bool uri_allowed(const Work *work, const char *place, const char *uri, const char **fault, GError **error)
 {
     bool public_only;
     g_autofree char *language = NULL;
     *fault = "";
+    if (!characters_allowed(uri, error))
+        return false;
     if (g_str_has_prefix(uri, TEMPLATE_INSTALLED)) {
+        if (!installed_allowed(uri, error))
+            return false;
         if (!template_installed(uri, &language))
             *fault = "it names no template of the installation";
         return true;

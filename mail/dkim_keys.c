@@ -27,7 +27,7 @@ GPtrArray *dkim_keys_read(const Config *config)
         DkimUse use = use_of(config_string(config, section, "use"));
         if (!file || !domain || !selector || !config_bool(config, section, "enabled"))
             continue;
-        pem = secret_file_read(file, &error);
+        pem = secret_file_read(file, SECRET_FILE_MAX, &error);
         DkimKey *key = pem ? dkim_key_new(&(DkimKeyPlace){domain, selector, use}, pem, &error) : NULL;
         if (key && (use & DKIM_USE_SEAL) && !dkim_key_fits(key, domain, DKIM_USE_SEAL))
             log_warn("[%s] use: this is an Ed25519 key, which makes no seals (ARC); an RSA key does", section);

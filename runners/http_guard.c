@@ -3,8 +3,6 @@
 #include "runners/http_guard.h"
 
 #include <crypt.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +10,6 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
-#include "base/auto.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -69,25 +66,10 @@ static GHashTable *read_lines(const HttpGuard *guard, const char *text, GError *
 
 static bool read_file(HttpGuard *guard, GError **error)
 {
-    auto_fd fd = open(guard->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0) {
-        bool of_the_file = errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP || errno == ENXIO;
-        return fail_errno(error, of_the_file ? FAIL_CONFIG : FAIL_LATER, "the file of REST's passwords, %s",
-                          guard->path);
-    }
-    g_autofree char *fault = secret_file_fault(guard->path, &status, geteuid(), getegid());
-    if (fault)
-        return fail(error, FAIL_CONFIG, "%s", fault);
-    if (status.st_size > FILE_MAX)
-        return fail(error, FAIL_CONFIG, "%s is larger than %d bytes", guard->path, FILE_MAX);
-    g_autofree char *text = g_malloc0((gsize)status.st_size + 1);
-    for (ssize_t got, at = 0; at < status.st_size; at += got) {
-        got = read(fd, text + at, (size_t)(status.st_size - at));
-        if (got < 0)
-            return fail_errno(error, FAIL_LATER, "read %s", guard->path);
-        if (got == 0)
-            break;
+    g_autofree char *text = secret_file_read(guard->path, FILE_MAX, error);
+    if (!text) {
+        g_prefix_error(error, "the file of REST's passwords: ");
+        return false;
     }
     guard->users = read_lines(guard, text, error);
     return guard->users != NULL;

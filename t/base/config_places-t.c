@@ -130,7 +130,7 @@ static void test_secret_read(void)
     GError *error = NULL;
     g_autofree char *path = g_build_filename(place, "read", NULL), *text = NULL, *line = NULL;
     put("read", "secret\r\nmore\n", 0600);
-    text = secret_file_read(path, &error);
+    text = secret_file_read(path, SECRET_FILE_MAX, &error);
     line = secret_file_line(path, &error);
     g_assert_no_error(error);
     g_assert_cmpstr(text, ==, "secret\r\nmore\n");
@@ -150,7 +150,7 @@ static void test_secret_read(void)
     put("read", "  two words \r\n", 0600);
     g_autofree char *stripped = secret_file_line(path, &error);
     g_assert_cmpstr(stripped, ==, "two words");
-    g_assert_null(secret_file_read(place, &error));
+    g_assert_null(secret_file_read(place, SECRET_FILE_MAX, &error));
     g_assert_error(error, FAIL, FAIL_CONFIG);
     g_clear_error(&error);
     g_unlink(path);

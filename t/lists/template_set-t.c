@@ -33,6 +33,36 @@ static void test_places(World *world, const void *data)
     g_assert_cmpuint(all->len, ==, G_N_ELEMENTS(there));
 }
 
+/* URIs that could name a text are taken, also where there is none yet; those that climb, are empty, or have control
+ * characters are not. */
+static void test_uris(World *world, const void *data)
+{
+    static const char *const good[] = {"mailman:///welcome.txt", "mailman:///de/welcome.txt", "mailman:///new.txt",
+                                       "mailman:///$list/$language/welcome.txt"};
+    static const char *const bad[] = {
+        "mailman:///", "mailman:////", "mailman:///../", "mailman:///..", "mailman:///../welcome.txt",
+        "mailman:///de/../welcome.txt", "mailman:///./welcome.txt", "mailman:///de//welcome.txt", "mailman:///de/",
+        "mailman:///%2e%2e/welcome.txt", "mailman:///%2E./x", "mailman:///x%00", "mailman:///x%0a", "mailman:///x\n",
+        "mailman:///x\x7f", "mailman:///x%", "mailman:", "mailman://welcome.txt", "http://a.example/x%00",
+        "http://a.example/x\r\nHost: b", "file:///etc/passwd%00", "file:///../etc/passwd"};
+    static const char *const places[] = {LIST, "@example.com", ""};
+    g_autoptr(Work) work = world_work(world);
+    for (size_t place = 0; place < G_N_ELEMENTS(places); place++) {
+        TemplateText text = {.name = (char *)"list:user:notice:welcome", .place = (char *)places[place]};
+        GError *error = NULL;
+        for (size_t at = 0; at < G_N_ELEMENTS(good); at++) {
+            text.uri = (char *)good[at];
+            assert_ok(template_set(work, &text, &error), error);
+        }
+        for (size_t at = 0; at < G_N_ELEMENTS(bad); at++) {
+            g_test_message("%s", bad[at]);
+            text.uri = (char *)bad[at];
+            g_assert_false(template_set(work, &text, &error));
+            assert_failed(FAIL_NEVER, error);
+        }
+    }
+}
+
 /* Letters whose answer concerns more than a list are the site's alone. A row that an earlier version took from a list
  * or domain does not count. */
 static void test_owners(World *world, const void *data)
@@ -143,6 +173,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add("/template_set/places", World, NULL, world_open, test_places, world_close);
     g_test_add_func("/template_set/hosts", test_hosts);
+    g_test_add("/template_set/uris", World, NULL, world_open, test_uris, world_close);
     g_test_add("/template_set/owners", World, NULL, world_open, test_owners, world_close);
     g_test_add("/template_set/names of Mailman", World, NULL, world_open, test_mailman_names, world_close);
     return g_test_run();
