@@ -15,6 +15,8 @@ typedef enum Subject { SUBJECT_ADDRESS, SUBJECT_TEXT, SUBJECTS } Subject;
 /* Compiled patterns of this process; a bad one is kept as NULL so that it is complained about once. */
 static GHashTable *caches[SUBJECTS];
 
+static GHashTable *told; /* patterns that gave up, and were named in the log */
+
 static void regex_free(gpointer regex)
 {
     if (regex)
@@ -51,6 +53,38 @@ GHashTable *pattern_memory_new(void)
     return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 
+static bool is_full(GHashTable *memory)
+{
+    return g_hash_table_size(memory) >= GIVE_UPS_MAX;
+}
+
+bool pattern_gave_up(const char *pattern, GHashTable *memory)
+{
+    return memory && (is_full(memory) || g_hash_table_contains(memory, pattern));
+}
+
+const char *pattern_gave_up_any(char *const *patterns, GHashTable *memory)
+{
+    for (; patterns && *patterns; patterns++)
+        if (**patterns == '^' && pattern_gave_up(*patterns, memory))
+            return *patterns;
+    return NULL;
+}
+
+/* Names the pattern in the log, once in the life of the process. */
+static void tell(const char *pattern, const char *text, const char *why)
+{
+    if (!told)
+        told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    if (g_hash_table_contains(told, pattern))
+        return;
+    if (g_hash_table_size(told) >= CACHE_MAX)
+        g_hash_table_remove_all(told);
+    g_hash_table_add(told, g_strdup(pattern));
+    log_warn("pattern %s gave up on %.100s; posts on which it does are held (this is said once): %s", pattern, text,
+             why);
+}
+
 bool pattern_valid(const char *pattern, GError **error)
 {
     g_autoptr(GError) broken = NULL;
@@ -63,16 +97,13 @@ bool pattern_valid(const char *pattern, GError **error)
 
 static bool matches(const char *pattern, Subject subject, const char *text, GHashTable *memory)
 {
-    bool tried = memory && (g_hash_table_size(memory) >= GIVE_UPS_MAX || g_hash_table_contains(memory, pattern));
-    GRegex *regex = tried ? NULL : find(pattern, subject);
+    GRegex *regex = pattern_gave_up(pattern, memory) ? NULL : find(pattern, subject);
     g_autoptr(GError) error = NULL;
     bool found = regex && g_regex_match_full(regex, text, -1, 0, 0, NULL, &error);
     if (error) {
-        log_warn("pattern %s gave up on %.100s and is not tried again on this post: %s", pattern, text, error->message);
+        tell(pattern, text, error->message);
         if (memory)
             g_hash_table_add(memory, g_strdup(pattern));
-        if (memory && g_hash_table_size(memory) == GIVE_UPS_MAX)
-            log_warn("%d patterns gave up on this post, and no further one is tried on it", GIVE_UPS_MAX);
     }
     return found;
 }

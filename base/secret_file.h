@@ -20,6 +20,6 @@ char *secret_file_fault(const char *path, const struct stat *status, uid_t user,
  * breaks the rule; FAIL_LATER, the system failed. */
 char *secret_file_read(const char *path, size_t most, GError **error);
 
-/* The same, up to SECRET_FILE_MAX, of which the first line alone, without its end and the blanks around it, is the secret. FAIL_CONFIG also
- * when that is empty. */
+/* The same, up to SECRET_FILE_MAX, of which the first line alone, without its end and the blanks around it, is the
+ * secret. FAIL_CONFIG also when that is empty. */
 char *secret_file_line(const char *path, GError **error);

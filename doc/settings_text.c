@@ -287,6 +287,8 @@ static void print_list_setting(const ListSetting *setting)
     if (setting->type == SETTING_INTEGER)
         g_string_append_printf(text, " From %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ".", setting->min,
                                setting->max > 0 ? setting->max : LIST_INTEGER_MAX);
+    if ((setting->type == SETTING_WORDS || setting->type == SETTING_TEXT) && setting->max > 0)
+        g_string_append_printf(text, " At most %" G_GINT64_FORMAT " of them.", setting->max);
     if (setting->type == SETTING_INTERVAL)
         g_string_append(text, " From 0 to 3650d.");
     append_unit(text, setting->type == SETTING_INTERVAL ? TIME_UNIT : setting->unit);

@@ -44,7 +44,7 @@ typedef enum Authority {
 
 /* Rights that no row of a table names. */
 #define MAY_VERIFY (BY_SITE | BY_PERSON) /* to say, for all lists, that an address is the person's own */
-#define MAY_NAME BY_SITE /* to see, and to say, what somebody is called beyond the membership or request that it came with */
+#define MAY_NAME BY_SITE /* to see, and to say, what somebody is called beyond one membership or request */
 
 /* Does the right cover this relation? */
 bool authority_covers(unsigned right, Authority by);

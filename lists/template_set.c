@@ -96,7 +96,8 @@ static bool characters_allowed(const char *uri, GError **error)
     bool allowed = decoded != NULL;
     for (const char *at = decoded; allowed && *at; at++)
         allowed = !g_ascii_iscntrl(*at);
-    return allowed || fail(error, FAIL_NEVER, "the URI has a control character in it, or a \"%%\" that begins no escape");
+    return allowed || fail(error, FAIL_NEVER, "the URI has a control character in it, or a \"%%\" that "
+                           "begins no escape");
 }
 
 /* *fault: what is wrong with it, though it may be kept. */

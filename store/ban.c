@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/pattern.h"
 #include "store/email.h"
+#include "store/list_setting.h"
 #include "store/store_internal.h"
 
 void ban_free(Ban *ban)
@@ -31,10 +32,24 @@ static char *folded_of(const char *email, GError **error)
     return pattern_valid(email, error) ? g_strdup(email) : NULL;
 }
 
+/* Each pattern of a list is tried on each address; addresses cost nothing. */
+static bool has_room(Store *store, int64_t scope, const char *folded, GError **error)
+{
+    if (*folded != '^' || scope == 0)
+        return true;
+    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1 AND "
+                                        "folded >= '^' AND folded < '_'", INTEGER(scope));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    return query_integer(query, 0) < LIST_PATTERNS_MAX ||
+           fail(error, FAIL_NEVER, "the list bans %d patterns already, as many as may be", LIST_PATTERNS_MAX);
+}
+
 static bool insert(Store *store, int64_t scope, const char *folded, const char *email, GError **error)
 {
     int64_t key = store_key_new(store, error), added = 0;
-    if (key == 0 || !query_run(store, error, &added,
+    if (key == 0 || !has_room(store, scope, folded, error) ||
+        !query_run(store, error, &added,
                                "INSERT INTO ban (key, list, folded, email, made_at) VALUES ($1, $2, $3, $4, $5) "
                                "ON CONFLICT (COALESCE(list, 0), folded) DO NOTHING",
                                INTEGER(key), INTEGER_OR_NULL(scope > 0 ? scope : -1), TEXT(folded), TEXT(email),

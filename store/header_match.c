@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/pattern.h"
+#include "store/list_setting.h"
 #include "store/store_internal.h"
 
 #define COLUMNS "position, header, pattern, target, tag"
@@ -82,6 +83,8 @@ static bool insert(Store *store, int64_t scope, HeaderMatch *match, GError **err
     int64_t count, key = store_key_new(store, error);
     if (key == 0 || !is_new(store, scope, match, 0, error) || !count_rows(store, scope, &count, error))
         return false;
+    if (count >= LIST_PATTERNS_MAX)
+        return fail(error, FAIL_NEVER, "there are %d header matches already, as many as may be", LIST_PATTERNS_MAX);
     if (match->position < 0 || match->position > count)
         match->position = count;
     return shift(store, scope, match->position, 1, error) &&

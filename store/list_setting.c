@@ -21,6 +21,7 @@
 #define NEWSGROUP "newsgroup"
 #define POLICIES "open|confirm|moderate|confirm_then_moderate"
 #define AUTORESPOND "none|respond_and_discard|respond_and_continue"
+#define TOPICS_MAX 100
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
 
 /* Each row says what the setting reaches: the list's own matters (OF_LIST), or what the site answers for (OF_SITE).
@@ -80,7 +81,7 @@ const ListSetting list_settings[] = {
             "A member who did not bounce for so long has a clean slate."),
     OF_LIST(bounce_matching_headers, SETTING_TEXT, "", NULL,
             "Lines FIELD: PATTERN; posts with such a field are held. Lines that begin with # are comments.",
-            .example = "X-Spam-Flag: ^yes"),
+            .max = LIST_PATTERNS_MAX, .example = "X-Spam-Flag: ^yes"),
     OF_LIST(bounce_notify_owner_on_bounce_increment, SETTING_BOOL, "no", NULL,
             "Tell the owners each time a member's bounce score grows."),
     OF_LIST(bounce_notify_owner_on_disable, SETTING_BOOL, "yes", NULL,
@@ -265,7 +266,7 @@ const ListSetting list_settings[] = {
     OF_LIST(topics, SETTING_WORDS, "", NULL,
             "Topics, NAME: PATTERN; posts whose Subject or Keywords fit get the name in X-Topics, and members who "
             "chose topics get the posts of those alone.",
-            .example = "concerts: concert|rehearsal"),
+            .max = TOPICS_MAX, .example = "concerts: concert|rehearsal"),
     OF_LIST(topics_bodylines_limit, SETTING_INTEGER, "5", NULL,
             "Look for Subject: and Keywords: in so many first lines of the text, too.", .unit = "lines"),
     OF_LIST(topics_enabled, SETTING_BOOL, "no", NULL, "Mark posts by topic, and let members choose topics."),
@@ -436,9 +437,38 @@ static bool word_allowed(const ListSetting *setting, const char *word, GError **
            fail(error, FAIL_NEVER, "%s: \"%s\" is no regular expression: %s", setting->name, word, broken->message);
 }
 
+/* Are there not too many? of: what is counted, for people. */
+static bool number_allowed(const ListSetting *setting, int64_t number, int64_t most, const char *of, GError **error)
+{
+    return number <= most ||
+           fail(error, FAIL_NEVER, "%s: %" G_GINT64_FORMAT " %s are too many; allowed: up to %" G_GINT64_FORMAT,
+                setting->name, number, of, most);
+}
+
+static bool words_are_few(const ListSetting *setting, char *const *words, GError **error)
+{
+    int64_t patterns = 0;
+    for (char *const *word = words; *word; word++)
+        patterns += **word == '^';
+    return number_allowed(setting, g_strv_length((char **)words), setting->max > 0 ? setting->max : LIST_WORDS_MAX,
+                          "words", error) &&
+           (g_strcmp0(setting->choices, PATTERNS) != 0 ||
+            number_allowed(setting, patterns, LIST_PATTERNS_MAX, "patterns", error));
+}
+
+static bool lines_are_few(const ListSetting *setting, const char *value, GError **error)
+{
+    int64_t lines = 1;
+    for (const char *at = value; (at = strchr(at, '\n')); at++)
+        lines++;
+    return setting->max == 0 || number_allowed(setting, lines, setting->max, "lines", error);
+}
+
 static char *canonical_words(const ListSetting *setting, const char *value, GError **error)
 {
     g_auto(GStrv) words = words_split(value);
+    if (!words_are_few(setting, words, error))
+        return NULL;
     for (char **word = words; *word; word++)
         if (!word_allowed(setting, *word, error))
             return NULL;
@@ -474,7 +504,7 @@ static char *canonical_text(const ListSetting *setting, const char *value, GErro
     }
     if (setting->placeholders && !placeholder_check(setting->name, value, setting->placeholders, error))
         return NULL;
-    return form_allowed(setting, value, error) ? g_strdup(value) : NULL;
+    return lines_are_few(setting, value, error) && form_allowed(setting, value, error) ? g_strdup(value) : NULL;
 }
 
 char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error)

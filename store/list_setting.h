@@ -13,6 +13,8 @@ typedef enum SettingType {
 } SettingType;
 
 #define LIST_INTEGER_MAX INT64_C(1000000000)
+#define LIST_WORDS_MAX 10000  /* words of a setting */
+#define LIST_PATTERNS_MAX 500 /* patterns of a setting, bans that are patterns, header matches */
 
 /* How far the harm of a wrong value reaches, which says who may set it. */
 typedef enum SettingReach {
@@ -29,7 +31,8 @@ typedef struct ListSetting {
     const char *choices;  /* CHOICE: "never|private|public", in the order of the enum; WORDS: "patterns" or NULL
                              (any); LINE: "address", "language" or NULL */
     const char *about;    /* what it does, in sentences, for people */
-    int64_t min, max;     /* INTEGER: the range; max 0: from 0 to LIST_INTEGER_MAX */
+    int64_t min, max;     /* INTEGER: the range; max 0: from 0 to LIST_INTEGER_MAX. WORDS, TEXT: how many words or lines
+                             at most; 0: LIST_WORDS_MAX, or any */
     const char *unit;     /* of a number: "days" */
     const char *placeholders; /* TEXT: what is filled in, "list_name list_id"; NULL: nothing */
     const char *example;  /* a value; NULL: the type and the default say enough */

@@ -35,8 +35,8 @@
     " FROM member m LEFT JOIN address_preference a ON a.address = m.address" \
     " LEFT JOIN person_preference p ON p.person = m.person "
 
-/* The name that was given to what is subscribed, the address d or the person u; else the other's; else the one that came
- * with the membership. A name that nobody gave is empty, not NULL. */
+/* The name that was given to what is subscribed, the address d or the person u; else the other's; else the one that
+ * came with the membership. A name that nobody gave is empty, not NULL. */
 #define MEMBER_NAME \
     "CASE WHEN m.by_person = 1 THEN COALESCE(u.display_name, d.display_name, m.given_name, '') " \
     "ELSE COALESCE(d.display_name, u.display_name, m.given_name, '') END"

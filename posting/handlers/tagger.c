@@ -58,7 +58,8 @@ static bool process(Post *post, GError **error)
     message_remove(post->message, "X-Topics");
     for (; *topics; topics++) {
         g_autofree char *name = NULL, *pattern = NULL;
-        if (topic_split(*topics, &name, &pattern) && pattern_matches_text(pattern, text->str, post->patterns))
+        if (topic_split(*topics, &name, &pattern) && (pattern_matches_text(pattern, text->str, post->patterns) ||
+                                                        pattern_gave_up(pattern, post->patterns)))
             g_strv_builder_add(found, name);
     }
     g_strfreev(post->topics);

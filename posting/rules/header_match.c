@@ -41,12 +41,25 @@ static bool fits(const HeaderMatch *match, Post *post, GHashTable *known)
     return false;
 }
 
+/* The first row that fits, or may fit: its pattern gave up. */
 static const HeaderMatch *find_first(const GPtrArray *rows, Post *post, GHashTable *known)
 {
-    for (unsigned at = 0; at < rows->len; at++)
-        if (fits(rows->pdata[at], post, known))
-            return rows->pdata[at];
+    for (unsigned at = 0; at < rows->len; at++) {
+        const HeaderMatch *match = rows->pdata[at];
+        if (fits(match, post, known) || pattern_gave_up(match->pattern, post->patterns))
+            return match;
+    }
     return NULL;
+}
+
+/* Nobody knows what a pattern says that gave up, so a moderator does. Those of bans have been tried before. */
+static bool hold_untried(Post *post, bool *hit)
+{
+    *hit = true;
+    g_free(post->target);
+    post->target = g_strdup("hold");
+    post_add_reason(post, "A pattern of this list, or of the site, took too long on the message.");
+    return true;
 }
 
 /* The first row that fits, of the site, then of the list, says where the post goes. */
@@ -62,6 +75,8 @@ static bool check(Post *post, bool *hit, GError **error)
     const HeaderMatch *match = find_first(site, post, known);
     if (!match)
         match = find_first(own, post, known);
+    if (g_hash_table_size(post->patterns) > 0)
+        return hold_untried(post, hit);
     if (!match || g_strcmp0(match->target, "defer") == 0)
         return true;
     *hit = true;

@@ -21,6 +21,8 @@ static Action by_patterns(const Post *post, const char *sender)
         char **patterns = *(char ***)((const char *)list + tables[at].patterns);
         if (pattern_match_any(patterns, sender, post->patterns))
             return tables[at].action;
+        if (pattern_gave_up_any(patterns, post->patterns)) /* it may be one of these */
+            return ACTION_HOLD;
     }
     return ACTION_UNSET;
 }

@@ -29,7 +29,7 @@ static bool check(Post *post, bool *hit, GError **error)
             continue;
         *colon = '\0';
         const char *pattern = g_strstrip(colon + 1);
-        *hit = *pattern && fits(post, g_strchomp(*line), pattern);
+        *hit = *pattern && (fits(post, g_strchomp(*line), pattern) || pattern_gave_up(pattern, post->patterns));
         if (*hit)
             post_add_reason(post, "The field %s of the message looks suspicious.", *line);
     }

@@ -8,6 +8,9 @@ import os
 import signal
 import socket
 
+import pytest
+
+from support import rest
 from support.instance import wait_until
 from support.post import post
 
@@ -101,3 +104,24 @@ def test_metrics_beside_one_that_hangs(instances, sinks):
     finally:
         os.kill(hung, signal.SIGCONT)
     wait_until(lambda: scrape(path)[2].splitlines()[-1][0] != "#", 30, "the figures of both")
+
+
+def test_a_token_for_figures_sends_no_body(tmp_path):
+    """It is refused by the head of the request; others are waited for, since they may send what follows."""
+    with rest.site(tmp_path) as site:
+        api = rest.Rest(site)
+        assert api.call("POST", "domains", mail_host="example.com").status == 201
+        assert api.call("POST", "lists", fqdn_listname="ant@example.com").status == 201
+
+        def begin(*scope):
+            token = site.cli("token", "create", *scope).strip()
+            connection = socket.create_connection(api.place, timeout=5)
+            connection.sendall(f"POST /3.1/lists HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+                               "Content-Type: application/json\r\nContent-Length: 50000\r\n\r\n{".encode())
+            return connection
+
+        with begin("--metrics") as figures, begin("--list", "ant@example.com") as other:
+            assert b" 403 " in figures.recv(1000).split(b"\r\n")[0]
+            other.settimeout(0.5)
+            with pytest.raises(TimeoutError):
+                other.recv(1000)

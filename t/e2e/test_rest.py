@@ -704,24 +704,6 @@ def test_metrics(site, api, ant):
     assert bearer(site, "--domain", "example.com").raw("GET", "/metrics").status == 403
 
 
-def test_a_token_for_figures_sends_no_body(site, api):
-    """It is refused by the head of the request; others are waited for, since they may send what follows."""
-    def begin(token):
-        connection = socket.create_connection(api.place, timeout=5)
-        connection.sendall(f"POST /3.1/lists HTTP/1.1\r\nHost: x\r\n{token.field}\r\n"
-                           "Content-Type: application/json\r\nContent-Length: 50000\r\n\r\n{".encode())
-        return connection
-
-    tokens = [bearer(site, "--metrics"), bearer(site, "--list", "ant@example.com")]
-    for token in tokens:
-        token.field = "Authorization: " + token.headers["Authorization"]
-    with begin(tokens[0]) as figures, begin(tokens[1]) as other:
-        assert b" 403 " in figures.recv(1000).split(b"\r\n")[0]
-        other.settimeout(0.5)
-        with pytest.raises(TimeoutError):
-            other.recv(1000)
-
-
 def test_operations(site, api, ant):
     status = api.call("GET", "listrunner/status").json
     assert "rest" in [group["runner"] for group in status["runners"]] and "config" not in status

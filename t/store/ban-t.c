@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/ban.h"
 
+#include "store/list_setting.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"
@@ -117,6 +118,21 @@ static void test_each_and_end_of_list(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
+/* A list bans so many patterns, any number of addresses, and the site what it likes. */
+static void test_bound(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    for (int at = 0; at <= LIST_PATTERNS_MAX; at++) {
+        g_autofree char *pattern = g_strdup_printf("^x%d@", at), *address = g_strdup_printf("x%d@example.org", at);
+        assert_ok(ban_add(fixture->store, NULL, pattern, &error), error);
+        assert_ok(ban_add(fixture->store, LIST, address, &error), error);
+        g_assert_cmpint(ban_add(fixture->store, LIST, pattern, &error), ==, at < LIST_PATTERNS_MAX);
+    }
+    assert_failed(FAIL_NEVER, error);
+    assert_ok(ban_remove(fixture->store, LIST, "^x0@", &error), error);
+    assert_ok(ban_add(fixture->store, LIST, "^new@", &error), error);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -125,6 +141,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/ban/pattern", test_pattern);
     TEST_WITH_LIST("/ban/site", test_site);
     TEST_WITH_LIST("/ban/refused", test_refused);
+    TEST_WITH_LIST("/ban/bound", test_bound);
     TEST_WITH_LIST("/ban/each, and the end of the list", test_each_and_end_of_list);
     return g_test_run();
 }

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/header_match.h"
 
+#include "store/list_setting.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"
@@ -87,10 +88,30 @@ static void test_refused(Fixture *fixture, const void *data)
     assert_rows(fixture, LIST, "x=a");
 }
 
+/* The site's do not count as the list's. One may be changed when there are as many as may be. */
+static void test_bound(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(add(fixture, NULL, -1, ROW("x", "of the site", NULL, NULL), &error), error);
+    for (int at = 0; at < LIST_PATTERNS_MAX; at++) {
+        g_autofree char *pattern = g_strdup_printf("x%d", at);
+        assert_ok(add(fixture, LIST, -1, ROW("x", pattern, NULL, NULL), &error), error);
+    }
+    g_assert_false(add(fixture, LIST, -1, ROW("x", "more", NULL, NULL), &error));
+    assert_failed(FAIL_NEVER, error);
+    g_autoptr(HeaderMatch) last = header_match_find(fixture->store, LIST, LIST_PATTERNS_MAX - 1, &error);
+    g_assert_no_error(error);
+    assert_ok(header_match_change(fixture->store, LIST_PATTERNS_MAX - 1, last, &error), error);
+    assert_ok(add(fixture, NULL, -1, ROW("x", "more", NULL, NULL), &error), error);
+    assert_ok(header_match_remove(fixture->store, LIST, 0, &error), error);
+    assert_ok(add(fixture, LIST, -1, ROW("x", "more", NULL, NULL), &error), error);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/header match/order", test_order);
     TEST_WITH_LIST("/header match/refused", test_refused);
+    TEST_WITH_LIST("/header match/bound", test_bound);
     return g_test_run();
 }

@@ -150,7 +150,8 @@ static void test_names(Fixture *fixture, const void *data)
     g_assert_cmpstr(owner->given_name, ==, "First");
     assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "b@example.org", "Bee", NULL, &error), error);
     assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "b@example.org", "Wasp", NULL, &error), error);
-    g_autoptr(Member) made = find(fixture, ROLE_OWNER, "b@example.org"), wasp = find(fixture, ROLE_MEMBER, "b@example.org");
+    g_autoptr(Member) made = find(fixture, ROLE_OWNER, "b@example.org");
+    g_autoptr(Member) wasp = find(fixture, ROLE_MEMBER, "b@example.org");
     g_assert_cmpstr(made->display_name, ==, "Bee");
     g_assert_cmpstr(wasp->display_name, ==, "Bee");
     g_assert_cmpstr(wasp->given_name, ==, "Wasp");

@@ -177,6 +177,43 @@ static void test_table(Fixture *fixture, const void *data)
     g_assert_cmpint(rows(fixture), ==, 0);
 }
 
+/* "x0,x1,..." with a format for each; g_free() */
+static char *many(const char *begin, const char *end, int count)
+{
+    GString *text = g_string_new(NULL);
+    for (int at = 0; at < count; at++)
+        g_string_append_printf(text, "%s%d%s", begin, at, end);
+    return g_string_free(text, FALSE);
+}
+
+/* As many words, patterns, topics and lines as may be, and one more. */
+static void test_bounds(Fixture *fixture, const void *data)
+{
+    static const struct {
+        const char *name, *begin, *end;
+        int most;
+    } cases[] = {
+        {"accept_these_nonmembers", "^x", "\n", LIST_PATTERNS_MAX},
+        {"discard_these_nonmembers", "^x", "\n", LIST_PATTERNS_MAX},
+        {"acceptable_aliases", "^x", ",", LIST_PATTERNS_MAX},
+        {"hold_these_nonmembers", "x", "@example.org\n", LIST_WORDS_MAX},
+        {"topics", "t", ": x\n", 100},
+        {"bounce_matching_headers", "\nX-Spam: ", "", LIST_PATTERNS_MAX - 1},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        GError *error = NULL;
+        g_autofree char *fits = many(cases[at].begin, cases[at].end, cases[at].most);
+        g_autofree char *too_many = many(cases[at].begin, cases[at].end, cases[at].most + 1);
+        assert_ok(list_set(fixture->store, LIST, cases[at].name, fits, &error), error);
+        g_autofree char *before = value_of(fixture, cases[at].name);
+        g_assert_false(list_set(fixture->store, LIST, cases[at].name, too_many, &error));
+        g_assert_nonnull(strstr(error->message, cases[at].name));
+        assert_failed(FAIL_NEVER, error);
+        g_autofree char *after = value_of(fixture, cases[at].name);
+        g_assert_cmpstr(after, ==, before);
+    }
+}
+
 /* A row that this program does not know is no reason to lose the list. */
 static void test_unknown_row(Fixture *fixture, const void *data)
 {
@@ -198,6 +235,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/setting/choice", test_choice);
     TEST_WITH_LIST("/setting/text", test_text);
     TEST_WITH_LIST("/setting/words", test_words);
+    TEST_WITH_LIST("/setting/bounds", test_bounds);
     TEST_WITH_LIST("/setting/reset", test_reset);
     TEST_WITH_LIST("/setting/missing", test_missing);
     TEST_WITH_LIST("/setting/table", test_table);

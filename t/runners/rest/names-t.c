@@ -131,7 +131,8 @@ int main(int argc, char **argv)
     store = rest_frame_store();
     assert_ok(domain_create(store, "ant.example", NULL, &error), error);
     assert_ok(domain_create(store, "bee.example", NULL, &error), error);
-    g_autoptr(List) one = list_create(store, "one@ant.example", &error), two = list_create(store, "two@bee.example", &error);
+    g_autoptr(List) one = list_create(store, "one@ant.example", &error);
+    g_autoptr(List) two = list_create(store, "two@bee.example", &error);
     g_assert_true(one && two);
     of_ant = make_token("one.ant.example", "");
     of_bee = make_token("two.bee.example", "");
