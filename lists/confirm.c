@@ -30,7 +30,8 @@ static bool refuse(Work *work, const List *list, const char *token, Subscription
     return true;
 }
 
-bool confirm_token(Work *work, const List *list, const char *token, Subscription *subscription, GError **error)
+bool confirm_token(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
+                   GError **error)
 {
     g_autoptr(GError) missing = NULL;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN};
@@ -55,6 +56,11 @@ bool confirm_token(Work *work, const List *list, const char *token, Subscription
         return true;
     }
     g_autoptr(List) own = list_by_id(work_store(work), request->list_id, error);
+    if (own && request->kind == PENDING_CHANGE_ADDRESS && consent != CONSENT_SAID) {
+        subscription->result = SUBSCRIPTION_NOT_SAID;
+        subscription_note(work, own, request, subscription);
+        return true;
+    }
     if (!own || !subscription_answered(work, own, request, error))
         return false;
     if (request->kind != PENDING_CHANGE_ADDRESS)

@@ -15,10 +15,12 @@
 #include "lists/template_set.h"
 #include "mail/fold.h"
 #include "runners/keys.h"
+#include "store/language.h"
 #include "store/user.h"
 #include "switchboard/meta.h"
 
 #define VALUES_MAX 64
+#define SITE_ASKS_A_DAY 3 /* letters to a mailbox whose answer concerns all lists, for each network that asks */
 
 /* Mailman's names for values of ours, so that its templates can be used. */
 static const struct {
@@ -79,10 +81,17 @@ char *letter_fill(const Work *work, const List *list, const char *text, const Te
 
 /* ---- texts ---- */
 
-/* The file, in the first language and folder that have it. */
+/* The list in whose words a letter is written; NULL: in the site's. */
+static const List *words_of(const List *list, const char *template)
+{
+    const TemplateName *name = template_name_find(template);
+    return name && name->owner == TEMPLATE_OF_SITE ? NULL : list;
+}
+
+/* The file, in the first language and folder that have it. list NULL: the site's. */
 static char *load_file(const Work *work, const List *list, const char *language, const char *template)
 {
-    const char *const languages[] = {language, list->preferred_language, "en"};
+    const char *const languages[] = {language, list ? list->preferred_language : LANGUAGE_DEFAULT, "en"};
     const char *site = work_site(work)->templates;
     for (size_t at = 0; at < G_N_ELEMENTS(languages); at++) {
         char *text = site ? template_load_from(site, languages[at], template) : NULL;
@@ -112,16 +121,16 @@ char *letter_text(const Work *work, const List *list, const char *language, cons
     const TemplateName *name = template_name_find(template);
     const char *wanted = language ? language : list->preferred_language;
     TemplateText *found = NULL;
-    const List *whose = name && name->owner == TEMPLATE_OF_SITE ? NULL : list;
+    const List *whose = words_of(list, template);
     if (name && !template_text_find(work_store(work), name->mailman, whose, wanted, &found, error))
         return NULL;
     g_autoptr(TemplateText) row = found;
     g_autofree char *set = !row            ? NULL
                            : row->text ? g_steal_pointer(&row->text)
-                                       : load_installed(work, list, wanted, row->uri);
+                                       : load_installed(work, whose, wanted, row->uri);
     if (set && has_subject(set))
         return g_steal_pointer(&set);
-    g_autofree char *file = load_file(work, list, wanted, name && name->file ? name->file : template);
+    g_autofree char *file = load_file(work, whose, wanted, name && name->file ? name->file : template);
     if (!set && !file)
         fail(error, FAIL_MISSING, "there is no template %s", template);
     if (!set || !file || !has_subject(file))
@@ -130,13 +139,26 @@ char *letter_text(const Work *work, const List *list, const char *language, cons
     return g_strconcat(file, "\n\n", set, NULL);
 }
 
+bool letter_is_worded_below(Work *work, const List *list, const char *address, const char *template, bool *worded,
+                            GError **error)
+{
+    g_autofree char *language = letter_language(work, list, address);
+    const TemplateName *name = template_name_find(template);
+    TemplateText *found = NULL;
+    if (name && !template_text_find(work_store(work), name->mailman, words_of(list, template), language, &found, error))
+        return false;
+    g_autoptr(TemplateText) row = found;
+    *worded = row && row->text && *row->place;
+    return true;
+}
+
 char *letter_language(const Work *work, const List *list, const char *address)
 {
     char *language = NULL;
     g_autoptr(GError) error = NULL;
-    if (!address_language(work_store(work), list->list_id, address, &language, &error))
+    if (!address_language(work_store(work), list ? list->list_id : NULL, address, &language, &error))
         log_warn("the language of <%s> is not known: %s", address, error->message);
-    return language ? language : g_strdup(list->preferred_language);
+    return language ? language : g_strdup(list ? list->preferred_language : LANGUAGE_DEFAULT);
 }
 
 /* A letter to one address, or to those that were given. */
@@ -215,8 +237,9 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     if (!*recipients)
         return true;
     g_autofree char *language = letter->language ? g_strdup(letter->language)
-                                : letter->to && !letter->recipients ? letter_language(work, list, letter->to)
-                                                                    : g_strdup(list->preferred_language);
+                                : letter->to && !letter->recipients
+                                    ? letter_language(work, words_of(list, letter->template), letter->to)
+                                    : g_strdup(list->preferred_language);
     g_autofree char *template = letter_text(work, list, language, letter->template, &why);
     if (!template && !g_error_matches(why, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&why));
@@ -336,17 +359,17 @@ bool letter_allowed(Work *work, const List *list, const char *address, bool *all
 bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error)
 {
     const Actor *actor = work_actor(work);
-    int64_t most = work_site(work)->answers_a_day;
+    int64_t most = work_site(work)->answers_a_day, most_of_kind = asking->of_site ? MIN(most, SITE_ASKS_A_DAY) : most;
     g_autofree char *base = mailbox_base(asking->address), *network = actor->host ? peer_network(actor->host) : NULL;
     /* There is no end of addresses with a detail that lead to one mailbox: what is asked from one proves least. */
     bool own = actor->address && mailbox_same(actor->address, asking->address) &&
                (asking->of_member || !mailbox_has_detail(asking->address));
     bool other = actor->door == DOOR_MAIL && !asking->vouched && !own;
     /* Whoever asks for an own address is counted apart from those elsewhere who only say that it is theirs. */
-    char *who = g_strdup_printf("%s %s %s %s", list->list_id, asking->kind, base,
+    char *who = g_strdup_printf("%s %s %s %s", asking->of_site ? "-" : list->list_id, asking->kind, base,
                                 other ? "*" : network ? network : "-");
     LetterLimit limits[LIMITS_MAX] = {asking->of_member ? (LetterLimit){0} : host_limit(work),
-                                      {ACCOUNT_CONFIRMATIONS, who, most, !other},
+                                      {ACCOUNT_CONFIRMATIONS, who, most_of_kind, !other},
                                       {ACCOUNT_FOR_OTHERS, g_strdup(base), other ? most : 0, false}};
     bool done = count_letter(work, list, asking->address, limits, allowed, error);
     limits_clear(limits);

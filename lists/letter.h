@@ -55,7 +55,13 @@ char *letter_text(const Work *work, const List *list, const char *language, cons
  * g_free(). */
 char *letter_fill(const Work *work, const List *list, const char *text, const TemplateValue *values);
 
-/* The language in which an address is written to about a list; g_free(). */
+/* Have those who run a list or its domain set the text in which an address is written to with this template? False for
+ * the site's text and for that of a file of the installation. */
+bool letter_is_worded_below(Work *work, const List *list, const char *address, const char *template, bool *worded,
+                            GError **error);
+
+/* The language in which an address is written to about a list; about the site where list is NULL, and then what those
+ * who run lists have set for a member does not count; g_free(). */
 char *letter_language(const Work *work, const List *list, const char *address);
 
 /* May an address that did not prove itself get one more answer today? It is counted, for the mailbox and for the
@@ -67,6 +73,7 @@ bool letter_allowed(Work *work, const List *list, const char *address, bool *all
 typedef struct LetterAsking {
     const char *address;
     const char *kind; /* what is asked for: "join", "leave", ... */
+    bool of_site;     /* the answer concerns all lists, so the letters of all lists are one count, and few */
     bool of_member;   /* only a member gets such a letter, so that strangers cannot cause many */
     bool vouched;     /* somebody who has proved an address, or may decide, has agreed already */
 } LetterAsking;

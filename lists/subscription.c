@@ -38,6 +38,7 @@ const char *subscription_result_text(SubscriptionResult result)
         [SUBSCRIPTION_OWN_ADDRESS] = "own-address (mail to it comes to a list of this site)",
         [SUBSCRIPTION_BANNED] = "banned",
         [SUBSCRIPTION_BAD_TOKEN] = "bad-token",
+        [SUBSCRIPTION_NOT_SAID] = "ignored (the answer does not say that it confirms)",
         [SUBSCRIPTION_GUESSING] = "ignored (too many unknown tokens)",
         [SUBSCRIPTION_POSTED] = "posted",
         [SUBSCRIPTION_REFUSED] = "refused",
@@ -83,17 +84,18 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
     token_return_make(work, list, token, &back);
     int64_t days = (request->expires_at - work_now(work)) / (24 * 3600 * CLOCK_SECOND);
     g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, MAX(days, 1));
-    g_autofree char *language = letter_language(work, list, about->to);
+    /* Where the answer concerns more than the list, neither its language nor its name is used. */
+    bool of_site = request->kind == PENDING_CHANGE_ADDRESS;
+    g_autofree char *language = letter_language(work, of_site ? NULL : list, about->to);
     g_autofree char *asked = asked_text(work, list, request, language);
     TemplateValue values[6 + TOKEN_VALUES + 1] = {{"address", request->address}, {"token", token},
                                                   {"confirm_email", back.address}, {"mark", back.mark},
                                                   {"days", left}, {"asked", asked}};
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
         values[6 + at] = about->values[at];
-    /* Where the answer concerns more than the list, its words do not stand in From either. */
-    const char *from_name = request->kind == PENDING_CHANGE_ADDRESS ? NULL : list->display_name;
-    ListLetter letter = {.template = about->template, .values = values, .language = language, .from_name = from_name,
-                         .from = back.address, .to = about->to, .personal = true};
+    ListLetter letter = {.template = about->template, .values = values, .language = language,
+                         .from_name = of_site ? NULL : list->display_name, .from = back.address, .to = about->to,
+                         .personal = true};
     return work_letter(work, list, &letter, error);
 }
 
@@ -113,6 +115,7 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
     char token[PENDING_TOKEN_CHARS + 1];
     bool allowed;
     const LetterAsking asking = {.address = letter->to, .kind = pending_kind_text(request->kind),
+                                 .of_site = request->kind == PENDING_CHANGE_ADDRESS,
                                  .of_member = request->kind != PENDING_JOIN &&
                                               mailbox_same(letter->to, request->address),
                                  .vouched = request->facts & (FACT_CONFIRMED | FACT_APPROVED)};
@@ -162,7 +165,10 @@ bool subscription_answered(Work *work, const List *list, const Pending *request,
 static bool ask_person(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
     TokenLetter letter = {.template = asking_template(request), .to = request->address};
-    bool first = true;
+    bool first = true, worded;
+    if (!letter_is_worded_below(work, list, request->address, letter.template, &worded, error))
+        return false;
+    request->facts = (request->facts & ~(unsigned)FACT_WORDED) | (worded ? FACT_WORDED : 0);
     if ((work_actor(work)->role == ACTOR_OPERATOR || work_actor(work)->role == ACTOR_OWNER) &&
         !first_today(work, list, request->address, letter.template, &first, error))
         return false;
@@ -226,12 +232,13 @@ static bool may_write(Work *work, const List *list, const Pending *request, cons
 }
 
 /* A person who confirmed has shown that the address is theirs, which counts from the first time on; a holder of a list
- * cannot say so for other lists. Nobody may know the address yet: members are written down when they are added. */
+ * cannot say so for other lists, nor obtain it by a letter whose words hide what the answer says. Nobody may know the
+ * address yet: members are written down when they are added. */
 static bool note_verified(Work *work, const Pending *request, GError **error)
 {
     int64_t since;
     g_autoptr(GError) missing = NULL;
-    if (!(request->facts & FACT_CONFIRMED) || request->facts & FACT_VOUCHED)
+    if (!(request->facts & FACT_CONFIRMED) || request->facts & (FACT_VOUCHED | FACT_WORDED))
         return true;
     if (!address_verified(work_store(work), request->address, &since, error))
         return false;

@@ -22,6 +22,7 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_OWN_ADDRESS,     /* one of ours (lists/own_address.h), which may not be this: nothing was done */
     SUBSCRIPTION_BANNED,          /* the address may not join: nothing was done */
     SUBSCRIPTION_BAD_TOKEN,       /* fate says why: nothing was done */
+    SUBSCRIPTION_NOT_SAID,        /* an answer that does not say that it confirms: nothing was done */
     SUBSCRIPTION_GUESSING,        /* the source brought too many unknown tokens (lists/guessing.h): nothing was done */
     SUBSCRIPTION_POSTED,          /* the token was that of a held post, which goes to the list */
     SUBSCRIPTION_REFUSED,         /* a moderator said no, or the operator alone may do it */

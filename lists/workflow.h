@@ -14,6 +14,7 @@ typedef enum WorkflowFact {
     FACT_APPROVED = 4,  /* somebody who may has consented */
     FACT_INVITED = 8,   /* somebody who may asked the person, who has to answer in any case */
     FACT_EVERY_ROLE = 16, /* an operator asked for a change of address, so ownership moves along */
+    FACT_WORDED = 64,   /* a list or domain worded the letter that asks, so its answer counts for this request alone */
     FACT_VOUCHED = 32,  /* who has the list says so in the person's place: for this request, and for no other list */
 } WorkflowFact;
 #define WORKFLOW_FACTS 8 /* combinations of the first three */

@@ -7,6 +7,7 @@
 
 #include "base/mailbox.h"
 #include "mail/address.h"
+#include "mail/header.h"
 
 /* Is sender one of the names that never wants an answer? */
 static bool is_robot(const char *sender)
@@ -34,6 +35,32 @@ static bool value_begins(const Message *message, const char *name, const char *c
     return false;
 }
 
+/* Has the Subject the words that programs put before the Subject of a mail which they answer while a person is away?
+ * Some of them say it nowhere else. */
+static bool subject_is_of_program(const Message *message)
+{
+    static const char *const words[] = { /* in the form of g_utf8_casefold() */
+        "auto:", "autoreply", "auto-reply", "auto reply", "autoresponse", "auto-response", "auto response",
+        "automatic reply", "automatic response", "automated reply", "automated response", "out of office",
+        "out of the office", "out-of-office", "away from my mail", "vacation reply", "automatische antwort",
+        "automatische rückantwort", "abwesenheitsnotiz", "abwesenheitsmeldung", "abwesenheitsnachricht",
+        "abwesenheitsassistent", "abwesend:", "réponse automatique", "absence du bureau", "absent du bureau",
+        "message d'absence", "respuesta automática", "fuera de la oficina", "fuera de oficina", "resposta automática",
+        "fora do escritório", "risposta automatica", "fuori sede", "fuori ufficio", "automatisch antwoord",
+        "afwezigheidsbericht", "niet aanwezig:", "autosvar", "automatisk svar", "automatiskt svar", "frånvaro:",
+        "automaattinen vastaus", "odpowiedź automatyczna", "automatyczna odpowiedź", "autoodpowiedź",
+        "automatická odpověď", "automatická odpoveď", "automatikus válasz", "răspuns automat", "otomatik yanıt",
+        "αυτόματη απάντηση", "автоматический ответ", "автоответ", "автоматична відповідь", "自动答复", "自动回复",
+        "自動回覆", "自動答覆", "自動応答", "自動返信", "不在通知", "자동 회신", "부재 중",
+    };
+    g_autofree char *raw = message_value(message, "Subject"), *decoded = header_decode(raw ? raw : "");
+    g_autofree char *subject = g_utf8_casefold(g_strstrip(decoded), -1);
+    for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
+        if (g_str_has_prefix(subject, words[at]))
+            return true;
+    return strstr(subject, "is out of the office");
+}
+
 bool answer_allowed(const char *sender, const Message *message)
 {
     static const char *const bulk[] = {"bulk", "junk", "list", "auto_reply", "auto-reply", NULL};
@@ -51,7 +78,8 @@ bool answer_allowed(const char *sender, const Message *message)
     for (size_t at = 0; at < G_N_ELEMENTS(listed); at++)
         if (message_has(message, listed[at]))
             return false;
-    return !value_begins(message, "Precedence", bulk) && !value_begins(message, "Content-Type", report);
+    return !value_begins(message, "Precedence", bulk) && !value_begins(message, "Content-Type", report) &&
+           !subject_is_of_program(message);
 }
 
 bool answer_is_automatic(const Message *message)

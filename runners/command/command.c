@@ -116,6 +116,8 @@ static Telling telling_for_change(const Subscription *made)
         return (Telling){"change_asked", false, true};
     case SUBSCRIPTION_NO_CHANGE:
         return (Telling){"change_none", true, true};
+    case SUBSCRIPTION_NOT_SAID:
+        return (Telling){"change_not_said", true, true};
     case SUBSCRIPTION_REFUSED:
         return (Telling){"change_refused", true, true};
     case SUBSCRIPTION_BAD_ADDRESS:
@@ -234,10 +236,11 @@ static bool leave(Order *order, const char *line, const char *address, GError **
     return true;
 }
 
-static bool confirm(Order *order, const char *line, const char *token, GError **error)
+static bool confirm(Order *order, const char *line, const MailCommand *command, GError **error)
 {
     g_auto(Subscription) made = {0};
-    if (!confirm_token(order->work, order->list, token, &made, error))
+    Consent consent = command->answers ? CONSENT_ANSWER : CONSENT_SAID;
+    if (!confirm_token(order->work, order->list, command->argument, consent, &made, error))
         return false;
     if (made.kind == PENDING_CHANGE_ADDRESS && made.result == SUBSCRIPTION_ASKED_PERSON) {
         order->worth_telling = true;
@@ -368,7 +371,7 @@ static bool run_command(Order *order, const MailCommand *command, GError **error
     case COMMAND_LEAVE:
         return leave(order, command->line, command->argument, error);
     case COMMAND_CONFIRM:
-        return confirm(order, "confirm", command->argument, error);
+        return confirm(order, "confirm", command, error);
     case COMMAND_SET:
         return set(order, command, error);
     case COMMAND_CHANGE:
@@ -392,7 +395,7 @@ static bool run_command(Order *order, const MailCommand *command, GError **error
 static bool run_request(Order *order, GBytes *octets, GError **error)
 {
     g_auto(MailCommands) read = {0};
-    mail_commands_read(&read, octets);
+    mail_commands_read(&read, octets, NULL);
     order->alone = read.commands->len == 1 && read.ignored->len == 0;
     for (unsigned at = 0; at < read.commands->len; at++)
         if (!run_command(order, read.commands->pdata[at], error))
@@ -415,14 +418,12 @@ static bool run_request(Order *order, GBytes *octets, GError **error)
 /* -confirm+TOKEN; without a token the mail itself may have one. */
 static bool run_confirm(Order *order, const char *detail, GBytes *octets, GError **error)
 {
-    if (detail)
-        return confirm(order, NULL, detail, error);
     g_auto(MailCommands) read = {0};
-    mail_commands_read(&read, octets);
+    mail_commands_read(&read, octets, detail);
     for (unsigned at = 0; at < read.commands->len; at++) {
         const MailCommand *command = read.commands->pdata[at];
         if (command->word == COMMAND_CONFIRM)
-            return confirm(order, NULL, command->argument, error);
+            return confirm(order, NULL, command, error);
     }
     order->worth_telling = true;
     say(order, NULL, "no_token", order->who);

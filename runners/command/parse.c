@@ -171,14 +171,14 @@ static MailCommand *read_command(const char *line)
     return command;
 }
 
-static bool is_known(const MailCommands *read, const MailCommand *command)
+static MailCommand *find_same(const MailCommands *read, CommandWord word, const char *argument)
 {
     for (unsigned at = 0; at < read->commands->len; at++) {
-        const MailCommand *other = read->commands->pdata[at];
-        if (other->word == command->word && g_strcmp0(other->argument, command->argument) == 0)
-            return true;
+        MailCommand *other = read->commands->pdata[at];
+        if (other->word == word && g_strcmp0(other->argument, argument) == 0)
+            return other;
     }
-    return false;
+    return NULL;
 }
 
 /* True when the line is a command, or ends them. */
@@ -191,23 +191,44 @@ static bool add_line(MailCommands *read, const char *line)
     MailCommand *command = read_command(line);
     if (!command)
         return false;
-    if (is_known(read, command))
+    if (find_same(read, command->word, command->argument))
         command_free(command);
     else
         g_ptr_array_add(read->commands, command);
     return true;
 }
 
-/* ---- the Subject ---- */
+/* ---- the letter that is answered ---- */
+
+static void add_answered(MailCommands *read, const char *token)
+{
+    MailCommand *command = g_new0(MailCommand, 1);
+    command->word = COMMAND_CONFIRM;
+    command->line = g_strconcat("confirm ", token, NULL);
+    command->argument = g_strdup(token);
+    command->answers = true;
+    g_ptr_array_add(read->commands, command);
+}
+
+/* The command for the letter that the mail answers; NULL: it answers none. */
+static MailCommand *find_answered(const MailCommands *read)
+{
+    MailCommand *first = read->commands->len > 0 ? read->commands->pdata[0] : NULL;
+    return first && first->answers ? first : NULL;
+}
+
+/* Does the line say that the mail confirms what the letter asked? */
+static bool says_confirm(const MailCommand *answered, const char *line)
+{
+    return g_ascii_strcasecmp(line, "confirm") == 0 || g_ascii_strcasecmp(line, answered->line) == 0;
+}
 
 static void read_subject(MailCommands *read, const Message *message)
 {
     g_autofree char *subject = reply_subject(message);
     g_autofree char *token = token_return_in(subject);
-    if (!*subject || add_line(read, subject) || !token)
-        return;
-    g_autofree char *line = g_strconcat("confirm ", token, NULL);
-    add_line(read, line);
+    if (*subject && !add_line(read, subject) && token && !find_same(read, COMMAND_CONFIRM, token))
+        add_answered(read, token);
 }
 
 /* ---- the text ---- */
@@ -216,21 +237,25 @@ static void read_text(MailCommands *read, const char *text)
 {
     unsigned count = 0;
     g_autoptr(GPtrArray) lines = reply_own_lines(text);
+    MailCommand *answered = find_answered(read);
     for (unsigned at = 0; at < lines->len && !read->stopped && count < COMMAND_LINES_MAX; at++) {
         const char *line = lines->pdata[at];
         if (!*line)
             continue;
-        count++;
-        if (!add_line(read, line))
+        if (count++ == 0 && answered && says_confirm(answered, line))
+            answered->answers = false;
+        else if (!add_line(read, line))
             g_ptr_array_add(read->ignored, g_utf8_substring(line, 0, MIN(g_utf8_strlen(line, -1), LINE_MAX_CHARS)));
     }
 }
 
-void mail_commands_read(MailCommands *read, GBytes *message)
+void mail_commands_read(MailCommands *read, GBytes *message, const char *token)
 {
     *read = (MailCommands){.commands = g_ptr_array_new_with_free_func(command_free),
                            .ignored = g_ptr_array_new_with_free_func(g_free)};
     g_autoptr(Message) parsed = message_new(message);
+    if (token)
+        add_answered(read, token);
     read_subject(read, parsed);
     GString *text = read->stopped ? NULL : reply_text(message);
     if (text) {

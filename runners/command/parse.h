@@ -40,6 +40,7 @@ typedef struct MailCommand {
     char *argument; /* address=, the token, the options, the new address, what to echo or to get; NULL: none */
     char *digest;   /* digest=, a word of delivery_mode_of_word(); NULL: not said */
     WhoFilter filter; /* of who */
+    bool answers;     /* confirm: the mail answers the letter of this token, and need not say that it confirms */
 } MailCommand;
 
 typedef struct MailCommands {
@@ -57,7 +58,9 @@ bool delivery_mode_of_word(const char *word, DeliveryMode *mode);
 /* Numbers of posts: "N", "N..", "N..M"; *last is 0 for "N..". False: it is none of these. */
 bool post_range_read(const char *text, int64_t *first, int64_t *last);
 
-/* message is the whole mail. */
-void mail_commands_read(MailCommands *read, GBytes *message);
+/* message is the whole mail. It answers the letter of a token that its address (token; NULL: none) or its Subject
+ * brings: this is a command confirm, with `answers` unless the first of the person's own lines is "confirm" or "confirm
+ * TOKEN". Programs that answer do not begin so, but some repeat the letter below. */
+void mail_commands_read(MailCommands *read, GBytes *message, const char *token);
 void mail_commands_clear(MailCommands *read);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MailCommands, mail_commands_clear)

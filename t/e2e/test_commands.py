@@ -254,11 +254,15 @@ def test_another_address(people):
     people.write(ANNE, "test-request", f"change {new}")
     first = next(letter for letter in people.letters(ANNE) if "confirm" in letter["Subject"])
     assert new in body(first)
-    people.write(ANNE, sender_of(first))
+    people.write(ANNE, sender_of(first), "Re: x", "I am away.\n\n> confirm")
+    assert "Nothing was changed yet" in body(people.letter(ANNE))
+    people.write(ANNE, sender_of(first), "Automatic reply: " + first["Subject"], "confirm")
+    assert people.letters() == []
+    people.write(ANNE, sender_of(first), text="confirm")
     found = people.letters()
     second = next(letter for address, letter in found if address == new)
     assert people.members() == [ANNE]
-    people.write(new, sender_of(second), "AW: bestätigt")
+    people.write(new, sender_of(second), "AW: bestätigt", "Confirm\n\nBob")
     told = [address for address, letter in people.letters() if "keeps its role" in letter["Subject"]]
     assert people.members() == [new]
     assert people.instance.cli("member", "ls", f"test@{HOST}", "--role", "moderator", "--names").split() == [ANNE]

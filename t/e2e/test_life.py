@@ -186,9 +186,9 @@ def is_away(world):
 
 
 def changes_the_address(world):
-    world.answer(world.asked(ANNE, f"change {NEW}"), ANNE)
+    world.answer(world.asked(ANNE, f"change {NEW}"), ANNE, "confirm")
     assert "new address" in body(world.mail(ANNE))
-    world.answer(world.expect(NEW, "confirm"), NEW)
+    world.answer(world.expect(NEW, "confirm"), NEW, "confirm")
     assert NEW in body(world.mail(NEW))
     assert (world.status(ANNE), world.status(NEW)) == (None, "enabled")
 

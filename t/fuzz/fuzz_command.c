@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     g_autoptr(GBytes) octets = g_bytes_new(data, size);
     g_auto(MailCommands) read = {0};
-    mail_commands_read(&read, octets);
+    mail_commands_read(&read, octets, NULL);
     require(read.commands->len <= COMMAND_LINES_MAX + 1 && read.ignored->len <= COMMAND_LINES_MAX);
     for (unsigned at = 0; at < read.commands->len; at++)
         check(read.commands->pdata[at]);

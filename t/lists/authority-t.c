@@ -370,7 +370,7 @@ static void test_token_of_another_list(World *world, const void *data)
     g_assert_cmpstr(none, ==, "");
     g_assert_false(is_member(world, LIST, ANNE) || is_member(world, OTHER, ANNE));
     subscription_clear(&made);
-    assert_ok(confirm_token(wrong, NULL, token, &made, &error), error);
+    assert_ok(confirm_token(wrong, NULL, token, CONSENT_ANSWER, &made, &error), error);
     g_assert_cmpint(made.result, ==, SUBSCRIPTION_DONE);
     g_assert_true(is_member(world, OTHER, ANNE) && !is_member(world, LIST, ANNE));
 }
@@ -388,7 +388,7 @@ static void test_token_of_a_post(World *world, const void *data)
     assert_ok(held_ask(world->store, late, old, now, &error), error);
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    assert_ok(confirm_token(work, other, token, &made, &error), error);
+    assert_ok(confirm_token(work, other, token, CONSENT_ANSWER, &made, &error), error);
     g_assert_cmpint(made.result, ==, SUBSCRIPTION_BAD_TOKEN);
     g_assert_cmpuint(work_entries(work), ==, 0);
     g_assert_cmpint(world_confirm(world, old, &none), ==, SUBSCRIPTION_BAD_TOKEN);
@@ -495,7 +495,7 @@ static bool use_moderate(World *world, Work *work, const char *token, GError **e
 static bool use_confirm(World *world, Work *work, const char *token, GError **error)
 {
     g_auto(Subscription) made = {0};
-    return confirm_token(work, world->list, token, &made, error);
+    return confirm_token(work, world->list, token, CONSENT_SAID, &made, error);
 }
 
 /* Nobody is told that a token is not known, nor that a post was decided about, while the store cannot say so. */

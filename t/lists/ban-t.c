@@ -66,7 +66,7 @@ static void test_banned_while_asked(World *world, const void *data)
     g_autofree char *letters = world_letters(world, work);
     impose(world, world->list, "eve@example.net");
     g_autofree char *token = world_token(letters);
-    assert_ok(confirm_token(work, world->list, token, &answered, &error), error);
+    assert_ok(confirm_token(work, world->list, token, CONSENT_ANSWER, &answered, &error), error);
     g_assert_cmpint(answered.result, ==, SUBSCRIPTION_BANNED);
     g_assert_null(member_find(world->store, LIST, ROLE_MEMBER, "eve@example.net", NULL));
 }

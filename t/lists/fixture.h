@@ -96,15 +96,20 @@ static inline char *world_token(const char *letters)
     return g_strndup(at + strlen("    confirm "), PENDING_TOKEN_CHARS);
 }
 
-/* Answers it, whoever does. */
-static inline SubscriptionResult world_confirm(World *world, const char *token, char **letters)
+/* Answers it, whoever does, in words or without. */
+static inline SubscriptionResult world_answer(World *world, const char *token, Consent consent, char **letters)
 {
     GError *error = NULL;
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
-    assert_ok(confirm_token(work, world->list, token, &made, &error), error);
+    assert_ok(confirm_token(work, world->list, token, consent, &made, &error), error);
     *letters = world_letters(world, work);
     return made.result;
+}
+
+static inline SubscriptionResult world_confirm(World *world, const char *token, char **letters)
+{
+    return world_answer(world, token, CONSENT_SAID, letters);
 }
 
 #define WORLD_TEST(path, function) g_test_add(path, World, NULL, world_open, function, world_close)

@@ -17,6 +17,7 @@
 
 #define ANNE "anne@example.org"
 #define NEW "anne@new.example"
+#define BOB "bob@example.org"
 
 static Member *member_of(World *world, const char *address)
 {
@@ -175,6 +176,71 @@ static void test_change_by_both(World *world, const void *data)
     g_assert_cmpint(verified, >, 0);
     g_autofree char *used = NULL;
     g_assert_cmpint(world_confirm(world, new_token, &used), ==, SUBSCRIPTION_BAD_TOKEN);
+}
+
+/* A program answers both letters. What is left can still be confirmed in words. */
+static void test_change_by_empty_answers(World *world, const void *data)
+{
+    AddressChange what = {.old_address = ANNE, .new_address = NEW};
+    g_autofree char *first = NULL, *second = NULL, *none = NULL, *nothing = NULL, *told = NULL;
+    add(world, ANNE);
+    g_assert_cmpint(change(world, &what, &first), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *old_token = world_token(first);
+    g_assert_cmpint(world_answer(world, old_token, CONSENT_ANSWER, &none), ==, SUBSCRIPTION_NOT_SAID);
+    g_assert_cmpstr(none, ==, "");
+    g_assert_cmpint(world_confirm(world, old_token, &second), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *new_token = world_token(second);
+    g_assert_cmpint(world_answer(world, new_token, CONSENT_ANSWER, &nothing), ==, SUBSCRIPTION_NOT_SAID);
+    g_assert_true(is_member(world, ANNE) && !is_member(world, NEW));
+    g_assert_cmpint(world_confirm(world, new_token, &told), ==, SUBSCRIPTION_DONE);
+    g_assert_true(!is_member(world, ANNE) && is_member(world, NEW));
+}
+
+/* One who writes in somebody's name, of one list after another, causes few letters; a mail from elsewhere is counted
+ * apart. */
+static void test_change_asked_often(World *world, const void *data)
+{
+    GError *error = NULL;
+    unsigned letters = 0;
+    add(world, ANNE);
+    g_autoptr(List) other = list_create(world->store, "other@example.com", &error);
+    world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .address = ANNE, .host = "192.0.2.7"};
+    for (unsigned at = 0; at < 20; at++) {
+        g_auto(Subscription) made = {0};
+        g_autofree char *to = g_strdup_printf("eve%u@example.net", at);
+        AddressChange what = {.old_address = ANNE, .new_address = to};
+        g_autoptr(Work) work = world_work(world);
+        assert_ok(change_address_ask(work, at % 2 ? other : world->list, &what, &made, &error), error);
+        g_autofree char *made_letters = world_letters(world, work);
+        letters += strstr(made_letters, to) != NULL;
+        g_assert_cmpint(made.result, ==, at < 3 ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED);
+    }
+    g_assert_cmpuint(letters, ==, 3);
+    world->actor.host = "198.51.100.7";
+    g_autofree char *own = NULL;
+    g_assert_cmpint(change(world, &(AddressChange){.old_address = ANNE, .new_address = NEW}, &own), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
+}
+
+/* The letters are in a language that the person or the site has chosen, and not in one that the list has. */
+static void test_change_language(World *world, const void *data)
+{
+    GError *error = NULL;
+    Preferences german = preferences_unset, french = preferences_unset;
+    g_strlcpy(german.preferred_language, "de", sizeof german.preferred_language);
+    g_strlcpy(french.preferred_language, "fr", sizeof french.preferred_language);
+    add(world, ANNE);
+    add(world, BOB);
+    world_set(world, "preferred_language", "de");
+    assert_ok(member_set_preferences(world->store, LIST, ROLE_MEMBER, ANNE, &german, &error), error);
+    assert_ok(address_set_preferences(world->store, BOB, &french, &error), error);
+    g_autofree char *english = NULL, *own = NULL;
+    g_assert_cmpint(change(world, &(AddressChange){.old_address = ANNE, .new_address = NEW}, &english), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
+    g_assert_nonnull(strstr(english, "Please confirm: another address"));
+    g_assert_cmpint(change(world, &(AddressChange){.old_address = BOB, .new_address = "b@new.example"}, &own), ==,
+                    SUBSCRIPTION_ASKED_PERSON);
+    g_assert_nonnull(strstr(own, "w4AgY29uZmlybWVyIDo")); /* "À confirmer :", in BASE64 */
 }
 
 static bool has_role(World *world, const char *list, Role role, const char *address)
@@ -602,6 +668,9 @@ int main(int argc, char **argv)
     WORLD_TEST("/people/joins as user", test_as_user);
     WORLD_TEST("/people/operator confirms", test_operator_confirms);
     WORLD_TEST("/people/address changes when both agree", test_change_by_both);
+    WORLD_TEST("/people/address does not change by empty answers", test_change_by_empty_answers);
+    WORLD_TEST("/people/address change asked often", test_change_asked_often);
+    WORLD_TEST("/people/language of an address change", test_change_language);
     WORLD_TEST("/people/address changed by the operator", test_change_by_operator);
     WORLD_TEST("/people/owner and moderator stay", test_roles_stay);
     WORLD_TEST("/people/an operator moves every role", test_operator_moves_roles);

@@ -5,6 +5,7 @@
 #include "lists/leave.h"
 #include "lists/request.h"
 #include "lists/workflow.h"
+#include "store/template_text.h"
 #include "t/lists/fixture.h"
 
 #define ANNE "anne@example.org"
@@ -444,6 +445,32 @@ static void test_vouched(World *world, const void *data)
     g_assert_cmpint(since, !=, 0);
 }
 
+/* The answer to a letter that a list or a domain has worded joins that list, and proves nothing to others: the words may
+ * have said something else. An answer to the site's words does. */
+static void test_words_of_a_list(World *world, const void *data)
+{
+    static const struct {
+        const char *place;
+        bool proves;
+    } cases[] = {{LIST, false}, {"@example.com", false}, {"", true}, {"@example.org", true}, {"other.example.com", true}};
+    GError *error = NULL;
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        int64_t since;
+        g_autofree char *person = g_strdup_printf("person%zu@example.org", at), *asked = NULL, *welcome = NULL;
+        TemplateText text = {.name = (char *)"list:user:action:subscribe", .place = (char *)cases[at].place,
+                             .text = (char *)"Win a car.\n\n    confirm $token\n"};
+        assert_ok(template_text_put(world->store, &text, &error), error);
+        world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .address = person};
+        g_assert_cmpint(join(world, person, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+        assert_ok(template_text_remove(world->store, cases[at].place, text.name, NULL, &error), error);
+        g_autofree char *token = world_token(asked);
+        g_assert_cmpint(world_confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
+        assert_ok(address_verified(world->store, person, &since, &error), error);
+        g_test_message("words of \"%s\"", cases[at].place);
+        g_assert_cmpint(since != 0, ==, cases[at].proves);
+    }
+}
+
 /* Nor is a request that is discarded and made again. */
 static void asked_and_discarded(World *world, ActorRole role)
 {
@@ -563,6 +590,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/subscription/asked and discarded", test_asked_and_discarded);
     WORLD_TEST("/subscription/asked and discarded by who has the list", test_asked_and_discarded_by_owner);
     WORLD_TEST("/subscription/vouched", test_vouched);
+    WORLD_TEST("/subscription/words of a list", test_words_of_a_list);
     WORLD_TEST("/subscription/guessing", test_guessing);
     WORLD_TEST("/subscription/who-asked", test_who_asked);
     WORLD_TEST("/subscription/guessing from one host", test_guessing_host);

@@ -54,11 +54,43 @@ static void test_senders(void)
         g_assert_false(allowed(senders[at], ""));
 }
 
+static bool subject_allowed(const char *subject)
+{
+    g_autofree char *text = g_strdup_printf("Subject: %s\r\n\r\nbody\r\n", subject);
+    g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));
+    g_autoptr(Message) message = message_new(octets);
+    return answer_allowed("anne@example.com", message);
+}
+
+/* Some programs say only there that they answer while a person is away. */
+static void test_subjects(void)
+{
+    static const char *const programs[] = {
+        "Automatic reply: Please confirm: join Test", "AUTOMATIC REPLY: x", "Out of Office: x",
+        "Out of Office AutoReply: x", "Auto: Please confirm", "Abwesenheitsnotiz: x", "Automatische Antwort: x",
+        "=?utf-8?Q?R=C3=A9ponse_automatique?= : x", "Réponse automatique : x", "RESPUESTA AUTOMÁTICA: x",
+        "=?iso-2022-jp?B?GyRCPCtGMDF+RXobKEI=?=: x", "=?utf-8?B?6Ieq5Yqo562U5aSN?=: x",
+        "Otomatik yanıt: x", "Автоматический ответ: x", "Αυτόματη απάντηση: x",
+        "Anne Person/ACME is out of the office.", "  Autosvar: x"};
+    static const char *const people[] = {"join", "Re: Please confirm: join Test", "", "Automatic transmissions",
+                                         "Autos: which one?", "Re: Out of office hours", "Office: out of paper",
+                                         "Abwesende Mitglieder", "=?utf-8?B?!!!?="};
+    for (size_t at = 0; at < G_N_ELEMENTS(programs); at++) {
+        g_test_message("%s", programs[at]);
+        g_assert_false(subject_allowed(programs[at]));
+    }
+    for (size_t at = 0; at < G_N_ELEMENTS(people); at++) {
+        g_test_message("%s", people[at]);
+        g_assert_true(subject_allowed(people[at]));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/answer/people", test_people);
     g_test_add_func("/answer/programs", test_programs);
     g_test_add_func("/answer/senders", test_senders);
+    g_test_add_func("/answer/subjects", test_subjects);
     return g_test_run();
 }

@@ -9,23 +9,30 @@
 
 #define TOKEN "abcdefghijklmnopqrstuvwx23"
 
-/* "join;leave address=x|ignored line": what is read of a mail. */
-static char *read_mail(const char *mail)
+/* "0(address,) 2(token,)?|ignored line": what is read of a mail that brought token (NULL: none) in its address; "?" where
+ * it does not say that it confirms. */
+static char *read_answer(const char *mail, const char *token)
 {
     g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
     g_auto(MailCommands) read = {0};
-    mail_commands_read(&read, octets);
+    mail_commands_read(&read, octets, token);
     GString *text = g_string_new(NULL);
     for (unsigned at = 0; at < read.commands->len; at++) {
         const MailCommand *command = read.commands->pdata[at];
-        g_string_append_printf(text, "%s%d(%s,%s)", at > 0 ? " " : "", command->word,
-                               command->argument ? command->argument : "", command->digest ? command->digest : "");
+        g_string_append_printf(text, "%s%d(%s,%s)%s", at > 0 ? " " : "", command->word,
+                               command->argument ? command->argument : "", command->digest ? command->digest : "",
+                               command->answers ? "?" : "");
     }
     for (unsigned at = 0; at < read.ignored->len; at++)
         g_string_append_printf(text, "|%s", (const char *)read.ignored->pdata[at]);
     if (read.stopped)
         g_string_append(text, ".");
     return g_string_free(text, FALSE);
+}
+
+static char *read_mail(const char *mail)
+{
+    return read_answer(mail, NULL);
 }
 
 typedef struct Case {
@@ -48,7 +55,10 @@ static const Case cases[] = {
     {"\n\n> join\n| leave\nhelp\n-- \nleave\n", "3(,)"},
     {"\n\nconfirm " TOKEN "\n", "2(" TOKEN ",)"},
     {"\n\nconfirm 123\nconfirm\n", "|confirm 123|confirm"},
-    {"Subject: Re: Please confirm: join X (confirm " TOKEN ")\n\nyes\n", "2(" TOKEN ",)|yes"},
+    {"Subject: Re: Please confirm: join X (confirm " TOKEN ")\n\nyes\n", "2(" TOKEN ",)?|yes"},
+    {"Subject: Re: Please confirm: join X (confirm " TOKEN ")\n\nConfirm\nthanks\n", "2(" TOKEN ",)|thanks"},
+    {"Subject: Re: Please confirm: join X (confirm " TOKEN ")\n\nconfirm " TOKEN "\n", "2(" TOKEN ",)"},
+    {"Subject: confirm " TOKEN "\n\n", "2(" TOKEN ",)"},
     {"\n\necho  a  b\n", "4(a b,)"},
     {"\n\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\njoin\n", "|1|2|3|4|5|6|7|8|9|10"},
     {"Content-Type: multipart/alternative; boundary=x\n\n--x\nContent-Type: text/plain\n\nleave\n--x\n"
@@ -98,7 +108,7 @@ static void test_programs(void)
         g_autoptr(Message) message = message_new(octets);
         g_autofree char *field = message_value(message, "X-Read"), *expected = header_decode(field);
         g_auto(MailCommands) read = {0};
-        mail_commands_read(&read, octets);
+        mail_commands_read(&read, octets, NULL);
         g_autoptr(GPtrArray) lines = g_ptr_array_new();
         for (unsigned i = 0; i < read.commands->len; i++)
             g_ptr_array_add(lines, ((MailCommand *)read.commands->pdata[i])->line);
@@ -112,10 +122,35 @@ static void test_programs(void)
     }
 }
 
+/* An answer that goes to the address of a token; a program may have written it, and repeat the letter. */
+static void test_answers(void)
+{
+    static const Case answers[] = {
+        {"Subject: Re: Please confirm\n\n", "2(" TOKEN ",)?"},
+        {"", "2(" TOKEN ",)?"},
+        {"Subject: Re: x\n\nconfirm\n", "2(" TOKEN ",)"},
+        {"Subject: Re: x\n\n\nCONFIRM " TOKEN "\n\n> confirm\n", "2(" TOKEN ",)"},
+        {"Subject: Re: x\n\nI am away until Monday.\n\n    confirm\n\n    confirm " TOKEN "\n",
+         "2(" TOKEN ",)?|I am away until Monday.|confirm"},
+        {"Subject: Re: x\n\n> confirm\n", "2(" TOKEN ",)?"},
+        {"Subject: Re: x\n\nconfirm that I am away\n", "2(" TOKEN ",)?|confirm that I am away"},
+        {"Subject: Re: x\n\nconfirm abcdefghijklmnopqrstuvwx24\n",
+         "2(" TOKEN ",)? 2(abcdefghijklmnopqrstuvwx24,)"},
+        {"Subject: confirm\n\nhello\n", "2(" TOKEN ",)?|hello"},
+        {"Content-Type: text/html\n\n<div>confirm</div><blockquote>confirm " TOKEN "</blockquote>\n", "2(" TOKEN ",)"},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(answers); at++) {
+        g_autofree char *read = read_answer(answers[at].mail, TOKEN);
+        g_test_message("%zu", at);
+        g_assert_cmpstr(read, ==, answers[at].read);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/command/parse", test_cases);
     g_test_add_func("/command/programs", test_programs);
+    g_test_add_func("/command/answers", test_answers);
     return g_test_run();
 }
