@@ -20,6 +20,7 @@
 #include "switchboard/meta.h"
 
 #define VALUES_MAX 64
+#define ROLES_MAX 8       /* of one address on one list: each role, by the address and by its user */
 #define SITE_ASKS_A_DAY 3 /* letters to a mailbox whose answer concerns all lists, for each network that asks */
 
 /* Mailman's names for values of ours, so that its templates can be used. */
@@ -30,16 +31,33 @@ static const struct {
     {"sender", "sender_email"},  {"reason", "reasons"},
 };
 
-/* The name of the person whose "address" is among values: "" where none is known, or the store fails, for no letter is
- * kept back for a name. NULL: there is no such address. */
-static char *person_name(const Work *work, const TemplateValue *values)
+char *letter_member_name(const Work *work, const List *list, const char *address)
 {
-    for (; values && values->name; values++)
-        if (strcmp(values->name, "address") == 0) {
-            g_autoptr(KnownAddress) known = values->value ? address_find(work_store(work), values->value, NULL) : NULL;
-            return g_strdup(known ? known->display_name : "");
-        }
-    return NULL;
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.list_id = list->list_id;
+    criteria.address = address;
+    g_autoptr(GPtrArray) found = member_page(work_store(work), &criteria, NULL, ROLES_MAX, NULL, NULL);
+    for (unsigned at = 0; found && at < found->len; at++) {
+        const Member *member = found->pdata[at];
+        if (*member->given_name)
+            return g_strdup(member->given_name);
+    }
+    return g_strdup("");
+}
+
+/* The name of the person whose "address" is among values: in a letter to that address what the person is called there,
+ * in one to others what letter_member_name() finds. NULL: there is no such address. */
+static char *person_name(const Work *work, const List *list, const char *to, const TemplateValue *values)
+{
+    while (values && values->name && strcmp(values->name, "address") != 0)
+        values++;
+    const char *address = values && values->name ? values->value : NULL;
+    if (!address)
+        return NULL;
+    if (!to || g_ascii_strcasecmp(to, address) != 0)
+        return letter_member_name(work, list, address);
+    g_autoptr(KnownAddress) known = address_find(work_store(work), address, NULL);
+    return g_strdup(known ? known->display_name : "");
 }
 
 static void add_value(TemplateValue *values, size_t *count, const char *name, const char *value)
@@ -48,7 +66,8 @@ static void add_value(TemplateValue *values, size_t *count, const char *name, co
         values[(*count)++] = (TemplateValue){name, value};
 }
 
-char *letter_fill(const Work *work, const List *list, const char *text, const TemplateValue *own)
+/* to: whom the letter is to; NULL: several, or nobody knows. */
+static char *fill(const Work *work, const List *list, const char *to, const char *text, const TemplateValue *own)
 {
     g_autofree char *owner = list_address(list, "owner"), *request = list_address(list, "request");
     g_autofree char *join = list_address(list, "join"), *leave = list_address(list, "leave");
@@ -61,15 +80,15 @@ char *letter_fill(const Work *work, const List *list, const char *text, const Te
     const char *site_owner = work_site(work)->site_owner;
     TemplateValue values[VALUES_MAX] = {0}, common[TEMPLATE_LIST_VALUES];
     size_t count = 0, commons = template_list_values(&about, common);
-    g_autofree char *person = strstr(text, "user_name") ? person_name(work, own) : NULL;
-    if (person)
-        add_value(values, &count, "user_name", person);
+    g_autofree char *person = strstr(text, "user_name") ? person_name(work, list, to, own) : NULL;
     for (; own && own->name; own++) {
         add_value(values, &count, own->name, own->value);
         for (size_t at = 0; at < G_N_ELEMENTS(same_values); at++)
             if (strcmp(same_values[at].ours, own->name) == 0)
                 add_value(values, &count, same_values[at].mailman, own->value);
     }
+    if (person) /* behind a name that the caller knows */
+        add_value(values, &count, "user_name", person);
     for (size_t at = 0; at < commons; at++)
         add_value(values, &count, common[at].name, common[at].value);
     add_value(values, &count, "list_requests", request);
@@ -77,6 +96,11 @@ char *letter_fill(const Work *work, const List *list, const char *text, const Te
     add_value(values, &count, "site_email", site_owner);
     g_autofree char *filled = template_fill(text, values);
     return g_utf8_make_valid(filled, -1);
+}
+
+char *letter_fill(const Work *work, const List *list, const char *text, const TemplateValue *values)
+{
+    return fill(work, list, NULL, text, values);
 }
 
 /* ---- texts ---- */
@@ -253,7 +277,8 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     TemplateValue values[VALUES_MAX] = {0};
     g_autoptr(GPtrArray) kept = g_ptr_array_new_with_free_func(g_free);
     translate_values(work, list, language, letter->values, values, kept);
-    g_autofree char *text = letter_fill(work, list, template, values), *owner = list_address(list, "owner");
+    const char *to = letter->recipients ? NULL : letter->to;
+    g_autofree char *text = fill(work, list, to, template, values), *owner = list_address(list, "owner");
     g_autofree char *id = notice_id(letter->template, list->mail_host);
     const char *sender = letter->envelope_sender ? letter->envelope_sender : "";
     g_autofree char *folded = fold_letter(text);

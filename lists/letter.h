@@ -55,6 +55,10 @@ char *letter_text(const Work *work, const List *list, const char *language, cons
  * g_free(). */
 char *letter_fill(const Work *work, const List *list, const char *text, const TemplateValue *values);
 
+/* The name that came with a membership or role of the address on this list, and no name that was given to another list;
+ * g_free(). "" where there is none, or the store fails, for no letter is kept back for a name. */
+char *letter_member_name(const Work *work, const List *list, const char *address);
+
 /* Have those who run a list or its domain set the text in which an address is written to with this template? False for
  * the site's text and for that of a file of the installation. */
 bool letter_is_worded_below(Work *work, const List *list, const char *address, const char *template, bool *worded,

@@ -49,11 +49,14 @@ const char *subscription_result_text(SubscriptionResult result)
 
 /* ---- letters ---- */
 
-static bool tell_owners(Work *work, const List *list, const Pending *request, const char *template, GError **error)
+/* name: of one who is no member any more; NULL: the member's. */
+static bool tell_owners(Work *work, const List *list, const Pending *request, const char *template, const char *name,
+                        GError **error)
 {
     g_autofree char *owner = list_address(list, "owner"), *bounces = list_address(list, "bounces");
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
-    const TemplateValue values[] = {{"address", request->address}, {"number", number}, {0}};
+    const TemplateValue values[] = {
+        {"address", request->address}, {"number", number}, {name ? "user_name" : NULL, name}, {0}};
     char **all = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
     ListLetter letter = {.template = template, .values = values, .to = owner, .recipients = all,
                          .envelope_sender = bounces};
@@ -188,7 +191,9 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
     if (!list->admin_immed_notify)
         return true;
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
-    const TemplateValue values[] = {{"address", request->address}, {"number", number}, {0}};
+    const char *name = request->display_name;
+    const TemplateValue values[] = {
+        {"address", request->address}, {"number", number}, {name ? "user_name" : NULL, name}, {0}};
     const ModeratorLetter letter = {
         .letter = {.template = request->kind == PENDING_JOIN ? "request_join" : "request_leave"}, .values = values,
         .about = {.first_request = request->number, .last_request = request->number}};
@@ -267,12 +272,13 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     if (welcomed && !may_write(work, list, request, welcome.template, &welcomed, error))
         return false;
     return subscription_end(work, request, error) && (!welcomed || work_letter(work, list, &welcome, error)) &&
-           (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_joined", error));
+           (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_joined", NULL, error));
 }
 
 static bool do_leave(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
+    g_autofree char *name = letter_member_name(work, list, request->address);
     *result = SUBSCRIPTION_DONE;
     if (!member_remove(work_store(work), list->list_id, ROLE_MEMBER, request->address, &refusal)) {
         *result = SUBSCRIPTION_NO_CHANGE;
@@ -289,7 +295,7 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
         return false;
     return subscription_end(work, request, error) &&
            (!said || work_letter(work, list, &goodbye, error)) &&
-           (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_left", error));
+           (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_left", name, error));
 }
 
 void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription)

@@ -52,8 +52,8 @@ typedef struct Member {
     char id[STORE_ID_SIZE];
     char user_id[STORE_ID_SIZE]; /* "": the address belongs to no user */
     char *list_id, *address;
-    char *display_name; /* of the address or its user, for the site and for letters; else given_name */
-    char *given_name;   /* that came with this membership: all that the list's holders see */
+    char *display_name; /* of the address or its user, for the site and for mail to the person; else given_name */
+    char *given_name;   /* that came with this membership: all that the list's holders and members see */
     Role role;
     bool as_user;             /* follows the address that the user prefers */
     Action moderation_action; /* ACTION_UNSET: the list's default */

@@ -36,8 +36,7 @@ static bool author_name(const Post *post, const Address *author, char **name, GE
             return false;
         g_autoptr(Member) member = found;
         g_free(shown);
-        shown = g_strdup(member && member->display_name && *member->display_name ? member->display_name
-                                                                                 : author->mailbox);
+        shown = g_strdup(member && *member->given_name ? member->given_name : author->mailbox);
     }
     char *sign = find_sign(shown);
     if (sign)

@@ -70,8 +70,8 @@ static bool show_members(const InformAsked *asked, Roster *roster, char **after,
             roster->hidden += !shown;
             roster->shown += shown;
             if (shown)
-                g_string_append_printf(answer, "    %s%s%s\n", member->address, *member->display_name ? "  " : "",
-                                       member->display_name);
+                g_string_append_printf(answer, "    %s%s%s\n", member->address, *member->given_name ? "  " : "",
+                                       member->given_name);
         }
         if (!page)
             return false;

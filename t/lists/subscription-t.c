@@ -254,6 +254,54 @@ static void test_leave(World *world, const void *data)
     g_assert_nonnull(strstr(done, "Subject: Test: " ANNE " left"));
 }
 
+static void set_text(World *world, const char *name, const char *words)
+{
+    GError *error = NULL;
+    const TemplateText text = {.name = (char *)name, .place = (char *)LIST, .language = (char *)"", .uri = (char *)"",
+                               .username = (char *)"", .password = (char *)"", .text = (char *)words};
+    assert_ok(template_text_put(world->store, &text, &error), error);
+}
+
+/* Owners read the name that came with the membership or the request, never one that another list was given; the person
+ * is called what the address is called. */
+static void test_names_in_letters(World *world, const void *data)
+{
+    static const char *const names[] = {"Anne Own", NULL}; /* given to this list */
+    static const char *const to_owners[] = {"list:admin:action:subscribe", "list:admin:notice:subscribe",
+                                            "list:admin:notice:unsubscribe"};
+    static const char *const addresses[] = {ANNE, "bob@example.org"};
+    static const char *const own_names[] = {"Anne Other", "Bob Other"}; /* given to the other list, which made them */
+    GError *error = NULL;
+    list_free(list_create(world->store, "other@example.com", &error));
+    for (size_t at = 0; at < G_N_ELEMENTS(to_owners); at++)
+        set_text(world, to_owners[at], "Subject: x\n\nto owners: ($user_name)\n");
+    set_text(world, "list:user:notice:welcome", "Subject: x\n\nto the person: ($user_name)\n");
+    world_set(world, "admin_notify_mchanges", "yes");
+    world_set(world, "subscription_policy", "confirm_then_moderate");
+    world_set(world, "unsubscription_policy", "open");
+    for (size_t at = 0; at < G_N_ELEMENTS(addresses); at++) {
+        g_autofree char *asked = NULL, *waits = NULL, *joined = NULL, *left = NULL;
+        g_autofree char *wanted = g_strdup_printf("to owners: (%s)", names[at] ? names[at] : "");
+        g_autofree char *own = g_strdup_printf("to the person: (%s)", own_names[at]);
+        g_auto(Subscription) made = {0};
+        const char *address = addresses[at], *there = own_names[at];
+        assert_ok(member_add(world->store, "other.example.com", ROLE_MEMBER, address, there, NULL, &error), error);
+        g_autoptr(Work) work = world_work(world);
+        const Joiner joiner = {.address = addresses[at], .name = names[at]};
+        assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
+        asked = world_letters(world, work);
+        g_autofree char *token = world_token(asked);
+        g_assert_cmpint(world_confirm(world, token, &waits), ==, SUBSCRIPTION_ASKED_MODERATOR);
+        g_assert_nonnull(strstr(waits, wanted));
+        g_assert_cmpint(decide(world, waiting(world), REQUEST_ACCEPT, &joined), ==, SUBSCRIPTION_DONE);
+        g_assert_nonnull(strstr(joined, wanted));
+        g_assert_nonnull(strstr(joined, own));
+        leave(world, address, &left);
+        g_assert_nonnull(strstr(left, wanted));
+        g_assert_null(strstr(left, "Other"));
+    }
+}
+
 static void test_switches(World *world, const void *data)
 {
     g_autofree char *asked = NULL, *done = NULL;
@@ -602,6 +650,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/subscription/rejected", test_rejected);
     WORLD_TEST("/subscription/leave", test_leave);
     WORLD_TEST("/subscription/switches", test_switches);
+    WORLD_TEST("/subscription/names in letters", test_names_in_letters);
     WORLD_TEST("/subscription/signed leave", test_signed_leave);
     WORLD_TEST("/subscription/bad addresses", test_bad_addresses);
     WORLD_TEST("/subscription/daily limit", test_daily_limit);

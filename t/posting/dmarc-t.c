@@ -361,6 +361,25 @@ static void test_undecodable_name(Bench *bench, gconstpointer data)
     }
 }
 
+/* Whoever writes without a name is called as this list's membership has it, never as another list's does. */
+static void test_name_of_member(Bench *bench, gconstpointer data)
+{
+    static const struct {
+        const char *author, *from;
+    } cases[] = {{"cora@example.org", "Cora Own via Test <test@example.com>"},
+                 {"dora@example.org", "dora via Test <test@example.com>"}};
+    GError *error = NULL;
+    bench->list->dmarc_mitigate_unconditionally = true;
+    list_free(list_create(bench->store, "other@example.com", &error));
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        const char *author = cases[at].author, *own = at == 0 ? "Cora Own" : NULL;
+        g_autofree char *text = g_strdup_printf("From: %s\r\n%s", author, BODY);
+        g_assert_true(member_add(bench->store, "other.example.com", ROLE_MEMBER, author, "Other", NULL, &error));
+        g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, author, own, NULL, &error));
+        assert_field(copies_of(bench, text), "From", cases[at].from);
+    }
+}
+
 /* All authors are named, and stay reachable; without any the list stands in From. */
 static void test_several_authors(Bench *bench, gconstpointer data)
 {
@@ -397,6 +416,7 @@ int main(int argc, char **argv)
     TEST("/dmarc/when", test_when);
     TEST("/dmarc/several authors", test_several_authors);
     TEST("/dmarc/name that cannot be decoded", test_undecodable_name);
+    TEST("/dmarc/name of a member", test_name_of_member);
     TEST("/dmarc/no way round", test_no_way_round);
     TEST("/dmarc/testing", test_testing);
     TEST("/dmarc/without answer", test_without_answer);

@@ -419,6 +419,25 @@ static void test_no_words_to_others(ListFrame *frame, gconstpointer data)
     g_assert_nonnull(strstr(to_anne, "> buy this"));
 }
 
+/* Each list shows the names that came with its own memberships, whatever the other one calls these people. */
+static void test_names_of_members(ListFrame *frame, gconstpointer data)
+{
+    static const char carl[] = "carl@example.org", dora[] = "dora@example.org";
+    const Mail own = {LIST, OLGA, TO_REQUEST, NULL, NULL, "who\r\n"};
+    const Mail other = {OTHER, "paul@example.net", TO_REQUEST, NULL, NULL, "who\r\n"};
+    g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, carl, "Carl Other", NULL, NULL));
+    g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, dora, "Dora Other", NULL, NULL));
+    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, carl, "Carl Own", NULL, NULL));
+    g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, dora, NULL, NULL, NULL));
+    g_autofree char *shown = write_mail(frame, &own), *shown_there = write_mail(frame, &other);
+    g_assert_nonnull(strstr(shown, "carl@example.org  Carl Own\r\n"));
+    g_assert_nonnull(strstr(shown, "dora@example.org\r\n"));
+    g_assert_null(strstr(shown, "Other"));
+    g_assert_nonnull(strstr(shown_there, "carl@example.org  Carl Other\r\n"));
+    g_assert_nonnull(strstr(shown_there, "dora@example.org  Dora Other\r\n"));
+    g_assert_null(strstr(shown_there, "Own"));
+}
+
 #define FRAME_TEST(path, function) g_test_add(path, ListFrame, NULL, set_up, function, tear_down)
 
 int main(int argc, char **argv)
@@ -436,5 +455,6 @@ int main(int argc, char **argv)
     FRAME_TEST("/command/mail/forged mail locks nobody out", test_forged_mail_locks_nobody_out);
     FRAME_TEST("/command/mail/one other address a mail", test_one_other_address);
     FRAME_TEST("/command/mail/no words to others", test_no_words_to_others);
+    FRAME_TEST("/command/mail/names of members", test_names_of_members);
     return g_test_run();
 }
