@@ -364,7 +364,7 @@ static bool pass_head(HttpClient *client)
         http_body_begin(&client->body, &head);
         drop_sender(client);
         client->sender = client->http->spec->judge(client->http, head.authorization, client->peer);
-        if (!client->body.ended && !client->http->spec->may_send(client->sender)) {
+        if (!client->body.ended && !client->http->spec->may_send(client->sender, head.verb)) {
             pass_without_body(client, head.verb, head.target);
         } else {
             static const char none[] = "Content-Length: 0\r\n\r\n"; /* evhttp would read to the connection's end */

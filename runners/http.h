@@ -31,8 +31,9 @@ typedef struct HttpSpec {
     /* Judge who sends a request by its Authorization field (NULL: it has none), before anything of its body is read;
      * what is returned is http_sender() of the call, and is freed behind it. */
     void *(*judge)(Http *http, const char *authorization, const char *peer);
-    /* May he send a body? If not it is not read, the call comes without it, and the connection ends with the answer. */
-    bool (*may_send)(const void *sender);
+    /* May the sender send a body with this verb? If not it is not read, the call comes without it, and the connection
+     * ends with the answer. */
+    bool (*may_send)(const void *sender, const char *verb);
     void (*sender_free)(void *sender);
     /* Answer the call with http_answer(), once. */
     void (*handle)(Http *http, HttpCall *call);

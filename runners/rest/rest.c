@@ -250,11 +250,12 @@ static void *judge(Http *http, const char *authorization, const char *peer)
     return sender;
 }
 
-/* A token for the figures changes nothing, so a body of its holder would be waited for in vain. */
-static bool may_send(const void *data)
+/* What a token may not do is refused whatever the body says, so that is not waited for. */
+static bool may_send(const void *data, const char *verb)
 {
     const Sender *sender = data;
-    return sender->verdict == GUARD_IN && !(sender->token && sender->token->metrics);
+    const Token *token = sender->token;
+    return sender->verdict == GUARD_IN && (!token || (!token->metrics && token_has_verb(token, verb)));
 }
 
 static void sender_free(void *data)

@@ -18,7 +18,7 @@ static bool has_word(const char *words, const char *word)
     return g_strv_contains((const char *const *)all, word);
 }
 
-static bool verb_allowed(const Token *token, const char *verb)
+bool token_has_verb(const Token *token, const char *verb)
 {
     return !*token->verbs || has_word(token->verbs, verb) ||
            (strcmp(verb, "HEAD") == 0 && has_word(token->verbs, "GET"));
@@ -144,7 +144,7 @@ bool scope_allows(Call *call, const RestRoute *route)
     call->route = route;
     if (!find_relation(call, route))
         return false;
-    bool has_verb = !token || verb_allowed(token, http_verb(call->http));
+    bool has_verb = !token || token_has_verb(token, http_verb(call->http));
     if (has_verb && authority_covers(route->who, call->by))
         return true;
     if (!token) /* a route without a right */

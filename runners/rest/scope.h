@@ -42,6 +42,9 @@ typedef struct RestRoute {
     const char *about; /* a sentence for the description of the interface; NULL: as Mailman's */
 } RestRoute;
 
+/* May the token send requests with this verb (also HEAD where it may GET)? */
+bool token_has_verb(const Token *token, const char *verb);
+
 /* May the caller call this? Sets route and by of the call. False: 403 or 503 was answered. */
 bool scope_allows(Call *call, const RestRoute *route);
 /* May the caller see, or set, this field of what the call's route shows? */
