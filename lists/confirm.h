@@ -14,7 +14,7 @@ typedef enum Consent {
 /* Redeems a token. It proves that the address which it was sent to wants what was asked for that address, and nothing
  * about anybody else, whoever brings it. It is good once: afterwards the request is done, or waits for a moderator. The
  * token of a held post sends this post to the list (lists/held_post.h). list NULL: whichever it belongs to; else a
- * token of another list is BAD_TOKEN. A change of address concerns all lists, so an answer alone is NOT_SAID for it, and
- * the token stays good. */
+ * token of another list is BAD_TOKEN. A change of address concerns all lists, so an answer alone is NOT_SAID for it,
+ * and the token stays good. */
 bool confirm_token(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
                    GError **error);

@@ -493,14 +493,15 @@ static void test_vouched(World *world, const void *data)
     g_assert_cmpint(since, !=, 0);
 }
 
-/* The answer to a letter that a list or a domain has worded joins that list, and proves nothing to others: the words may
- * have said something else. An answer to the site's words does. */
+/* The answer to a letter that a list or a domain has worded joins that list, and proves nothing to others: the words
+ * may have said something else. An answer to the site's words does. */
 static void test_words_of_a_list(World *world, const void *data)
 {
     static const struct {
         const char *place;
         bool proves;
-    } cases[] = {{LIST, false}, {"@example.com", false}, {"", true}, {"@example.org", true}, {"other.example.com", true}};
+    } cases[] = {
+        {LIST, false}, {"@example.com", false}, {"", true}, {"@example.org", true}, {"other.example.com", true}};
     GError *error = NULL;
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         int64_t since;

@@ -9,8 +9,8 @@
 
 #define TOKEN "abcdefghijklmnopqrstuvwx23"
 
-/* "0(address,) 2(token,)?|ignored line": what is read of a mail that brought token (NULL: none) in its address; "?" where
- * it does not say that it confirms. */
+/* "0(address,) 2(token,)?|ignored line": the commands of a mail that brought token (NULL: none) in its address; "?"
+ * where it does not say that it confirms. */
 static char *read_answer(const char *mail, const char *token)
 {
     g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
