@@ -10,7 +10,8 @@ import pytest
 
 from support import inn as news
 from support.certificate import Authority
-from support.instance import wait_until, write_secret
+from support.instance import HOST, wait_until, write_secret
+from test_loops import World
 
 pytestmark = pytest.mark.skipif(news.missing() is not None, reason=str(news.missing()))
 
@@ -119,6 +120,31 @@ def test_both_ways(instances, sink, server):
     mine = email.message_from_string(server.articles("local.other")[-1])
     assert mine["Message-ID"].endswith(".news@lists.example.com>")
     assert mine["X-Original-Message-ID"] == "<twice@example.net>"
+
+
+def test_two_lists_with_one_group(instances, sink, server):
+    """Two lists that are each other's members, and have one group both ways: a mail and an article come to rest."""
+    instance = start(instances, sink, server, tls="starttls", tls_ca_file=server.authority)
+    world = World(instance, sink)
+    lists = [make_list(instance, name, "local.test", "subject_prefix=", "nntp_prefix_subject_too=no",
+                       "require_explicit_destination=no") for name in ("round", "about")]
+    for name, address, other in zip(("round", "about"), lists, reversed(lists)):
+        instance.cli("member", "add", address, other, world.alias(name, other.replace("@", "+x@")))
+        looked(instance, address)
+    send(instance, lists[0], "mail")
+    server.post(ARTICLE.format(group="local.test", subject="news"))
+    before = -1
+    while before != (before := (len(world.got), len(server.articles("local.test")))):
+        for address in lists * 2:
+            looked(instance, address)
+        world.rest(8)
+        assert len(world.got) <= 40
+    for name in ("round", "about"):
+        subjects = [message["Subject"] for to, message in world.got if to == f"member@{name}.example"]
+        assert sorted(subjects) == ["mail", "news"], name
+    articles = [email.message_from_string(text)["Subject"] for text in server.articles("local.test")]
+    assert sorted(articles) == ["mail", "news"] and not instance.set_aside()
+    assert not [to for to, message in world.got if not to.endswith((HOST, ".example"))]
 
 
 def test_what_the_server_refuses_is_mended(instances, sink, server):
