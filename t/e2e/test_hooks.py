@@ -105,35 +105,37 @@ def api(site):
 
 
 def test_what_happens_is_told(site, api, receiver):
-    wait_until(lambda: len(receiver.events("/all", "list.created")) == 2, 30, "the lists")
-    assert api.call("POST", "members", list_id="ant.example.com", subscriber="anne@example.org", pre_verified="yes",
+    def of_elm(kind=None):
+        return [event for event in receiver.events("/all", kind) if event["data"]["list_id"] == "elm.example.com"]
+    assert api.call("POST", "lists", fqdn_listname="elm@example.com").status == 201
+    wait_until(lambda: of_elm("list.created"), 30, "the list")
+    assert api.call("POST", "members", list_id="elm.example.com", subscriber="anne@example.org", pre_verified="yes",
                     pre_confirmed="yes", pre_approved="yes").status == 201
-    assert api.call("POST", "members", list_id="ant.example.com", subscriber="own@example.org",
+    assert api.call("POST", "members", list_id="elm.example.com", subscriber="own@example.org",
                     role="owner").status == 201
-    waiting = api.call("POST", "members", list_id="ant.example.com", subscriber="bart@example.org", pre_verified="yes")
+    waiting = api.call("POST", "members", list_id="elm.example.com", subscriber="bart@example.org", pre_verified="yes")
     assert waiting.status == 202
-    assert api.call("POST", f"lists/ant.example.com/requests/{waiting.json['token']}", action="discard").status == 204
+    assert api.call("POST", f"lists/elm.example.com/requests/{waiting.json['token']}", action="discard").status == 204
     for sender in ("anne@example.org", "stranger@example.net"):
-        site.lmtp_send(post(to="ant@example.com", sender=sender, subject="Roses", message_id=f"<{sender}>"),
-                       "ant@example.com", sender=sender)
-    wait_until(lambda: api.call("GET", "lists/ant.example.com/held/count").json["count"] == 1, 30, "the held post")
-    held, = api.call("GET", "lists/ant.example.com/held").json["entries"]
-    assert api.call("POST", f"lists/ant.example.com/held/{held['request_id']}", action="accept").status == 204
-    assert api.call("DELETE", "lists/ant.example.com/member/anne@example.org").status == 204
-    wanted = ["member.joined", "member.joined", "member.left", "post.accepted", "post.decided", "post.held",
-              "request.decided", "request.opened"]
+        site.lmtp_send(post(to="elm@example.com", sender=sender, subject="Roses", message_id=f"<{sender}>"),
+                       "elm@example.com", sender=sender)
+    wait_until(lambda: api.call("GET", "lists/elm.example.com/held/count").json["count"] == 1, 30, "the held post")
+    held, = api.call("GET", "lists/elm.example.com/held").json["entries"]
+    assert api.call("POST", f"lists/elm.example.com/held/{held['request_id']}", action="accept").status == 204
+    assert api.call("DELETE", "lists/elm.example.com/member/anne@example.org").status == 204
+    wanted = ["list.created", "member.joined", "member.joined", "member.left", "post.accepted", "post.decided",
+              "post.held", "request.decided", "request.opened"]
 
-    def of_ant():
-        return sorted(event["type"] for event in receiver.events("/all")
-                      if event["data"]["list_id"] == "ant.example.com" and event["type"] != "list.created")
-    wait_until(lambda: len(of_ant()) >= len(wanted), 30, lambda: f"all events, not {of_ant()}")
-    assert of_ant() == wanted
+    def types():
+        return sorted(event["type"] for event in of_elm())
+    wait_until(lambda: len(types()) >= len(wanted), 30, lambda: f"all events, not {types()}")
+    assert types() == wanted
     assert not receiver.faults, "all are signed as they should be"
-    joined, = [event for event in receiver.events("/all", "member.joined") if event["data"]["role"] == "member"]
+    joined, = [event for event in of_elm("member.joined") if event["data"]["role"] == "member"]
     assert joined["data"]["email"] == "anne@example.org"
-    accepted, = receiver.events("/all", "post.accepted")
+    accepted, = of_elm("post.accepted")
     assert accepted["data"]["subject"] == "Roses" and accepted["data"]["post_id"] == 1
-    decided, = receiver.events("/all", "post.decided")
+    decided, = of_elm("post.decided")
     assert decided["data"]["verdict"] == "accept" and decided["data"]["sender"] == "stranger@example.net"
 
 
@@ -150,18 +152,21 @@ def test_a_hook_gets_what_it_wants_and_a_dead_one_stops_nobody(site, api, receiv
 
 
 def test_what_was_refused_comes_again_under_its_id(site, api, receiver):
+    def removals():
+        return [event for event in receiver.events("/all", "list.removed")
+                if event["data"]["list_id"] == "dog.example.com"]
     assert api.call("POST", "lists", fqdn_listname="dog@example.com").status == 201
     wait_until(lambda: any(event["data"]["list_id"] == "dog.example.com" for event in receiver.events("/all")), 30,
                "what comes before")
     try:
         receiver.status = 500
         assert api.call("DELETE", "lists/dog.example.com").status == 204
-        wait_until(lambda: receiver.events("/all", "list.removed"), 30, "the first try")
+        wait_until(removals, 30, "the first try")
         receiver.status = 204
-        wait_until(lambda: len(receiver.events("/all", "list.removed")) == 2, 40, "the second try")
+        wait_until(lambda: len(removals()) >= 2, 40, "the second try")
     finally:
         receiver.status = 200
-    assert len({event["id"] for event in receiver.events("/all", "list.removed")}) == 1
+    assert len({event["id"] for event in removals()}) == 1
     assert "answered 500 said so" in site.log_text()
 
 

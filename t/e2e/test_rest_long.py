@@ -17,19 +17,31 @@ MEMBERS = 20_000
 ROSTER = "lists/ant.example.com/roster/member"
 
 
+def make_list(site, api, name):
+    assert api.call("POST", "lists", fqdn_listname=f"{name}@example.com").status == 201
+    site.add_members(f"{name}@example.com", [f"m{number:05}@example.org" for number in range(MEMBERS)])
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     with rest.site(tmp_path_factory.mktemp("long")) as instance:
         api = Rest(instance)
         assert api.call("POST", "domains", mail_host="example.com").status == 201
-        assert api.call("POST", "lists", fqdn_listname="ant@example.com").status == 201
-        instance.add_members("ant@example.com", [f"m{number:05}@example.org" for number in range(MEMBERS)])
+        make_list(instance, api, "ant")
         yield instance
 
 
 @pytest.fixture(scope="module")
 def api(site):
     return Rest(site)
+
+
+@pytest.fixture
+def own(site, api):
+    """The roster of a list with the same members, bee@example.com, which the test may change and remove."""
+    make_list(site, api, "bee")
+    yield "lists/bee.example.com/roster/member"
+    assert api.call("DELETE", "lists/bee.example.com").status in (204, 404)
 
 
 def names(answer):
@@ -133,11 +145,11 @@ def test_slow_clients_cost_no_memory(site, api):
     assert len(read_all(clients[0])["entries"]) >= MEMBERS
 
 
-def test_changes_meanwhile(site, api):
+def test_changes_meanwhile(site, api, own):
     """Who is behind the place that the answer has come to is in it as is then; nobody comes twice."""
-    client = open_slowly(api, ROSTER)
-    site.cli("member", "remove", "ant@example.com", f"m{MEMBERS - 1:05}@example.org")
-    site.cli("member", "add", "ant@example.com", "a-new-one@example.com", "zz@example.org")
+    client = open_slowly(api, own)
+    site.cli("member", "remove", "bee@example.com", f"m{MEMBERS - 1:05}@example.org")
+    site.cli("member", "add", "bee@example.com", "a-new-one@example.com", "zz@example.org")
     found = names(read_all(client))
     assert found == [f"m{number:05}@example.org" for number in range(MEMBERS - 1)] + ["zz@example.org"]
 
@@ -153,10 +165,10 @@ def test_a_stop_waits_for_the_answer(site, api):
     assert found == there
 
 
-def test_an_answer_that_cannot_go_on_is_cut_off(site, api):
-    client = open_slowly(api, ROSTER)
-    assert api.call("DELETE", "lists/ant.example.com").status == 204
+def test_an_answer_that_cannot_go_on_is_cut_off(site, api, own):
+    client = open_slowly(api, own)
+    assert api.call("DELETE", "lists/bee.example.com").status == 204
     with pytest.raises((http.client.IncompleteRead, ConnectionError)):
         read_all(client)
     assert "a long answer is cut off" in site.log_text()
-    assert api.call("GET", ROSTER).status == 404
+    assert api.call("GET", own).status == 404
