@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Fixtures of the end-to-end tests. Environment: LISTRUNNER_PREFIX, an installed Listrunner (default
-build/install); LISTRUNNER_BUILD, its build directory, for t/tools (default: the prefix's parent)."""
+build/install); LISTRUNNER_BUILD, its build directory, for t/tools (default: the prefix's parent).
+
+Tests of a file may share what takes long to make, and yet each runs alone and in any order. --order=reversed turns the
+tests of each file round, and --order=NUMBER shuffles them, always in the same way for the same number."""
 import os
+import random
 import shutil
 import sys
 import tempfile
@@ -17,6 +21,11 @@ from support import corpus  # noqa: E402
 from support.clock import Clock  # noqa: E402
 from support.instance import Instance, let_through, prefix, service_user, tool  # noqa: E402
 from support.sink import Sink  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--order", type=lambda word: word if word == "reversed" else int(word), metavar="reversed|NUMBER",
+                     help="run the tests of each file in another order")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -43,7 +52,22 @@ def pytest_sessionfinish(session, exitstatus):
         shutil.rmtree(session.config.option.basetemp, ignore_errors=True)
 
 
+def reorder(items, order):
+    """Within each file, so that what its tests share is still made once."""
+    files = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    for path, tests in files.items():
+        if order == "reversed":
+            tests.reverse()
+        else:
+            random.Random(f"{order} {path.name}").shuffle(tests)
+    items[:] = [item for tests in files.values() for item in tests]
+
+
 def pytest_collection_modifyitems(config, items):
+    if config.option.order is not None:
+        reorder(items, config.option.order)
     for item in items:
         if {"list_mails", "mime_mails"} & set(item.fixturenames):
             item.add_marker("corpus")
