@@ -124,6 +124,16 @@ static void made_of_others(void)
     loop_mark_derive(&other);
     g_assert_cmpuint(other.level, ==, 3);
     g_assert_cmpstr(other.origin, ==, "again: a@x.test");
+    /* The deepest counts, also when it is read first. */
+    g_auto(LoopMark) of_fresh = {0}, turned = {0};
+    loop_mark_read(keys, fresh, &of_fresh);
+    loop_mark_derive(&of_fresh);
+    g_autoptr(Message) shallow = marked(keys, &of_fresh, LOOP_LETTER, TALK, "n@x.test", of_fresh.origin);
+    loop_mark_read(keys, about, &turned);
+    loop_mark_read(keys, shallow, &turned);
+    loop_mark_derive(&turned);
+    g_assert_cmpuint(turned.level, ==, 3);
+    g_assert_cmpstr(turned.origin, ==, "again: a@x.test");
 }
 
 static void older_secret_is_read(void)

@@ -28,6 +28,14 @@ static int64_t counted(Fixture *fixture, AccountKind kind, int64_t now)
     return sum.counted * 10000 + sum.total * 100 + sum.greatest;
 }
 
+static int64_t count(Fixture *fixture, AccountKind kind, const char *who, int64_t now)
+{
+    GError *error = NULL;
+    int64_t total;
+    assert_ok(account_count(fixture->store, kind, who, now, &total, &error), error);
+    return total;
+}
+
 static void test_apart(Fixture *fixture, const void *data)
 {
     g_assert_cmpint(add(fixture, ACCOUNT_ANSWERS, "anne@example.org", NOW), ==, 1);
@@ -37,6 +45,19 @@ static void test_apart(Fixture *fixture, const void *data)
     g_assert_cmpint(add(fixture, ACCOUNT_ANSWERS, "anne@example.org", NOW + DAY), ==, 1);
     g_assert_cmpint(add(fixture, ACCOUNT_GUESSES, "anne@example.org", NOW + HOUR - 1), ==, 2);
     g_assert_cmpint(add(fixture, ACCOUNT_GUESSES, "anne@example.org", NOW + HOUR), ==, 1);
+}
+
+/* Who had too many has none when the hour or the day is over, whether or not anything is counted then. */
+static void test_over(Fixture *fixture, const void *data)
+{
+    const char *anne = "anne@example.org";
+    add(fixture, ACCOUNT_GUESSES, anne, NOW);
+    add(fixture, ACCOUNT_ANSWERS, anne, NOW);
+    g_assert_cmpint(count(fixture, ACCOUNT_GUESSES, anne, NOW + HOUR - 1), ==, 1);
+    g_assert_cmpint(count(fixture, ACCOUNT_GUESSES, anne, NOW + HOUR), ==, 0);
+    g_assert_cmpint(count(fixture, ACCOUNT_ANSWERS, anne, NOW + HOUR), ==, 1);
+    g_assert_cmpint(count(fixture, ACCOUNT_ANSWERS, anne, NOW + DAY), ==, 0);
+    g_assert_cmpint(count(fixture, ACCOUNT_ANSWERS, "bob@example.org", NOW), ==, 0);
 }
 
 static void test_sums(Fixture *fixture, const void *data)
@@ -90,6 +111,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/account/apart", Fixture, NULL, fixture_open, test_apart, fixture_close);
+    g_test_add("/account/over", Fixture, NULL, fixture_open, test_over, fixture_close);
     g_test_add("/account/sums", Fixture, NULL, fixture_open, test_sums, fixture_close);
     g_test_add("/account/expiry", Fixture, NULL, fixture_open, test_expiry, fixture_close);
     g_test_add("/account/forgotten", Fixture, NULL, fixture_open, test_forgotten, fixture_close);

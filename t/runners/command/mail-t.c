@@ -170,6 +170,22 @@ static void test_automatic_replies(ListFrame *frame, gconstpointer data)
     g_assert_true(!is_member(frame, LIST, ANNE) && is_member(frame, OTHER, ANNE) && is_member(frame, LIST, BOB));
 }
 
+/* A letter of this site that somebody sends back asks for nothing, or two programs could write to each other for
+ * ever. */
+static void test_mail_of_ours(ListFrame *frame, gconstpointer data)
+{
+    const Mail first = {LIST, ANNE, TO_REQUEST, NULL, NULL, "help"};
+    g_autofree char *answer = write_mail(frame, &first);
+    const char *begin = strstr(answer, "Listrunner-Loop: "), *end = begin ? strstr(begin, "\r\nFrom: ") : NULL;
+    g_assert_nonnull(end);
+    g_autofree char *mark = g_strndup(begin, (size_t)(end - begin) + strlen("\r\n"));
+    const Mail back = {LIST, BOB, TO_REQUEST, NULL, mark, "help"};
+    assert_no_letter(write_mail(frame, &back));
+    const Mail own = {LIST, BOB, TO_REQUEST, NULL, NULL, "help"};
+    g_autofree char *answered = write_mail(frame, &own);
+    g_assert_nonnull(strstr(answered, "<" BOB "> "));
+}
+
 /* ---- faults ---- */
 
 /* An entry whose last step fails has changed nothing, also where its batch is committed for the sake of others. */
@@ -445,6 +461,7 @@ int main(int argc, char **argv)
     list_frame_set_noon();
     g_test_init(&argc, &argv, NULL);
     FRAME_TEST("/command/mail/automatic replies unsubscribe nobody", test_automatic_replies);
+    FRAME_TEST("/command/mail/mail of ours", test_mail_of_ours);
     FRAME_TEST("/command/mail/the store fails", test_store_fails);
     FRAME_TEST("/command/mail/the commit fails", test_commit_fails);
     FRAME_TEST("/command/mail/killed before the hop is committed", test_killed_before_the_hop);
