@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Invitations, wishes of who joins, changes of address, options. */
 #include "lists/change_address.h"
+#include "lists/guessing.h"
 #include "lists/join.h"
 #include "lists/list_change.h"
 #include "lists/list_make.h"
@@ -220,6 +221,28 @@ static void test_change_asked_often(World *world, const void *data)
     g_autofree char *own = NULL;
     g_assert_cmpint(change(world, &(AddressChange){.old_address = ANNE, .new_address = NEW}, &own), ==,
                     SUBSCRIPTION_ASKED_PERSON);
+}
+
+/* Where much was guessed, each letter is answered from the address that it went to, and the second from no other. */
+static void test_change_beside_guesses(World *world, const void *data)
+{
+    AddressChange what = {.old_address = ANNE, .new_address = NEW};
+    g_autofree char *first = NULL, *second = NULL, *none = NULL, *told = NULL;
+    add(world, ANNE);
+    world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .address = ANNE, .host = "192.0.2.7"};
+    g_assert_cmpint(change(world, &what, &first), ==, SUBSCRIPTION_ASKED_PERSON);
+    for (unsigned at = 0; at < GUESSES_OF_ADDRESS; at++) {
+        g_autofree char *guessed = NULL;
+        g_assert_cmpint(world_confirm(world, "aaaaaaaaaaaaaaaaaaaaaaaaaa", &guessed), ==, SUBSCRIPTION_BAD_TOKEN);
+    }
+    g_autofree char *old_token = world_token(first);
+    g_assert_cmpint(world_confirm(world, old_token, &second), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *new_token = world_token(second);
+    g_assert_cmpint(world_confirm(world, new_token, &none), ==, SUBSCRIPTION_GUESSING);
+    g_assert_true(is_member(world, ANNE) && !is_member(world, NEW));
+    world->actor.address = NEW;
+    g_assert_cmpint(world_confirm(world, new_token, &told), ==, SUBSCRIPTION_DONE);
+    g_assert_true(!is_member(world, ANNE) && is_member(world, NEW));
 }
 
 /* The letters are in a language that the person or the site has chosen, and not in one that the list has. */
@@ -670,6 +693,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/people/address changes when both agree", test_change_by_both);
     WORLD_TEST("/people/address does not change by empty answers", test_change_by_empty_answers);
     WORLD_TEST("/people/address change asked often", test_change_asked_often);
+    WORLD_TEST("/people/change of address beside guesses", test_change_beside_guesses);
     WORLD_TEST("/people/language of an address change", test_change_language);
     WORLD_TEST("/people/address changed by the operator", test_change_by_operator);
     WORLD_TEST("/people/owner and moderator stay", test_roles_stay);

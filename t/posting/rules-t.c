@@ -175,6 +175,9 @@ static void test_emergency(Bench *bench, gconstpointer data)
     g_assert_false(hits(&rule_emergency, bench_post(bench, BASE "\r\n")));
     bench->list->emergency = true;
     assert_hits(&rule_emergency, bench_post(bench, BASE "\r\n"));
+    Post *post = bench_post(bench, BASE "\r\n");
+    post->moderated = true; /* a moderator let it through: it is not held again */
+    g_assert_false(hits(&rule_emergency, post));
 }
 
 static void test_loop(Bench *bench, gconstpointer data)
