@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support import rest
 from support import clients
 from support.instance import wait_until
 from support.rest import Rest
@@ -123,3 +124,19 @@ def test_recorded_exchanges(site):
             wait_until(lambda: not site.instance.files("in")["in"], 30, "the post to be judged")
         faults += [f"line {exchange.line}: {exchange.verb} {exchange.path} {exchange.body}: {what}" for what in found]
     assert not faults, f"{len(faults)} differences\n" + "\n".join(faults)
+
+
+def test_guessing_is_slowed_down(tmp_path):
+    """On a site of its own, since all tests come from one address."""
+    with rest.site(tmp_path, attempts_per_minute="6") as site:
+        api = Rest(site)
+        assert api.call("GET", "lists").status == 200
+        program = Rest(site)
+        program.headers = {"Authorization": f"Bearer {site.cli('token', 'create').strip()}"}
+        for _ in range(10):
+            last = Rest(site, password="guess").call("GET", "lists")
+        assert last.status == 429 and "Retry-After" in last.headers
+        assert api.call("GET", "lists").status == 200, "who is known stays inside"
+        assert program.call("GET", "lists").status == 200, "a token that is right is let in at its first use, too"
+        program.headers["Authorization"] += "0"
+        assert program.call("GET", "lists").status == 429
