@@ -19,6 +19,7 @@ typedef struct Filter {
     GPtrArray *removed;
     bool changed;
     unsigned depth; /* of messages that were decoded */
+    size_t parts;   /* of the message and of all that were decoded */
     GError **error;
 } Filter;
 
@@ -68,6 +69,17 @@ static const char *name_refusal(const ContentRules *rules, const GPtrArray *name
             why = "the ending of its file name is none that the list takes";
     }
     return why;
+}
+
+/* Does the list take no file of some kind? Else a message may stay whose parts nobody has seen. */
+static bool takes_out(const ContentRules *rules)
+{
+    char *const *const names[] = {rules->filter_types, rules->pass_types, rules->filter_extensions,
+                                  rules->pass_extensions};
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++)
+        if (names[at] && *names[at])
+            return true;
+    return false;
 }
 
 static char *type_of(GMimeObject *part)
@@ -222,9 +234,11 @@ static GMimeObject *strain_message(Filter *filter, GMimeObject *part)
 static GMimeObject *strain_encoded(Filter *filter, GMimeObject *part)
 {
     g_autoptr(GBytes) octets = decoded(GMIME_PART(part));
-    GMimeMessage *inside = filter->depth < DECODED_MAX ? mime_tree(octets) : NULL;
+    filter->parts += mime_tree_parts(octets) + 1;
+    bool opens = filter->depth < DECODED_MAX && filter->parts <= MIME_TREE_PARTS;
+    GMimeMessage *inside = opens ? mime_tree(octets) : NULL;
     GMimeObject *content = inside ? g_mime_message_get_mime_part(inside) : NULL;
-    GMimeObject *result = filter->depth < DECODED_MAX ? part : NULL; /* nobody reads so deep but to hide something */
+    GMimeObject *result = opens ? part : NULL; /* nobody sends so many, or so deep, but to hide something */
     bool changed = filter->changed;
     if (content) {
         filter->changed = false;
@@ -390,6 +404,15 @@ bool content_filter(Message *message, const ContentRules *rules, ContentResult *
     bool fewer;
     *result = CONTENT_KEPT;
     g_autoptr(GBytes) octets = with_first_only(message, &fewer);
+    const size_t parts = mime_tree_parts(octets);
+    if (parts > MIME_TREE_PARTS) {
+        if (!takes_out(rules))
+            return true;
+        g_ptr_array_add(removed, g_strdup_printf("The message has more than %d parts, and they are not looked at.",
+                                                 MIME_TREE_PARTS));
+        *result = CONTENT_REFUSED;
+        return true;
+    }
     GMimeMessage *parsed = mime_tree(octets);
     GMimeObject *whole = parsed ? g_mime_message_get_mime_part(parsed) : NULL;
     if (!whole) {
@@ -406,7 +429,7 @@ bool content_filter(Message *message, const ContentRules *rules, ContentResult *
         return true;
     }
     g_autoptr(GError) fault = NULL;
-    Filter filter = {.rules = rules, .removed = removed, .changed = fewer, .error = &fault};
+    Filter filter = {.rules = rules, .removed = removed, .changed = fewer, .parts = parts, .error = &fault};
     GMimeObject *kept = strain(&filter, g_object_ref(whole));
     bool done = finish(&filter, message, kept, result);
     if (kept)

@@ -6,6 +6,13 @@
 
 typedef struct _GMimeMessage GMimeMessage; /* of gmime/gmime.h, which the caller includes */
 
+/* The bound: GMime needs some 20 microseconds for each part, and a mail has room for a million. */
+#define MIME_TREE_PARTS 1000
+
+/* Count the lines that may begin a part, without parsing: never fewer than there are, as a rule no more. */
+size_t mime_tree_parts(GBytes *octets);
+
 /* Parse octets, which may be any, or none. GMime bounds the depth of the parts; no field is parsed but those of
- * Content-, so the tree knows no addresses, subject, date or ids. g_object_unref(); NULL: GMime finds no message. */
+ * Content-, so the tree knows no addresses, subject, date or ids. A message of more than MIME_TREE_PARTS parts is
+ * one part, a text, with none of its fields of Content-. g_object_unref(); NULL: GMime finds no message. */
 GMimeMessage *mime_tree(GBytes *octets);

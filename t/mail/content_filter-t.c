@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "mail/mime.h"
+#include "mail/mime_tree.h"
 #include "t/mail/corpus.h"
 
 #define HEADER "From: a@example.org\r\nSubject:  as it  was\r\nMIME-Version: 1.0\r\n"
@@ -186,6 +187,40 @@ static void test_encoded_message(void)
     }
 }
 
+static char *many_parts(unsigned parts)
+{
+    GString *text = g_string_new(HEADER "Content-Type: multipart/mixed; boundary=x\r\n\r\n");
+    for (unsigned at = 1; at < parts; at++)
+        g_string_append(text, "--x\r\n\r\n\r\n");
+    g_string_append(text, "--x\r\n" EXE "--x--\r\n");
+    return g_string_free(text, FALSE);
+}
+
+/* No file comes through because a message has more parts than are looked at, also in messages that are encoded. */
+static void test_too_many_parts(void)
+{
+    const ContentRules rules = {.filter_extensions = exes};
+    g_autofree char *few = many_parts(MIME_TREE_PARTS - 1), *many = many_parts(MIME_TREE_PARTS + 1);
+    g_autofree char *left = filtered(few, &rules, CONTENT_CHANGED, "application/octet-stream, Run.EXE");
+    g_assert_null(strstr(left, "MZ"));
+    g_free(filtered(many, &rules, CONTENT_REFUSED,
+                    "The message has more than 1000 parts, and they are not looked at."));
+    g_free(filtered(many, &(ContentRules){.pass_types = texts}, CONTENT_REFUSED, NULL));
+    g_free(filtered(many, &(ContentRules){.html_to_text = true}, CONTENT_KEPT, ""));
+
+    g_autofree char *half = many_parts(MIME_TREE_PARTS * 2 / 5);
+    g_autofree char *code = g_base64_encode((const guchar *)half, strlen(half));
+    g_autoptr(GString) thrice = g_string_new(HEADER "Content-Type: multipart/mixed; boundary=z\r\n\r\n");
+    for (unsigned at = 0; at < 3; at++)
+        g_string_append_printf(thrice, "--z\r\nContent-Type: message/rfc822\r\n"
+                               "Content-Transfer-Encoding: base64\r\n"
+                               "\r\n%s\r\n", code);
+    g_string_append(thrice, "--z--\r\n");
+    g_free(filtered(thrice->str, &rules, CONTENT_CHANGED,
+                    "application/octet-stream, Run.EXE; application/octet-stream, "
+                    "Run.EXE; message/rfc822"));
+}
+
 /* Readers do not agree which of two types counts, so what would pass as one must not hide the other. */
 static void test_two_types(void)
 {
@@ -321,6 +356,7 @@ int main(int argc, char **argv)
     g_test_add_func("/content filter/hidden names", test_hidden_names);
     g_test_add_func("/content filter/harmless names", test_harmless_names);
     g_test_add_func("/content filter/encoded message", test_encoded_message);
+    g_test_add_func("/content filter/too many parts", test_too_many_parts);
     g_test_add_func("/content filter/two types", test_two_types);
     g_test_add_func("/content filter/refused", test_refused);
     g_test_add_func("/content filter/alternatives", test_alternatives);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "mail/mime_tree.h"
 #include "t/doubling.h"
 
 static char *downgraded(const char *mail)
@@ -168,6 +169,48 @@ static void test_deep(void)
                "\xff\n");
 }
 
+/* The bound is never passed unseen: each way to name parts is counted. Lines that only look like a boundary are not. */
+static void test_count(void)
+{
+    static const struct {
+        const char *head, *unit;
+        bool many;
+    } cases[] = {
+        {MIXED, "--b\n\n", true},
+        {MIXED, "--b \t\r\n\n", true},
+        {"Content-Type: multipart/mixed;\n BOUNDARY*=us-ascii''%62\n\n", "--b\n\n", true},
+        {MIXED, "--b\nContent-Type: multipart/mixed; boundary=c\n\n--c\n\n--c--\n", true},
+        {"", "Content-Type: message/rfc822\n\n", true},
+        {"Subject: SQL\n\n", "-- a comment\n", false},
+        {MIXED, "text\n", false},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autoptr(GString) text = g_string_new(cases[at].head);
+        for (unsigned i = 0; i <= MIME_TREE_PARTS; i++)
+            g_string_append(text, cases[at].unit);
+        g_autoptr(GBytes) octets = g_bytes_new(text->str, text->len);
+        g_test_message("case %zu", at);
+        g_assert_cmpint(mime_tree_parts(octets) > MIME_TREE_PARTS, ==, cases[at].many);
+    }
+}
+
+/* Beyond the bound all is one text: nothing is lost, and it is ASCII. */
+static void test_many(void)
+{
+    g_autoptr(GString) text = g_string_new("Subject: x\r\nContent-Type: multipart/mixed;\r\n boundary=b\r\n"
+                                           "To: y\r\n\r\n");
+    for (unsigned at = 0; at < 100000; at++)
+        g_string_append(text, "--b\r\n\r\n\r\n");
+    g_string_append(text, "--b\r\n\r\nna\xc3\xafve and some more of plain text\r\n--b--\r\n");
+    g_autofree char *result = downgraded(text->str);
+    g_assert_true(g_str_is_ascii(result) && g_str_has_prefix(result, "Subject: x\r\nTo: y\r\n"));
+    g_assert_null(strstr(result, "multipart"));
+    g_assert_nonnull(strstr(result, "Content-Transfer-Encoding: quoted-printable"));
+    g_assert_nonnull(strstr(result, "na=C3=AFve and some more of plain text\r\n--b--"));
+    g_auto(GStrv) lines = g_strsplit(result, "--b\r\n", -1);
+    g_assert_cmpuint(g_strv_length(lines), ==, 100002);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -179,5 +222,7 @@ int main(int argc, char **argv)
     g_test_add_func("/mail/downgrade/broken", test_broken);
     g_test_add_func("/mail/downgrade/hostile", test_hostile);
     g_test_add_func("/mail/downgrade/deep", test_deep);
+    g_test_add_func("/mail/downgrade/count", test_count);
+    g_test_add_func("/mail/downgrade/many", test_many);
     return g_test_run();
 }
