@@ -10,6 +10,7 @@
 #include "cli/listing.h"
 #include "cli/work_site.h"
 #include "lists/token.h"
+#include "mail/domain_name.h"
 
 static char *name, *expires, *verbs;
 static char **lists, **domains;
@@ -49,7 +50,8 @@ static char *domains_text(Store *store, GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     for (char **at = domains; at && *at; at++) {
-        g_autoptr(Domain) domain = domain_find(store, *at, error);
+        g_autofree char *ascii = domain_name_ascii(*at);
+        g_autoptr(Domain) domain = domain_find(store, ascii, error);
         if (!domain)
             return NULL;
         g_string_append_printf(text, "%s%s", text->len ? " " : "", domain->mail_host);

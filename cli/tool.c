@@ -57,21 +57,60 @@ static bool refuse_values(const Command *command, char **words, GError **error)
     return true;
 }
 
+/* Copy the options so that GOption leaves texts as they are: it would take those of G_OPTION_ARG_STRING for text in the
+ * character set of the locale, which cron and ssh often leave at ASCII. g_free() */
+static GOptionEntry *without_locale(const GOptionEntry *options)
+{
+    size_t count = 0;
+    while (options[count].long_name)
+        count++;
+    GOptionEntry *copy = g_memdup2(options, sizeof(*options) * (count + 1));
+    for (size_t at = 0; at < count; at++)
+        if (copy[at].arg == G_OPTION_ARG_STRING)
+            copy[at].arg = G_OPTION_ARG_FILENAME;
+        else if (copy[at].arg == G_OPTION_ARG_STRING_ARRAY)
+            copy[at].arg = G_OPTION_ARG_FILENAME_ARRAY;
+    return copy;
+}
+
+static bool is_text(const GOptionEntry *option, const char *text, GError **error)
+{
+    if (!text || g_utf8_validate(text, -1, NULL))
+        return true;
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--%s is not UTF-8", option->long_name);
+    return false;
+}
+
+/* Fail when the value of an option that is a text, and not the name of a file, is not UTF-8. */
+static bool check_texts(const GOptionEntry *option, GError **error)
+{
+    for (; option && option->long_name; option++) {
+        if (option->arg == G_OPTION_ARG_STRING && !is_text(option, *(char **)option->arg_data, error))
+            return false;
+        char **texts = option->arg == G_OPTION_ARG_STRING_ARRAY ? *(char ***)option->arg_data : NULL;
+        for (; texts && *texts; texts++)
+            if (!is_text(option, *texts, error))
+                return false;
+    }
+    return true;
+}
+
 /* Takes the options out of argv, up to the first other word when there is no
  * command yet. */
 static bool parse_options(const Command *command, int *argc, char ***argv, GError **error)
 {
     if (!refuse_values(command, *argv + 1, error))
         return false;
+    g_autofree GOptionEntry *own = command && command->options ? without_locale(command->options) : NULL;
     g_autoptr(GOptionContext) context = g_option_context_new(NULL);
     g_option_context_set_help_enabled(context, FALSE);
     g_option_context_set_strict_posix(context, !command || command->verbs);
     g_option_context_add_main_entries(context, global_options, NULL);
     if (!command)
         g_option_context_add_main_entries(context, first_options, NULL);
-    else if (command->options)
-        g_option_context_add_main_entries(context, command->options, NULL);
-    if (!g_option_context_parse(context, argc, argv, error))
+    else if (own)
+        g_option_context_add_main_entries(context, own, NULL);
+    if (!g_option_context_parse(context, argc, argv, error) || !check_texts(command ? command->options : NULL, error))
         return false;
     for (int i = 1; command && !command->verbs && i < *argc; i++)
         if (strcmp((*argv)[i], "--") == 0) {

@@ -32,6 +32,20 @@ def test_config_check_of_another_file(site):
     site.run("config", "check", "--offline", other, code=CONFIG, says="other.conf:2: [site] verbose")
 
 
+def test_arguments_are_utf8_in_every_locale(site):
+    """From cron and ssh there often is none."""
+    os.environ["LC_ALL"] = "C"
+    site.run("domain", "create", "xn--bcher-kva.example")
+    site.run("list", "create", "x@xn--bcher-kva.example")
+    site.run("domain", "alias", "xn--bcher-kva.example", "bücher.example")
+    site.run("token", "create", "--domain", "bücher.example")
+    site.run("token", "create", "--list", "x@bücher.example")
+    site.run("token", "create", "--domain", "käfer.example", code=MISSING, says="there is no domain")
+    site.run("token", "create", "--list", os.fsdecode(b"b\xff@example.com"), code=USAGE, says="--list is not UTF-8")
+    assert sorted((row["lists"], row["domains"]) for row in site.run("token", "ls", "--json").rows()) == [
+        ("", "xn--bcher-kva.example"), ("x.xn--bcher-kva.example", "")]
+
+
 def test_config_show(site):
     out = site.run("config", "show").out
     assert f"directory = {site.spool}" in out and "poll_interval" not in out
