@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The table of files in a folder's README.md names each .c and .h file of the folder, and none that is not there.
+
+The table begins with `| file |`. Its first column has names in backquotes: a file, a stem for both files of a pair,
+`x.[ch]`, or a pattern such as `cmd_*.c`. A name of either file of a pair names both. The other columns may name files
+that belong to the row, with their ending. A settings.c needs no row, nor does a folder."""
+import fnmatch
+import os
+import re
+
+import tree
+
+
+def tables(page):
+    """The rows of each table that begins with | file |, as lists of cells."""
+    inside = False
+    for line in page.split("\n"):
+        if not line.startswith("|"):
+            inside = False
+        elif re.match(r"\| *file *\|", line):
+            inside = True
+        elif inside and not re.fullmatch(r"[-:| ]+", line):
+            yield [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def quoted(cell):
+    return re.findall(r"`([^`\s]+)`", cell)
+
+
+def stem(name):
+    return re.sub(r"\.(c|h|\[ch\])$", "", name)
+
+
+def named(rows):
+    """What the table names: the first column, and what has the ending of a source elsewhere."""
+    for row in rows:
+        for name in quoted(row[0]):
+            yield name
+        for cell in row[1:]:
+            for name in quoted(cell):
+                if re.fullmatch(r"[\w*-]+\.(c|h)", name):
+                    yield name
+
+
+def faults(folder):
+    rows = list(tables(tree.text(folder + "/README.md")))
+    inside = os.listdir(os.path.join(tree.TOP, folder))
+    stems = {stem(name) for name in inside if name.endswith((".c", ".h"))}
+    names = list(named(rows))
+    patterns = {stem(name) for name in names}
+    wrong = ["%s/README.md does not name %s" % (folder, one) for one in sorted(stems)
+             if one != "settings" and not any(fnmatch.fnmatchcase(one, pattern) for pattern in patterns)]
+    for name in names:
+        if name.endswith("/"):
+            there = name.rstrip("/") in inside
+        else:
+            there = fnmatch.filter(inside, name) or fnmatch.filter(stems, stem(name))
+        if not there:
+            wrong.append("%s/README.md names %s, which is not there" % (folder, name))
+    return wrong
+
+
+tap = tree.Tap()
+count = 0
+for page in tree.files("README.md"):
+    if os.path.dirname(page) and any(tables(tree.text(page))):
+        count += 1
+        tap.result("%s names its files" % page, faults(os.path.dirname(page)))
+tap.result("tables were found", [] if count >= 7 else ["%d tables" % count])
+tap.end()
