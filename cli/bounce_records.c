@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner bounce: ls, show, reset, stat, rotate: what the runner bounces has written down. */
-#include "cli/bounce_records.h"
+#include "cli/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 /* A link to unsubscribe is read for three years (mail/verp.h): so long an old secret is kept. */
 #define SECRET_KEEP (157 * 7 * BOUNCE_DAY)
 
-static gboolean json, names;
+static gboolean names;
 static char *member, *domain, *reason, *since, *by;
 
 /* ---- the filter ---- */
@@ -112,7 +112,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     Store *store = prepare(site, argc > 0 ? argv[0] : NULL, &list, &filter, error);
     if (!store)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(standing_columns, json);
+    g_autoptr(Listing) listing = listing_new(standing_columns, json_option);
     RecordsShown shown = {.listing = listing};
     return bounce_standing_each(store, &filter, show_standing, &shown, error) ? TOOL_OK : TOOL_LATER;
 }
@@ -151,7 +151,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     if (!store)
         return TOOL_LATER;
     int64_t standing_rows = 0;
-    if (!json) {
+    if (!json_option) {
         g_autoptr(Listing) standing = listing_new(standing_columns, false);
         RecordsShown shown = {.listing = standing};
         if (!bounce_standing_each(store, &filter, show_standing, &shown, error))
@@ -161,7 +161,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
         if (standing_rows > 0)
             putchar('\n');
     }
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     RecordsShown days = {.listing = listing};
     if (!bounce_day_each(store, &filter, show_day, &days, error))
         return TOOL_LATER;
@@ -287,7 +287,7 @@ static int run_stat(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GHashTable) sums = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, sum_free);
     if (!store || !bounce_day_each(store, &filter, add_day, sums, error))
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     show_sums(sums, listing);
     return TOOL_OK;
 }
@@ -309,18 +309,17 @@ static int run_rotate(Site *site, int argc, char **argv, GError **error)
 #define REASON_OPTION \
     {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "only what came back for that reason", "REASON"}
 #define SINCE_OPTION {"since", 0, 0, G_OPTION_ARG_FILENAME, &since, "only the last so many days: 12h, 30d, 4w", "TIME"}
-#define JSON_OPTION {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL}
 
 static const GOptionEntry ls_options[] = {
-    FILTER_OPTIONS, REASON_OPTION, SINCE_OPTION, JSON_OPTION,
+    FILTER_OPTIONS, REASON_OPTION, SINCE_OPTION, JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the addresses", NULL},
     G_OPTION_ENTRY_NULL,
 };
-static const GOptionEntry show_options[] = {REASON_OPTION, SINCE_OPTION, JSON_OPTION, G_OPTION_ENTRY_NULL};
+static const GOptionEntry show_options[] = {REASON_OPTION, SINCE_OPTION, JSON_ROWS_OPTION, G_OPTION_ENTRY_NULL};
 static const GOptionEntry reset_options[] = {FILTER_OPTIONS, REASON_OPTION, G_OPTION_ENTRY_NULL};
 static const GOptionEntry stat_options[] = {
     {"by", 0, 0, G_OPTION_ARG_STRING, &by, "what is summed up in one row", "day|week|month|all"},
-    FILTER_OPTIONS, REASON_OPTION, SINCE_OPTION, JSON_OPTION,
+    FILTER_OPTIONS, REASON_OPTION, SINCE_OPTION, JSON_ROWS_OPTION,
     G_OPTION_ENTRY_NULL,
 };
 

@@ -17,7 +17,7 @@
 
 #define PAGE 1000
 
-static gboolean json, names, ask;
+static gboolean names, ask;
 static char *user_option, *list_option;
 
 static json_t *address_row(const KnownAddress *address)
@@ -40,7 +40,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     Store *store = site_store(site, false, error);
     if (!store)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     g_autofree char *after = NULL;
     for (;;) {
         g_autoptr(GPtrArray) page = address_page(store, who, after, 0, who ? INT_MAX : PAGE, error);
@@ -67,11 +67,11 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     if (!address)
         return TOOL_LATER;
     json_t *row = address_row(address);
-    if (!json) { /* a line for each preference */
+    if (!json_option) { /* a line for each preference */
         json_object_update(row, json_object_get(row, "preferences"));
         json_object_del(row, "preferences");
     }
-    listing_show(row, json);
+    listing_show(row, json_option);
     return TOOL_OK;
 }
 
@@ -254,13 +254,8 @@ static int run_change(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the addresses", NULL},
-    G_OPTION_ENTRY_NULL,
-};
-
-static const GOptionEntry show_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -282,7 +277,7 @@ static const Command ls = {
 
 static const Command show = {
     .name = "show", .arguments = "ADDRESS", .summary = "Show an address", .least = 1, .most = 1,
-    .options = show_options, .run = run_show,
+    .options = json_object_options, .run = run_show,
 };
 
 static const Command add_verb = {

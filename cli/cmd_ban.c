@@ -12,7 +12,7 @@
 #include "lists/ban.h"
 
 static char *list_name;
-static gboolean json, names;
+static gboolean names;
 
 static bool show(const Ban *ban, void *data)
 {
@@ -32,7 +32,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !list))
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     return ban_each(store, list ? list->list_id : NULL, show, listing, error) ? TOOL_OK : TOOL_LATER;
 }
 
@@ -97,7 +97,7 @@ static const GOptionEntry change_options[] = {
 };
 
 static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the addresses and patterns", NULL},
     G_OPTION_ENTRY_NULL,
 };

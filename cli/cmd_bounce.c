@@ -4,14 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/bounce_records.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
 #include "mail/bounce.h"
-
-static gboolean json;
 
 /* What a row tells of a recipient; a value may be NULL. */
 typedef struct RecipientField {
@@ -130,7 +127,7 @@ static bool parse_file(Listing *listing, const char *path, GError **error)
     const char *text = g_bytes_get_data(octets, &length);
     g_autoptr(Bounce) bounce = bounce_parse(text, length);
     g_autofree char *name = g_path_get_basename(path);
-    if (json)
+    if (json_option)
         show_json(name, bounce);
     else
         show_rows(listing, name, bounce);
@@ -160,7 +157,7 @@ static int run_parse(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry parse_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a mail", NULL},
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "one JSON object a mail", NULL},
     G_OPTION_ENTRY_NULL,
 };
 

@@ -9,7 +9,6 @@
 #include "cli/listing.h"
 #include "cli/plain.h"
 
-static gboolean as_json;
 static char *transport;
 static int limit = 1000;
 
@@ -38,7 +37,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     int code = ask(site, request, &found, error);
     if (!found)
         return code;
-    g_autoptr(Listing) listing = listing_new(columns, as_json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     size_t i;
     json_t *destination;
     json_array_foreach(found, i, destination)
@@ -52,11 +51,11 @@ static int show_all(json_t *found, const char *name)
     size_t i;
     json_t *destination;
     json_array_foreach(found, i, destination) {
-        if (!as_json)
+        if (!json_option)
             json_object_del(destination, "seconds"); /* a histogram is for programs */
-        if (i > 0 && !as_json)
+        if (i > 0 && !json_option)
             putchar('\n');
-        listing_show(json_incref(destination), as_json);
+        listing_show(json_incref(destination), json_option);
     }
     bool none = json_array_size(found) == 0;
     json_decref(found);
@@ -110,14 +109,14 @@ static int run_rate(Site *site, int argc, char **argv, GError **error)
     {"transport", 't', 0, G_OPTION_ARG_STRING, &transport, "only of [transport.NAME]", "NAME"}
 
 static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"limit", 'n', 0, G_OPTION_ARG_INT, &limit, "at most so many of each instance (1000)", "COUNT"},
     TRANSPORT_OPTION,
     G_OPTION_ENTRY_NULL,
 };
 
 static const GOptionEntry show_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     TRANSPORT_OPTION,
     G_OPTION_ENTRY_NULL,
 };

@@ -11,8 +11,6 @@
 #include "cli/work_site.h"
 #include "lists/digest_send.h"
 
-static gboolean json;
-
 static json_t *make_row(const List *list, const Digest *digest)
 {
     int64_t volume, number, now = clock_now();
@@ -50,7 +48,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     } else if (!digest_each(store, note_list, lists, error)) {
         return TOOL_LATER;
     }
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (guint at = 0; at < lists->len; at++) {
         g_auto(Digest) digest = {0};
         g_autoptr(List) list = list_by_id(store, lists->pdata[at], error);
@@ -118,14 +116,9 @@ static int run_bump(Site *site, int argc, char **argv, GError **error)
     return run(site, argv[0], bump, error);
 }
 
-static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
-    G_OPTION_ENTRY_NULL,
-};
-
 static const Command ls = {
     .name = "ls", .arguments = "[LIST]", .summary = "Show the posts that wait, and the next issue", .least = 0,
-    .most = 1, .options = ls_options, .run = run_ls,
+    .most = 1, .options = json_rows_options, .run = run_ls,
     .details = "Without LIST: of all lists for whose digest posts wait. DUE is when the clock sends it.",
 };
 

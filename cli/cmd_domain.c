@@ -10,7 +10,7 @@
 #include "lists/mta_maps.h"
 
 static char *description;
-static gboolean json, names;
+static gboolean names;
 
 /* The files of addresses for the MTA are written anew. */
 static bool commit(WorkPlace *place, Work *work, Site *site, GError **error)
@@ -71,7 +71,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GPtrArray) all = domain_all(store, error);
     if (!all)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (guint i = 0; i < all->len; i++) {
         const Domain *domain = all->pdata[i];
         if (names)
@@ -90,7 +90,7 @@ static const GOptionEntry create_options[] = {
 };
 
 static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names", NULL},
     G_OPTION_ENTRY_NULL,
 };

@@ -8,13 +8,13 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
-#include "lists/fragment_wake.h"
 #include "cli/listing.h"
+#include "lists/fragment_wake.h"
 
 #define KEY_SHOWN 16 /* digits of a set's key that ls shows */
 #define MISSING_SHOWN 20
 
-static gboolean json, names, all;
+static gboolean names, all;
 
 /* ---- ls, show ---- */
 
@@ -63,7 +63,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !list))
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     const FragmentChoice choice = {.list_id = list ? list->list_id : NULL, .every_state = all};
     return fragment_each(store, &choice, show_set, listing, error) ? TOOL_OK : TOOL_LATER;
 }
@@ -87,11 +87,11 @@ static void show_parts(json_t *shown, const GPtrArray *parts)
     json_t *array = json_array();
     for (guint i = 0; i < parts->len; i++) {
         const FragmentPart *part = parts->pdata[i];
-        json_array_append_new(array, json ? json_pack("{sI sI ss}", "number", (json_int_t)part->number, "octets",
+        json_array_append_new(array, json_option ? json_pack("{sI sI ss}", "number", (json_int_t)part->number, "octets",
                                                       (json_int_t)part->octets, "entry", part->entry)
                                           : json_sprintf("%" PRId64, part->number));
     }
-    json_object_set_new(shown, json ? "parts" : "present", array);
+    json_object_set_new(shown, json_option ? "parts" : "present", array);
 }
 
 static int run_show(Site *site, int argc, char **argv, GError **error)
@@ -105,7 +105,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     json_object_set_new(shown, "set", listing_text(set->key));
     show_parts(shown, parts);
     json_object_set_new(shown, "missing", missing_numbers(set, parts));
-    listing_show(shown, json);
+    listing_show(shown, json_option);
     return TOOL_OK;
 }
 
@@ -165,13 +165,13 @@ static int run_drop(Site *site, int argc, char **argv, GError **error)
 
 static const GOptionEntry ls_options[] = {
     {"all", 'a', 0, G_OPTION_ARG_NONE, &all, "also those that have ended and are remembered", NULL},
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names of the sets", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
 static const GOptionEntry show_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object, with every part", NULL},
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "one JSON object, with every part", NULL},
     G_OPTION_ENTRY_NULL,
 };
 

@@ -12,7 +12,7 @@
 
 static char *list_name, *action, *tag;
 static gint64 position = -1;
-static gboolean json, all;
+static gboolean all;
 
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
@@ -26,7 +26,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GPtrArray) rows = header_match_all(store, list ? list->list_id : NULL, error);
     if (!rows)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (unsigned at = 0; at < rows->len; at++) {
         const HeaderMatch *match = rows->pdata[at];
         listing_row(listing, json_pack("{sI so so so so}", "position", (json_int_t)match->position, "header",
@@ -111,11 +111,6 @@ static const GOptionEntry remove_options[] = {
     G_OPTION_ENTRY_NULL,
 };
 
-static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
-    G_OPTION_ENTRY_NULL,
-};
-
 static const Command add = {
     .name = "add", .arguments = "FIELD PATTERN", .summary = "Decide about posts by the text of a header field",
     .least = 2, .most = 2, .options = add_options, .run = run_add,
@@ -128,7 +123,7 @@ static const Command remove_match = {
 
 static const Command ls = {
     .name = "ls", .arguments = "[LIST]", .summary = "Show those of a list, or those of the site", .most = 1,
-    .options = ls_options, .run = run_ls,
+    .options = json_rows_options, .run = run_ls,
 };
 
 static const Command *const verbs[] = {&add, &remove_match, &ls, NULL};

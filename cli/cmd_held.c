@@ -11,7 +11,7 @@
 #include "cli/listing.h"
 #include "cli/message_text.h"
 
-static gboolean json, headers, body, names;
+static gboolean headers, body, names;
 
 static bool show_held(const Held *held, void *data)
 {
@@ -43,7 +43,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(List) list = found;
     if (code != TOOL_OK)
         return code;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     return held_select(site_store(site, false, error), &filter, show_held, listing, error) ? TOOL_OK : TOOL_LATER;
 }
 
@@ -71,7 +71,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the numbers", NULL},
     HELD_FILTER_OPTIONS,
     G_OPTION_ENTRY_NULL,

@@ -23,7 +23,7 @@
 
 static char *sender_given;
 static char *to_given;
-static gboolean mbox_given, json;
+static gboolean mbox_given;
 
 typedef struct Inject {
     Spool *spool;
@@ -174,7 +174,7 @@ static int run_inject(Site *site, int argc, char **argv, GError **error)
     inject.spool = list ? site_spool(site, error) : NULL;
     if (!inject.spool)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     inject.list = list;
     inject.listing = listing;
     inject.host = config_string(site_config(site, error), "site", "hostname");
@@ -187,7 +187,7 @@ static const GOptionEntry options[] = {
     {"to", 0, 0, G_OPTION_ARG_STRING, &to_given, "the list's address it is for (default: posting)",
      TO_POSTING "|" TO_OWNER},
     {"mbox", 0, 0, G_OPTION_ARG_NONE, &mbox_given, "FILE is an mbox: every message in it", NULL},
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     G_OPTION_ENTRY_NULL,
 };
 

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* listrunner list: create, ls; remove is in list_remove.c, the settings verbs are in list_settings.c. */
+/* listrunner list: create, rename, copy, ls; remove is in list_remove.c, the settings verbs are in list_settings.c. */
 #include <stdio.h>
 
 #include "cli/command.h"
 #include "cli/listing.h"
-#include "cli/list_change_verbs.h"
-#include "cli/list_remove.h"
-#include "cli/list_settings.h"
 #include "cli/work_site.h"
+#include "lists/list_change.h"
 #include "lists/list_make.h"
 
 static char *style;
 static char **owners;
-static gboolean keep_domains, notify, json, names;
+static gboolean keep_domains, notify, names, with_members;
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
@@ -25,6 +23,35 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
     if (!list || !work_place_commit(&place, site, work, error))
         return TOOL_LATER;
     printf("list %s created (List-Id %s)\n", list->posting_address, list->list_id);
+    return TOOL_OK;
+}
+
+static int run_rename(Site *site, int argc, char **argv, GError **error)
+{
+    WorkPlace place;
+    if (!work_place_open(&place, site, error))
+        return TOOL_LATER;
+    g_autoptr(List) list = list_find(place.store, argv[0], error);
+    g_autoptr(Work) work = list ? work_new(place.store, &place.site, &place.actor) : NULL;
+    if (!work || !work_begin(work, error) || !list_move(work, list->list_id, argv[1], error) ||
+        !work_commit(work, place.spool, error))
+        return TOOL_LATER;
+    printf("list %s is %s now (List-Id %s, as before)\n", list->posting_address, argv[1], list->list_id);
+    return TOOL_OK;
+}
+
+static int run_copy(Site *site, int argc, char **argv, GError **error)
+{
+    WorkPlace place;
+    if (!work_place_open(&place, site, error))
+        return TOOL_LATER;
+    g_autoptr(List) list = list_find(place.store, argv[0], error);
+    g_autoptr(Work) work = list ? work_new(place.store, &place.site, &place.actor) : NULL;
+    g_autoptr(List) made = work && work_begin(work, error) ? list_copy(work, list, argv[1], with_members, error) : NULL;
+    if (!made || !work_commit(work, place.spool, error))
+        return TOOL_LATER;
+    printf("list %s created (List-Id %s), as a copy of %s\n", made->posting_address, made->list_id,
+           list->posting_address);
     return TOOL_OK;
 }
 
@@ -62,7 +89,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(Domain) domain = store && argc > 0 ? domain_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !domain))
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     ListWalk walk = {.listing = listing, .store = store};
     if (!list_each(store, domain ? domain->mail_host : NULL, show_list, &walk, error))
         return TOOL_LATER;
@@ -83,8 +110,13 @@ static const GOptionEntry create_options[] = {
     G_OPTION_ENTRY_NULL,
 };
 
+static const GOptionEntry copy_options[] = {
+    {"members", 0, 0, G_OPTION_ARG_NONE, &with_members, "its members and nonmembers, too", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
 static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the addresses", NULL},
     G_OPTION_ENTRY_NULL,
 };
@@ -92,6 +124,18 @@ static const GOptionEntry ls_options[] = {
 static const Command create = {
     .name = "create", .arguments = "ADDRESS", .summary = "Create a list, and its domain when that is new", .least = 1,
     .most = 1, .options = create_options, .run = run_create,
+};
+
+static const Command list_rename_verb = {
+    .name = "rename", .arguments = "LIST ADDRESS", .summary = "Give a list another address", .least = 2, .most = 2,
+    .run = run_rename,
+    .details = "The List-Id stays, and mail to the address that it was made of goes on reaching the list.",
+};
+
+static const Command list_copy_verb = {
+    .name = "copy", .arguments = "LIST ADDRESS", .summary = "Make a list like another one", .least = 2, .most = 2,
+    .options = copy_options, .run = run_copy,
+    .details = "The copy has its settings, owners, moderators, bans, header rows and texts of letters.",
 };
 
 static const Command ls = {

@@ -7,8 +7,6 @@
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
-#include "cli/member_import.h"
-#include "cli/member_invite.h"
 #include "cli/member_line.h"
 #include "cli/plain.h"
 #include "cli/role_option.h"
@@ -18,7 +16,7 @@
 #include "lists/roster.h"
 
 static char *display_name;
-static gboolean json, names;
+static gboolean names;
 static char *delivery_mode, *delivery_status, *moderation;
 static char *acknowledge, *hide, *list_copy, *own_postings, *language, *vacation, *topics, *nonmatching;
 
@@ -143,7 +141,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(List) list = find(site, argv[0], &role, &store, error);
     if (!list)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     return member_each(store, list->list_id, role, show_member, listing, error) ? TOOL_OK : TOOL_LATER;
 }
 
@@ -167,7 +165,7 @@ static bool show_whole(Store *store, const Member *member, GError **error)
     json_object_set_new(row, "vacation_ends", listing_time(away.ends_at));
     json_object_set_new(row, "topics", words_json(choice.names));
     json_object_set_new(row, "nonmatching", json_boolean(choice.unmatched));
-    listing_show(row, json);
+    listing_show(row, json_option);
     return true;
 }
 
@@ -287,14 +285,14 @@ static const GOptionEntry remove_options[] = {ROLE_OPTION, G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry ls_options[] = {
     ROLE_OPTION,
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the addresses", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
 static const GOptionEntry show_options[] = {
     ROLE_OPTION,
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
+    JSON_OBJECT_OPTION,
     G_OPTION_ENTRY_NULL,
 };
 

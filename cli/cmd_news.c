@@ -10,8 +10,6 @@
 #include "cli/work_site.h"
 #include "lists/news.h"
 
-static gboolean json;
-
 static json_t *make_row(const List *list, const NewsPlace *place)
 {
     bool nowhere = place->watermark == NEWS_NOWHERE;
@@ -31,7 +29,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GPtrArray) places = store ? news_places(store, error) : NULL;
     if (!places)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (guint at = 0; at < places->len; at++) {
         const NewsPlace *place = places->pdata[at];
         g_autoptr(List) list = list_by_id(store, place->list_id, error);
@@ -71,14 +69,9 @@ static int run_catchup(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
-    G_OPTION_ENTRY_NULL,
-};
-
 static const Command ls = {
     .name = "ls", .arguments = "", .summary = "Show the lists with news groups, and where they stand", .least = 0,
-    .most = 0, .options = ls_options, .run = run_ls,
+    .most = 0, .options = json_rows_options, .run = run_ls,
     .details = "UP TO is the number of the last article of the group that was looked at for the list.",
 };
 

@@ -11,7 +11,7 @@
 #include "cli/work_site.h"
 #include "lists/request.h"
 
-static gboolean json, names;
+static gboolean names;
 static char *reason;
 
 static bool request_number(const char *text, int64_t *number, GError **error)
@@ -48,7 +48,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !list))
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     return pending_each(store, list ? list->list_id : NULL, clock_now(), show_pending, listing, error) ? TOOL_OK
                                                                                                        : TOOL_LATER;
 }
@@ -64,7 +64,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     json_t *row = row_of(pending);
     json_object_set_new(row, "asks_for", listing_text(pending->detail)); /* the options, or the new address */
-    listing_show(row, json);
+    listing_show(row, json_option);
     return TOOL_OK;
 }
 
@@ -158,13 +158,8 @@ static int run_defer(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the numbers", NULL},
-    G_OPTION_ENTRY_NULL,
-};
-
-static const GOptionEntry show_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -180,7 +175,7 @@ static const Command ls = {
 
 static const Command show = {
     .name = "show", .arguments = "REQUEST", .summary = "Show one request", .least = 1, .most = 1,
-    .options = show_options, .run = run_show,
+    .options = json_object_options, .run = run_show,
 };
 
 static const Command accept = {

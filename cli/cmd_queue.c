@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "cli/command.h"
-#include "cli/queue_verbs.h"
 
 static const Command *const verbs[] = {
     &queue_ls,      &queue_cat,    &queue_stat,   &queue_shape,  &queue_hold,

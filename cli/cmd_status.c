@@ -18,7 +18,7 @@
 #define WATCH_PAUSE 2 /* seconds */
 #define LATE (15 * 60 * CLOCK_SECOND) /* nobody does what the timer should */
 
-static gboolean as_json, watching;
+static gboolean watching;
 
 /* What the timer did, and since when a job is late by more than it should be. */
 static json_t *jobs_of(Store *store, GError **error)
@@ -135,7 +135,7 @@ static void print_text(const char *text)
 
 static int show(Site *site, json_t *status)
 {
-    if (as_json) {
+    if (json_option) {
         print_json(site, status);
     } else {
         char *text = NULL;
@@ -168,7 +168,7 @@ static int watch(Site *site)
             continue;
         }
         code = TOOL_NOT_RUNNING;
-        if (as_json) {
+        if (json_option) {
             json_t *reply = json_pack("{s:b,s:o}", "ok", 0, "error", listing_text(error->message));
             listing_json(reply);
             json_decref(reply);
@@ -193,7 +193,7 @@ static int run(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print all as JSON, destinations too", NULL},
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "print all as JSON, destinations too", NULL},
     {"watch", 'w', 0, G_OPTION_ARG_NONE, &watching, "print it again every two seconds", NULL},
     G_OPTION_ENTRY_NULL,
 };

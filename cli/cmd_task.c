@@ -11,7 +11,7 @@
 #include "cli/work_site.h"
 #include "lists/timer.h"
 
-static gboolean json, names;
+static gboolean names;
 
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
@@ -23,7 +23,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GPtrArray) jobs = store ? task_job_all(store, error) : NULL;
     if (!jobs)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (unsigned at = 0; at < jobs->len; at++) {
         const TaskJob *job = jobs->pdata[at];
         if (names) {
@@ -74,7 +74,7 @@ static int run_run(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names", NULL},
     G_OPTION_ENTRY_NULL,
 };

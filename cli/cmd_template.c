@@ -20,7 +20,7 @@
 
 static TemplatePlaceOptions given;
 static char *language, *uri, *user, *password_file;
-static gboolean json, names;
+static gboolean names;
 
 /* ---- ls ---- */
 
@@ -53,7 +53,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GPtrArray) rows = template_place_rows(&place, store, error);
     if (!rows)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (const TemplateName *name = template_table; name->mailman; name++) {
         bool any = false;
         for (guint at = 0; at < rows->len && !names; at++) {
@@ -177,7 +177,7 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
 
 static const GOptionEntry ls_options[] = {
     PLACE_OPTIONS,
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names", NULL},
     G_OPTION_ENTRY_NULL,
 };

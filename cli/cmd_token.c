@@ -14,7 +14,7 @@
 
 static char *name, *expires, *verbs;
 static char **lists, **domains;
-static gboolean json, read_only, metrics;
+static gboolean read_only, metrics;
 
 /* "get,post" as the store has it, "GET POST"; NULL: *error is set. */
 static char *verbs_text(GError **error)
@@ -97,7 +97,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GPtrArray) all = store ? token_all(store, error) : NULL;
     if (!all)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (guint at = 0; at < all->len; at++) {
         const Token *token = all->pdata[at];
         listing_row(listing,
@@ -134,11 +134,6 @@ static const GOptionEntry create_options[] = {
     G_OPTION_ENTRY_NULL,
 };
 
-static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
-    G_OPTION_ENTRY_NULL,
-};
-
 static const Command create = {
     .name = "create", .arguments = "", .summary = "Make a token for the REST interface, and print it, this once",
     .options = create_options, .run = run_create,
@@ -146,7 +141,7 @@ static const Command create = {
 
 static const Command ls = {
     .name = "ls", .arguments = "", .summary = "Show the tokens, their scopes and when each was last used",
-    .options = ls_options, .run = run_ls,
+    .options = json_rows_options, .run = run_ls,
 };
 
 static const Command revoke_token = {

@@ -16,7 +16,7 @@
 
 #define PAGE 1000
 
-static gboolean json, names, owners, yes, none;
+static gboolean names, owners, yes, none;
 static char *password_file;
 static char *display_name;
 
@@ -39,7 +39,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     Store *store = site_store(site, false, error);
     if (!store)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     char last[STORE_ID_SIZE] = "";
     for (;;) {
         g_autoptr(GPtrArray) page = user_page(store, &criteria, *last ? last : NULL, PAGE, error);
@@ -70,11 +70,11 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
         json_array_append_new(all, listing_text(((const KnownAddress *)addresses->pdata[at])->original));
     json_object_set_new(row, "addresses", all);
     json_object_set_new(row, "has_password", json_boolean(user->password));
-    if (!json) { /* a line for each preference */
+    if (!json_option) { /* a line for each preference */
         json_object_update(row, json_object_get(row, "preferences"));
         json_object_del(row, "preferences");
     }
-    listing_show(row, json);
+    listing_show(row, json_option);
     return TOOL_OK;
 }
 
@@ -189,14 +189,9 @@ static int run_forget(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry ls_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only an address of each", NULL},
     {"server-owners", 0, 0, G_OPTION_ARG_NONE, &owners, "only those who own the server", NULL},
-    G_OPTION_ENTRY_NULL,
-};
-
-static const GOptionEntry show_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -224,7 +219,7 @@ static const Command ls = {
 
 static const Command show = {
     .name = "show", .arguments = "USER", .summary = "Show a user, named by id or any address", .least = 1, .most = 1,
-    .options = show_options, .run = run_show,
+    .options = json_object_options, .run = run_show,
 };
 
 static const Command create = {

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A verb of listrunner(1) is one const Command in a file of its own, and one
+ * A verb of listrunner(1) is one const Command and one
  * line in cli/commands.c (or in the table of its group). Help, the checks of the
  * command line and shell completion come from the struct.
  *
@@ -49,6 +49,21 @@ extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, c
 
 extern const Command cmd_dest, cmd_metrics, cmd_store;
 extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_shunt, cmd_spool, cmd_start, cmd_status, cmd_stop;
+
+/* Verbs that stand in another file than their group. */
+extern const Command bounce_ls, bounce_show, bounce_reset_verb, bounce_stat, bounce_rotate;
+extern const Command list_remove_verb;
+extern const Command list_show, list_get_verb, list_set_verb, list_reset_verb;
+extern const Command member_import;
+extern const Command member_invite;
+extern const Command queue_ls, queue_cat, queue_stat, queue_shape;
+extern const Command queue_hold, queue_release, queue_requeue, queue_delete, queue_expire, queue_edit_due;
+
+/* The option --json of verbs that print rows, or one object; the arrays are for verbs that have no other option. */
+extern gboolean json_option;
+#define JSON_ROWS_OPTION {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "one JSON object a line", NULL}
+#define JSON_OBJECT_OPTION {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "one JSON object", NULL}
+extern const GOptionEntry json_rows_options[], json_object_options[];
 
 /* Set *error to a usage error (the tool adds where help is to be found) and return
  * TOOL_USAGE, so that refusing is one line. */

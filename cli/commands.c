@@ -16,6 +16,10 @@ const Command *const commands[] = {
     NULL,
 };
 
+gboolean json_option;
+const GOptionEntry json_rows_options[] = {JSON_ROWS_OPTION, G_OPTION_ENTRY_NULL};
+const GOptionEntry json_object_options[] = {JSON_OBJECT_OPTION, G_OPTION_ENTRY_NULL};
+
 int command_usage(GError **error, const char *format, ...)
 {
     va_list arguments;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner list remove */
-#include "cli/list_remove.h"
+#include "cli/command.h"
 
 #include <inttypes.h>
 #include <stdio.h>

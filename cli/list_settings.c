@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "cli/list_settings.h"
+#include "cli/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "cli/secret_input.h"
 #include "lists/setting_check.h"
 
-static gboolean json, names;
+static gboolean names;
 static char **files;
 
 static const ListSetting *setting_find(const char *name, GError **error)
@@ -77,7 +77,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     }
     for (const ListSetting *setting = list_settings; setting->name; setting++)
         json_object_set_new(object, setting->name, setting_value(list, setting));
-    listing_show(object, json);
+    listing_show(object, json_option);
     return TOOL_OK;
 }
 
@@ -94,7 +94,7 @@ static int run_get(Site *site, int argc, char **argv, GError **error)
         const ListSetting *setting = setting_find(argv[i], NULL);
         g_autofree char *text = list_get(list, setting->name, NULL);
         g_autoptr(json_t) value = setting_value(list, setting);
-        if (json)
+        if (json_option)
             listing_json(value);
         else
             puts(text);
@@ -207,13 +207,13 @@ static int run_reset(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry show_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
+    JSON_OBJECT_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names of all settings", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
 static const GOptionEntry get_options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "each value as JSON on a line", NULL},
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "each value as JSON on a line", NULL},
     G_OPTION_ENTRY_NULL,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner member invite: asks people by mail whether they want to join. */
-#include "cli/member_invite.h"
+#include "cli/command.h"
 
 #include <stdio.h>
 

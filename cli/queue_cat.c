@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "cli/command.h"
 #include "cli/entry_word.h"
 #include "cli/listing.h"
 #include "cli/message_text.h"
 #include "cli/plain.h"
 #include "cli/queue_files.h"
-#include "cli/queue_verbs.h"
 #include "mail/copy.h"
 
-static gboolean json, headers, body;
+static gboolean headers, body;
 
 typedef struct EntrySearch {
     EntryWord word;
@@ -131,7 +131,7 @@ static int run_cat(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     }
     g_autoptr(GBytes) message = entry_message(entry);
-    if (json)
+    if (json_option)
         show_json(describe(&hit, state, entry), entry, message);
     else {
         if (!headers && !body)
@@ -144,7 +144,7 @@ static int run_cat(Site *site, int argc, char **argv, GError **error)
 static const GOptionEntry options[] = {
     {"headers", 0, 0, G_OPTION_ARG_NONE, &headers, "only the header of the message", NULL},
     {"body", 0, 0, G_OPTION_ARG_NONE, &body, "only the body of the message", NULL},
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
+    JSON_OBJECT_OPTION,
     G_OPTION_ENTRY_NULL,
 };
 

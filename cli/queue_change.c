@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/command.h"
 #include "cli/queue_act.h"
-#include "cli/queue_verbs.h"
 #include "runners/keys.h"
 
 static const char *const set_aside[] = {HOLD_QUEUE, SHUNT_QUEUE, CORRUPT_QUEUE, NULL};

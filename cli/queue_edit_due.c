@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/command.h"
 #include "cli/queue_act.h"
-#include "cli/queue_verbs.h"
 
 /* Ten digits are in a name. */
 #define DUE_MAX INT64_C(9999999999)

@@ -5,13 +5,13 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
 #include "cli/queue_files.h"
 #include "cli/queue_select.h"
-#include "cli/queue_verbs.h"
 
-static gboolean json, names;
+static gboolean names;
 static char *list_filter, *state_filter;
 static int limit = G_MAXINT;
 
@@ -163,7 +163,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     g_auto(GStrv) queues = spool ? queue_files_choose(spool, argc, argv, error) : NULL;
     if (!queues)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     int shown = 0;
     for (size_t i = 0; queues[i]; i++) {
         Queue *queue = spool_queue(spool, queues[i], error);
@@ -177,7 +177,7 @@ static const GOptionEntry options[] = {
     {"list", 0, 0, G_OPTION_ARG_FILENAME, &list_filter, "only entries of this list (its List-Id or address)", "LIST"},
     {"state", 0, 0, G_OPTION_ARG_STRING, &state_filter, "only entries in this state", QUEUE_STATE_CHOICES},
     {"limit", 0, 0, G_OPTION_ARG_INT, &limit, "at most N entries", "N"},
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names of the entries", NULL},
     G_OPTION_ENTRY_NULL,
 };

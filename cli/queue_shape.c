@@ -5,16 +5,16 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
 #include "cli/queue_files.h"
 #include "cli/queue_select.h"
-#include "cli/queue_verbs.h"
 #include "cli/shape.h"
 #include "mail/copy.h"
 #include "runners/keys.h"
 
-static gboolean json, by_sender, linear;
+static gboolean by_sender, linear;
 static int buckets = 10, tick = 5, top = G_MAXINT;
 
 typedef struct ShapeWalk {
@@ -111,7 +111,7 @@ static int run_shape(Site *site, int argc, char **argv, GError **error)
         if (!walk.queue || !queue_files_each(walk.queue, visit, &walk, error) || !walk.sound)
             return TOOL_LATER;
     }
-    shape_print(shape, top, json);
+    shape_print(shape, top, json_option);
     return TOOL_OK;
 }
 
@@ -121,7 +121,7 @@ static const GOptionEntry options[] = {
     {"tick", 't', 0, G_OPTION_ARG_INT, &tick, "minutes of the first column (default: 5)", "MINUTES"},
     {"linear", 'l', 0, G_OPTION_ARG_NONE, &linear, "columns of equal width, instead of doubling", NULL},
     {"top", 'n', 0, G_OPTION_ARG_INT, &top, "only the N largest domains", "N"},
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     G_OPTION_ENTRY_NULL,
 };
 

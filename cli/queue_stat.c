@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/queue_files.h"
-#include "cli/queue_verbs.h"
 
-static gboolean json, names;
+static gboolean names;
 
 typedef struct Count {
     int fd;
@@ -69,7 +69,7 @@ static int run_stat(Site *site, int argc, char **argv, GError **error)
     g_auto(GStrv) queues = spool ? queue_files_choose(spool, argc, argv, error) : NULL;
     if (!queues)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (size_t i = 0; queues[i]; i++) {
         if (names) {
             puts(queues[i]);
@@ -87,7 +87,7 @@ static int run_stat(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names of the queues", NULL},
     G_OPTION_ENTRY_NULL,
 };

@@ -10,16 +10,16 @@
 
 #include "base/config.h"
 #include "base/fail.h"
+#include "cli/command.h"
 #include "cli/spool_queue.h"
 #include "cli/spool_served.h"
-#include "cli/spool_verbs.h"
 #include "lists/kept.h"
 #include "runners/keys.h"
 #include "switchboard/operate.h"
 #include "switchboard/prepared.h"
 #include "switchboard/stray.h"
 
-static gboolean json, repair;
+static gboolean repair;
 
 static void done(void *data, void *token, const GError *error)
 {
@@ -208,7 +208,7 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     Spool *spool = config ? site_spool(site, error) : NULL;
     if (!spool)
         return TOOL_LATER;
-    g_autoptr(Listing) listing = listing_new(columns, json);
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
     g_autoptr(GHashTable) runners = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GArray) damaged = g_array_new(FALSE, FALSE, sizeof(Damaged));
     SpoolCheck check = {.spool = spool, .runners = runners, .damaged = damaged, .findings.listing = listing};
@@ -217,7 +217,7 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_clear_pointer(&listing, listing_free);
     if (!sound)
         return TOOL_LATER;
-    if (!json)
+    if (!json_option)
         printf("%" G_GUINT64_FORMAT " entries are sound; %u faults, %u repaired, %u notes\n", check.entries,
                check.findings.faults, check.findings.repaired, check.findings.notes);
     return check.findings.faults > 0 ? TOOL_NOT_SO : TOOL_OK;
@@ -225,11 +225,11 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
 
 static const GOptionEntry options[] = {
     {"repair", 0, 0, G_OPTION_ARG_NONE, &repair, "mend what can be mended without a person", NULL},
-    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    JSON_ROWS_OPTION,
     G_OPTION_ENTRY_NULL,
 };
 
-const Command spool_check = {
+static const Command spool_check = {
     .name = "check",
     .arguments = "",
     .summary = "Verify every file of the spool and report what is not as it should be",
@@ -238,4 +238,13 @@ const Command spool_check = {
                "never touched. Exit code 1: there were faults, also when they were repaired just now.",
     .options = options,
     .run = run_check,
+};
+
+static const Command *const verbs[] = {&spool_check, NULL};
+
+const Command cmd_spool = {
+    .name = "spool",
+    .arguments = "",
+    .summary = "Check the files of the spool",
+    .verbs = verbs,
 };

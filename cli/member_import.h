@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- * Copyright (c) 2026 The Listrunner authors */
-#pragma once
-/* The verb `listrunner member import`. */
-#include "cli/command.h"
-
-extern const Command member_import;
