@@ -238,19 +238,11 @@ static int run_change(Site *site, int argc, char **argv, GError **error)
     WorkPlace place;
     g_auto(Subscription) made = {0};
     AddressChange change = {argv[0], argv[1], true, !ask};
-    if (!work_place_open(&place, site, error))
+    g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
+    g_autoptr(List) list = work ? speaking_list(place.store, argv[0], error) : NULL;
+    if (!list || !change_address_ask(work, list, &change, &made, error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
-    g_autoptr(List) list = speaking_list(place.store, argv[0], error);
-    if (!list)
-        return TOOL_LATER;
-    g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
-    if (!work_begin(work, error))
-        return TOOL_LATER;
-    if (!change_address_ask(work, list, &change, &made, error)) {
-        work_cancel(work);
-        return TOOL_LATER;
-    }
-    return work_commit(work, place.spool, error) ? told(&made, &change, error) : TOOL_LATER;
+    return told(&made, &change, error);
 }
 
 static const GOptionEntry ls_options[] = {

@@ -46,13 +46,8 @@ static bool is_no_list(Store *store, const char *email, GError **error)
 
 static bool change_one(WorkPlace *place, const List *list, const char *email, bool add, GError **error)
 {
-    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
-    if (!work_begin(work, error))
-        return false;
-    if (add ? ban_impose(work, list, email, error) : ban_lift(work, list, email, error))
-        return work_commit(work, place->spool, error);
-    work_cancel(work);
-    return false;
+    g_autoptr(Work) work = work_place_unit(place, error);
+    return work && (add ? ban_impose : ban_lift)(work, list, email, error) && work_commit(work, place->spool, error);
 }
 
 static int change_all(Site *site, char **argv, bool add, GError **error)

@@ -87,20 +87,10 @@ static bool bump(Work *work, const List *list, char **done, GError **error)
 static int run(Site *site, const char *name, Step *step, GError **error)
 {
     WorkPlace place;
-    if (!work_place_open(&place, site, error))
-        return TOOL_LATER;
-    g_autoptr(List) list = list_find(place.store, name, error);
-    if (!list)
-        return TOOL_LATER;
-    g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
     g_autofree char *done = NULL;
-    if (!work_begin(work, error))
-        return TOOL_LATER;
-    if (!step(work, list, &done, error)) {
-        work_cancel(work);
-        return TOOL_LATER;
-    }
-    if (!work_commit(work, place.spool, error))
+    g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
+    g_autoptr(List) list = work ? list_find(place.store, name, error) : NULL;
+    if (!list || !step(work, list, &done, error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     puts(done);
     return TOOL_OK;

@@ -39,23 +39,9 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 /* A place, the list that --list names (NULL for the site), and a unit of work that has begun. */
 static Work *begin(WorkPlace *place, Site *site, List **list, GError **error)
 {
-    *list = NULL;
-    if (!work_place_open(place, site, error))
-        return NULL;
-    if (list_name && !(*list = list_find(place->store, list_name, error)))
-        return NULL;
-    Work *work = work_new(place->store, &place->site, &place->actor);
-    if (work_begin(work, error))
-        return work;
-    work_free(work);
-    return NULL;
-}
-
-static int end(WorkPlace *place, Work *work, bool done, GError **error)
-{
-    if (!done)
-        work_cancel(work);
-    return done && work_commit(work, place->spool, error) ? TOOL_OK : TOOL_LATER;
+    g_autoptr(Work) work = work_place_begin_spooled(place, site, error);
+    *list = work && list_name ? list_find(place->store, list_name, error) : NULL;
+    return list_name && !*list ? NULL : g_steal_pointer(&work);
 }
 
 static int run_add(Site *site, int argc, char **argv, GError **error)
@@ -69,10 +55,10 @@ static int run_add(Site *site, int argc, char **argv, GError **error)
     *match = (HeaderMatch){.list_id = list ? g_strdup(list->list_id) : NULL, .position = position,
                            .header = g_strdup(argv[0]), .pattern = g_strdup(argv[1]), .target = g_strdup(action),
                            .tag = g_strdup(tag)};
-    int code = end(&place, work, header_rows_add(work, match, error), error);
-    if (code == TOOL_OK)
-        printf("%s: position %" G_GINT64_FORMAT "\n", match->header, match->position);
-    return code;
+    if (!header_rows_add(work, match, error) || !work_commit(work, place.spool, error))
+        return TOOL_LATER;
+    printf("%s: position %" G_GINT64_FORMAT "\n", match->header, match->position);
+    return TOOL_OK;
 }
 
 static int run_remove(Site *site, int argc, char **argv, GError **error)
@@ -88,11 +74,12 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
     if (!work)
         return TOOL_LATER;
     const char *list_id = list ? list->list_id : NULL;
-    int code = end(&place, work, argc > 0 ? header_rows_remove(work, list_id, number, error)
-                                          : header_rows_clear(work, list_id, tag, &removed, error), error);
-    if (code == TOOL_OK)
-        printf("removed: %" G_GINT64_FORMAT "\n", removed);
-    return code;
+    bool done = argc > 0 ? header_rows_remove(work, list_id, number, error)
+                         : header_rows_clear(work, list_id, tag, &removed, error);
+    if (!done || !work_commit(work, place.spool, error))
+        return TOOL_LATER;
+    printf("removed: %" G_GINT64_FORMAT "\n", removed);
+    return TOOL_OK;
 }
 
 static const GOptionEntry add_options[] = {

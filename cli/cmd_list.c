@@ -29,12 +29,9 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
 static int run_rename(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
-    if (!work_place_open(&place, site, error))
-        return TOOL_LATER;
-    g_autoptr(List) list = list_find(place.store, argv[0], error);
-    g_autoptr(Work) work = list ? work_new(place.store, &place.site, &place.actor) : NULL;
-    if (!work || !work_begin(work, error) || !list_move(work, list->list_id, argv[1], error) ||
-        !work_commit(work, place.spool, error))
+    g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
+    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    if (!list || !list_move(work, list->list_id, argv[1], error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     printf("list %s is %s now (List-Id %s, as before)\n", list->posting_address, argv[1], list->list_id);
     return TOOL_OK;
@@ -43,11 +40,9 @@ static int run_rename(Site *site, int argc, char **argv, GError **error)
 static int run_copy(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
-    if (!work_place_open(&place, site, error))
-        return TOOL_LATER;
-    g_autoptr(List) list = list_find(place.store, argv[0], error);
-    g_autoptr(Work) work = list ? work_new(place.store, &place.site, &place.actor) : NULL;
-    g_autoptr(List) made = work && work_begin(work, error) ? list_copy(work, list, argv[1], with_members, error) : NULL;
+    g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
+    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    g_autoptr(List) made = list ? list_copy(work, list, argv[1], with_members, error) : NULL;
     if (!made || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     printf("list %s created (List-Id %s), as a copy of %s\n", made->posting_address, made->list_id,

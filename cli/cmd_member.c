@@ -87,8 +87,8 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
     int worst = TOOL_OK;
     for (int i = 1; i < argc; i++) {
         g_autoptr(GError) refusal = NULL;
-        g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
-        if (work_begin(work, &refusal) && roster_remove(work, list->list_id, role, argv[i], &refusal) &&
+        g_autoptr(Work) work = work_place_unit(&place, &refusal);
+        if (work && roster_remove(work, list->list_id, role, argv[i], &refusal) &&
             work_place_commit(&place, site, work, &refusal)) {
             printf("%s is no longer %s of %s\n", argv[i], role_text(role), list->posting_address);
             continue;
@@ -268,8 +268,8 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
         !language && !vacation && !topics && !nonmatching)
         return command_usage(error, "say what to change, such as --delivery-mode=mime_digests");
     g_autoptr(List) list = find_place(site, argv[0], &role, &place, error);
-    g_autoptr(Work) work = list ? work_new(place.store, &place.site, &place.actor) : NULL;
-    return work && work_begin(work, error) && set_member(work, list, role, argv[1], error) &&
+    g_autoptr(Work) work = list ? work_place_unit(&place, error) : NULL;
+    return work && set_member(work, list, role, argv[1], error) &&
                    work_place_commit(&place, site, work, error)
                ? TOOL_OK
                : TOOL_LATER;

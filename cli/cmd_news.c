@@ -48,19 +48,9 @@ static int run_catchup(Site *site, int argc, char **argv, GError **error)
         fail(error, FAIL_NEVER, "found \"%s\"; allowed is the number of an article", argv[1]);
         return TOOL_USAGE;
     }
-    if (!work_place_open(&place, site, error))
-        return TOOL_LATER;
-    g_autoptr(List) list = list_find(place.store, argv[0], error);
-    if (!list)
-        return TOOL_LATER;
-    g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
-    if (!work_begin(work, error))
-        return TOOL_LATER;
-    if (!news_catch_up(work, list, number, error)) {
-        work_cancel(work);
-        return TOOL_LATER;
-    }
-    if (!work_commit(work, place.spool, error))
+    g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
+    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    if (!list || !news_catch_up(work, list, number, error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     if (number == NEWS_NOWHERE)
         printf("%s goes on with what comes into %s from now on\n", list->posting_address, list->linked_newsgroup);

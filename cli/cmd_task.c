@@ -60,17 +60,13 @@ static bool is_known(Store *store, const char *name, GError **error)
 static int run_run(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
-    if (!work_place_open(&place, site, error))
-        return TOOL_LATER;
-    for (int at = 0; at < argc; at++)
+    g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
+    for (int at = 0; work && at < argc; at++) {
         if (!is_known(place.store, argv[at], error))
             return TOOL_LATER;
-    g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
-    for (int at = 0; at < argc; at++)
         timer_ask(work, argv[at]);
-    if (!work_begin(work, error) || !work_commit(work, place.spool, error))
-        return TOOL_LATER;
-    return TOOL_OK;
+    }
+    return work && work_commit(work, place.spool, error) ? TOOL_OK : TOOL_LATER;
 }
 
 static const GOptionEntry ls_options[] = {

@@ -114,13 +114,6 @@ static char *read_text(const char *path, GError **error)
     return g_strndup(start, length);
 }
 
-static int end(WorkPlace *place, Work *work, bool done, GError **error)
-{
-    if (!done)
-        work_cancel(work);
-    return done && work_commit(work, place->spool, error) ? TOOL_OK : TOOL_LATER;
-}
-
 static int run_set(Site *site, int argc, char **argv, GError **error)
 {
     if (uri && argc > 1)
@@ -133,27 +126,23 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
     g_autofree char *text = uri ? NULL : read_text(argc > 1 ? argv[1] : "-", error);
     WorkPlace about;
     g_auto(TemplatePlace) place = {0};
-    if ((!uri && !text) || !work_place_open(&about, site, error) ||
-        !template_place_read(&place, &given, about.store, error))
+    g_autoptr(Work) work = uri || text ? work_place_begin_spooled(&about, site, error) : NULL;
+    if (!work || !template_place_read(&place, &given, about.store, error))
         return TOOL_LATER;
-    g_autoptr(Work) work = work_new(about.store, &about.site, &about.actor);
     const TemplateText set = {.name = argv[0], .place = place.key, .language = language, .uri = uri, .username = user,
                               .password = password, .text = text};
-    if (!work_begin(work, error))
-        return TOOL_LATER;
-    return end(&about, work, template_set(work, &set, error), error);
+    return template_set(work, &set, error) && work_commit(work, about.spool, error) ? TOOL_OK : TOOL_LATER;
 }
 
 static int run_unset(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace about;
     g_auto(TemplatePlace) place = {0};
-    if (!work_place_open(&about, site, error) || !template_place_read(&place, &given, about.store, error))
-        return TOOL_LATER;
-    g_autoptr(Work) work = work_new(about.store, &about.site, &about.actor);
-    if (!work_begin(work, error))
-        return TOOL_LATER;
-    return end(&about, work, template_unset(work, place.key, argv[0], language, error), error);
+    g_autoptr(Work) work = work_place_begin_spooled(&about, site, error);
+    return work && template_place_read(&place, &given, about.store, error) &&
+                   template_unset(work, place.key, argv[0], language, error) && work_commit(work, about.spool, error)
+               ? TOOL_OK
+               : TOOL_LATER;
 }
 
 /* ---- check ---- */

@@ -10,18 +10,6 @@
 #include "lists/leave.h"
 #include "store/secret.h"
 
-/* In one transaction; *made is filled. */
-static bool redeem(WorkPlace *place, const char *token, Subscription *made, GError **error)
-{
-    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
-    if (!work_begin(work, error))
-        return false;
-    if (leave_token(work, NULL, token, made, error))
-        return work_commit(work, place->spool, error);
-    work_cancel(work);
-    return false;
-}
-
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
@@ -31,7 +19,8 @@ static int run(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GPtrArray) secrets = secret_all(place.store, error);
     g_autoptr(VerpKeys) keys = secrets ? verp_keys_new(secrets) : NULL;
     place.site.keys = keys;
-    if (!keys || !redeem(&place, argv[0], &made, error))
+    g_autoptr(Work) work = keys ? work_place_unit(&place, error) : NULL;
+    if (!work || !leave_token(work, NULL, argv[0], &made, error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     switch (made.result) {
     case SUBSCRIPTION_BAD_TOKEN:

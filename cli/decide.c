@@ -35,15 +35,9 @@ bool decide_found(const char *what, const NumberRange *range, bool found, GError
 
 static char *decide_one(WorkPlace *place, int64_t number, DecideOne *one, void *data, GError **error)
 {
-    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
-    if (!work_begin(work, error))
-        return NULL;
-    g_autofree char *text = one(work, number, data, error);
-    if (!text) {
-        work_cancel(work);
-        return NULL;
-    }
-    return work_commit(work, place->spool, error) ? g_steal_pointer(&text) : NULL;
+    g_autoptr(Work) work = work_place_unit(place, error);
+    g_autofree char *text = work ? one(work, number, data, error) : NULL;
+    return text && work_commit(work, place->spool, error) ? g_steal_pointer(&text) : NULL;
 }
 
 int decide_each(WorkPlace *place, const GArray *numbers, const char *tool, const char *past, DecideOne *one,

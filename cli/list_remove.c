@@ -88,8 +88,8 @@ static bool remove_archives(const char *name, char *const *places, GError **erro
 
 static bool drop(WorkPlace *place, const List *list, GError **error)
 {
-    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
-    return work_begin(work, error) && list_drop(work, list->list_id, error) && work_commit(work, place->spool, error);
+    g_autoptr(Work) work = work_place_unit(place, error);
+    return work && list_drop(work, list->list_id, error) && work_commit(work, place->spool, error);
 }
 
 /* The places of all lists that had this List-Id; NULL: the store failed. */

@@ -22,15 +22,9 @@ static int invite_one(WorkPlace *place, const List *list, const char *text, GErr
         plain_complain("listrunner member invite: %s", refusal->message);
         return TOOL_USAGE;
     }
-    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
+    g_autoptr(Work) work = work_place_unit(place, error);
     Joiner joiner = {.address = address, .name = name, .facts = FACT_APPROVED | FACT_INVITED};
-    if (!work_begin(work, error))
-        return TOOL_LATER;
-    if (!join_ask(work, list, &joiner, &made, error)) {
-        work_cancel(work);
-        return TOOL_LATER;
-    }
-    if (!work_commit(work, place->spool, error))
+    if (!work || !join_ask(work, list, &joiner, &made, error) || !work_commit(work, place->spool, error))
         return TOOL_LATER;
     if (made.result == SUBSCRIPTION_ASKED_PERSON) {
         printf("%s is invited\n", address);

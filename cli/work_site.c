@@ -19,12 +19,20 @@ bool work_place_open(WorkPlace *place, Site *site, GError **error)
     return place->spool != NULL;
 }
 
-Work *work_place_begin(WorkPlace *place, Site *site, GError **error)
+Work *work_place_unit(const WorkPlace *place, GError **error)
 {
-    if (!work_place_store(place, site, error))
-        return NULL;
     g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
     return work_begin(work, error) ? g_steal_pointer(&work) : NULL;
+}
+
+Work *work_place_begin(WorkPlace *place, Site *site, GError **error)
+{
+    return work_place_store(place, site, error) ? work_place_unit(place, error) : NULL;
+}
+
+Work *work_place_begin_spooled(WorkPlace *place, Site *site, GError **error)
+{
+    return work_place_open(place, site, error) ? work_place_unit(place, error) : NULL;
 }
 
 bool work_place_commit(WorkPlace *place, Site *site, Work *work, GError **error)
