@@ -77,11 +77,15 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 
 /* ---- verbs that take addresses ---- */
 
-typedef bool AddressVerb(Work *work, const char *address, GError **error);
+typedef struct EachVerb {
+    bool (*verb)(Work *work, const char *address, GError **error);
+    const char *past;
+} EachVerb;
 
 /* Each for itself; the exit code is the worst. */
-static int run_each(Site *site, char **argv, AddressVerb *verb, const char *past, GError **error)
+static int run_each(Site *site, const void *kind, char **argv, GError **error)
 {
+    const EachVerb *each = kind;
     int worst = TOOL_OK;
     WorkPlace place;
     for (; *argv; argv++) {
@@ -89,8 +93,8 @@ static int run_each(Site *site, char **argv, AddressVerb *verb, const char *past
         g_autoptr(Work) work = work_place_begin(&place, site, error);
         if (!work)
             return TOOL_LATER;
-        if (verb(work, *argv, &refusal) && work_commit(work, NULL, &refusal)) {
-            printf("%s is %s\n", *argv, past);
+        if (each->verb(work, *argv, &refusal) && work_commit(work, NULL, &refusal)) {
+            printf("%s is %s\n", *argv, each->past);
             continue;
         }
         plain_complain("listrunner address: %s", refusal->message);
@@ -120,31 +124,6 @@ static bool add(Work *work, const char *address, GError **error)
     if (there)
         return fail(error, FAIL_NEVER, "%s is known already; listrunner address link gives it to a user", address);
     return people_link(work, user_option, address, NULL, false, error);
-}
-
-static int run_verify(Site *site, int argc, char **argv, GError **error)
-{
-    return run_each(site, argv, verify, "verified", error);
-}
-
-static int run_unverify(Site *site, int argc, char **argv, GError **error)
-{
-    return run_each(site, argv, unverify, "not verified any more", error);
-}
-
-static int run_add(Site *site, int argc, char **argv, GError **error)
-{
-    return run_each(site, argv, add, "known", error);
-}
-
-static int run_unlink(Site *site, int argc, char **argv, GError **error)
-{
-    return run_each(site, argv, people_unlink, "nobody's now", error);
-}
-
-static int run_remove(Site *site, int argc, char **argv, GError **error)
-{
-    return run_each(site, argv, people_remove_address, "removed", error);
 }
 
 static int run_link(Site *site, int argc, char **argv, GError **error)
@@ -274,7 +253,7 @@ static const Command show = {
 
 static const Command add_verb = {
     .name = "add", .arguments = "ADDRESS...", .summary = "Make addresses known", .least = 1, .most = -1,
-    .options = add_options, .run = run_add,
+    .options = add_options, .run_kind = run_each, .kind = &(const EachVerb){add, "known"},
 };
 
 static const Command link_verb = {
@@ -284,17 +263,17 @@ static const Command link_verb = {
 
 static const Command unlink_verb = {
     .name = "unlink", .arguments = "ADDRESS...", .summary = "Take addresses away from their user", .least = 1,
-    .most = -1, .run = run_unlink,
+    .most = -1, .run_kind = run_each, .kind = &(const EachVerb){people_unlink, "nobody's now"},
 };
 
 static const Command verify_verb = {
     .name = "verify", .arguments = "ADDRESS...", .summary = "Take for granted that addresses are their users' own",
-    .least = 1, .most = -1, .run = run_verify,
+    .least = 1, .most = -1, .run_kind = run_each, .kind = &(const EachVerb){verify, "verified"},
 };
 
 static const Command unverify_verb = {
     .name = "unverify", .arguments = "ADDRESS...", .summary = "Take that back", .least = 1, .most = -1,
-    .run = run_unverify,
+    .run_kind = run_each, .kind = &(const EachVerb){unverify, "not verified any more"},
 };
 
 static const Command set = {
@@ -310,7 +289,7 @@ static const Command change_verb = {
 
 static const Command remove_verb = {
     .name = "remove", .arguments = "ADDRESS...", .summary = "Remove addresses with their memberships", .least = 1,
-    .most = -1, .run = run_remove,
+    .most = -1, .run_kind = run_each, .kind = &(const EachVerb){people_remove_address, "removed"},
 };
 
 static const Command *const verbs[] = {&ls,         &show,          &add_verb, &link_verb,   &unlink_verb,

@@ -50,8 +50,9 @@ static bool change_one(WorkPlace *place, const List *list, const char *email, bo
     return work && (add ? ban_impose : ban_lift)(work, list, email, error) && work_commit(work, place->spool, error);
 }
 
-static int change_all(Site *site, char **argv, bool add, GError **error)
+static int change_all(Site *site, const void *kind, char **argv, GError **error)
 {
+    const bool add = *(const bool *)kind;
     WorkPlace place;
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
@@ -76,16 +77,6 @@ static int change_all(Site *site, char **argv, bool add, GError **error)
     return worst;
 }
 
-static int run_add(Site *site, int argc, char **argv, GError **error)
-{
-    return change_all(site, argv, true, error);
-}
-
-static int run_remove(Site *site, int argc, char **argv, GError **error)
-{
-    return change_all(site, argv, false, error);
-}
-
 static const GOptionEntry change_options[] = {
     {"list", 0, 0, G_OPTION_ARG_FILENAME, &list_name, "only for this list, not the whole site", "LIST"},
     G_OPTION_ENTRY_NULL,
@@ -99,12 +90,12 @@ static const GOptionEntry ls_options[] = {
 
 static const Command add = {
     .name = "add", .arguments = "ADDRESS...", .summary = "Let addresses, or patterns (^...), neither join nor post",
-    .least = 1, .most = -1, .options = change_options, .run = run_add,
+    .least = 1, .most = -1, .options = change_options, .run_kind = change_all, .kind = &(const bool){true},
 };
 
 static const Command remove_ban = {
     .name = "remove", .arguments = "ADDRESS...", .summary = "Let them join and post again", .least = 1, .most = -1,
-    .options = change_options, .run = run_remove,
+    .options = change_options, .run_kind = change_all, .kind = &(const bool){false},
 };
 
 static const Command ls = {

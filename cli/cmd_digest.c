@@ -60,7 +60,9 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 }
 
 /* One unit of work. *done, g_free(), is what to tell when it is committed. */
-typedef bool Step(Work *work, const List *list, char **done, GError **error);
+typedef struct Step {
+    bool (*take)(Work *work, const List *list, char **done, GError **error);
+} Step;
 
 static bool ask(Work *work, const List *list, char **done, GError **error)
 {
@@ -84,26 +86,17 @@ static bool bump(Work *work, const List *list, char **done, GError **error)
     return true;
 }
 
-static int run(Site *site, const char *name, Step *step, GError **error)
+static int run(Site *site, const void *kind, char **argv, GError **error)
 {
+    const Step *step = kind;
     WorkPlace place;
     g_autofree char *done = NULL;
     g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
-    g_autoptr(List) list = work ? list_find(place.store, name, error) : NULL;
-    if (!list || !step(work, list, &done, error) || !work_commit(work, place.spool, error))
+    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    if (!list || !step->take(work, list, &done, error) || !work_commit(work, place.spool, error))
         return TOOL_LATER;
     puts(done);
     return TOOL_OK;
-}
-
-static int run_send(Site *site, int argc, char **argv, GError **error)
-{
-    return run(site, argv[0], ask, error);
-}
-
-static int run_bump(Site *site, int argc, char **argv, GError **error)
-{
-    return run(site, argv[0], bump, error);
 }
 
 static const Command ls = {
@@ -114,12 +107,12 @@ static const Command ls = {
 
 static const Command send_now = {
     .name = "send", .arguments = "LIST", .summary = "Send the posts that wait as an issue, now", .least = 1, .most = 1,
-    .run = run_send,
+    .run_kind = run, .kind = &(const Step){ask},
 };
 
 static const Command bump_volume = {
     .name = "bump", .arguments = "LIST", .summary = "Begin a new volume with the next issue", .least = 1, .most = 1,
-    .run = run_bump,
+    .run_kind = run, .kind = &(const Step){bump},
 };
 
 static const Command *const verbs[] = {&ls, &send_now, &bump_volume, NULL};

@@ -128,8 +128,9 @@ static bool end_set(Site *site, Store *store, const char *name, FragmentState st
            fragment_wake(spool, set, error);
 }
 
-static int decide(Site *site, char **argv, FragmentState state, GError **error)
+static int decide(Site *site, const void *kind, char **argv, GError **error)
 {
+    const FragmentState state = *(const FragmentState *)kind;
     Store *store = site_store(site, false, error);
     if (!store)
         return TOOL_LATER;
@@ -151,16 +152,6 @@ static int decide(Site *site, char **argv, FragmentState state, GError **error)
         worst = MAX(worst, command_exit_code(refusal));
     }
     return worst;
-}
-
-static int run_release(Site *site, int argc, char **argv, GError **error)
-{
-    return decide(site, argv, FRAGMENT_RELEASED, error);
-}
-
-static int run_drop(Site *site, int argc, char **argv, GError **error)
-{
-    return decide(site, argv, FRAGMENT_DROPPED, error);
 }
 
 static const GOptionEntry ls_options[] = {
@@ -188,12 +179,12 @@ static const Command show = {
 
 static const Command release = {
     .name = "release", .arguments = "SET...", .summary = "Let the parts go on to the list as they are", .least = 1,
-    .most = -1, .run = run_release,
+    .most = -1, .run_kind = decide, .kind = &(const FragmentState){FRAGMENT_RELEASED},
 };
 
 static const Command drop = {
     .name = "drop", .arguments = "SET...", .summary = "Throw the parts away, telling nobody", .least = 1, .most = -1,
-    .run = run_drop,
+    .run_kind = decide, .kind = &(const FragmentState){FRAGMENT_DROPPED},
 };
 
 static const Command *const verbs[] = {&ls, &show, &release, &drop, NULL};

@@ -116,10 +116,13 @@ static int add_range(Site *site, const char *text, GArray *numbers, GError **err
                : TOOL_LATER;
 }
 
-static int decide_all(Site *site, const PendingVerdict *verdict, char **argv, GError **error)
+static int decide_all(Site *site, const void *kind, char **argv, GError **error)
 {
+    const PendingVerdict *verdict = kind;
     WorkPlace place;
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    if (reason && !g_utf8_validate(reason, -1, NULL))
+        return command_usage(error, "--reason is not UTF-8");
     for (; *argv; argv++) {
         int code = add_range(site, *argv, numbers, error);
         if (code != TOOL_OK)
@@ -128,33 +131,6 @@ static int decide_all(Site *site, const PendingVerdict *verdict, char **argv, GE
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
     return decide_each(&place, numbers, "pending", verdict->past, decide, (void *)verdict);
-}
-
-static int run_accept(Site *site, int argc, char **argv, GError **error)
-{
-    return decide_all(site, &(PendingVerdict){REQUEST_ACCEPT, "accepted"}, argv, error);
-}
-
-static int run_reject(Site *site, int argc, char **argv, GError **error)
-{
-    if (reason && !g_utf8_validate(reason, -1, NULL))
-        return command_usage(error, "--reason is not UTF-8");
-    return decide_all(site, &(PendingVerdict){REQUEST_REJECT, "rejected"}, argv, error);
-}
-
-static int run_discard(Site *site, int argc, char **argv, GError **error)
-{
-    return decide_all(site, &(PendingVerdict){REQUEST_DISCARD, "discarded"}, argv, error);
-}
-
-static int run_ban(Site *site, int argc, char **argv, GError **error)
-{
-    return decide_all(site, &(PendingVerdict){REQUEST_BAN, "discarded with a ban of the address"}, argv, error);
-}
-
-static int run_defer(Site *site, int argc, char **argv, GError **error)
-{
-    return decide_all(site, &(PendingVerdict){REQUEST_DEFER, "deferred"}, argv, error);
 }
 
 static const GOptionEntry ls_options[] = {
@@ -180,27 +156,28 @@ static const Command show = {
 
 static const Command accept = {
     .name = "accept", .arguments = "REQUEST...", .summary = "Do what is asked for", .least = 1, .most = -1,
-    .run = run_accept,
+    .run_kind = decide_all, .kind = &(const PendingVerdict){REQUEST_ACCEPT, "accepted"},
 };
 
 static const Command reject = {
     .name = "reject", .arguments = "REQUEST...", .summary = "Refuse it and tell the person", .least = 1, .most = -1,
-    .options = reject_options, .run = run_reject,
+    .options = reject_options, .run_kind = decide_all, .kind = &(const PendingVerdict){REQUEST_REJECT, "rejected"},
 };
 
 static const Command discard = {
     .name = "discard", .arguments = "REQUEST...", .summary = "Drop it, telling nobody", .least = 1, .most = -1,
-    .run = run_discard,
+    .run_kind = decide_all, .kind = &(const PendingVerdict){REQUEST_DISCARD, "discarded"},
 };
 
 static const Command ban = {
     .name = "ban", .arguments = "REQUEST...",
-    .summary = "The same, and the address can neither join nor post any more", .least = 1, .most = -1, .run = run_ban,
+    .summary = "The same, and the address can neither join nor post any more", .least = 1, .most = -1,
+    .run_kind = decide_all, .kind = &(const PendingVerdict){REQUEST_BAN, "discarded with a ban of the address"},
 };
 
 static const Command defer = {
     .name = "defer", .arguments = "REQUEST...", .summary = "Let it wait, for as long again", .least = 1, .most = -1,
-    .run = run_defer,
+    .run_kind = decide_all, .kind = &(const PendingVerdict){REQUEST_DEFER, "deferred"},
 };
 
 static const Command *const verbs[] = {&ls, &show, &accept, &reject, &discard, &ban, &defer, NULL};

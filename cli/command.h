@@ -33,6 +33,9 @@ struct Command {
     int least, most;       /* number of arguments; most -1: any number */
     const GOptionEntry *options;                                      /* or NULL */
     int (*run)(Site *site, int argc, char **argv, GError **error);    /* NULL in a group */
+    /* In place of run: one function for verbs that differ only in *kind. argv is what run() gets. */
+    int (*run_kind)(Site *site, const void *kind, char **argv, GError **error);
+    const void *kind;
     const Command *const *verbs;                                      /* a group's; ended by NULL */
 };
 

@@ -27,8 +27,9 @@ static char *decide(Work *work, int64_t number, void *data, GError **error)
                         : "");
 }
 
-static int decide_all(Site *site, const HeldDecision *decision, char **argv, GError **error)
+static int decide_all(Site *site, const void *kind, char **argv, GError **error)
 {
+    const HeldDecision *decision = kind;
     WorkPlace place;
     g_autoptr(GArray) numbers = NULL;
     if (reason && !g_utf8_validate(reason, -1, NULL))
@@ -39,31 +40,6 @@ static int decide_all(Site *site, const HeldDecision *decision, char **argv, GEr
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
     return decide_each(&place, numbers, "held", decision->past, decide, (void *)decision);
-}
-
-static int run_accept(Site *site, int argc, char **argv, GError **error)
-{
-    return decide_all(site, &(HeldDecision){HELD_ACCEPT, "accepted"}, argv, error);
-}
-
-static int run_allow(Site *site, int argc, char **argv, GError **error)
-{
-    return decide_all(site, &(HeldDecision){HELD_ALLOW, "accepted, and its sender from now on"}, argv, error);
-}
-
-static int run_reject(Site *site, int argc, char **argv, GError **error)
-{
-    return decide_all(site, &(HeldDecision){HELD_REJECT, "rejected"}, argv, error);
-}
-
-static int run_discard(Site *site, int argc, char **argv, GError **error)
-{
-    return decide_all(site, &(HeldDecision){HELD_DISCARD, "discarded"}, argv, error);
-}
-
-static int run_ban(Site *site, int argc, char **argv, GError **error)
-{
-    return decide_all(site, &(HeldDecision){HELD_BAN, "discarded with a ban of its sender"}, argv, error);
 }
 
 static char *forward(Work *work, int64_t number, void *data, GError **error)
@@ -93,29 +69,33 @@ static const GOptionEntry reject_options[] = {REASON, HELD_FILTER_OPTIONS, G_OPT
 
 const Command held_accept = {
     .name = "accept", .arguments = "[NUMBER...]", .summary = "Let held posts through to the list", .details = DETAILS,
-    .most = -1, .options = options, .run = run_accept,
+    .most = -1, .options = options, .run_kind = decide_all, .kind = &(const HeldDecision){HELD_ACCEPT, "accepted"},
 };
 
 const Command held_allow = {
     .name = "allow", .arguments = "[NUMBER...]",
     .summary = "The same, and their senders need no moderator any more", .details = DETAILS, .most = -1,
-    .options = options, .run = run_allow,
+    .options = options,
+    .run_kind = decide_all, .kind = &(const HeldDecision){HELD_ALLOW, "accepted, and its sender from now on"},
 };
 
 const Command held_reject = {
     .name = "reject", .arguments = "[NUMBER...]", .summary = "Send held posts away with a notice to the sender",
-    .details = DETAILS, .most = -1, .options = reject_options, .run = run_reject,
+    .details = DETAILS, .most = -1, .options = reject_options,
+    .run_kind = decide_all, .kind = &(const HeldDecision){HELD_REJECT, "rejected"},
 };
 
 const Command held_discard = {
     .name = "discard", .arguments = "[NUMBER...]", .summary = "Throw held posts away, telling nobody",
-    .details = DETAILS, .most = -1, .options = options, .run = run_discard,
+    .details = DETAILS, .most = -1, .options = options,
+    .run_kind = decide_all, .kind = &(const HeldDecision){HELD_DISCARD, "discarded"},
 };
 
 const Command held_ban = {
     .name = "ban", .arguments = "[NUMBER...]",
     .summary = "The same, and their senders can neither post nor join any more", .details = DETAILS, .most = -1,
-    .options = options, .run = run_ban,
+    .options = options,
+    .run_kind = decide_all, .kind = &(const HeldDecision){HELD_BAN, "discarded with a ban of its sender"},
 };
 
 const Command held_forward = {

@@ -135,7 +135,7 @@ static int show_words(const Command *command)
         puts(verbs[i]->name);
     if (!command)
         puts("help");
-    if (command && command->run) {
+    if (command && !command->verbs) {
         printf("=%s\n", command->arguments);
         for (const GOptionEntry *option = command->options; option && option->long_name; option++)
             printf("--%s\t%s\n", option->long_name, option->arg_description ? option->arg_description : "");

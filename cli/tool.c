@@ -150,6 +150,8 @@ static int run_command(const Command *command, int argc, char **argv, GError **e
     if (refusal)
         return refusal;
     g_autoptr(Site) site = site_new(config_path_given);
+    if (command->run_kind)
+        return command->run_kind(site, command->kind, argv + 1, error);
     return command->run(site, argc - 1, argv + 1, error);
 }
 
