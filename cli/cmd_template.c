@@ -5,18 +5,19 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/placeholder.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
-#include "cli/secret_input.h"
-#include "cli/template_check.h"
 #include "cli/template_place.h"
 #include "cli/work_site.h"
 #include "lists/letter.h"
 #include "lists/template_name.h"
 #include "lists/template_set.h"
 #include "store/language.h"
+
+#define ENDING ".txt" /* of a file with the text of a letter */
 
 static TemplatePlaceOptions given;
 static char *language, *uri, *user, *password_file;
@@ -120,7 +121,7 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
         return command_usage(error, "give a FILE or --uri, not both");
     if ((user || password_file) && !uri)
         return command_usage(error, "--user and --password-file are for --uri");
-    g_autofree char *password = password_file ? secret_input(password_file, error) : NULL;
+    g_autofree char *password = password_file ? input_secret(password_file, error) : NULL;
     if (password_file && !password)
         return TOOL_LATER;
     g_autofree char *text = uri ? NULL : read_text(argc > 1 ? argv[1] : "-", error);
@@ -147,12 +148,75 @@ static int run_unset(Site *site, int argc, char **argv, GError **error)
 
 /* ---- check ---- */
 
+static void complain(unsigned *faults, const char *where, const char *fault)
+{
+    g_autofree char *place = plain_text(where), *text = plain_text(fault);
+    printf("%s: %s\n", place, text);
+    ++*faults;
+}
+
+static bool check_rows(Store *store, unsigned *faults, GError **error)
+{
+    g_autoptr(GPtrArray) rows = template_text_all(store, NULL, error);
+    for (guint at = 0; rows && at < rows->len; at++) {
+        const TemplateText *row = rows->pdata[at];
+        const TemplateName *name = template_name_find(row->name);
+        g_autoptr(GError) fault = NULL;
+        const char *place = !*row->place ? "the site" : row->place + (*row->place == '@');
+        if (*row->fault)
+            complain(faults, place, row->fault);
+        else if (name && (!template_place_allowed(name, row->place, &fault) ||
+                          (row->text && !template_check(name, row->text, &fault))))
+            complain(faults, place, fault->message);
+    }
+    return rows != NULL;
+}
+
+/* Files that the site put beside the others, in one language. */
+static void check_folder(const char *folder, unsigned *faults)
+{
+    g_autoptr(GDir) files = g_dir_open(folder, 0, NULL);
+    for (const char *file; files && (file = g_dir_read_name(files));) {
+        g_autofree char *path = g_build_filename(folder, file, NULL), *text = NULL;
+        g_autofree char *word = g_str_has_suffix(file, ENDING) ? g_strndup(file, strlen(file) - strlen(ENDING)) : NULL;
+        const TemplateName *name = word ? template_name_find(word) : NULL;
+        g_autoptr(GError) fault = NULL;
+        if (name && g_file_get_contents(path, &text, NULL, &fault))
+            template_check(name, text, &fault);
+        if (fault)
+            complain(faults, path, fault->message);
+    }
+}
+
+static bool check_list(const List *list, void *data)
+{
+    for (const ListSetting *setting = list_settings; setting->name; setting++) {
+        const char *text = setting->placeholders ? *(char *const *)((const char *)list + setting->offset) : NULL;
+        g_autoptr(GError) fault = NULL;
+        if (text && !placeholder_check(setting->name, text, setting->placeholders, &fault))
+            complain(data, list->posting_address, fault->message);
+    }
+    return true;
+}
+
+/* Print a line for each text that somebody set, in the database, in the site's folder (NULL: there is none) or in the
+ * settings of lists, that has a placeholder that is not filled in, or could not be fetched. *faults counts them. */
+static bool check_all(Store *store, const char *folder, unsigned *faults, GError **error)
+{
+    g_autoptr(GDir) languages = folder ? g_dir_open(folder, 0, NULL) : NULL;
+    for (const char *below; languages && (below = g_dir_read_name(languages));) {
+        g_autofree char *path = g_build_filename(folder, below, NULL);
+        check_folder(path, faults);
+    }
+    return check_rows(store, faults, error) && list_each(store, NULL, check_list, faults, error);
+}
+
 static int run_check(Site *site, int argc, char **argv, GError **error)
 {
     unsigned faults = 0;
     const Config *config = site_config(site, error);
     Store *store = config ? site_store(site, false, error) : NULL;
-    if (!store || !template_check_all(store, config_string(config, "site", "template_directory"), &faults, error))
+    if (!store || !check_all(store, config_string(config, "site", "template_directory"), &faults, error))
         return TOOL_LATER;
     if (faults == 0)
         puts("all texts are well");

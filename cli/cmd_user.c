@@ -7,9 +7,9 @@
 
 #include "base/fail.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/listing.h"
 #include "cli/preference_words.h"
-#include "cli/secret_input.h"
 #include "cli/work_site.h"
 #include "lists/people.h"
 #include "lists/person.h"
@@ -144,7 +144,7 @@ static int run_password(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     PersonChange change = PERSON_STAYS;
-    g_autofree char *password = none ? g_strdup("") : secret_input(password_file, error);
+    g_autofree char *password = none ? g_strdup("") : input_secret(password_file, error);
     if (!password)
         return TOOL_LATER;
     change.password = password;

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 
+#define SECRET_MAX 1023 /* bytes */
 #define READ_SIZE 65536
 
 const char *input_name(const char *path)
@@ -68,4 +69,28 @@ GBytes *input_read(InputFile *file, const char *path, GError **error)
         if (length == size)
             octets = g_realloc(octets, size += MAX(READ_SIZE, size / 2));
     }
+}
+
+char *input_secret(const char *path, GError **error)
+{
+    char line[SECRET_MAX + sizeof "\r\n" + 1];
+    const char *name = path ? path : "-";
+    g_autoptr(InputFile) file = input_open(name, error);
+    if (!file)
+        return NULL;
+    if (isatty(fileno(file))) {
+        char *typed = getpass("Password: ");
+        if (typed)
+            return g_strdup(typed);
+    }
+    if (!fgets(line, sizeof line, file)) {
+        fail(error, FAIL_NEVER, "there is no password in %s", input_name(name));
+        return NULL;
+    }
+    line[strcspn(line, "\r\n")] = '\0';
+    if (strlen(line) > SECRET_MAX) {
+        fail(error, FAIL_NEVER, "the first line of %s is longer than %d bytes", input_name(name), SECRET_MAX);
+        return NULL;
+    }
+    return g_strdup(line);
 }

@@ -24,3 +24,8 @@ uint64_t input_size(InputFile *file);
 
 /* All of it, from a file of which nothing was read before. */
 GBytes *input_read(InputFile *file, const char *path, GError **error);
+
+/* Read a password that a person or a script gives, from the first line of a file; "-" and NULL are standard input. From
+ * a terminal it is asked for and not shown. It is never an argument, which every list of processes shows. g_free().
+ * NULL: FAIL_NEVER, there is no line, or it is longer than 1023 bytes; or as input_open(). */
+char *input_secret(const char *path, GError **error);

@@ -8,7 +8,6 @@
 #include "base/fail.h"
 #include "cli/input.h"
 #include "cli/listing.h"
-#include "cli/secret_input.h"
 #include "lists/setting_check.h"
 
 static gboolean names;
@@ -150,7 +149,7 @@ static char *read_change(const char *word, GError **error)
     if (!setting)
         return NULL;
     if (setting->type == SETTING_PASSWORD) {
-        value = secret_input(equals + 1, error);
+        value = input_secret(equals + 1, error);
     } else {
         g_autoptr(InputFile) file = input_open(equals + 1, error);
         g_autoptr(GBytes) octets = file ? input_read(file, equals + 1, error) : NULL;
