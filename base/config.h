@@ -22,7 +22,7 @@ typedef enum ConfigType {
     CONFIG_COUNT,    /* a power of two, 1 .. 256 */
     CONFIG_BOOL,     /* yes, no, true, false, on, off, 1, 0 */
     CONFIG_DURATION, /* 1us 1ms 1s 1m 1h 1d 1w; a number alone is seconds; stored as microseconds */
-    CONFIG_SIZE,     /* octets, with optional K, M, G (powers of 1024) */
+    CONFIG_SIZE,     /* bytes, with optional K, M, G (powers of 1024) */
     CONFIG_CHOICE,   /* one of the words of the table */
     CONFIG_LIST,     /* words separated by commas or blanks */
     CONFIG_SECRET,   /* a string that config_print() masks */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define FREE_KEY_PREFIX "x_"
-/* inih keeps 50 octets of a name, its end included. */
+/* inih keeps 50 bytes of a name, its end included. */
 #define NAME_LENGTH_MAX 48
 
 /* ---- suggestions ---- */
@@ -173,7 +173,7 @@ static void read_missed(ConfigReader *reader)
     g_clear_pointer(&reader->rest, g_free);
 }
 
-/* Where a text may be cut that has more than `room` octets, so that inih does not take the second part for a comment;
+/* Where a text may be cut that has more than `room` bytes, so that inih does not take the second part for a comment;
  * 0: nowhere. */
 static size_t find_cut(const char *text, size_t room)
 {

@@ -370,7 +370,7 @@ static void start_writing(const FsSync *group, size_t count)
 }
 
 /* Waits for it: ext4 notes where a file's data lies when it has arrived, and a commit that begins before that leaves
- * the note to the next one. An octet that could not be written is told once, here and not by the sync. */
+ * the note to the next one. A byte that could not be written is told once, here and not by the sync. */
 static void await_writing(FsSync *group, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

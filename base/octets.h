@@ -2,12 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Does text need more than 7 bits? Asked of whole messages, so it looks at eight octets at a time.
+ * Does text need more than 7 bits? Asked of whole messages, so it looks at eight bytes at a time.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is any octet above 127? data may be NULL when length is 0. */
+/* Is any byte above 127? data may be NULL when length is 0. */
 bool octets_8bit(const void *data, size_t length);
 bool octets_8bit_bytes(GBytes *bytes);

@@ -16,7 +16,7 @@
 #include "runners/keys.h"
 #include "switchboard/meta.h"
 
-#define ATTACH_MAX (48 * 1024) /* octets of the post's header */
+#define ATTACH_MAX (48 * 1024) /* bytes of the post's header */
 #define EXPIRE_MAX 200         /* posts in one transaction */
 #define DAY (24 * 3600 * CLOCK_SECOND)
 

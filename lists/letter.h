@@ -34,7 +34,7 @@ typedef struct ListLetter {
     NoticeAttach attach;
     GBytes *about;
     const GPtrArray *further;     /* more that are attached like about, of GBytes; NULL: none */
-    size_t most;                  /* octets of each that are attached; 0: all */
+    size_t most;                  /* bytes of each that are attached; 0: all */
     const LoopMark *mark;         /* of letter_mark(), where many letters are about the same; NULL: it is read anew */
     int64_t date;                 /* 0: now */
     const char *trace;            /* of the mail it is about, for the log; NULL: one of its own */

@@ -12,7 +12,7 @@
 #include "mail/fold.h"
 #include "mail/reply.h"
 
-#define REASON_MAX 4000 /* octets */
+#define REASON_MAX 4000 /* bytes */
 #define LINE_CHARS 200  /* of a line that is repeated in the answer */
 
 static const struct {

@@ -18,7 +18,7 @@
 #include "switchboard/spool.h"
 
 #define COMMAND_TIMEOUT (5 * 60 * CLOCK_SECOND)
-#define COMMAND_OUTPUT 65536 /* octets that it may write */
+#define COMMAND_OUTPUT 65536 /* bytes that it may write */
 #define HEAD "# Written by Listrunner (listrunner mta maps). Changes made here are lost.\n"
 
 typedef struct AddressMaps {

@@ -8,18 +8,18 @@
 #include "mail/transfer.h"
 
 #define BASE64_LINE 76
-#define FIRST_MAX 4096      /* octets of a part in which its first line is looked for */
-#define WORDS_MAX (1 << 18) /* octets of a part in which a known password is looked for */
+#define FIRST_MAX 4096      /* bytes of a part in which its first line is looked for */
+#define WORDS_MAX (1 << 18) /* bytes of a part in which a known password is looked for */
 /* What may stand between the words in HTML. The length of a tag is bounded so that the search stays linear. */
 #define GAP "(\\s|&nbsp;|<[^>]{0,200}>)*"
 
 static const char *const names[] = {"Approved", "Approve", "X-Approved", "X-Approve"};
 
-/* ---- a part's text, and where each octet of it stands in the raw octets ---- */
+/* ---- a part's text, and where each byte of it stands in the raw bytes ---- */
 
 typedef struct Decoded {
     GString *text;
-    GArray *places; /* of size_t: where each octet of text begins in the part's body; one more for the end */
+    GArray *places; /* of size_t: where each byte of text begins in the part's body; one more for the end */
 } Decoded;
 
 static void decoded_clear(Decoded *decoded)
@@ -50,7 +50,7 @@ static bool is_base64(const MimePart *part)
     return g_str_equal(part->encoding, "base64");
 }
 
-/* At most so many octets of it, except where they must be written anew. */
+/* At most so many bytes of it, except where they must be written anew. */
 static void decode(const MimePart *part, size_t most, Decoded *decoded)
 {
     size_t length = MIN(part->body_length, most);
@@ -67,7 +67,7 @@ static void decode(const MimePart *part, size_t most, Decoded *decoded)
     g_array_append_val(decoded->places, length);
 }
 
-/* The part's raw body without the octets of its text from start to end. */
+/* The part's raw body without the bytes of its text from start to end. */
 static void append_without(const MimePart *part, const Decoded *decoded, size_t start, size_t end, GString *out)
 {
     if (!is_base64(part)) {

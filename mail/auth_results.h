@@ -45,5 +45,5 @@ bool auth_results_claims(const char *value, const char *server);
 bool auth_results_forged(const Field *field, const char *server);
 
 /* Write a value for the texts of results (NULL-terminated), each on a line of its own, or on several of at most 78
- * octets where its blanks allow that; none of them: "none". g_free(). */
+ * bytes where its blanks allow that; none of them: "none". g_free(). */
 char *auth_results_write(const char *server, char *const *texts);

@@ -6,7 +6,7 @@
 
 #include "mail/recognise/report.h"
 
-#define NOTIFICATION_LIMIT 3000 /* octets, in which a reason is looked for */
+#define NOTIFICATION_LIMIT 3000 /* bytes, in which a reason is looked for */
 
 static void recipient_free(void *data)
 {

@@ -7,7 +7,7 @@
  * table of dialects (mail/recognise/), what mail systems write for people.
  *
  * An address is returned only when the mail reports it; from a mail that is
- * no report nothing is returned. Nothing fails; any octets may be read.
+ * no report nothing is returned. Nothing fails; any bytes may be read.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -257,7 +257,7 @@ static char *to_ascii(const char *text)
     return g_string_free(out, FALSE);
 }
 
-/* Within a line that is already begun: each octet that must be is encoded, and a soft break
+/* Within a line that is already begun: each byte that must be is encoded, and a soft break
  * comes before a value that could make the line too long. */
 static char *to_qp(const char *text)
 {

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A message of which each recipient gets a copy of its own: fixed octets, and
+ * A message of which each recipient gets a copy of its own: fixed bytes, and
  * holes that are filled for each. It is cut once, when it is made; a copy
  * is then a list of pieces for writev(2), in which the fixed ones are
  * borrowed from the message: nothing is read, copied or parsed again.
@@ -31,7 +31,7 @@ typedef enum CopyField {
     COPY_FIELDS,
 } CopyField;
 
-/* What the octets around a hole are, so what may be put into it. */
+/* What the bytes around a hole are, so what may be put into it. */
 typedef enum CopyEncoding {
     COPY_ASCII,  /* text: anything else becomes "?" */
     COPY_UTF8,   /* text */
@@ -55,7 +55,7 @@ typedef struct CopyHole {
 #define COPY_MARK_LENGTH 36
 char *copy_mark(const char *secret, CopyField field, CopyEncoding encoding);
 
-/* Is there a mark at text, of which length octets are left? */
+/* Is there a mark at text, of which length bytes are left? */
 bool copy_is_mark(const char *secret, const char *text, size_t length);
 
 /* Marks in text, of whatever encoding, become marks of this one. */
@@ -72,7 +72,7 @@ char *copy_holes_write(const GArray *holes);
 
 typedef struct CopyPlan CopyPlan;
 
-/* For a message of length octets. FAIL_NEVER: those are no holes of it. */
+/* For a message of length bytes. FAIL_NEVER: those are no holes of it. */
 CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error);
 void copy_plan_free(CopyPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CopyPlan, copy_plan_free)

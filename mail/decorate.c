@@ -142,7 +142,7 @@ static char *with_line_ends(const char *text)
     return g_string_free(out, FALSE);
 }
 
-/* Octets of a text with CRLF as quoted-printable. Marks stay in one piece. */
+/* Bytes of a text with CRLF as quoted-printable. Marks stay in one piece. */
 static char *to_qp(const char *text, const char *secret)
 {
     GString *out = g_string_new(NULL);
@@ -185,7 +185,7 @@ static char *prepared(const char *text, const Decoration *decoration, CopyEncodi
 
 /* --- a text of its own ------------------------------------------------------ */
 
-/* A charset in which ASCII octets are ASCII. */
+/* A charset in which ASCII bytes are ASCII. */
 static bool holds_ascii(const char *charset)
 {
     static const char *const prefixes[] = {"us-ascii", "ascii", "utf-8", "utf8", "iso-8859-", "windows-125", "koi8-"};
@@ -324,7 +324,7 @@ char *decorate_text_part(const char *text)
     return make_part(text, &(Decoration){0});
 }
 
-/* A line that begins with mark, at or after from; the offset of its first octet, or -1. */
+/* A line that begins with mark, at or after from; the offset of its first byte, or -1. */
 static gssize find_line(const char *octets, size_t length, size_t from, const char *mark)
 {
     size_t size = strlen(mark);
@@ -341,7 +341,7 @@ static gssize find_line(const char *octets, size_t length, size_t from, const ch
     return -1;
 }
 
-/* Does a delimiter line end after size octets at text? */
+/* Does a delimiter line end after size bytes at text? */
 static bool ends_line(const char *text, const char *end)
 {
     while (text < end && (*text == ' ' || *text == '\t' || *text == '\r'))

@@ -27,7 +27,7 @@ typedef struct Decoration {
  * the message's own body: decorate_is_own() tells. */
 typedef struct Decorated {
     GPtrArray *pieces; /* of GBytes */
-    GBytes *body;      /* the sender's octets; pieces that are slices of it hold no marks */
+    GBytes *body;      /* the sender's bytes; pieces that are slices of it hold no marks */
 } Decorated;
 
 void decorate(Message *message, const Decoration *decoration, Decorated *result);

@@ -76,7 +76,7 @@ size_t dkim_keys_place(const Message *message)
     return first && first->name_length == 0 ? first->length : 0;
 }
 
-/* The message of these octets with the fields put into it. */
+/* The message of these bytes with the fields put into it. */
 static GBytes *with_fields(GBytes *octets, const Message *message, const char *fields, size_t fields_length)
 {
     size_t length, start = dkim_keys_place(message);

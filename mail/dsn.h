@@ -14,7 +14,7 @@ typedef struct DsnRecipient {
     const char *address; /* UTF-8 */
     bool delayed;        /* Action: delayed, else failed */
     const char *status;  /* "5.1.1" */
-    const char *reply;   /* the server's words, any octets; NULL: none */
+    const char *reply;   /* the server's words, any bytes; NULL: none */
     const char *relay;   /* "mx.example.com[192.0.2.1]:25"; NULL: none */
 } DsnRecipient;
 

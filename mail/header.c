@@ -11,13 +11,13 @@
 #define LINE_MAX_LENGTH 76
 #define WORD_MAX 75
 #define WORD_OVERHEAD 12 /* =?utf-8?b?...?= */
-#define WORD_TEXT_MAX 998 /* octets of text in a word that is read: more than the 75 of RFC 2047, for a line at most */
+#define WORD_TEXT_MAX 998 /* bytes of text in a word that is read: more than the 75 of RFC 2047, for a line at most */
 
 /* Encoded words of one charset that follow each other. */
 typedef struct Run {
     char *charset;
     GString *octets; /* of all its words */
-    GArray *ends;    /* of size_t: where in octets each word ends */
+    GArray *ends;    /* of size_t: where in bytes each word ends */
     const char *end; /* what follows it */
 } Run;
 

@@ -12,7 +12,7 @@
 
 /* The text of an unstructured value (Subject): unfolded, encoded words
  * decoded, blanks between two of them dropped; always valid UTF-8, without control
- * characters. Octets over 127 outside encoded words are taken for UTF-8. */
+ * characters. Bytes over 127 outside encoded words are taken for UTF-8. */
 char *header_decode(const char *value);
 
 /* The same. Return true when *text says exactly what the value says: only then may it be encoded and written in the

@@ -4,7 +4,7 @@
 /*
  * An issue of a digest: several posts in one message, in one of two forms.
  *
- *   MIME     multipart/mixed of masthead, contents, a multipart/digest with each post octet for octet, and footer
+ *   MIME     multipart/mixed of masthead, contents, a multipart/digest with each post byte for byte, and footer
  *   plain    RFC 1153: one text in UTF-8; of each post the fields that RFC names and its text
  *
  * It is written to a stream, so that no more than one post is in memory. All posts are announced first, for the table
@@ -16,7 +16,7 @@
  *   issue_end(writer);
  *
  * Lines end with CRLF, but for those of posts that came without. Our own lines, and those of the plain form, have no
- * more than 998 octets. Nothing fails but the stream: look at ferror() and fclose(). A post may be any octets.
+ * more than 998 bytes. Nothing fails but the stream: look at ferror() and fclose(). A post may be any bytes.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -52,5 +52,5 @@ void issue_announce(IssueWriter *writer, GBytes *post);
 void issue_add(IssueWriter *writer, GBytes *post);
 void issue_end(IssueWriter *writer);
 
-/* Has the message octets over 127? Known when all posts were announced. */
+/* Has the message bytes over 127? Known when all posts were announced. */
 bool issue_is_8bit(const IssueWriter *writer);

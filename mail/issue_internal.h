@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define ISSUE_LINE 900 /* octets of a line of text, at most; RFC 5322, 2.1.1 allows 998 */
+#define ISSUE_LINE 900 /* bytes of a line of text, at most; RFC 5322, 2.1.1 allows 998 */
 #define ISSUE_RULE_30 "------------------------------"
 
 /* Write a line and CRLF; one that is too long is broken at a blank, or else between characters. */

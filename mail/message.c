@@ -8,8 +8,8 @@ struct Message {
     GBytes *octets;
     GArray *fields;  /* of Field */
     GPtrArray *made; /* texts of fields that were added */
-    size_t separator, separator_length; /* in octets */
-    size_t body;                        /* where it begins in octets */
+    size_t separator, separator_length; /* in bytes */
+    size_t body;                        /* where it begins in bytes */
     bool headless;                      /* there was no field at all */
     bool edited;
     const char *line_end; /* as the message's own first line has it */
@@ -20,7 +20,7 @@ static bool is_blank(char octet)
     return octet == ' ' || octet == '\t';
 }
 
-/* The octet after the line that begins at at. */
+/* The byte after the line that begins at at. */
 static const char *next_line(const char *at, const char *end)
 {
     const char *feed = memchr(at, '\n', (size_t)(end - at));

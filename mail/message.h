@@ -2,14 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A message as its raw octets, cut into header fields and a body. Fields are
- * added, removed and replaced whole; every other octet leaves as it came, and
+ * A message as its raw bytes, cut into header fields and a body. Fields are
+ * added, removed and replaced whole; every other byte leaves as it came, and
  * the body is never copied or looked at.
  *
  *   fields | separator (the empty line) | body
  *
  * Lines end with CRLF or with a bare LF. A field is a name of printable ASCII, a colon, a value, and the lines after it
- * that begin with a blank. NUL, 8-bit octets and lines of any length are nothing special.
+ * that begin with a blank. NUL, 8-bit bytes and lines of any length are nothing special.
  *
  * The head ends at the first empty line, or before the first line that can be no part of a field: that line belongs to
  * the body, and there is no separator. Postfix, Exim and GNU Mailman read such a mail in the same way, and write an
@@ -53,7 +53,7 @@ const Field *message_find(const Message *message, const char *name, size_t *inde
 bool message_has(const Message *message, const char *name);
 
 /* The value of the first field of that name: unfolded, without blanks around, line
- * ends and NULs; the octets are otherwise raw. g_free(); NULL: no such field. */
+ * ends and NULs; the bytes are otherwise raw. g_free(); NULL: no such field. */
 char *message_value(const Message *message, const char *name);
 char *field_value(const Field *field);
 /* The same with its folds, for a field that is written again. */
@@ -73,7 +73,7 @@ size_t message_remove_if(Message *message, MessageUnwanted *unwanted, void *data
 void message_set(Message *message, const char *name, const char *value);
 
 /* What the message is now: head (fields and separator) and body, of which the
- * second is always a slice of the octets that came, and the first is one when
+ * second is always a slice of the bytes that came, and the first is one when
  * nothing was edited. New references. */
 GBytes *message_head(const Message *message);
 GBytes *message_body(const Message *message);
@@ -82,12 +82,12 @@ size_t message_length(const Message *message);
 /* All of it in one piece. A new reference. */
 GBytes *message_octets(const Message *message);
 
-/* Becomes a message of these octets, to which a new reference is taken. Octets that were got before stay valid, fields
+/* Becomes a message of these bytes, to which a new reference is taken. Octets that were got before stay valid, fields
  * do not. */
 void message_replace(Message *message, GBytes *octets);
 
 /* Put body (a new reference is taken) in the place of the message's own. An empty line is supplied where the header
- * had ended without one. Octets that were got before stay valid, fields do not. */
+ * had ended without one. Bytes that were got before stay valid, fields do not. */
 void message_set_body(Message *message, GBytes *body);
 
 /* The Message-ID without angle brackets; g_free(), NULL when there is none. */

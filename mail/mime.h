@@ -3,7 +3,7 @@
 #pragma once
 /*
  * The MIME structure of a mail that may be broken: a list of its parts in
- * order, over the raw octets. Boundaries that do not end, parts without
+ * order, over the raw bytes. Boundaries that do not end, parts without
  * header, encodings that break off: what can be read is read, and nothing
  * fails. Made for the recognition of bounces, where the mail is small,
  * hostile, and written by programs that never read RFC 2045.
@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 typedef struct MimePart {
-    const char *head, *body; /* borrowed from the octets */
+    const char *head, *body; /* borrowed from the bytes */
     size_t head_length, body_length;
     char *type;     /* "text/plain", lower case */
     const char *charset, *encoding; /* lower case, "" when not given */
@@ -45,7 +45,7 @@ void mime_fields(const char *head, size_t length, MimeField *fields, size_t coun
 /* The head's length, the empty line included; 0 when it does not begin with a field. */
 size_t mime_head(const char *octets, size_t length);
 
-/* At most limit octets of the part's body as UTF-8 text: decoded, line ends LF,
+/* At most limit bytes of the part's body as UTF-8 text: decoded, line ends LF,
  * no NUL. */
 GString *mime_text(const MimePart *part, size_t limit);
 

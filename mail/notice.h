@@ -30,7 +30,7 @@ typedef struct Notice {
     NoticeAttach attach;
     GBytes *about; /* the message, for NOTICE_HEADER and NOTICE_MESSAGE */
     const GPtrArray *further; /* more messages, of GBytes, attached in the same way; NULL: none */
-    /* The most octets of it (and of each further one) that are attached; 0: no limit. Of a longer one it is the
+    /* The most bytes of it (and of each further one) that are attached; 0: no limit. Of a longer one it is the
      * start, up to the end of a line if there is one in its second half, and Content-Description says so. */
     size_t most;
     const char *delivery_status; /* makes it a report of RFC 3464 (mail/dsn.h); wants about. NULL: none */

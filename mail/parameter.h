@@ -19,7 +19,7 @@ ContentType *content_type_parse(const char *value);
 void content_type_free(ContentType *type);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContentType, content_type_free)
 
-/* *value (g_free()) is the parameter's octets, NULL when there is none; false when it stands there more than once,
+/* *value (g_free()) is the parameter's bytes, NULL when there is none; false when it stands there more than once,
  * or in pieces that do not fit. */
 bool content_type_parameter(const ContentType *type, const char *name, char **value);
 

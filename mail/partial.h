@@ -16,7 +16,7 @@
 
 #include "mail/message.h"
 
-#define PARTIAL_ID_MAX 998          /* octets */
+#define PARTIAL_ID_MAX 998          /* bytes */
 #define PARTIAL_NUMBER_MAX 999999999 /* of number and total, however many zeros stand before them */
 
 typedef struct Partial {

@@ -18,7 +18,7 @@ size_t reply_mark_length(const char *subject);
 char *reply_subject(const Message *message);
 
 /* The first text/plain of the mail (lines of format=flowed are joined) or, where it has none, its first HTML without
- * tags: UTF-8, line ends LF, at most REPLY_TEXT_MAX octets. NULL: it has no text. */
+ * tags: UTF-8, line ends LF, at most REPLY_TEXT_MAX bytes. NULL: it has no text. */
 #define REPLY_TEXT_MAX (64 * 1024)
 GString *reply_text(GBytes *message);
 

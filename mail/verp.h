@@ -9,7 +9,7 @@
  *   test-bounces+=hw2k5q3tcxk7u2m4qzpa@lists.example.com
  *
  * The first form has the recipient as it is. The second, for recipients that
- * would not fit into the 64 octets of a local part (RFC 5321, 4.5.3.1.1) or have
+ * would not fit into the 64 bytes of a local part (RFC 5321, 4.5.3.1.1) or have
  * characters that some systems refuse or read as a route, has a hash of it,
  * and who reads it looks among the members for the one it belongs to.
  *
@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define VERP_LOCAL_MAX 64
-#define VERP_LIST_MAX 42 /* octets of VerpList.local, for which every recipient has an address */
+#define VERP_LIST_MAX 42 /* bytes of VerpList.local, for which every recipient has an address */
 
 typedef enum VerpPurpose {
     VERP_COPY,        /* MAIL FROM of a copy; read for 5 weeks */

@@ -3,14 +3,14 @@
 #pragma once
 /*
  * Who owns a slice, in a way that outlives the master. SPOOL/.master/QUEUE.slices
- * has SLICES_FINEST lockable octets; instance i of N owns the octets from
+ * has SLICES_FINEST lockable bytes; instance i of N owns the bytes from
  * i * 256 / N on, 256 / N of them. The lock belongs to an open file
  * description that the child inherits, so it ends with the child and not with
- * the master. The file's text is a record for each first octet: pid, start
+ * the master. The file's text is a record for each first byte: pid, start
  * time and boot of the owner, by which it is found and told apart from a
  * later process of the same pid, and the count it was started with.
  *
- * Example: instance 1 of 4 locks octets 64 .. 127, and its record, at offset
+ * Example: instance 1 of 4 locks bytes 64 .. 127, and its record, at offset
  * 64 * SLICES_RECORD, reads "4711 8832193 0d1c67f2-... 4", blanks, line end.
  */
 #include <glib.h>
@@ -24,7 +24,7 @@
 /* A living process that signed for a range. */
 typedef struct SliceOwner {
     char *queue;
-    unsigned first; /* octet */
+    unsigned first; /* byte */
     pid_t pid;
     int pidfd; /* close it */
 } SliceOwner;

@@ -79,7 +79,7 @@ static bool read_address(DnsRecord *record, const ns_rr *from, DnsType type)
     return true;
 }
 
-/* Strings of up to 255 octets, each after its length. */
+/* Strings of up to 255 bytes, each after its length. */
 static bool read_text(DnsRecord *record, const ns_rr *from)
 {
     const unsigned char *at = ns_rr_rdata(*from), *end = at + ns_rr_rdlen(*from);

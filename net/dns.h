@@ -27,7 +27,7 @@ typedef struct DnsRecord {
     uint16_t preference; /* DNS_MX */
     char *host;          /* DNS_MX, DNS_CNAME: lower case without the last dot; "" for the root (null MX) */
     char *text;          /* DNS_TXT, its strings joined; without the zero bytes that a server may put there */
-    struct in6_addr address; /* DNS_AAAA; DNS_A: its first 4 octets */
+    struct in6_addr address; /* DNS_AAAA; DNS_A: its first 4 bytes */
 } DnsRecord;
 
 typedef struct DnsAnswer {
@@ -49,7 +49,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dns, dns_free)
 
 void dns_ask(Dns *dns, const char *name, DnsType type, DnsDone *done, void *data);
 
-/* Read the DNS message of length octets as the answer to a question of that type: the records,
+/* Read the DNS message of length bytes as the answer to a question of that type: the records,
  * and the lifetime. status is only that of the message. Free with dns_answer_clear(). */
 void dns_answer_read(DnsAnswer *answer, const unsigned char *message, size_t length, DnsType type);
 void dns_answer_clear(DnsAnswer *answer);

@@ -19,7 +19,7 @@ typedef struct HttpRequest {
     const char *const *headers; /* more of them, ended by NULL; NULL: none */
     const char *user, *password; /* for Basic authentication; NULL or "": none */
     int64_t timeout;        /* us, for all of it */
-    size_t answer_max;      /* octets of the answer's body that are kept */
+    size_t answer_max;      /* bytes of the answer's body that are kept */
     bool (*alive)(void *data); /* called now and then; false gives up (FAIL_LATER). NULL: never */
     void *data;
 } HttpRequest;
@@ -27,7 +27,7 @@ typedef struct HttpRequest {
 /* The answer. */
 typedef struct HttpAnswer {
     long status;   /* 0 for a file */
-    GString *body; /* the first answer_max octets of it */
+    GString *body; /* the first answer_max bytes of it */
     bool cut;      /* there were more */
 } HttpAnswer;
 

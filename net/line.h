@@ -3,7 +3,7 @@
 #pragma once
 /*
  * A Line is one connected socket on an event loop that carries a line
- * protocol: it offers the octets that came to the protocol, keeps what the
+ * protocol: it offers the bytes that came to the protocol, keeps what the
  * protocol did not use yet, sends the protocol's output, and keeps the time.
  *
  * The Line owns the descriptor. It is freed by its owner, in or after

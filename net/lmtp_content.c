@@ -17,7 +17,7 @@ void lmtp_content_clear(LmtpSession *session)
     *content = (LmtpContent){ .before = { '\r', '\n' } };
 }
 
-/* From now on the octets are only drained; the first reason stands. */
+/* From now on the bytes are only drained; the first reason stands. */
 static void refuse(LmtpSession *session, const char *refusal)
 {
     LmtpContent *content = &session->content;
@@ -66,7 +66,7 @@ static void store(LmtpSession *session, const char *octets, size_t length)
     content->high = content->high || octets_8bit(octets, length);
 }
 
-/* Remembers the two octets before `end` of a piece that began at start. */
+/* Remembers the two bytes before `end` of a piece that began at start. */
 static void remember(LmtpContent *content, const char *start, const char *end)
 {
     if (end - start >= 2) {
@@ -78,7 +78,7 @@ static void remember(LmtpContent *content, const char *start, const char *end)
     }
 }
 
-/* One octet after a dot that began a line. True: the message ends here. */
+/* One byte after a dot that began a line. True: the message ends here. */
 static bool after_dot(LmtpSession *session, char octet)
 {
     LmtpContent *content = &session->content;

@@ -3,14 +3,14 @@
 #pragma once
 /*
  * What lmtp_server.c (commands), lmtp_transaction.c (the envelope),
- * lmtp_content.c (DATA and BDAT octets) and lmtp_path.c (arguments of MAIL
+ * lmtp_content.c (DATA and BDAT bytes) and lmtp_path.c (arguments of MAIL
  * and RCPT) share.
  */
 #include "net/lmtp_server.h"
 
-/* Where the last octets of content leave us, for the search of the end. */
+/* Where the last bytes of content leave us, for the search of the end. */
 typedef enum LmtpDot {
-    DOT_NONE,   /* see LmtpContent.before for the last two octets */
+    DOT_NONE,   /* see LmtpContent.before for the last two bytes */
     DOT_FIRST,  /* CR LF . : the dot is not stored yet */
     DOT_CR,     /* CR LF . CR */
     DOT_STRAY,  /* a dot after a bare CR or LF, stored */
@@ -19,17 +19,17 @@ typedef enum LmtpDot {
 typedef struct LmtpContent {
     char *octets;
     size_t length, capacity;
-    char before[2]; /* the last two octets on the wire */
+    char before[2]; /* the last two bytes on the wire */
     LmtpDot dot;
     const char *refusal; /* NULL, or why nothing is stored any more */
-    bool high;           /* an octet is above 127 */
+    bool high;           /* a byte is above 127 */
 } LmtpContent;
 
 typedef enum LmtpState {
     LMTP_COMMAND,
     LMTP_SKIP,    /* the rest of a command line that was too long */
     LMTP_DATA,    /* content up to the dot */
-    LMTP_CHUNK,   /* chunk_left octets of a BDAT */
+    LMTP_CHUNK,   /* chunk_left bytes of a BDAT */
     LMTP_WAITING, /* the owner has the message */
     LMTP_CLOSED,  /* send the output, then close */
 } LmtpState;
@@ -39,7 +39,7 @@ struct LmtpServer {
     LmtpLimits limits;
     const LmtpHandler *handler;
     void *data;
-    uint64_t memory, envelopes; /* octets held: all; those of envelopes alone */
+    uint64_t memory, envelopes; /* bytes held: all; those of envelopes alone */
 };
 
 struct LmtpSession {
@@ -84,7 +84,7 @@ void lmtp_content_clear(LmtpSession *session);
 size_t lmtp_content_data(LmtpSession *session, const char *octets, size_t length, bool *ended);
 /* Store octets of a chunk. */
 void lmtp_content_chunk(LmtpSession *session, const char *octets, size_t length);
-/* The stored octets; the transaction takes them and the memory they hold. */
+/* The stored bytes; the transaction takes them and the memory they hold. */
 void lmtp_content_finish(LmtpSession *session);
 
 /* lmtp_path.c: *text is moved behind what was read. */

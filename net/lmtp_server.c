@@ -275,7 +275,7 @@ static void data_command(LmtpSession *session, const char *text)
     session->state = LMTP_DATA;
 }
 
-/* The octets of a chunk follow whether we like it or not: a refused chunk
+/* The bytes of a chunk follow whether we like it or not: a refused chunk
  * is read past, and answered when it is through. */
 static void bdat(LmtpSession *session, const char *text)
 {
@@ -394,7 +394,7 @@ static size_t receive_line(LmtpSession *session, const char *octets, size_t leng
     size_t limit = session->server->limits.line_length;
     const char *end = memchr(octets, '\n', length);
     if (end && (end == octets || end[-1] != '\r')) {
-        /* Whatever wrote this, its next octets are not to be trusted. */
+        /* Whatever wrote this, its next bytes are not to be trusted. */
         reply(session, "500 5.5.2 A command must end in CR LF");
         hang_up(session, "421 4.5.0 Closing after a bare line feed");
         return length;
@@ -443,7 +443,7 @@ static size_t receive_chunk(LmtpSession *session, const char *octets, size_t len
     return used;
 }
 
-/* The last octet of a chunk was read. The last chunk has one reply for each
+/* The last byte of a chunk was read. The last chunk has one reply for each
  * recipient, whatever became of those before it, so that a client which sent
  * ahead can count. */
 static void end_chunk(LmtpSession *session)

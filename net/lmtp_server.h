@@ -3,7 +3,7 @@
 #pragma once
 /*
  * The server side of LMTP (RFC 2033) as a machine that knows neither sockets
- * nor lists: octets go in through lmtp_session_receive(), replies come out
+ * nor lists: bytes go in through lmtp_session_receive(), replies come out
  * in lmtp_session_output(), and the owner decides through LmtpHandler what is
  * accepted. Extensions: PIPELINING, 8BITMIME, SMTPUTF8, SIZE, CHUNKING,
  * ENHANCEDSTATUSCODES.
@@ -26,9 +26,9 @@ typedef struct LmtpSession LmtpSession; /* one connection */
 
 typedef struct LmtpLimits {
     size_t recipients;     /* in a transaction; more: 452 4.5.3 */
-    uint64_t message_size; /* octets, announced as SIZE; more: 552 5.3.4 */
+    uint64_t message_size; /* bytes, announced as SIZE; more: 552 5.3.4 */
     size_t line_length;    /* of a command with its CR LF; more: 500 5.5.2 */
-    uint64_t memory;       /* octets of envelopes and content held by all sessions; more: 452 4.3.1. Envelopes get half
+    uint64_t memory;       /* bytes of envelopes and content held by all sessions; more: 452 4.3.1. Envelopes get half
                               of it at most, so that their content finds room */
     unsigned errors;       /* refused commands in a session; more: 421 4.7.0 */
 } LmtpLimits;
@@ -36,7 +36,7 @@ typedef struct LmtpLimits {
 typedef struct LmtpRecipient {
     char *address; /* without angle brackets, as it came */
     void *data;    /* the owner's, freed with LmtpHandler.free_recipient */
-    size_t size;   /* octets of memory that the owner holds for it until it is answered, data included */
+    size_t size;   /* bytes of memory that the owner holds for it until it is answered, data included */
     char *reply;   /* NULL, or what the owner answers for it after the content; g_free() */
 } LmtpRecipient;
 
@@ -46,11 +46,11 @@ typedef struct LmtpRecipient {
 typedef struct LmtpTransaction {
     char *sender;      /* "" for the null sender */
     bool smtputf8;     /* asked for at MAIL */
-    bool eight_bit;    /* BODY=8BITMIME, or an octet above 127 was seen */
+    bool eight_bit;    /* BODY=8BITMIME, or a byte above 127 was seen */
     GArray *recipients; /* of LmtpRecipient, the accepted ones, in order */
     GBytes *message;   /* CR LF line ends, unstuffed; NULL until complete */
     LmtpServer *server;
-    uint64_t envelope, content; /* octets of LmtpLimits.memory that they hold */
+    uint64_t envelope, content; /* bytes of LmtpLimits.memory that they hold */
 } LmtpTransaction;
 
 static inline LmtpRecipient *lmtp_recipient(const LmtpTransaction *transaction, unsigned index)
@@ -78,7 +78,7 @@ LmtpServer *lmtp_server_new(const char *hostname, const LmtpLimits *limits, cons
 void lmtp_server_free(LmtpServer *server); /* after its sessions and transactions */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LmtpServer, lmtp_server_free)
 
-/* Octets of envelopes and content in memory, over all sessions. */
+/* Bytes of envelopes and content in memory, over all sessions. */
 uint64_t lmtp_server_memory(const LmtpServer *server);
 
 /* A new session, with the greeting in its output. data is the owner's. */

@@ -258,7 +258,7 @@ void mx_route_refuse_private(MxRoute *route)
 
 /* --- domains ------------------------------------------------------------ */
 
-/* Labels of 1 to 63 octets, of letters, digits, '-' and '_'. */
+/* Labels of 1 to 63 bytes, of letters, digits, '-' and '_'. */
 static bool is_domain(const char *text)
 {
     size_t length = strlen(text);

@@ -15,7 +15,7 @@
 #include "net/resolve.h"
 #include "net/smtp_client_internal.h"
 
-#define REPLY_MOST 65536 /* octets of a block that is no article */
+#define REPLY_MOST 65536 /* bytes of a block that is no article */
 #define DIGITS_MOST 16   /* of a number; RFC 3977, 6 */
 #define PATIENCE 10      /* times the time-out, for one answer */
 
@@ -375,7 +375,7 @@ static bool go_on(NntpClient *client, const NntpGroup *range, GArray *numbers, i
     return true;
 }
 
-/* A reply to OVER has some hundred octets for each article. */
+/* A reply to OVER has some hundred bytes for each article. */
 bool nntp_client_numbers(NntpClient *client, const char *name, const NntpGroup *wanted, GArray *numbers, int64_t *known,
                          GError **error)
 {

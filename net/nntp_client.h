@@ -22,7 +22,7 @@ typedef struct NntpClient NntpClient;
 typedef enum NntpTls {
     NNTP_TLS_NONE,
     NNTP_TLS_START, /* by STARTTLS, and nothing without it */
-    NNTP_TLS_ONCE,  /* from the first octet (port 563) */
+    NNTP_TLS_ONCE,  /* from the first byte (port 563) */
 } NntpTls;
 
 /* All is borrowed as long as the client lives. */
@@ -32,7 +32,7 @@ typedef struct NntpSettings {
     NntpTls tls;
     const SmtpTls *tls_context;  /* wanted unless tls is NNTP_TLS_NONE; the server's certificate must be in its name */
     int64_t timeout;             /* us */
-    size_t article_most;         /* octets of an article that are read */
+    size_t article_most;         /* bytes of an article that are read */
     bool (*alive)(void *data);   /* called each second; false gives up. NULL: never */
     void *data;
 } NntpSettings;

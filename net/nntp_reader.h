@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NNTP_LINE_MAX 4096 /* octets of the line with the code; RFC 3977 allows 512 */
+#define NNTP_LINE_MAX 4096 /* bytes of the line with the code; RFC 3977 allows 512 */
 
 typedef enum NntpState {
     NNTP_MORE,   /* the reply is not whole yet */
@@ -35,7 +35,7 @@ void nntp_reader_clear(NntpReader *reader);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(NntpReader, nntp_reader_clear)
 
 /* Get ready for the reply to one command. With wants_block a code 2xx is followed by a block, of which the first most
- * octets are kept. */
+ * bytes are kept. */
 void nntp_reader_expect(NntpReader *reader, bool wants_block, size_t most);
 
 /* Take octets up to the end of the reply; *used tells how many. */

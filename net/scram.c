@@ -42,7 +42,7 @@ static char *escape_name(const char *name)
     return g_string_free(text, FALSE);
 }
 
-/* Both sides have to see the same octets: what looks the same is made the same. */
+/* Both sides have to see the same bytes: what looks the same is made the same. */
 static char *prepare(const char *text)
 {
     char *normal = g_utf8_normalize(text, -1, G_NORMALIZE_NFKC);

@@ -6,29 +6,29 @@
 
 #include "base/octets.h"
 
-/* Octets between two cuts, or what fills one. What depends on the octet before it, which
+/* Bytes between two cuts, or what fills one. What depends on the byte before it, which
  * differs by copy, is told apart from what does not. */
 typedef struct Piece {
     const char *data;
     size_t length;
-    char before;  /* the octet before it; a line feed where the message begins */
-    size_t bare;  /* line feeds without CR before them, behind the first octet */
-    bool dots;    /* one begins a line, behind the first octet */
+    char before;  /* the byte before it; a line feed where the message begins */
+    size_t bare;  /* line feeds without CR before them, behind the first byte */
+    bool dots;    /* one begins a line, behind the first byte */
 } Piece;
 
 struct SmtpBody {
     int references;
     GBytes *message;
-    SmtpBody *pattern; /* whose octets the pieces of a copy are; NULL: none */
-    char *fills;       /* the copy's own octets */
+    SmtpBody *pattern; /* whose bytes the pieces of a copy are; NULL: none */
+    char *fills;       /* the copy's own bytes */
     size_t size, wire_size;
-    char last; /* octet */
+    char last; /* byte */
     bool eight_bit;
     size_t count;
     Piece pieces[];
 };
 
-/* Looks through data, less what the first octet is together with the one before it. */
+/* Looks through data, less what the first byte is together with the one before it. */
 static void scan(Piece *piece)
 {
     const char *data = piece->data, *end = data + piece->length;

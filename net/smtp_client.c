@@ -17,7 +17,7 @@
 
 #define READ_PIECE (64 * 1024)
 
-/* A server that takes a message more slowly than this (octets a second, over the time-out of a block)
+/* A server that takes a message more slowly than this (bytes a second, over the time-out of a block)
  * keeps a session for nothing. */
 #define SLOWEST 500
 
@@ -72,7 +72,7 @@ static void on_output(struct evbuffer *buffer, const struct evbuffer_cb_info *in
 }
 
 /* While the message is on its way, the kernel's buffers hide whether the server takes it: a full
- * one looks like a standstill, and the last octets like sent. True: it takes enough. */
+ * one looks like a standstill, and the last bytes like sent. True: it takes enough. */
 static bool flows(SmtpClient *client, int64_t limit)
 {
     uint64_t before = client->gone;

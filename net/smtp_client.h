@@ -47,7 +47,7 @@ typedef enum SmtpPhase {
     SMTP_MAIL,
     SMTP_RCPT,
     SMTP_DATA, /* the command and its reply */
-    SMTP_BODY, /* the octets of the message */
+    SMTP_BODY, /* the bytes of the message */
     SMTP_DOT,  /* the reply, or LMTP's replies, to the end of data */
     SMTP_RSET,
     SMTP_QUIT,

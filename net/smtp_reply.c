@@ -36,7 +36,7 @@ static size_t status_length(const char *text, size_t length)
     return at == length || text[at] == ' ' ? at : 0;
 }
 
-/* The octets of the UTF-8 character at text; 0 when it is none. */
+/* The bytes of the UTF-8 character at text; 0 when it is none. */
 static size_t character_length(const char *text, size_t length)
 {
     gunichar character = g_utf8_get_char_validated(text, (gssize)length);

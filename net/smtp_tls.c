@@ -31,7 +31,7 @@ SmtpTls *smtp_tls_new(const char *ca_file, GError **error)
         return NULL;
     }
     /* No partial writes: a bufferevent takes a piece that was written in part for written, goes on with the next, and
-     * repeats octets in the place of others. */
+     * repeats bytes in the place of others. */
     SSL_CTX_set_mode(tls->context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_clear_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE);
     int good = ca_file ? SSL_CTX_load_verify_file(tls->context, ca_file) :

@@ -5,10 +5,10 @@
 #include "base/clock.h"
 #include "net/smtp_client_internal.h"
 
-/* Octets of a rewritten body that wait for the kernel at a time. */
+/* Bytes of a rewritten body that wait for the kernel at a time. */
 #define BODY_PIECE (64 * 1024)
 
-/* A message of so many octets is sent with its commands (BDAT), before anybody is known to be accepted: one turn
+/* A message of so many bytes is sent with its commands (BDAT), before anybody is known to be accepted: one turn
  * of the line instead of two. */
 #define AHEAD_MAX (64 * 1024)
 

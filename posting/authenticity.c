@@ -12,7 +12,7 @@
 
 /* More would only be somebody's trick to make the field long. */
 #define RESULTS_MAX 30
-#define WORD_MAX 900 /* octets: a line may have 998 */
+#define WORD_MAX 900 /* bytes: a line may have 998 */
 
 static NamesAnswer no_text(void *data, const char *name, const char *const **texts)
 {

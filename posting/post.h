@@ -111,7 +111,7 @@ typedef struct Post { /* set by the caller: */
     const PostDigest *digest;      /* it is an issue of the list's digest; NULL: it is a post */
     const Names *names;     /* what the DNS says; NULL: nothing can be known */
     int64_t now, arrival;
-    size_t size;    /* octets, as it came */
+    size_t size;    /* bytes, as it came */
     const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
     bool moderated; /* a person let it pass */
     const char *password; /* that stood in it to let it pass, and was taken out (mail/approved.h); NULL: none */

@@ -15,7 +15,7 @@
 #define KEY_PEER "peer"             /* string: who handed it in, "127.0.0.1 mx.example.com", "unix", "inject" */
 #define KEY_MESSAGE_ID "message_id" /* string: without angle brackets; cut when long; made up if the mail had none */
 #define KEY_SMTPUTF8 "smtputf8"     /* bool: MAIL FROM had SMTPUTF8 */
-#define KEY_BODY_8BIT "8bit"        /* bool: BODY=8BITMIME, or octets over 127 seen */
+#define KEY_BODY_8BIT "8bit"        /* bool: BODY=8BITMIME, or bytes over 127 seen */
 
 #define TO_POSTING "posting"
 #define TO_OWNER "owner"

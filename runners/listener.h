@@ -33,7 +33,7 @@ typedef struct ListenerSpec {
     const char *busy;    /* "421 4.3.2 ...", without line end; NULL: further clients wait in the kernel's queue */
     bool (*start)(Listener *listener, GError **error);
     /* A client came: sets connection_set_data(); returns the string whose
-     * octets are to be sent (net/line.h), which lives until close(). */
+     * bytes are to be sent (net/line.h), which lives until close(). */
     GString *(*open)(Connection *connection);
     /* As LineEvents.receive. */
     size_t (*receive)(Connection *connection, const char *octets, size_t length);

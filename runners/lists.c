@@ -13,7 +13,7 @@
 #include "switchboard/spool.h"
 
 #define CACHE_LIMIT 10000
-#define CACHE_ADDRESS_MAX 320 /* octets: no list's address is longer (RFC 5321 4.5.3.1) */
+#define CACHE_ADDRESS_MAX 320 /* bytes: no list's address is longer (RFC 5321 4.5.3.1) */
 #define TRUST_US 1000 /* a list that was there this short a time ago is there, and as it was */
 #define REOPEN_US CLOCK_SECOND
 

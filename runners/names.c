@@ -102,7 +102,7 @@ static const KnownName *find(NamesCache *cache, const char *kind, const char *na
     return known;
 }
 
-/* A label of more than 63 octets, or a name of more than 253, is in no DNS. */
+/* A label of more than 63 bytes, or a name of more than 253, is in no DNS. */
 static bool askable(const char *name)
 {
     size_t label = 0;

@@ -15,7 +15,7 @@
 #include "runners/keys.h"
 #include "store/list_archive.h"
 
-#define HEADER_MAX (48 * 1024) /* octets of a post's header in a letter about it */
+#define HEADER_MAX (48 * 1024) /* bytes of a post's header in a letter about it */
 
 static void set_names(json_t *meta, const char *key, const GPtrArray *names)
 {

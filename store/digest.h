@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What lists collect for their digests (runners/digest/README.md). Each post waits here, octet for octet, until an
+ * What lists collect for their digests (runners/digest/README.md). Each post waits here, byte for byte, until an
  * issue takes it. An issue is made by one entry of the queue `digest` of one host, whose hash (40 hex digits) is the
  * issue's name; once that entry's hop is committed the issue is settled, and its posts are gone from here.
  */

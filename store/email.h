@@ -12,7 +12,7 @@
 #include "store/store.h"
 
 /* "Jo@Example.COM" gives "example.com jo": equal for equal addresses, needless quotes left out, and in
- * octet order sorts by domain, then local part. */
+ * byte order sorts by domain, then local part. */
 char *email_folded(const char *address);
 /* The same, FAIL_NEVER when it is not valid. */
 char *email_folded_checked(const char *address, GError **error);

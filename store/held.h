@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Posts held for moderation. The octets are kept here, whole, so that a held
+ * Posts held for moderation. The bytes are kept here, whole, so that a held
  * post outlives queues and can be decided from any host.
  */
 #include <glib.h>
@@ -27,7 +27,7 @@ typedef struct Held {
     int64_t held_at;
     HeldTold told;
     int64_t asked_until; /* the sender was asked to confirm the address until then; 0: it waits for a moderator */
-    int64_t size;     /* octets of message */
+    int64_t size;     /* bytes of message */
     bool stranger;    /* for held_add(): its sender is not on the list */
     GBytes *message;  /* NULL from held_each() and held_select() */
 } Held;

@@ -108,7 +108,7 @@ bool list_reset(Store *store, const char *list_id, const char *name, GError **er
 
 /* Make a list with the default of each setting. FAIL_EXISTS: there is one with that address or List-Id; FAIL_MISSING:
  * the domain is not known; FAIL_NEVER: the name has characters that file names and headers should not have, or over
- * LIST_LOCAL_MAX octets. */
+ * LIST_LOCAL_MAX bytes. */
 List *list_create(Store *store, const char *posting_address, GError **error);
 /* Give the list another posting address; the List-Id stays. FAIL_EXISTS: another list has it; FAIL_MISSING: there is
  * no such list, or the domain is not known; FAIL_NEVER: as list_create(). */
@@ -130,8 +130,8 @@ List *list_by_id(Store *store, const char *list_id, GError **error);
 List *list_find(Store *store, const char *text, GError **error);
 
 /* The local part of a list's address: "NAME-SUFFIX", or "NAME" for suffix NULL. Where that is longer than room,
- * the list's short name (up to 30 octets, never changing) takes the place of NAME. g_free(). */
-#define LIST_LOCAL_MAX 64 /* octets, RFC 5321 4.5.3.1.1 */
+ * the list's short name (up to 30 bytes, never changing) takes the place of NAME. g_free(). */
+#define LIST_LOCAL_MAX 64 /* bytes, RFC 5321 4.5.3.1.1 */
 char *list_local(const List *list, const char *suffix, size_t room);
 
 /* The whole address: list_local() of LIST_LOCAL_MAX and the domain; g_free(). */

@@ -148,7 +148,7 @@ bool member_each(Store *store, const char *list_id, Role role, MemberEach *each,
 bool member_count(Store *store, const char *list_id, Role role, int64_t *count, GError **error);
 
 /* The recipients of a post, in one query, streamed: regular delivery (any, where digests_enabled is no), enabled,
- * each address once, in order of the address's domain, then local part (octets
+ * each address once, in order of the address's domain, then local part (bytes
  * of the lower case). The sender (any address of that user, may be NULL) is
  * left out where receive_own_postings says so, and those in `copied`
  * (NULL-terminated addresses of To and Cc, may be NULL) where

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* Hash a password. FAIL_NEVER: it is empty or longer than crypt(3) takes; FAIL_LATER: the system has no random
- * octets. g_free(). */
+ * bytes. g_free(). */
 char *password_hash(const char *password, GError **error);
 
 /* Is password the one that hash was made of? False for a hash of another form or an empty one. Takes as long for a

@@ -51,7 +51,7 @@ typedef struct Pending {
 void pending_free(Pending *pending);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Pending, pending_free)
 
-/* Make a token. FAIL_LATER: the system has no random octets. */
+/* Make a token. FAIL_LATER: the system has no random bytes. */
 #define PENDING_TOKEN_CHARS 26
 bool pending_token_new(char token[PENDING_TOKEN_CHARS + 1], GError **error);
 /* Has text the form of a token, in any case of letters? */

@@ -62,7 +62,7 @@ typedef struct StoreDriver {
     void (*reset)(void *statement);
     bool (*is_null)(void *statement, int column); /* from 0 */
     int64_t (*integer)(void *statement, int column);
-    const void *(*octets)(void *statement, int column, size_t *length); /* text is ended by a zero octet */
+    const void *(*octets)(void *statement, int column, size_t *length); /* text is ended by a zero byte */
     int64_t (*changed)(void *connection);                               /* rows changed by the last statement */
     int64_t (*changed_ever)(void *connection);                          /* only ever compared */
     bool (*leave_sync)(void *connection, int *fd, GError **error);      /* store_leave_sync(); NULL: cannot */

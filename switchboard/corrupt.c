@@ -30,7 +30,7 @@ static bool copy_octets(int from, int to, GError **error)
     }
 }
 
-/* The octets of file in a new file, synced; its name is not. */
+/* The bytes of file in a new file, synced; its name is not. */
 static bool copy_file(Queue *from, const char *file, Queue *into, const char *to, GError **error)
 {
     auto_fd source = fs_open(queue_fd(from), file, false, error);

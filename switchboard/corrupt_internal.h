@@ -11,7 +11,7 @@
 #include "switchboard/spool.h"
 #include "switchboard/suffix_internal.h"
 
-/* Bring the claimed file of name into corrupt/ as NAME.msg, octet for octet,
+/* Bring the claimed file of name into corrupt/ as NAME.msg, byte for byte,
  * with the steps of a hop. What is no regular file, or does not fit on the disk, is
  * preserved in its own queue instead. */
 bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GError **error);

@@ -13,11 +13,11 @@
 #include "base/fs.h"
 #include "switchboard/format_internal.h"
 
-/* Recipients up to this many octets are gathered first, so that the common
+/* Recipients up to this many bytes are gathered first, so that the common
  * entry is one write. */
 #define GATHER_MAX (256 * 1024)
 #define TRACE_DIGITS 12
-#define BLOCK (256 * 1024) /* octets of a file that are in memory at a time */
+#define BLOCK (256 * 1024) /* bytes of a file that are in memory at a time */
 
 /* A message, perhaps of several drafts. */
 typedef struct Octets {
@@ -295,7 +295,7 @@ typedef struct Writing {
     FormatHead head;
     EVP_MD_CTX *sum;
     GString *buffer; /* head, metadata and recipient lines not yet written */
-    size_t counted;  /* octets of buffer that the checksum has seen */
+    size_t counted;  /* bytes of buffer that the checksum has seen */
 } Writing;
 
 static void count_recipients(Writing *writing)

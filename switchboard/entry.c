@@ -74,7 +74,7 @@ static bool read_all(int fd, off_t at, char *buffer, size_t size, const char *fi
     return true;
 }
 
-/* The whole file as octets: read when small, else mapped. */
+/* The whole file as bytes: read when small, else mapped. */
 static bool load(Entry *entry, size_t size, GError **error)
 {
     if (size >= MAP_FROM) {
@@ -308,7 +308,7 @@ bool entry_next_recipient(const Entry *entry, size_t offset, Recipient *recipien
     return true;
 }
 
-/* A range of marks is written as one piece: the octets between are written
+/* A range of marks is written as one piece: the bytes between are written
  * with the values they have. */
 #define RANGE_MAX (64 * 1024)
 

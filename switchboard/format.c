@@ -18,7 +18,7 @@ void format_head_print(const FormatHead *head, char text[FORMAT_HEAD_SIZE + 1])
                head->recipients_length, head->message_length, MIN(head->crashes, ENTRY_CRASHES_MAX), checksum);
 }
 
-/* Reads digits and the one octet that must follow. */
+/* Reads digits and the one byte that must follow. */
 static bool read_field(const char **at, int digits, char follows, size_t *value)
 {
     *value = 0;

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The octets of the entry file (entry.h), shared by its reader (entry.c) and
+ * The bytes of the entry file (entry.h), shared by its reader (entry.c) and
  * its writer (draft.c).
  */
 #include <glib.h>
@@ -42,7 +42,7 @@ void format_tail_print(const uint8_t hash[HASH_SIZE], char text[FORMAT_TAIL_SIZE
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(EVP_MD_CTX, EVP_MD_CTX_free)
 EVP_MD_CTX *format_checksum_new(void);
 void format_checksum_meta(EVP_MD_CTX *sum, const char *meta, size_t length);
-/* False when a line has no valid state octet, no address or no end. */
+/* False when a line has no valid state byte, no address or no end. */
 bool format_checksum_recipients(EVP_MD_CTX *sum, const char *lines, size_t length);
 void format_checksum_end(EVP_MD_CTX *sum, FormatHead *head); /* sets head->checksum from its lengths */
 

@@ -5,7 +5,7 @@
  * Metadata of an entry: a JSON object. The keys that the switchboard itself
  * reads and writes are named here; all others belong to the runners
  * (runners/keys.h) and travel unread. Values are kept small:
- * the whole is limited to META_MAX octets.
+ * the whole is limited to META_MAX bytes.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -29,14 +29,14 @@ const char *meta_string(const json_t *meta, const char *key, const char *fallbac
 int64_t meta_integer(const json_t *meta, const char *key, int64_t fallback);
 bool meta_bool(const json_t *meta, const char *key, bool fallback);
 
-/* Writing: replaces. A NULL string removes the key. Octets that are not UTF-8
- * are kept by writing them as U+FFFD: addresses and headers that need their exact octets stay
+/* Writing: replaces. A NULL string removes the key. Bytes that are not UTF-8
+ * are kept by writing them as U+FFFD: addresses and headers that need their exact bytes stay
  * in the message or the recipient lines. */
 void meta_set_string(json_t *meta, const char *key, const char *value);
 void meta_set_integer(json_t *meta, const char *key, int64_t value);
 void meta_set_bool(json_t *meta, const char *key, bool value);
 
 /* Text without line ends, keys sorted; and back. Duplicate keys, anything but an object and
- * more than META_MAX octets are refused with FAIL_NEVER. */
+ * more than META_MAX bytes are refused with FAIL_NEVER. */
 char *meta_print(const json_t *meta);
 json_t *meta_parse(const char *text, size_t length, GError **error);

@@ -5,7 +5,7 @@
  * The name of an entry: SECONDS.MICROSECONDS+HASH, ten digits, point, six
  * digits, plus sign, 40 lower-case hex digits; then a suffix that tells the
  * state (INTERNALS.md). The time is when the entry is due, so byte order is
- * time order; the hash says whose slice it is and proves the octets.
+ * time order; the hash says whose slice it is and proves the bytes.
  *
  *   1763644800.000042+0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33.msg
  */
@@ -26,7 +26,7 @@ typedef struct EntryName {
 /* Write the text form without suffix. */
 void name_format(const EntryName *name, char text[NAME_SIZE]);
 
-/* Read the first NAME_LENGTH octets of text, which must be followed by the
+/* Read the first NAME_LENGTH bytes of text, which must be followed by the
  * end or a point; false (silently) when they are no name. rest, when not NULL, is
  * set to what follows: "" or ".msg". */
 bool name_parse(const char *text, EntryName *name, const char **rest);

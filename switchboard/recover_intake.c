@@ -87,7 +87,7 @@ typedef struct TakeIn {
     RecoverReport *report;
 } TakeIn;
 
-/* The disk itself does not give the octets; everything else may be better the next time. */
+/* The disk itself does not give the bytes; everything else may be better the next time. */
 static bool is_lost(Queue *queue, const char *file)
 {
     char block[4096];
@@ -126,7 +126,7 @@ static bool was_whole(int fd, const EntryName *name, bool *whole, GError **error
     return true;
 }
 
-/* Writes the octets once more where they are. A sync that failed has told so to somebody, and left them clean in the
+/* Writes the bytes once more where they are. A sync that failed has told so to somebody, and left them clean in the
  * kernel's memory: the next one would succeed without them. */
 static bool write_again(int fd, GError **error)
 {

@@ -14,7 +14,7 @@ static bool is_domain(char octet)
     return g_ascii_isalnum(octet) || (signed char)octet < 0 || octet == '-' || octet == '.' || octet == '_';
 }
 
-/* Lead octets of U+3000 and above: scripts that set no blank between an address and the words around it. */
+/* Lead bytes of U+3000 and above: scripts that set no blank between an address and the words around it. */
 static bool is_wide(char octet)
 {
     return (unsigned char)octet >= 0xe3;

@@ -7,7 +7,7 @@
 #include "mail/recognise/report.h"
 
 #define VALUE_LIMIT 2000
-#define TEXT_LIMIT 4096 /* octets of a text in which words are looked for */
+#define TEXT_LIMIT 4096 /* bytes of a text in which words are looked for */
 
 /* The values lie in the text that is read. */
 typedef struct StatusBlock {

@@ -5,7 +5,7 @@
 
 #include "mail/recognise/report.h"
 
-#define SOUGHT_LIMIT (64 * 1024) /* octets of the notification in which such words are looked for */
+#define SOUGHT_LIMIT (64 * 1024) /* bytes of the notification in which such words are looked for */
 
 const char *report_lower(Report *report)
 {

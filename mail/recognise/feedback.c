@@ -5,7 +5,7 @@
 
 #include "mail/recognise/report.h"
 
-#define OWN_LIMIT 4096 /* octets, within which Hotmail's own field stands */
+#define OWN_LIMIT 4096 /* bytes, within which Hotmail's own field stands */
 
 static void add_from(Report *report, const char *head, const char *name)
 {

@@ -9,7 +9,7 @@
 
 #include "mail/recognise/report.h"
 
-#define ORIGIN_TEXT 2000 /* octets of a text in which an origin is looked for */
+#define ORIGIN_TEXT 2000 /* bytes of a text in which an origin is looked for */
 
 /* The parenthesis around at, round or square, of ASCII or of Asia: from *begin, behind its bracket, to *end. False:
  * there is none. */

@@ -10,7 +10,7 @@
 #define TEXT_LIMIT (64 * 1024)
 #define HEAD_LIMIT 4096
 #define SHOWN_LIMIT 400
-#define REPLY_LIMIT 4096 /* octets of a text in which a reply is looked for: many recipients may share a long one */
+#define REPLY_LIMIT 4096 /* bytes of a text in which a reply is looked for: many recipients may share a long one */
 #define RECIPIENT_LIMIT 2000
 #define CONTACT_LIMIT 1000
 

@@ -8,8 +8,8 @@
 #define PREFACE_LIMIT 4 /* lines of prose between a phrase and its first address */
 #define TEXT_LINES 12
 #define UNNAMED_LINES 4 /* of text below what is no address */
-#define FIELD_LIMIT 60  /* octets of a field's label */
-#define LINE_LIMIT 1000 /* octets of a line that are of use */
+#define FIELD_LIMIT 60  /* bytes of a field's label */
+#define LINE_LIMIT 1000 /* bytes of a line that are of use */
 
 /* How a line shows an address at its beginning. */
 typedef struct AddressLine {

@@ -10,7 +10,7 @@
 #include "mail/recognise/report.h"
 
 #define PARAGRAPH_LIMIT 600
-#define LEAD_LIMIT 60 /* octets before an address that say whose it is */
+#define LEAD_LIMIT 60 /* bytes before an address that say whose it is */
 
 /* Addresses that stand in reports to be written to. */
 static bool is_contact(Report *report, const char *address, size_t length)
@@ -227,7 +227,7 @@ static bool read_above(Report *report, const char *action)
 
 /* ---- an address behind a label ---- */
 
-#define LABEL_LIMIT 60 /* octets of "Recipient address(es):" */
+#define LABEL_LIMIT 60 /* bytes of "Recipient address(es):" */
 
 /* Behind what may be a label and its colon, or at the end of a line that may be one alone; *length is the label's.
  * NULL: it is too long for one. */

@@ -8,7 +8,7 @@
 #define SHORT_WORD 4
 #define PAIRS 65536
 
-/* Lead octets of scripts that set blanks between words: from 0xc3 (Latin) to 0xd4 (Cyrillic, Armenian). These scripts
+/* Lead bytes of scripts that set blanks between words: from 0xc3 (Latin) to 0xd4 (Cyrillic, Armenian). These scripts
  * have capitals, too. */
 static bool is_lettered(char octet)
 {
@@ -52,7 +52,7 @@ bool words_hold(const char *lower, const Phrase *phrase)
     return one && strstr(lower, phrase->two);
 }
 
-/* Which pairs of octets a text has: what tells at once that it lacks most of the phrases. */
+/* Which pairs of bytes a text has: what tells at once that it lacks most of the phrases. */
 typedef struct Pairs {
     uint64_t bits[PAIRS / 64];
 } Pairs;

@@ -34,7 +34,7 @@ static const char *skip_known(const char *text, const char *prefix, bool *reply,
     }
 }
 
-/* Is every octet on the way to rest plain, so that the rest can stay as raw text? */
+/* Is every byte on the way to rest plain, so that the rest can stay as raw text? */
 static bool is_raw(const char *from, const char *rest)
 {
     for (; from < rest; from++)

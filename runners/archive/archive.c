@@ -20,7 +20,7 @@
 #define BACKOFF_MIN (5 * CLOCK_SECOND)
 #define BACKOFF_MAX (3600 * CLOCK_SECOND)
 
-/* A file's name has 255 octets, and archivers append to it. What is longer keeps its beginning. */
+/* A file's name has 255 bytes, and archivers append to it. What is longer keeps its beginning. */
 
 /* The mail's key when its entry was born again for one archiver. */
 #define KEY_ARCHIVE_KEY "archive_key"

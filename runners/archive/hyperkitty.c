@@ -14,7 +14,7 @@
 #include "base/secret_file.h"
 #include "net/http_client.h"
 
-#define ANSWER_MAX 4096 /* octets of an answer that are read */
+#define ANSWER_MAX 4096 /* bytes of an answer that are read */
 
 /* A server that gave no answer is left alone for four times as long as that took, but at least for so long: or each of
  * the mails that wait would keep the runner for http_timeout, and the other archivers with it. */

@@ -20,7 +20,7 @@
 
 #define OPEN_MAX 64
 #define OPEN_PART 16 /* of the descriptors; each list needs three */
-#define PENDING_MAX (16 * 1024 * 1024) /* octets of one list kept before a flush */
+#define PENDING_MAX (16 * 1024 * 1024) /* bytes of one list kept before a flush */
 #define LOCK_WAIT (5 * CLOCK_SECOND)
 #define LOCK_WAIT_HOLDING (50 * CLOCK_SECOND / 1000)
 

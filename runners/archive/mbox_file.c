@@ -109,7 +109,7 @@ static bool size_of(int fd, off_t *size, GError **error)
     return true;
 }
 
-/* Maps length octets from offset 0 and hashes a range; the map spares a copy of what may be large. */
+/* Maps length bytes from offset 0 and hashes a range; the map spares a copy of what may be large. */
 static bool hash_region(int fd, off_t offset, size_t length, char sha1[MBOX_KEY_LENGTH + 1], GError **error)
 {
     off_t page = offset & ~(off_t)(sysconf(_SC_PAGESIZE) - 1);
@@ -168,7 +168,7 @@ static bool cut(int fd, off_t to, GError **error)
     return size_of(fd, &size, error) && (size <= to || fs_truncate(fd, to, error));
 }
 
-/* Octets whose sync may have failed are taken for written by the kernel. */
+/* Bytes whose sync may have failed are taken for written by the kernel. */
 static bool write_again(MboxFile *file, const Intent *intent, GError **error)
 {
     g_autofree char *text = g_malloc(intent->length + 1);

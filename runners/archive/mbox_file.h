@@ -22,10 +22,10 @@
  *   1  intent written, synced (the first time with the directory: who made the files may have died before that)
  *                                                  (mbox_file_begin)
  *   2  mbox and index appended to, synced together  (mbox_file_append)
- *   3  intent's state octet set to C, not synced    (mbox_file_end)
+ *   3  intent's state byte set to C, not synced    (mbox_file_end)
  *
  * Recovery, whenever the lock is taken and the state is P: the region of the
- * mbox that the intent names is hashed. As recorded: the append is whole, its octets and, with the index cut to INDEX,
+ * mbox that the intent names is hashed. As recorded: the append is whole, its bytes and, with the index cut to INDEX,
  * its lines are written again (a sync of them may have failed). Else it is torn: both
  * files are cut to where the append began and synced before the state is C, but the mbox only if it is the same
  * file and does not reach beyond our own region; whatever another program wrote is
@@ -51,7 +51,7 @@ bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error);
 bool mbox_file_locked(const MboxFile *file);
 
 typedef struct MboxKey {
-    const char *text; /* MBOX_KEY_LENGTH octets */
+    const char *text; /* MBOX_KEY_LENGTH bytes */
     int64_t arrival;
     bool again;       /* it may have been stored since the file was opened */
 } MboxKey;
@@ -61,7 +61,7 @@ bool mbox_file_knows(MboxFile *file, const MboxKey *key, bool *known, GError **e
 
 /* Add a mail, complete with From_ line and the empty line behind it, to the append to come. */
 void mbox_file_add(MboxFile *file, const MboxKey *key, const char *octets, size_t length);
-size_t mbox_file_pending(const MboxFile *file); /* octets */
+size_t mbox_file_pending(const MboxFile *file); /* bytes */
 
 /* The three steps; the caller syncs in between what mbox_file_syncs() adds
  * to the group. A failure in any of them: mbox_file_abandon(). */

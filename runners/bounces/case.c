@@ -11,7 +11,7 @@
 #include "runners/bounces/letters.h"
 #include "runners/keys.h"
 
-#define TEXT_MAX 300   /* octets of a reason that are kept */
+#define TEXT_MAX 300   /* bytes of a reason that are kept */
 #define DAY (86400 * CLOCK_SECOND)
 #define SAME_DAY_MAX 50 /* bounces of a member on a day that are told apart; more are dropped */
 

@@ -10,7 +10,7 @@
 #include "lists/roster.h"
 #include "runners/keys.h"
 
-#define ATTACH_MAX (256 * 1024) /* octets; of larger mails the header is enough */
+#define ATTACH_MAX (256 * 1024) /* bytes; of larger mails the header is enough */
 
 static char *points(int64_t hundredths)
 {

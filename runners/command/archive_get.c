@@ -27,7 +27,7 @@ typedef struct Fetch {
     GArray *places;     /* of MboxPlace: all posts, in order */
     GPtrArray *posts;   /* of GBytes, those that go into the letter */
     int64_t first, last;
-    int64_t large;      /* octets of the first post, where it does not fit */
+    int64_t large;      /* bytes of the first post, where it does not fit */
 } Fetch;
 
 static void fetch_clear(Fetch *fetch)

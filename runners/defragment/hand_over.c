@@ -271,7 +271,7 @@ static void make_trip(Hosts *hosts, PeerHost *host)
 {
     Trip trip = {.hosts = hosts, .host = host, .base = event_base_new()};
     trip.settings = (SmtpSettings){.server = host->name, .helo_name = hosts->own->host,
-                                   .protocol = SMTP_PROTOCOL_LMTP, .chunking = true}; /* no octet is added */
+                                   .protocol = SMTP_PROTOCOL_LMTP, .chunking = true}; /* no byte is added */
     for (SmtpPhase phase = 0; phase < SMTP_PHASES; phase++)
         trip.settings.timeouts[phase] = hosts->timeout;
     struct event *tick = event_new(trip.base, -1, EV_PERSIST, on_tick, &trip);

@@ -257,7 +257,7 @@ static bool is_kept(Part *part, const FragmentSet *set, const FragmentPart *row,
     return !entry || runner_leave(part->own->runner, name.hash, 0, error);
 }
 
-/* D6: with the same octets as one that is there. When that one is lost, this part takes its place. */
+/* D6: with the same bytes as one that is there. When that one is lost, this part takes its place. */
 static bool meet_same(Part *part, const FragmentSet *set, const FragmentPart *row, GError **error)
 {
     bool kept;

@@ -11,7 +11,7 @@
 #include "net/http_client.h"
 
 #define SECRET_PREFIX "whsec_"
-#define ANSWER_MAX 256 /* octets of an answer that are logged */
+#define ANSWER_MAX 256 /* bytes of an answer that are logged */
 
 void hook_free(Hook *hook)
 {

@@ -16,7 +16,7 @@ struct Fragments {
     const Config *config;
     Lists *lists;
     FragmentCount waiting; /* of this host */
-    int64_t since;         /* octets let in since that count */
+    int64_t since;         /* bytes let in since that count */
     int64_t counted_at, count_cost; /* monotonic; microseconds that it took */
 };
 
@@ -59,7 +59,7 @@ static bool refresh(Fragments *fragments, Store *store, GError **error)
     return true;
 }
 
-/* Octets alone are counted here: where too many sets wait, the runner gives up old ones. Sets that were begun may still
+/* Bytes alone are counted here: where too many sets wait, the runner gives up old ones. Sets that were begun may still
  * be completed when no new one may be opened: a quarter of the room is theirs. */
 static bool admit(Fragments *fragments, Store *store, const FragmentOffer *offer, FragmentAnswer *answer,
                   GError **error)

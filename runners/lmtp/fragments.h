@@ -3,7 +3,7 @@
 #pragma once
 /*
  * What the door does with message/partial: whether the list has parts joined,
- * and whether there is room for the part's octets (runners/defragment/README.md, "Limits"). What was let in since the
+ * and whether there is room for the part's bytes (runners/defragment/README.md, "Limits"). What was let in since the
  * index was asked is counted, so that a flood does not slip in while the runner is behind.
  */
 #include <glib.h>

@@ -22,7 +22,7 @@
 #include "runners/lmtp/fragments.h"
 
 #define ERRORS_LIMIT 20
-#define ENTRY_MEMORY 2304 /* octets of an entry that is being stored, besides its texts and the message (measured) */
+#define ENTRY_MEMORY 2304 /* bytes of an entry that is being stored, besides its texts and the message (measured) */
 #define SPACE_TRUST_US (CLOCK_SECOND / 100) /* how old a look at the free space may be */
 #define UNKNOWN "550 5.1.1 There is no such list here"
 #define NOT_HERE "550 5.1.1 This list takes no mail at this address"
@@ -103,7 +103,7 @@ static size_t length_of(const char *text)
     return text ? strlen(text) : 0;
 }
 
-/* Octets of memory that a recipient holds until it is answered: what its address was read into, its entry, whose
+/* Bytes of memory that a recipient holds until it is answered: what its address was read into, its entry, whose
  * metadata names list, sender, recipient, detail and peer, and the address by which a second RCPT of it is found. */
 static size_t memory_for(const LmtpSession *session, const LmtpRecipient *recipient)
 {

@@ -11,8 +11,8 @@
 #include "mail/wire.h"
 
 #define ID_MAX 248                            /* octets of a Message-ID without brackets; RFC 5536, 3.1.3 */
-#define LINE_MOST 998                         /* octets without CRLF; RFC 5536, 2.2 */
-#define NAME_MOST 200                         /* octets of a field's name */
+#define LINE_MOST 998                         /* bytes without CRLF; RFC 5536, 2.2 */
+#define NAME_MOST 200                         /* bytes of a field's name */
 #define FUTURE_MAX (12 * 3600 * CLOCK_SECOND) /* servers refuse an article of tomorrow */
 
 /* Written by news servers, or an order to them that a mail must not give, or for nobody's eyes. */
@@ -126,7 +126,7 @@ static bool keeps_ascii(const char *charset)
     return g_strcmp0(ascii, same) == 0;
 }
 
-/* Return the value in UTF-8, which news servers insist on; g_free(). Its octets are in the charset that the text of the
+/* Return the value in UTF-8, which news servers insist on; g_free(). Its bytes are in the charset that the text of the
  * mail has, or else in the one that most such mail has. */
 static char *in_utf8(const char *value, const char *charset)
 {

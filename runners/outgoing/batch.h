@@ -36,7 +36,7 @@ typedef struct Batch {
     struct Nexthop *nexthop;
     GList link;              /* in its peer */
     size_t count, room;
-    Recipient *recipients;   /* their octets belong to the entry */
+    Recipient *recipients;   /* their bytes belong to the entry */
     uint32_t *fate_of;       /* index into fates, by recipient; NULL until it goes out for the first time */
     GArray *fates;           /* of Fate */
     bool unstarted;          /* nothing was tried, so it is sent again at once */

@@ -71,7 +71,7 @@ void content_address(const Content *content, Recipient *recipient)
 
 /* --- work on what a stranger wrote ---------------------------------------- */
 
-/* Between these two libraries read the octets: should the process die of them, the entry is charged with the crash. A
+/* Between these two libraries read the bytes: should the process die of them, the entry is charged with the crash. A
  * disk that takes no crash count holds up no mail. */
 static void charge(const Batch *batch)
 {
@@ -147,7 +147,7 @@ static void prepare_copy(Content *content, Batch *batch)
     batch->sender = recipient.sender_length > 0 ? g_strndup(recipient.sender, recipient.sender_length) : NULL;
 }
 
-/* --- for servers that take no 8-bit octets ---------------------------------- */
+/* --- for servers that take no 8-bit bytes ---------------------------------- */
 
 /* The message as it was before the pipeline signed it. */
 static GBytes *message_without_signatures(const Content *content)
@@ -164,7 +164,7 @@ static GBytes *message_without_signatures(const Content *content)
     return g_byte_array_free_to_bytes(octets);
 }
 
-/* Octets that were converted, with signatures of what they are now. */
+/* Bytes that were converted, with signatures of what they are now. */
 static SmtpBody *sign_converted(Content *content, GBytes *seven)
 {
     if (!content->sign.signing.domain)

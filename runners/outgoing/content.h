@@ -22,7 +22,7 @@ typedef struct Content {
     bool smtputf8;
     CopyPlan *plan;     /* each recipient has a copy of their own; NULL: all have the same */
     SmtpBody *body;     /* with a plan, the pattern of the copies */
-    SmtpBody *seven;    /* for servers that take no 8-bit octets; NULL: not asked for yet */
+    SmtpBody *seven;    /* for servers that take no 8-bit bytes; NULL: not asked for yet */
     GBytes *message;
     const GPtrArray *keys; /* of DkimKey */
     CopySign sign;      /* how copies that differ, or are converted, are signed */

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "runners/keys.h"
 
-/* Octets of a recipient line, for estimates as long as none was read. */
+/* Bytes of a recipient line, for estimates as long as none was read. */
 #define LINE_ESTIMATE 24
 
 bool delivery_next(Delivery *delivery, Recipient *recipient)

@@ -111,7 +111,7 @@ static bool end_work(Entry *entry, GError **error)
     return entry_end_work(entry, error);
 }
 
-/* Makes a delivery of a claimed entry. The crash count covers what looks into the octets. */
+/* Makes a delivery of a claimed entry. The crash count covers what looks into the bytes. */
 static void adopt(Out *out, Entry *entry, unsigned source)
 {
     g_autoptr(GError) error = NULL;

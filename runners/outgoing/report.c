@@ -36,7 +36,7 @@ static char *print_delays(const Batch *batch)
 typedef struct ReportLine {
     const Fate *fate;
     GString *text;
-    size_t head; /* octets before whom */
+    size_t head; /* bytes before whom */
     char *tail;
 } ReportLine;
 

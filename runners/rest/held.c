@@ -12,7 +12,7 @@
 #include "runners/rest/resources.h"
 #include "store/user.h"
 
-/* Clients take the text for a mail, in which octets over 127 stand encoded, as in Mailman's answers: Postorius shows
+/* Clients take the text for a mail, in which bytes over 127 stand encoded, as in Mailman's answers: Postorius shows
  * others as question marks. */
 static json_t *mail_json(GBytes *message)
 {

@@ -21,7 +21,7 @@
 #define RETRY (5 * MINUTE)
 #define PATIENCE (10 * CLOCK_SECOND) /* for one text */
 #define TURN (30 * CLOCK_SECOND)     /* for all of a run; the others wait for the next */
-#define TEXT_MAX (256 * 1024)        /* octets */
+#define TEXT_MAX (256 * 1024)        /* bytes */
 
 static bool alive(void *data)
 {

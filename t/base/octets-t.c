@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The one octet at any place of any length around the word in which they are looked at. */
+/* The one byte at any place of any length around the word in which they are looked at. */
 static void anywhere(void)
 {
     unsigned char octets[40];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * A list of addresses of any octets: each that is found is valid, is
+ * A list of addresses of any bytes: each that is found is valid, is
  * found again when it is written in brackets, and no list address takes
  * more look-ups than it may.
  */

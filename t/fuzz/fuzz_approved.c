@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* A post of any octets: its password is taken, and no field with one is left; a post without one stays as it is. */
+/* A post of any bytes: its password is taken, and no field with one is left; a post without one stays as it is. */
 #include <string.h>
 
 #include "mail/approved.h"

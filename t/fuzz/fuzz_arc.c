@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* A message of any octets with ARC fields: nobody but the holder of a key makes a chain that passes, and what may be
+/* A message of any bytes with ARC fields: nobody but the holder of a key makes a chain that passes, and what may be
  * sealed and is leaves with one set more. */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* A value of Authentication-Results of any octets: what is read from it and written again reads the same, stands on
+/* A value of Authentication-Results of any bytes: what is read from it and written again reads the same, stands on
  * lines of its own, and is one field. */
 #include <string.h>
 

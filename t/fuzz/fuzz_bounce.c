@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * A mail of any octets: what is returned are addresses, each once, with a status, a
+ * A mail of any bytes: what is returned are addresses, each once, with a status, a
  * reason and a text that are what they should be; a mail of no kind of
  * report has none.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Mail of any octets with commands: each that is read can be answered, and what an answer repeats is short UTF-8. */
+/* Mail of any bytes with commands: each that is read can be answered, and what an answer repeats is short UTF-8. */
 #include <string.h>
 
 #include "lists/options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * A configuration file of any octets: refused with a message a line that names
+ * A configuration file of any bytes: refused with a message a line that names
  * the file, or read; then what it prints is a configuration that prints the same.
  */
 #include <glib/gstdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Any octets as a post for the content filter, with rules that take most out: what it does not change keeps its bytes,
+/* Any bytes as a post for the content filter, with rules that take most out: what it does not change keeps its bytes,
  * and what it makes can be read and filtered again. */
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * An entry file of any octets, read by the code that claims. With an even first octet
+ * An entry file of any bytes, read by the code that claims. With an even first byte
  * the rest is the file as it is. With an odd one the next four are the lengths of
  * metadata and recipient lines, and the file is built around them with right sums, so that
  * what lies behind the sums is reached: it must be taken if and only if its parts are sound.
@@ -89,7 +89,7 @@ static void check_marks(Entry *entry, const char *file)
     require(entry_end_work(entry, NULL));
 }
 
-/* A copy for another entry has the message's octets and those recipients that were to do. */
+/* A copy for another entry has the message's bytes and those recipients that were to do. */
 static void check_copy(Entry *entry)
 {
     g_autoptr(Draft) draft = draft_from_entry("in", entry);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Any octets as HTML: the text that is made of it is text, and text without a sign of HTML comes out as it went in. */
+/* Any bytes as HTML: the text that is made of it is text, and text without a sign of HTML comes out as it went in. */
 #include <string.h>
 
 #include "mail/mime.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Any octets as one post, and cut in two as two: the issue of both forms keeps what t/mail/issue_check.h says. */
+/* Any bytes as one post, and cut in two as two: the issue of both forms keeps what t/mail/issue_check.h says. */
 #include <stdint.h>
 
 #include "t/mail/issue_check.h"

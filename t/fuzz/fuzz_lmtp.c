@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * One LMTP session in memory. The first octet says how the input is cut, the
+ * One LMTP session in memory. The first byte says how the input is cut, the
  * second what the owner answers; the rest is what the client sends. Besides what
  * the sanitizers see: no reply holds a stray line end, no memory is left
  * accounted, and content that was accepted holds no lone dot between

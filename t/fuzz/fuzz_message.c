@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * A message of any octets: unedited it is the same, edited and edited back
+ * A message of any bytes: unedited it is the same, edited and edited back
  * too; what was added is in the header for a reader who starts anew; the body
  * never changes; every value and every Subject can be read and written; a
  * header and a footer leave the body whole.

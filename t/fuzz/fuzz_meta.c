@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Metadata of any octets: refused, or an object that prints as one line,
+ * Metadata of any bytes: refused, or an object that prints as one line,
  * which reads back as the same object; and any value can be set and read.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* A moderator's answer of any octets: few decisions; ranges go forward, reasons are UTF-8, a mistake has no reason. */
+/* A moderator's answer of any bytes: few decisions; ranges go forward, reasons are UTF-8, a mistake has no reason. */
 #include <string.h>
 
 #include "lists/moderate.h"

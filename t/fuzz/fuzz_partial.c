@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Any octets as a part: what is read of it is within its bounds; enclosed whole or cut in two, the joined message is
- * the same, its body is the end of what was enclosed, and its header is one to the last octet.
+ * Any bytes as a part: what is read of it is within its bounds; enclosed whole or cut in two, the joined message is
+ * the same, its body is the end of what was enclosed, and its header is one to the last byte.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Requests of any octets into the whole REST interface, over a real database: each is answered once, with JSON that can
+ * Requests of any bytes into the whole REST interface, over a real database: each is answered once, with JSON that can
  * be read, and never with a fault of ours. "POST /3.1/lists?a=b", a line with the type of the body or empty, the body.
  */
 #include <jansson.h>

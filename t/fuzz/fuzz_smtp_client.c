@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * The SMTP client with flights of several transactions, against any stream of replies. Octet 0 of the input says what
- * kind of client, octet 1 how many transactions and recipients, octet 2 how long the pieces are in which the rest
+ * The SMTP client with flights of several transactions, against any stream of replies. Byte 0 of the input says what
+ * kind of client, byte 1 how many transactions and recipients, byte 2 how long the pieces are in which the rest
  * arrives; a NUL ends a piece too.
  *
  * What the client wrote is then read again beside the replies, the next reply to the next command: each recipient has
@@ -57,7 +57,7 @@ typedef struct World {
 } World;
 
 static struct event_base *base;
-static SmtpBody *bodies[BODIES]; /* plain, to be rewritten, large, with octets above 127 */
+static SmtpBody *bodies[BODIES]; /* plain, to be rewritten, large, with bytes above 127 */
 
 /* --- the owner ---------------------------------------------------------- */
 

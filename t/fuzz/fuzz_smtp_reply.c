@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * A stream of SMTP replies, read whole and octet by octet: both must see the
+ * A stream of SMTP replies, read whole and byte by byte: both must see the
  * same replies, and what they keep must be fit for a log line.
  */
 #include <string.h>

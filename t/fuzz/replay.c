@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /*
  * Runs a fuzz target without a fuzzer, as a test: over a set of awkward
- * seeds, each also cut and with octets changed (always the same way), and
+ * seeds, each also cut and with bytes changed (always the same way), and
  * over files named on the command line.
  */
 #include <glib.h>

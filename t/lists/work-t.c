@@ -625,7 +625,7 @@ static void test_old_rows(World *world, const void *data)
     place_close(&place);
 }
 
-/* What a runner kept comes again, octet for octet, and nobody else stores it. */
+/* What a runner kept comes again, byte for byte, and nobody else stores it. */
 static void test_recall(World *world, const void *data)
 {
     GError *error = NULL;

@@ -206,7 +206,7 @@ static void test_dns(void)
     answer = NAMES_FOUND;
 }
 
-/* Seal the mail for the first time, with results of about so many octets. */
+/* Seal the mail for the first time, with results of about so many bytes. */
 static char *seal_with(const DkimKey *key, const char *mail, size_t length)
 {
     g_autoptr(GError) error = NULL;

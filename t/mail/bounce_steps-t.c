@@ -7,7 +7,7 @@
 #include "mail/bounce.h"
 #include "t/mail/steps.h"
 
-#define SMALLEST 4096 /* octets of what is repeated */
+#define SMALLEST 4096 /* bytes of what is repeated */
 #define LARGEST 16384
 #define GROWTH 2.5
 #define WORDS "errors from failure notice: undeliverable mail, delivery status"

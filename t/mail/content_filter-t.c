@@ -292,7 +292,7 @@ static void test_html(void)
     g_assert_true(g_bytes_equal(same, octets));
 }
 
-/* A NUL octet ends no text. */
+/* A NUL byte ends no text. */
 static void test_html_with_nul(void)
 {
     static const char mail[] = HEADER "Content-Type: text/html\r\n\r\n<p>before\0</p><p>be\0hind</p>\r\n";

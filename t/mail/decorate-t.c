@@ -111,7 +111,7 @@ static void test_sums(void)
     g_assert_null(strstr(wrapped, "lines"));
 }
 
-/* What cannot be joined stands in a part of its own; the first part is what was sent, octet for octet. */
+/* What cannot be joined stands in a part of its own; the first part is what was sent, byte for byte. */
 static void assert_wrapped(const char *fields, const char *body, const char *footer)
 {
     g_autofree char *mail = g_strconcat("A: b\r\n", fields, "\r\n", body, NULL);

@@ -41,7 +41,7 @@ static inline GString *issue_check_compose(IssueForm form, GBytes *const *posts,
     return text;
 }
 
-/* Each post is there octet for octet, in its place, and the boundaries are where a reader looks for them. */
+/* Each post is there byte for byte, in its place, and the boundaries are where a reader looks for them. */
 static inline void issue_check_mime(GBytes *const *posts, size_t count)
 {
     g_autoptr(GString) text = issue_check_compose(ISSUE_MIME, posts, count);

@@ -133,7 +133,7 @@ static void test_cut(void)
     g_assert_nonnull(find(head, "Subject: x\r\n\r\n--"));
     g_assert_null(find(head, "one"));
     g_assert_nonnull(find(head, "Content-Description: the first 12 of 31 octets\r\n"));
-    /* One line that is longer than there may be octets. */
+    /* One line that is longer than there may be bytes. */
     g_autoptr(GBytes) line = composed("Subject: x\r\n\r\n0123456789012345678901234567890123456789", 40);
     g_assert_nonnull(find(line, "\r\n\r\n01234567890123456789012345\r\n--"));
 }

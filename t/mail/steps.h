@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Counts the work of a program in steps, which are the same in each run, however busy the machine is. A step is a block
- * of code without a branch, in the sources that are compiled with -fsanitize-coverage=trace-pc, and an octet that one
+ * of code without a branch, in the sources that are compiled with -fsanitize-coverage=trace-pc, and a byte that one
  * of the functions looks at or copies for them that the make fragment names to the linker (--wrap).
  */
 #include <stdint.h>

@@ -9,10 +9,10 @@
 
 #include "t/doubling.h"
 
-#define ROOM 1000 /* octets of output that wait before the protocol reads no further */
+#define ROOM 1000 /* bytes of output that wait before the protocol reads no further */
 
-/* A protocol whose commands are single octets: '.' gets a long reply at once, 'w' gets one later (nothing else is read
- * until then), 'q' ends. The peer's octets are in the socket before the loop begins. */
+/* A protocol whose commands are single bytes: '.' gets a long reply at once, 'w' gets one later (nothing else is read
+ * until then), 'q' ends. The peer's bytes are in the socket before the loop begins. */
 typedef struct World {
     struct event_base *base;
     GString *output;
@@ -125,7 +125,7 @@ static unsigned serve(World *world, int64_t idle_us)
 }
 
 /* The protocol stops reading when much output waits: when that is sent, what came with it has its turn, though no
- * further octet comes. */
+ * further byte comes. */
 static void goes_on_after_output(void)
 {
     World *world = world_new();

@@ -12,7 +12,7 @@ typedef struct World {
     LmtpServer *server;
     LmtpSession *session;
     GString *rest;
-    GString *log;     /* one line a message: sender, recipients, octets */
+    GString *log;     /* one line a message: sender, recipients, bytes */
     bool hold;        /* answer later */
     LmtpTransaction *held;
     bool refuse_content;
@@ -418,7 +418,7 @@ static void test_limits(void)
         feed(other, one, strlen(one), step);
         expect(other, "500 5.5.2|250 2.0.0");
     }
-    g_autofree char *exact = g_strconcat("NOOP ", padding + 13, "\r\n", NULL); /* 64 octets */
+    g_autofree char *exact = g_strconcat("NOOP ", padding + 13, "\r\n", NULL); /* 64 bytes */
     talk(world, exact, "250 2.0.0");
 }
 
@@ -534,7 +534,7 @@ static void test_bdat(void)
     say(world, "MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nRCPT TO:<b@x>\r\nBDAT 4\r\na\r\n.BDAT 2\r\n\r\nBDAT 0 LAST\r\n");
     expect(world, "250 2.1.0|250 2.1.5|250 2.1.5|250 2.0.0|250 2.0.0|250 2.0.0|250 2.0.0");
     stored(world, "<s@x> a@x b@x: a\r\n.\r\n\n");
-    /* no recipient: the octets are read past, and are no commands */
+    /* no recipient: the bytes are read past, and are no commands */
     talk(world, "MAIL FROM:<s@x>\r\nBDAT 6 LAST\r\nQUIT\r\nRSET\r\n", "250 2.1.0|503 5.5.1|250 2.0.0");
     talk(world, "BDAT 6\r\nQUIT\r\nMAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nBDAT 1 last\r\nx",
          "503 5.5.1|250 2.1.0|250 2.1.5|250 2.0.0");

@@ -5,9 +5,9 @@
  * For the tests of the SMTP client: a peer that follows a script, in a thread
  * of its own, and an owner that writes down what it is told. Each line of the script is one of
  *   < TEXT    this line must come
- *   = TEXT    these octets must come (no line end)
+ *   = TEXT    these bytes must come (no line end)
  *   > TEXT    say this line
- *   + TEXT    say these octets
+ *   + TEXT    say these bytes
  *   tls       be the server of a TLS handshake, which must succeed
  *   tls fails be one that must not
  *   accept    close, and take the next connection

@@ -110,7 +110,7 @@ static void copies(void)
     assert_same_as_whole(large, 1000, 1200);
 }
 
-/* A copy says whether it has octets over 127, wherever they stand. */
+/* A copy says whether it has bytes over 127, wherever they stand. */
 static void copies_8bit(void)
 {
     const size_t cut = 1;
@@ -139,7 +139,7 @@ static void counts(void)
     }
 }
 
-/* The octets stay alive as long as a connection still sends them. */
+/* The bytes stay alive as long as a connection still sends them. */
 static void outlives(void)
 {
     struct evbuffer *out = evbuffer_new();

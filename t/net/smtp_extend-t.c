@@ -511,7 +511,7 @@ static void no_pipelining(void)
                  "0 sent 2.0.0 250\n1 sent 2.0.0 250\ndone\nclosed sent \n");
 }
 
-/* A reply that comes octet by octet is no progress before it is whole. */
+/* A reply that comes byte by byte is no progress before it is whole. */
 static gpointer dribble(gpointer data)
 {
     Peer *peer = data;

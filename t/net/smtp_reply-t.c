@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Feeds all of text in pieces of the given size; returns the state after the
- * first whole reply and the octets taken by it. */
+ * first whole reply and the bytes taken by it. */
 static SmtpReplyState feed(SmtpReply *reply, const char *text, size_t length, size_t piece, size_t *taken)
 {
     *taken = 0;

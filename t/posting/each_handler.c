@@ -4,8 +4,8 @@
  * Runs mails through each handler alone and through all together, on a list whose settings give each something to do.
  * For t/e2e/test_handlers.py, which judges what comes out.
  *
- * Reads mails from the standard input, each as its length (32 bits, as the machine has them) and its octets. For each
- * mail it writes, for every variant that changed it, the variant's name, a NUL, the length and the octets; then a NUL.
+ * Reads mails from the standard input, each as its length (32 bits, as the machine has them) and its bytes. For each
+ * mail it writes, for every variant that changed it, the variant's name, a NUL, the length and the bytes; then a NUL.
  */
 #include <stdio.h>
 

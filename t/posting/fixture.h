@@ -58,7 +58,7 @@ static inline void bench_tear_down(Bench *bench, gconstpointer data)
     g_free(bench->path);
 }
 
-/* A fresh post of these octets from anne@example.org. */
+/* A fresh post of these bytes from anne@example.org. */
 static inline Post *bench_post_bytes(Bench *bench, GBytes *octets)
 {
     bench_clear_post(bench);

@@ -12,7 +12,7 @@
 
 #define RECIPIENTS 50
 
-static size_t hashed; /* octets */
+static size_t hashed; /* bytes */
 static bool judges_sizes;
 
 int EVP_DigestUpdate(EVP_MD_CTX *sum, const void *octets, size_t length)

@@ -150,7 +150,7 @@ static bool fails(const char *call, int fd, const char *name, unsigned possible)
     return error > 0;
 }
 
-/* How many octets a call may take; 0 with errno set when it fails. */
+/* How many bytes a call may take; 0 with errno set when it fails. */
 static size_t may_take(const char *call, int fd, size_t length, unsigned possible)
 {
     int error = next_error(call, fd, NULL, length > 1 ? possible | BIT(SHORT) : possible);

@@ -150,7 +150,7 @@ static char *spool_file(const char *queue, const char *name, const char *suffix)
     return g_strdup_printf("%s/%s/%s%s", faultworld.spool_path, queue, name, suffix);
 }
 
-/* Changes an octet, counted from the end when at is negative. */
+/* Changes a byte, counted from the end when at is negative. */
 static void spoil(const char *path, off_t at, char octet)
 {
     auto_fd fd = open(path, O_RDWR | O_CLOEXEC);

@@ -32,7 +32,7 @@ extern const Plan fault_plans[FAULT_MESSAGES];
 
 Draft *fault_message_draft(int number);
 
-/* Which message this is, octet for octet; -1: none. */
+/* Which message this is, byte for byte; -1: none. */
 int fault_number_of(GBytes *octets);
 int fault_entry_number(Entry *entry);
 bool fault_is_poison(Entry *entry);
@@ -47,5 +47,5 @@ unsigned faultworld_work(Spool *spool, const char *queue);
 /* Calls visit with everything below path, directories after what they hold. */
 void faultworld_walk(const char *path, void (*visit)(const char *path, bool directory));
 
-/* Whether a file of these octets was there when a phase was prepared. */
+/* Whether a file of these bytes was there when a phase was prepared. */
 bool faultworld_was_there(GBytes *octets);

@@ -54,7 +54,7 @@ static void test_room_for_one(LmtpRig *rig, gconstpointer data)
     rig_stop(rig);
 }
 
-/* The most memory that the runner ever had, in octets. */
+/* The most memory that the runner ever had, in bytes. */
 static size_t peak(const LmtpRig *rig)
 {
     g_autofree char *path = g_strdup_printf("/proc/%d/status", (int)rig->pid), *text = NULL;

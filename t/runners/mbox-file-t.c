@@ -166,7 +166,7 @@ static void test_torn(Place *place, gconstpointer data)
     g_assert_cmpuint(deaths, >=, 6);
 }
 
-/* The sync of the mbox fails, once; then the disk takes for written what it has not: only octets that are written anew
+/* The sync of the mbox fails, once; then the disk takes for written what it has not: only bytes that are written anew
  * reach it. */
 typedef struct Forgetful {
     bool failed, unwritten, trusted;
@@ -279,7 +279,7 @@ static void test_removed(Place *place, gconstpointer data)
     g_assert_cmpuint(count_of(text, "From a@b"), ==, 3);
 }
 
-/* Octets that this process has read from files so far. */
+/* Bytes that this process has read from files so far. */
 static size_t octets_read(void)
 {
     g_autofree char *text = NULL;

@@ -479,7 +479,7 @@ static void end_by_fault(Test *test, FsHook *calls)
 static int refuse_decision(const FsEvent *event, void *data)
 {
     (void)data;
-    return event->call == FS_PWRITE && event->length > 1 ? EIO : 0; /* the crash count is one octet */
+    return event->call == FS_PWRITE && event->length > 1 ? EIO : 0; /* the crash count is one byte */
 }
 
 static int refuse_unlink(const FsEvent *event, void *data)

@@ -132,7 +132,7 @@ static void test_create_refused(Fixture *fixture, const void *data)
     assert_failed(FAIL_NEVER, error);
 }
 
-/* Every address of a list fits into 64 octets and leads to it, and to no other. */
+/* Every address of a list fits into 64 bytes and leads to it, and to no other. */
 static void test_short(Fixture *fixture, const void *data)
 {
     GError *error = NULL;

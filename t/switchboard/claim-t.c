@@ -77,7 +77,7 @@ static void test_in_steps(Fixture *fixture, gconstpointer data)
         g_free(names[i]);
 }
 
-/* Octets that change, or are cut off, after the file was opened. */
+/* Bytes that change, or are cut off, after the file was opened. */
 static void test_in_steps_damaged(Fixture *fixture, gconstpointer data)
 {
     g_autofree char *cut = fixture_store(fixture, "in", "cut");
@@ -244,7 +244,7 @@ static void test_preserve(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
 }
 
-/* T11: whole, octet for octet, and the entries behind it go on. */
+/* T11: whole, byte for byte, and the entries behind it go on. */
 static void test_damage(Fixture *fixture, gconstpointer data)
 {
     g_autofree char *bad = fixture_store(fixture, "in", "to be damaged");

@@ -9,9 +9,9 @@
  *   - of each directory, the entry operations not yet synced reached the disk up to
  *     any one of them, in order; directories are independent of each other. Of one directory at a time
  *     also in other orders, but that the operations of one file, or on one name, follow each other: in all that are
- *     possible where these are few, else one operation overtakes others. (All files have their old octets then, or all
+ *     possible where these are few, else one operation overtakes others. (All files have their old bytes then, or all
  *     their new ones.)
- *   - of each file's octets not yet synced, any sectors (512 octets) reached
+ *   - of each file's bytes not yet synced, any sectors (512 bytes) reached
  *     the disk, and the file's length may be any between at a sector's border; where it was cut on the way, what was
  *     behind that may be gone
  *   - what was synced is there

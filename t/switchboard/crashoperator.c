@@ -423,7 +423,7 @@ void crashoperator_leftovers_unlinked(CrashWorld *world)
     unlink_first(world, 5);
 }
 
-/* A message one octet of which goes bad. */
+/* A message one byte of which goes bad. */
 static EntryName store_damaged(CrashWorld *world)
 {
     crashworld_store(world, (const int[]){5}, 1);

@@ -206,7 +206,7 @@ void crashscript_sweep(CrashWorld *world)
     work(world, "in", HALF_0);
 }
 
-/* One octet of a message that waits goes bad. */
+/* One byte of a message that waits goes bad. */
 static void meet_damage(CrashWorld *world, int fail_in)
 {
     store(world, 5, -1);

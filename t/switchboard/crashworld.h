@@ -42,7 +42,7 @@ typedef struct CrashWorld {
     GPtrArray *entries; /* of Entry: the batch; one that was put back is not looked at again */
     uint8_t delivered[CRASH_RECIPIENTS], put_off[CRASH_RECIPIENTS];
     unsigned preserved;
-    GBytes *damaged; /* octets of the message that was damaged */
+    GBytes *damaged; /* bytes of the message that was damaged */
     /* A runner of out and retry until nothing is in hand, other than the one below; false when the process must end. */
     bool (*serve_out)(struct CrashWorld *world, Slice slice, unsigned *worked);
     /* What is made of a state, and what is said of that: these below, or another world's. */
@@ -62,7 +62,7 @@ void crashworld_restart(CrashWorld *world);
 /* For scripts. Messages are stored as one group; recipients of the plan
  * have numbers of their own, whatever the message. */
 void crashworld_store(CrashWorld *world, const int *messages, size_t count);
-void crashworld_damage(CrashWorld *world); /* one octet of what was stored last goes bad */
+void crashworld_damage(CrashWorld *world); /* one byte of what was stored last goes bad */
 bool crashworld_try_store(CrashWorld *world, int message, bool once); /* promises nothing */
 Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice);
 

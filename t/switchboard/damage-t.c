@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Damage, to every kind of entry as it is really made: cut at every octet,
+ * Damage, to every kind of entry as it is really made: cut at every byte,
  * every bit flipped. A runner that meets it goes on, tells the damage once, keeps the
- * file octet for octet in corrupt, and never hands out a wrong octet (T11).
+ * file byte for byte in corrupt, and never hands out a wrong byte (T11).
  */
 #include <fcntl.h>
 #include <string.h>
@@ -238,7 +238,7 @@ static void test_sample(Fixture *fixture, gconstpointer data)
 }
 
 /* The state of a recipient is in no sum, for it changes in place. No single bit makes one
- * state of another; what does more to that very octet cannot be known. */
+ * state of another; what does more to that very byte cannot be known. */
 static void test_states(void)
 {
     static const char states[] = {RECIPIENT_TODO, RECIPIENT_DONE, RECIPIENT_BOUNCED};

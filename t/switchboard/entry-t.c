@@ -152,7 +152,7 @@ static bool opens(Fixture *fixture, const char *file, const char *octets, size_t
 }
 
 /* Cut anywhere, or with any bit flipped, an entry is refused: save the crash
- * digit and state octets that stay valid ones, which may change by design. */
+ * digit and state bytes that stay valid ones, which may change by design. */
 static void test_damage(Fixture *fixture, gconstpointer data)
 {
     Draft *draft = fixture_draft("out", "t", "a message");

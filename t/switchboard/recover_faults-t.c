@@ -67,12 +67,12 @@ static void disk_end(Disk *disk)
     g_clear_pointer(&disk->dirty, g_hash_table_unref);
 }
 
-/* Octets of files of in, as the kernel has them: a sync that fails tells so once, and leaves them clean. A later one
+/* Bytes of files of in, as the kernel has them: a sync that fails tells so once, and leaves them clean. A later one
  * succeeds, and writes none of them. */
 typedef enum Octet { OCTET_ON_DISK, OCTET_WRITTEN, OCTET_LOST } Octet;
 
 typedef struct Lossy {
-    GHashTable *files; /* inode -> GByteArray of Octet */
+    GHashTable *files; /* inode -> GByteArray of Byte */
     int syncs;         /* until one fails, of a file of in; -1: none does */
     bool keeps;        /* what is to be unlinked, as if the process had been killed before that */
     unsigned failed, sound;
@@ -275,7 +275,7 @@ static void test_stray_goes(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(report.strays, ==, CHILDREN);
 }
 
-/* The parent's octets cannot be read: it is set aside, and nobody knows whether it was decided. */
+/* The parent's bytes cannot be read: it is set aside, and nobody knows whether it was decided. */
 static void set_unread_aside(Fixture *fixture)
 {
     for (int thorough = 0; thorough < 2; thorough++) {

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A disk that does not give its octets: while it is true, each pread() of the program fails with EIO.
+ * A disk that does not give its bytes: while it is true, each pread() of the program fails with EIO.
  */
 #include <stdbool.h>
 

@@ -14,7 +14,7 @@
  *
  * With LOG every write, flush and mark is recorded in order, so that the disk can be
  * rebuilt as any cut would have left it (t/bench/blockreplay). A record is a type (1 write, 2 flush,
- * 3 mark), an offset and a length as 64-bit words of this machine, and the octets.
+ * 3 mark), an offset and a length as 64-bit words of this machine, and the bytes.
  *
  * The loop device over `disk` turns each barrier of the file system into an fsync here,
  * and waits for each write before the file system learns that it is done: one request

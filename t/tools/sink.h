@@ -13,7 +13,7 @@
  *   match   rcpt and mail: the address must match; other stages: any recipient
  *           of the transaction; dot in LMTP: the one that the reply is for
  *   ACTION  a reply ("450 4.2.1 busy"; a 421 closes the connection after it), close, stall,
- *           reset (close with RST), half-close (end the sending side, go on reading), garbage (octets that
+ *           reset (close with RST), half-close (end the sending side, go on reading), garbage (bytes that
  *           are no SMTP, NUL among them), endless (a reply that never ends)
  * The first fault whose conditions hold is taken. At dot, whatever is not a reply
  * comes after the message was kept: it was received, the client never learns it.
@@ -57,8 +57,8 @@ typedef struct Sink {
     GPtrArray *faults; /* of SinkFault */
     SinkStats stats;
     int latency_ms;    /* before each group of replies */
-    int slow_read;     /* octets read a second; 0: as fast as it goes */
-    int dribble;       /* replies leave octet by octet */
+    int slow_read;     /* bytes read a second; 0: as fast as it goes */
+    int dribble;       /* replies leave byte by byte */
     bool lmtp;
     char **offers;     /* further lines of EHLO */
     char **without;    /* keywords that are left out of it */

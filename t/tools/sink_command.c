@@ -338,7 +338,7 @@ static void end_chunk(Session *session)
         SAY(session, "250 2.0.0 ok\r\n");
 }
 
-/* A chunk that is refused is read all the same: its octets are on their way. */
+/* A chunk that is refused is read all the same: its bytes are on their way. */
 static void on_bdat(Session *session, const char *line, size_t length)
 {
     g_autofree char *text = g_strndup(line, length);

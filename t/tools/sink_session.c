@@ -25,7 +25,7 @@ static void session_free(Session *session)
     g_free(session);
 }
 
-/* The octets that begin at at and were used; 0: more must come. */
+/* The bytes that begin at at and were used; 0: more must come. */
 static size_t step(Session *session, const char *at, const char *end)
 {
     if (session->state == STATE_CHUNK) {

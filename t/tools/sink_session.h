@@ -12,7 +12,7 @@ typedef enum State {
     STATE_COMMAND,
     STATE_AUTH,    /* a line of AUTH is awaited */
     STATE_DATA,
-    STATE_CHUNK,   /* octets of BDAT */
+    STATE_CHUNK,   /* bytes of BDAT */
     STATE_HANDSHAKE,
     STATE_STALLED,
     STATE_CLOSING,
@@ -36,8 +36,8 @@ typedef struct Session {
     GString *recipients, *message;
     unsigned count;
     uint64_t octets;
-    bool inside_line; /* the last octets of DATA did not end a line */
-    uint64_t chunk;   /* octets of it still to come */
+    bool inside_line; /* the last bytes of DATA did not end a line */
+    uint64_t chunk;   /* bytes of it still to come */
     bool last, skipped; /* chunk: it is the last; it is read and forgotten */
     const char *verb;
     unsigned auth_step; /* of AUTH LOGIN */

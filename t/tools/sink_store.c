@@ -52,7 +52,7 @@ static void write_file(const char *path, const char *head, const GString *messag
         die("cannot rename", aside);
 }
 
-/* An address may hold any octet; JSON may not. */
+/* An address may hold any byte; JSON may not. */
 static json_t *text(const char *octets, size_t length)
 {
     g_autofree char *valid = g_utf8_make_valid(octets, (gssize)length);

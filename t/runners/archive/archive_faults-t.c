@@ -3,7 +3,7 @@
 /*
  * System calls of the archive runner fail while it stores posts in a maildir and an mbox: one call, or a row of them,
  * as on a disk that is full for a while. Posts that come again share their batches with fresh ones. When all works
- * again, each mailbox holds each post once, octet for octet, and nothing else.
+ * again, each mailbox holds each post once, byte for byte, and nothing else.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -173,7 +173,7 @@ static Life live(const FaultPlan *plan)
 
 /* ---- what is there in the end ---- */
 
-/* Takes off the posts with which the octets begin, counts them, and returns the rest. Between two of an mbox there is a
+/* Takes off the posts with which the bytes begin, counts them, and returns the rest. Between two of an mbox there is a
  * From_ line. */
 static const char *count_posts(const char *octets, bool mbox, unsigned *counts)
 {

@@ -4,7 +4,7 @@
 /*
  * The archive runner in the world of crash states (t/switchboard/crashproof.h): posts that lie in archive, the runner's
  * own code (archive.c with maildir.c or mbox.c) that brings them into mailboxes under SPOOL/box, and a judge that reads
- * these by their format. Each post that was taken must be there once, octet for octet, and nothing else that a reader
+ * these by their format. Each post that was taken must be there once, byte for byte, and nothing else that a reader
  * would see; nothing must be left in the queue.
  */
 #include "t/switchboard/crashworld.h"

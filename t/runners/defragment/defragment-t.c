@@ -372,7 +372,7 @@ static void test_limit_undone(Bench *bench, gconstpointer data)
     bench_assert_waiting(bench, 1, DAY, 2 * DAY);
 }
 
-/* Octets are another matter: nothing is given up for them. */
+/* Bytes are another matter: nothing is given up for them. */
 static void test_limit_of_octets(Bench *bench, gconstpointer data)
 {
     g_autofree char *large = g_strnfill(1200000, 'x');

@@ -115,7 +115,7 @@ static void test_octets(void)
     g_assert_true(length > 11 && memcmp(octets + length - 10, "\r\n\r\na\r\nb\r\n", 10) == 0);
 }
 
-/* Each line has at most 998 octets and some text, and unfolded they are what they were, but for a blank where there was
+/* Each line has at most 998 bytes and some text, and unfolded they are what they were, but for a blank where there was
  * none to break the line at. */
 static void test_long_lines(void)
 {

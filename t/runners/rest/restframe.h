@@ -30,7 +30,7 @@ struct HttpCall {
     unsigned answers;
     int status;
     char *media;     /* NULL: no body */
-    GString *text;   /* its octets */
+    GString *text;   /* its bytes */
     GString *fields; /* "Allow: GET\nETag: ...\n" */
 };
 
