@@ -22,7 +22,7 @@ typedef struct AutorespondMail {
     const char *entry;      /* "in:4cd1...", as its effect is recorded: should it come again, it is answered again */
 } AutorespondMail;
 
-/* What the list wants done with such mail. */
+/* Return the automatic answer that the list's settings choose for mail to this address. */
 Autorespond autorespond_action(const List *list, AutorespondTo to);
 
 /* Answers the mail, if the list wants that and its sender got no such answer in the grace period, nor too many letters

@@ -5,7 +5,7 @@
 #include "lists/subscription.h"
 #include "lists/work.h"
 
-/* What brings a token. */
+/* The way by which a token came. */
 typedef enum Consent {
     CONSENT_ANSWER, /* an answer to the letter, whatever it says: a program may have written it */
     CONSENT_SAID,   /* words to confirm, which nobody but a person writes */

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Who brings unknown tokens again and again guesses. After GUESSES_OF_ADDRESS unknown ones within an hour from one
- * mailbox, or GUESSES_OF_HOST from one network, a mail's token counts only when it comes from the address that it was
- * sent to: so nobody finds another's, and nobody can lock another out by writing in his name.
+ * Limit the guessing of tokens. After GUESSES_OF_ADDRESS unknown ones within an hour from one mailbox, or
+ * GUESSES_OF_HOST from one network, a mail's token counts only when it comes from the address that it was sent to: so
+ * nobody finds another's, and nobody can lock another out by writing in his name.
  */
 #include "lists/work.h"
 

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What people are told of held posts: the author that the post waits, and the moderators, who get a letter each. Such a
+ * Tell people of held posts: the author learns that the post waits, and each moderator gets a letter. A moderator's
  * letter has the start of the post and a ticket (store/ticket.h): to answer it is to decide (lists/moderate.h).
  *
  * The first post that is held on a list is told at once. What is held within [site] held_notice_interval after that is

@@ -5,7 +5,7 @@
 #include "lists/subscription.h"
 #include "lists/work.h"
 
-/* Who is to become a member. */
+/* The person who is to become a member. */
 typedef struct Joiner {
     const char *address;
     const char *name; /* for people; NULL: not known */

@@ -17,7 +17,7 @@
 #include "mail/template.h"
 #include "store/store.h"
 
-/* Who writes, to whom, about what; all borrowed but recipients. */
+/* The sender, the recipients and the subject of a letter. All is borrowed except recipients. */
 typedef struct ListLetter {
     const char *template;
     const TemplateValue *values; /* besides those of template_common (lists/template_name.h); the last has no name;

@@ -18,7 +18,7 @@ bool list_move(Work *work, const char *list_id, const char *address, GError **er
  * list_make(). */
 List *list_copy(Work *work, const List *from, const char *address, bool members, GError **error);
 
-/* What goes with a list. */
+/* The things that are removed together with a list. */
 typedef struct ListContents {
     int64_t members, owners; /* owners: with moderators */
     int64_t held, requests;

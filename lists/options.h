@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What members set for themselves on a list, in words that are the same by mail and in the shell:
+ * Read and change the options that members set for themselves on a list, in words that are the same by mail and in the
+ * shell:
  *
  *   delivery on | off           mail comes, or not
  *   digest off | plain | mime | summary
@@ -40,7 +41,8 @@ char *options_text(const MemberOptions *options);
  * *options, which the caller clears in any case. FAIL_NEVER as above; also for none at all. */
 bool options_read(MemberOptions *options, const char *text, GError **error);
 
-/* What is set on the member now, all options, one a line behind prefix; g_free(). NULL: the store failed. */
+/* Return all options of the member as they are now, one a line, each behind prefix; g_free(). Return NULL when the
+ * store failed. */
 char *options_of(Store *store, const Member *member, const char *prefix, GError **error);
 
 /* Can members of the list set this? FAIL_NEVER: it has no such topic; the message names those that it has. */

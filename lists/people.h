@@ -12,7 +12,7 @@
 
 #include "lists/work.h"
 
-/* What is known of a user besides addresses. NULL and -1: it stays as it is, or there is none yet. */
+/* The data of a user besides addresses. NULL and -1 mean that a value stays as it is, or that there is none yet. */
 typedef struct PersonChange {
     const char *display_name; /* "": none */
     const char *password;     /* in clear; "": none */

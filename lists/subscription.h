@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What becomes of a request: the answer of join_ask(), leave_ask(), change_address_ask(), options_ask(),
+ * The result of a request, which is the answer of join_ask(), leave_ask(), change_address_ask(), options_ask(),
  * confirm_token() and request_decide().
  */
 #include <glib.h>

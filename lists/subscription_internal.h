@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the use cases of joining, leaving and changing share. For this folder only. */
+/* Declarations that the use cases of joining, leaving and changing share. For this folder only. */
 #include "lists/letter.h"
 #include "lists/subscription.h"
 #include "lists/work.h"

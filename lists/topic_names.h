@@ -15,7 +15,7 @@
  * quotation mark is missing. */
 char **topic_names_read(const char *text, GError **error);
 
-/* What topic_names_read() reads as these names; g_free(). */
+/* Return the text that topic_names_read() reads as these names; g_free(). */
 char *topic_names_text(char **names);
 
 /* Puts the list's own spelling in place of each name, and leaves out what is named twice. FAIL_NEVER: the list has no

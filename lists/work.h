@@ -20,7 +20,7 @@
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"
 
-/* What letters and requests need to know of the site. */
+/* The settings of the site that letters and requests need. */
 typedef struct WorkSite {
     const char *site_owner, *hostname;
     const char *templates;          /* the site's folder of templates */
@@ -45,7 +45,7 @@ void work_site_init(WorkSite *site, const Config *config);
 typedef enum ActorRole { ACTOR_OPERATOR, ACTOR_OWNER, ACTOR_MODERATOR, ACTOR_MEMBER, ACTOR_ADDRESS } ActorRole;
 typedef enum ActorDoor { DOOR_MAIL, DOOR_REST, DOOR_PAGE, DOOR_SHELL, DOOR_TIMER } ActorDoor;
 
-/* Who asks. */
+/* The person or program that asks. */
 typedef struct Actor {
     ActorRole role;
     const char *address; /* NULL: none is known */

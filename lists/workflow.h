@@ -7,7 +7,7 @@
  */
 #include "store/list.h"
 
-/* What is known about a request; they are combined with |. */
+/* The facts that are known about a request; they are combined with |. */
 typedef enum WorkflowFact {
     FACT_VERIFIED = 1,  /* the address is the person's own: it was confirmed once */
     FACT_CONFIRMED = 2, /* the person wants this, now */
