@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What a mail to a -bounces address says: which recipients failed, how and
- * why. It reads machine-readable reports (RFC 3464, 6533, 5965) and, by a
- * table of dialects (mail/recognise/), what mail systems write for people.
+ * Find out which recipients a mail to a -bounces address reports as failed, how and why. It reads machine-readable
+ * reports (RFC 3464, 6533, 5965) and, by a table of dialects (mail/recognise/), what mail systems write for people.
  *
  * An address is returned only when the mail reports it; from a mail that is
  * no report nothing is returned. Nothing fails; any bytes may be read.
@@ -56,7 +55,8 @@ const char *bounce_kind_name(BounceKind kind);
 /* "permanent", "temporary", "delayed", "complaint". */
 const char *bounce_class_name(BounceClass class);
 
-/* What became of the mail, for people: "given up" (permanent, temporary), "will be tried again", "complaint". */
+/* Return what became of the mail, in words for people: "given up" (permanent, temporary), "will be tried again",
+ * "complaint". */
 const char *bounce_outcome(BounceClass class);
 
 /* Every word that reason can be, ended by NULL. */

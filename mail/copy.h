@@ -31,7 +31,7 @@ typedef enum CopyField {
     COPY_FIELDS,
 } CopyField;
 
-/* What the bytes around a hole are, so what may be put into it. */
+/* The encoding of the bytes around a hole, which decides what may be put into it. */
 typedef enum CopyEncoding {
     COPY_ASCII,  /* text: anything else becomes "?" */
     COPY_UTF8,   /* text */
@@ -80,8 +80,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CopyPlan, copy_plan_free)
 size_t copy_plan_holes(const CopyPlan *plan);
 size_t copy_plan_offset(const CopyPlan *plan, size_t hole);
 
-/* Who gets a copy, and as a line of the entry "address TAB sender TAB token
- * TAB name TAB named", of which all but the address may be empty or missing. Nothing is NUL-terminated. */
+/* The recipient of a copy, as read from a line of the entry "address TAB sender TAB token TAB name TAB named", of which
+ * all but the address may be empty or missing. Nothing is NUL-terminated. */
 typedef struct CopyRecipient {
     const char *address;
     size_t address_length;
@@ -105,5 +105,5 @@ typedef struct CopyFill {
     size_t length;
 } CopyFill;
 
-/* What goes into each hole, in order: an array of CopyFill, g_array_unref(). */
+/* Return the text for each hole, in order, as an array of CopyFill; g_array_unref(). */
 GArray *copy_fill(const CopyPlan *plan, const CopyRecipient *recipient);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What an envelope recipient asks for: a list, one of its sub-addresses, and
- * the detail after the delimiter.
+ * Read from an envelope recipient what it asks for: a list, one of its sub-addresses, and the detail after the
+ * delimiter.
  *
  *   test@example.com                        test  posting
  *   test+2026@example.com                   test  posting  2026

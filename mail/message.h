@@ -65,32 +65,32 @@ bool field_is(const Field *field, const char *name);
 void message_prepend(Message *message, const char *name, const char *value);
 void message_append(Message *message, const char *name, const char *value);
 size_t message_remove(Message *message, const char *name); /* all of that name; how many */
-/* Those that unwanted() says, which is asked once for each, in order; how many. */
+/* Remove the fields for which unwanted() returns true; it is asked once for each, in order. Return how many were
+ * removed. */
 typedef bool MessageUnwanted(const Field *field, void *data);
 size_t message_remove_if(Message *message, MessageUnwanted *unwanted, void *data);
 /* Put the value in the place of the first field of that name and remove the
  * others; appends when there is none. */
 void message_set(Message *message, const char *name, const char *value);
 
-/* What the message is now: head (fields and separator) and body, of which the
- * second is always a slice of the bytes that came, and the first is one when
- * nothing was edited. New references. */
+/* Return the head (fields and separator) and the body of the message as they are now, as new references. The body is
+ * always a slice of the bytes that came; the head is one when nothing was edited. */
 GBytes *message_head(const Message *message);
 GBytes *message_body(const Message *message);
 size_t message_length(const Message *message);
 
-/* All of it in one piece. A new reference. */
+/* Return the whole message in one piece, as a new reference. */
 GBytes *message_octets(const Message *message);
 
-/* Becomes a message of these bytes, to which a new reference is taken. Octets that were got before stay valid, fields
- * do not. */
+/* Replace the whole message by these bytes, to which a new reference is taken. Bytes that were got before stay valid,
+ * fields do not. */
 void message_replace(Message *message, GBytes *octets);
 
 /* Put body (a new reference is taken) in the place of the message's own. An empty line is supplied where the header
  * had ended without one. Bytes that were got before stay valid, fields do not. */
 void message_set_body(Message *message, GBytes *body);
 
-/* The Message-ID without angle brackets; g_free(), NULL when there is none. */
+/* Return the Message-ID without angle brackets; g_free(). Return NULL when there is none. */
 char *message_id(const Message *message);
 
 /* The same, but of an id that is longer than a line may be (RFC 5322, 2.1.1) only its beginning: for metadata and

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the DNS says, for code that judges a message and must not wait. It asks for a name; who gave it the Names
- * answers from memory, or says NAMES_PENDING and begins to ask. Then the code gives up at once, and is called again,
- * from the beginning, when the answer is there.
+ * Look names up in the DNS for code that judges a message and must not wait. The code asks for a name; the caller who
+ * gave it the Names answers from memory, or says NAMES_PENDING and begins to ask. Then the code gives up at once, and
+ * is called again, from the beginning, when the answer is there.
  */
 #include <glib.h>
 

@@ -32,11 +32,11 @@ bool partial_read(const Message *message, Partial *partial);
 void partial_clear(Partial *partial);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Partial, partial_clear)
 
-/* Who sent it, as the key of its set has it: its author, or for want of one the envelope sender; borrowed. An envelope
- * sender may be another for each part (VERP, BATV, SRS, none). */
+/* Return the sender that goes into the key of the part's set: its author, or the envelope sender when it has none. The
+ * text is borrowed. An envelope sender may be another for each part (VERP, BATV, SRS, none). */
 const char *partial_sender(const Partial *partial, const char *envelope_sender);
 
-/* What tells sets apart: 64 hex digits, SHA-256 of List-Id, partial_sender() (its domain in lower case) and id.
+/* The key that tells sets apart: 64 hex digits, SHA-256 of List-Id, partial_sender() (its domain in lower case) and id.
  * g_free(). */
 #define PARTIAL_KEY_DIGITS 64
 char *partial_set_key(const char *list_id, const char *sender, const char *id);

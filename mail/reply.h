@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What a person wrote in answer to a mail, without what the mail program put around it: the localized "Re:" of the
- * Subject, quoted lines and the line above them that says who wrote them, the original below an Outlook header block,
- * the signature, "Sent from my ...", the HTML alternative.
+ * Extract the text that a person wrote in answer to a mail. It leaves out what the mail program put around it: the
+ * localized "Re:" of the Subject, quoted lines and the line above them that says who wrote them, the original below an
+ * Outlook header block, the signature, "Sent from my ...", the HTML alternative.
  */
 #include <glib.h>
 

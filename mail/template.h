@@ -27,7 +27,7 @@ typedef struct TemplateValue {
     const char *value; /* NULL counts as "" */
 } TemplateValue;
 
-/* What texts may say about a list. */
+/* The values of a list that texts may name. */
 typedef struct TemplateList {
     const char *name;       /* as people call it: $list_name */
     const char *local_name; /* of its address: $short_listname */
@@ -40,8 +40,8 @@ typedef struct TemplateList {
 #define TEMPLATE_LIST_VALUES 24
 size_t template_list_values(const TemplateList *list, TemplateValue values[TEMPLATE_LIST_VALUES]);
 
-/* What somebody wrote (a subject, an address), for a value: valid UTF-8 of at most TEMPLATE_BRIEF characters; what is
- * longer ends in three dots. g_free(). */
+/* Make a value of text that somebody wrote, such as a subject or an address. Return valid UTF-8 of at most
+ * TEMPLATE_BRIEF characters; longer text is cut and ends in three dots. g_free(). */
 #define TEMPLATE_BRIEF 300
 char *template_brief(const char *text);
 

@@ -42,7 +42,7 @@ VerpKeys *verp_keys_new(const GPtrArray *secrets);
 void verp_keys_free(VerpKeys *keys);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(VerpKeys, verp_keys_free)
 
-/* Whose addresses are made, all borrowed. */
+/* The list whose addresses are made; all is borrowed. */
 typedef struct VerpList {
     const char *list_id;
     const char *local; /* "test-bounces", or "test-leave" for unsubscribing; list_local() shortens it to fit */

@@ -56,7 +56,7 @@ typedef struct Report {
     GPtrArray *recipients;      /* the result */
 } Report;
 
-/* What a dialect found about one recipient. */
+/* The facts that a dialect found about one recipient. */
 typedef struct Finding {
     const char *address;
     size_t address_length;
