@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Who got the automatic answer of a list, and when: nobody gets it again before a grace period has passed. */
+/* Remember who got the automatic answer of a list, and when. Nobody gets it again before a grace period has passed. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>

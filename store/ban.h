@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Who may neither join nor post: an address, or a pattern that begins with ^ (base/pattern.h). A ban is for one list,
- * or with list_id NULL for all lists of the site.
+ * Keep the bans. A banned person may neither join nor post. A ban names an address, or a pattern that begins with ^
+ * (base/pattern.h). A ban is for one list, or with list_id NULL for all lists of the site.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -61,7 +61,7 @@ bool bounce_score_due(Store *store, int64_t now, int limit, BounceScoreEach *eac
 /* When the first of all is due; 0: never. */
 bool bounce_score_next(Store *store, int64_t *at, GError **error);
 
-/* What to show; NULL or 0: any. */
+/* The events to show. NULL or 0 means any. */
 typedef struct BounceFilter {
     const char *list_id, *address;
     const char *domain; /* of the address */

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What lists collect for their digests (runners/digest/README.md). Each post waits here, byte for byte, until an
- * issue takes it. An issue is made by one entry of the queue `digest` of one host, whose hash (40 hex digits) is the
- * issue's name; once that entry's hop is committed the issue is settled, and its posts are gone from here.
+ * Keep the posts that lists collect for their digests (runners/digest/README.md). Each post waits here, byte for byte,
+ * until an issue takes it. An issue is made by one entry of the queue `digest` of one host, whose hash (40 hex digits)
+ * is the issue's name; once that entry's hop is committed the issue is settled, and its posts are gone from here.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -68,7 +68,7 @@ GBytes *digest_cursor_next(DigestCursor *cursor, GError **error);
 void digest_cursor_free(DigestCursor *cursor);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DigestCursor, digest_cursor_free)
 
-/* Who gets the same digest: members of one format and language. */
+/* The people who get the same digest: members of one format and language. */
 typedef struct DigestGroup {
     bool plain;     /* RFC 1153, else MIME */
     char *language; /* "": the list's */

@@ -12,7 +12,7 @@
 #include "store/list.h"
 #include "store/store_type.h"
 
-/* What moderators know of it. */
+/* The state of the moderators' notice about a held post. */
 typedef enum HeldTold {
     HELD_TOLD_NOBODY, /* a notice will come */
     HELD_TOLD_ALONE,  /* they got a notice about this one post */

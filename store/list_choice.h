@@ -21,18 +21,19 @@ typedef enum ReplyGoesTo {
 typedef enum Personalize { PERSONALIZE_NONE, PERSONALIZE_INDIVIDUAL, PERSONALIZE_FULL } Personalize;
 typedef enum ComplaintAction { COMPLAINT_UNSUBSCRIBE, COMPLAINT_DISABLE, COMPLAINT_IGNORE } ComplaintAction;
 typedef enum BounceForward { FORWARD_DISCARD, FORWARD_ADMINISTRATORS, FORWARD_SITE_OWNER } BounceForward;
-/* What an automatic answer means for the mail that it answers. */
+/* The effect of an automatic answer on the mail that it answers. */
 typedef enum Autorespond { AUTORESPOND_NONE, AUTORESPOND_AND_DISCARD, AUTORESPOND_AND_CONTINUE } Autorespond;
 /* default: as the transport says. */
 typedef enum DefragmentWish { DEFRAGMENT_DEFAULT, DEFRAGMENT_OFF, DEFRAGMENT_ON } DefragmentWish;
-/* What joining and leaving need besides an address that is known to be the person's own (lists/workflow.h). */
+/* The steps that joining and leaving need besides an address that is known to be the person's own
+ * (lists/workflow.h). */
 typedef enum SubscriptionPolicy {
     POLICY_OPEN,
     POLICY_CONFIRM,
     POLICY_MODERATE,
     POLICY_CONFIRM_THEN_MODERATE,
 } SubscriptionPolicy;
-/* What becomes of a post when no name server tells the policy of its domain. */
+/* The treatment of a post when no name server tells the policy of its domain. */
 typedef enum DmarcWithoutAnswer { DMARC_WITHOUT_MITIGATE, DMARC_WITHOUT_PASS, DMARC_WITHOUT_WAIT } DmarcWithoutAnswer;
 typedef enum FilterAction { FILTER_DISCARD, FILTER_REJECT, FILTER_FORWARD, FILTER_PRESERVE } FilterAction;
 typedef enum NewsgroupModeration { NEWSGROUP_NONE, NEWSGROUP_OPEN, NEWSGROUP_MODERATED } NewsgroupModeration;

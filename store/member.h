@@ -34,7 +34,7 @@ bool delivery_status_parse(const char *text, DeliveryStatus *status);
 const char *delivery_mode_text(DeliveryMode mode);
 bool delivery_mode_parse(const char *text, DeliveryMode *mode);
 
-/* What a member prefers; -1, and the empty language: not set at this level. */
+/* The preferences of a member. -1, and the empty language, mean that a value is not set at this level. */
 #define PREFERENCE_LANGUAGE_SIZE 16
 typedef struct Preferences {
     int acknowledge_posts, hide_address, receive_list_copy, receive_own_postings; /* 0, 1 */
@@ -44,7 +44,8 @@ typedef struct Preferences {
 extern const Preferences preferences_unset;
 extern const Preferences preferences_default; /* what counts where nobody said anything; the language is the list's */
 bool preferences_are_unset(const Preferences *preferences);
-/* What the site has set in place of preferences_default, for everybody who did not say otherwise. */
+/* Read the preferences that the site has set in place of preferences_default. They hold for everybody who did not
+ * choose otherwise. */
 bool site_preferences(Store *store, Preferences *preferences, GError **error);
 bool site_set_preferences(Store *store, const Preferences *preferences, GError **error);
 

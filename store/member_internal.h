@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the queries about members share. Preferences are inherited here and
- * nowhere else: member, address, person, site, then the default, by COALESCE.
- * For this folder only.
+ * Pieces that the queries about members share. Preferences are inherited here and nowhere else: member, address,
+ * person, site, then the default, by COALESCE. For this folder only.
  */
 #include "store/email.h"
 #include "store/member.h"
@@ -41,7 +40,7 @@
     "CASE WHEN m.by_person = 1 THEN COALESCE(u.display_name, d.display_name, m.given_name, '') " \
     "ELSE COALESCE(d.display_name, u.display_name, m.given_name, '') END"
 
-/* What member_read_row() reads. */
+/* The columns that member_read_row() reads. */
 #define MEMBER_COLUMNS \
     "SELECT m.key, l.list_id, m.email, " MEMBER_NAME ", m.role, m.moderation_action, " \
     "m.joined_at, m.by_person, m.person, u.stands_in, COALESCE(s.score, 0), m.acknowledge_posts, m.hide_address, " \

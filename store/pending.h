@@ -68,7 +68,7 @@ Pending *pending_find_token(Store *store, const char *token, int64_t now, GError
  * error. */
 bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending **pending, GError **error);
 
-/* What became of a token that pending_find_token() does not find. */
+/* Find out what became of a token that pending_find_token() does not find. */
 bool pending_token_fate(Store *store, const char *token, int64_t now, TokenFate *fate, GError **error);
 
 /* Add to what is known about the request. */

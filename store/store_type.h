@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the headers of the store have in common, so that each can be included
- * alone. The contract is in store.h.
+ * Declarations that the headers of the store have in common, so that each can be included alone. The contract is in
+ * store.h.
  */
 typedef struct Store Store;
 

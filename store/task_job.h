@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the timer did (runners/task): one row a job, so that status and metrics can tell when it last ran and how it
- * went, and so that of several hosts one does it.
+ * Record what the timer did (runners/task). There is one row a job, so that status and metrics can tell when it last
+ * ran and how it went, and so that of several hosts one does it.
  */
 #include <glib.h>
 #include <stdbool.h>
