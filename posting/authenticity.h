@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What is known about a post's authenticity when it comes: its DKIM signatures (RFC 6376) and its ARC chain (RFC 8617),
- * checked here, what servers that the site trusts found out before (RFC 8601), such as SPF, and what follows from both
- * for DMARC (RFC 9989). The list's changes break signatures, so this is found before them; it goes into the post as
- * Authentication-Results, and into the seal that the list puts on the copies.
+ * Find out what is known about a post's authenticity when it comes: its DKIM signatures (RFC 6376) and its ARC chain
+ * (RFC 8617), checked here, what servers that the site trusts found out before (RFC 8601), such as SPF, and what
+ * follows from both for DMARC (RFC 9989). The list's changes break signatures, so this is found before them; it goes
+ * into the post as Authentication-Results, and into the seal that the list puts on the copies.
  */
 #include "mail/arc.h"
 #include "posting/post.h"

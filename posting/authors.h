@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Who wrote a post, as its From says. Programs differ in what they make of a From that is not as RFC 5322 wants it; who
- * asks for a ban or for a policy of DMARC must know when another reader may find somebody else there. */
+/* Read the authors of a post from its From. Programs differ in what they make of a From that violates RFC 5322; code
+ * that asks for a ban or for a policy of DMARC must know when another reader may find somebody else there. */
 #include "posting/post.h"
 
 /* A From with more mailboxes counts as one that cannot be read: for each one the DNS is asked. */

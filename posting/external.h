@@ -23,7 +23,8 @@ typedef struct External {
     int64_t timeout; /* us */
 } External;
 
-/* Those that [SECTION] external names, in that order, or with section NULL all: an array of External, freed with it. */
+/* Return the external programs that [SECTION] external names, in that order; with section NULL, return all. The array
+ * has External, which are freed with it. */
 GPtrArray *external_read(const Config *config, const char *section);
 /* The one called "external.NAME", borrowed; NULL: there is none. */
 const External *external_find(const GPtrArray *all, const char *name);

@@ -32,7 +32,7 @@ typedef struct PostCopies {
     const char *unsubscribe_url; /* template with $token (RFC 8058), NULL or "": none */
 } PostCopies;
 
-/* What the configuration says about all lists. */
+/* The part of the configuration that is for all lists. */
 typedef struct PostSite {
     const char *header_match_target; /* where header matches without one of their own send a post */
     bool hold_digest;                /* rule digests */
@@ -50,7 +50,7 @@ typedef struct PostSite {
 
 typedef struct ListCache ListCache;
 
-/* What a handler wants done with a post that must not go on. */
+/* The end that a handler chooses for a post that must not go on. */
 typedef enum PostEnd { POST_GOES, POST_DISCARDED, POST_REJECTED, POST_FORWARDED, POST_PRESERVED } PostEnd;
 const char *post_end_text(PostEnd end); /* for the log: "discarded" */
 
@@ -63,7 +63,7 @@ typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN, PO
 #define POST_DIGEST "digest"
 #define POST_NEWS "nntp"
 
-/* What an issue of a digest is, and who gets it. */
+/* An issue of a digest, and its recipients. */
 typedef struct PostDigest {
     bool plain;              /* for members in MODE_PLAINTEXT_DIGESTS, else for the others with digests */
     const char *language;    /* of these members; "": they set none */
@@ -161,7 +161,8 @@ bool post_find_member(const Post *post, Role role, const char *address, Member *
 
 /* The mailboxes that may have sent it, each once: From, envelope sender, Reply-To, Sender. Borrowed. */
 const GPtrArray *post_senders(Post *post);
-/* Who posts: the member, else the first of the senders; NULL: there is none. Borrowed. */
+/* Return the address of the poster, borrowed: the member, else the first of the senders. Return NULL when there is
+ * none. */
 const char *post_poster(Post *post);
 
 /* Everybody in To, Cc, Resent-To and Resent-Cc (of Address), up to ADDRESS_LIST_MAX. Borrowed. */

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the configuration says of the transport that a list's mail takes.
+ * Read the configuration of the transport that a list's mail takes.
  */
 #include <glib.h>
 #include <stdbool.h>
