@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What lmtp_server.c (commands), lmtp_transaction.c (the envelope),
- * lmtp_content.c (DATA and BDAT bytes) and lmtp_path.c (arguments of MAIL
- * and RCPT) share.
+ * Declarations that lmtp_server.c (commands), lmtp_transaction.c (the envelope), lmtp_content.c (DATA and BDAT bytes)
+ * and lmtp_path.c (arguments of MAIL and RCPT) share.
  */
 #include "net/lmtp_server.h"
 

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What mx.c (the resolver and its memory), mx_query.c (asking about one
- * domain) and mx_route.c (what was found, and its order) share.
+ * Declarations that mx.c (the resolver and its memory), mx_query.c (asking about one domain) and mx_route.c (what was
+ * found, and its order) share.
  */
 #include "net/dns.h"
 #include "net/mx.h"
@@ -19,7 +19,7 @@ typedef struct MxTarget {
     GArray *six;  /* of struct in6_addr */
 } MxTarget;
 
-/* What is known of a domain; shared by reference count between the memory and answers on their way. */
+/* The knowledge of one domain; it is shared by reference count between the memory and answers on their way. */
 typedef struct MxRoute {
     int references;
     char *domain;

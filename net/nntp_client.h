@@ -43,8 +43,8 @@ NntpClient *nntp_client_open(const NntpSettings *settings, GError **error);
 void nntp_client_free(NntpClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NntpClient, nntp_client_free)
 
-/* What a group has. Without articles count is 0, and the other two are what the server likes: "0 0 0" is allowed, too
- * (RFC 3977, 6.1.1.2). */
+/* The articles of a group. Without articles count is 0, and the other two numbers are chosen by the server: "0 0 0" is
+ * allowed, too (RFC 3977, 6.1.1.2). */
 typedef struct NntpGroup {
     int64_t count, first, last;
 } NntpGroup;

@@ -95,7 +95,7 @@ typedef enum SmtpVerdict {
     SMTP_NEVER, /* 5xx for this recipient or message */
 } SmtpVerdict;
 
-/* What a server cannot do although it announced it; the owner should do without it from now on (SmtpSettings). */
+/* An extension that a server announced but cannot do. The owner should do without it from now on (SmtpSettings). */
 typedef enum SmtpFallback {
     SMTP_FALLBACK_NONE,
     SMTP_FALLBACK_CHUNKING,   /* it refused BDAT */
