@@ -31,7 +31,7 @@ typedef struct Wakeup {
     bool put_off;    /* all entries of the queue were put off on purpose: none is opened to see that */
 } Wakeup;
 
-/* What [spool] wakeup and poll_interval say. */
+/* Return the way of waking that [spool] wakeup and poll_interval configure. */
 Wakeup wakeup_configured(const Config *config);
 
 /* Recover the slice (recover.h), then watch and list it. While the directory of some queue is gone, nothing is
