@@ -26,8 +26,8 @@
 #define SETTLE_DELAY (CLOCK_SECOND / 10)
 /* Of the descriptors, entries get one part in so many: what a runner makes of an entry may cost it several more. */
 #define ENTRIES_PART 16
-/* A process takes small batches at first, each twice the one before: should it crash soon, as one did just now, what
- * was done by then stands. */
+/* The size of a new process's first batch; each batch is twice the one before. A predecessor may have crashed a moment
+ * ago: with small batches, less work is lost when this process crashes soon, too. */
 #define BATCH_FIRST 16
 /* Entries whose delays are remembered; beyond that each waits BACKOFF_MAX. */
 #define DELAYS_MAX 100000

@@ -158,8 +158,8 @@ static bool store_once(Archive *archive, Archiver *archiver, const ArchiveMail *
     return true;
 }
 
-/* Puts on the disk what the archiver holds of the batch so far. That was called stored: when it fails, the whole batch
- * must come again. */
+/* Write to the disk what the archiver holds of the batch so far. store() succeeded for it before, so when this fails,
+ * the whole batch must come again. */
 static bool flush(Archive *archive, Archiver *archiver, GError **error)
 {
     g_autoptr(GError) failure = NULL;
@@ -172,7 +172,7 @@ static bool flush(Archive *archive, Archiver *archiver, GError **error)
     return false;
 }
 
-/* Stores it, after a flush where the archiver asks for one. */
+/* Store one mail; when the archiver asks for a flush, flush it and try once more. */
 static bool store(Archive *archive, Archiver *archiver, const ArchiveMail *mail, GError **error)
 {
     g_autoptr(GError) failure = NULL;
@@ -184,7 +184,7 @@ static bool store(Archive *archive, Archiver *archiver, const ArchiveMail *mail,
     return false;
 }
 
-/* What was in a batch that failed: between two flushes, so that the archiver at fault keeps only its own copies. */
+/* Store one mail of a batch that failed, between two flushes, so that a failure is known to be of this mail. */
 static bool store_alone(Archive *archive, Archiver *archiver, const ArchiveMail *mail, GError **error)
 {
     const ArchiverType *type = archiver->type;

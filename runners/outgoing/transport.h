@@ -36,7 +36,7 @@ typedef struct TransportShared {
     MxResolver *resolver; /* NULL: no transport needs one */
     unsigned instances;   /* processes that share the limits of a relay */
     const Backoff *backoff; /* of transports that say nothing else */
-    bool alone; /* one relay takes everything: when it is slow, nobody gains by what leaves memory */
+    bool alone; /* one relay takes everything, so parking its recipients would free memory for nobody else */
     const TransportOwner *owner;
     void *data;
 } TransportShared;
@@ -53,7 +53,7 @@ size_t transport_per_transaction(const Transport *transport);
 int64_t *transport_read_schedule(const Config *config, const char *section, size_t *count);
 /* How long what it deferred waits; shared->backoff itself unless the transport has a law of its own. */
 const Backoff *transport_backoff(const Transport *transport);
-/* One relay takes everything. */
+/* Return true when all mail of this transport goes to one relay. */
 bool transport_is_relay(const Transport *transport);
 
 /* The next hop for a recipient of this domain (not NUL-terminated, any case); made, and looked up, if it is new. */
@@ -67,7 +67,8 @@ Destination *transport_place(const Transport *transport, const char *domain, siz
 /* When a recipient that was refused for the destination's sake is tried again, its mail being so old. */
 int64_t transport_wait_time(const Transport *transport, int64_t age);
 
-/* Start what can go. Called by the owner when the results so far are safe. True when anything was started. */
+/* Start the batches that can go. The owner calls this when the results so far are safe. Return true when any was
+ * started. */
 bool transport_feed(Transport *transport);
 
 /* When, by clock_steady(), it wants to be fed again though nothing happens; 0: no such time. */
