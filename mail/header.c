@@ -17,7 +17,7 @@
 typedef struct Run {
     char *charset;
     GString *octets; /* of all its words */
-    GArray *ends;    /* of size_t: where in bytes each word ends */
+    GArray *ends;    /* of size_t: where in octets each word ends */
     const char *end; /* what follows it */
 } Run;
 

@@ -8,8 +8,8 @@ struct Message {
     GBytes *octets;
     GArray *fields;  /* of Field */
     GPtrArray *made; /* texts of fields that were added */
-    size_t separator, separator_length; /* in bytes */
-    size_t body;                        /* where it begins in bytes */
+    size_t separator, separator_length; /* in octets */
+    size_t body;                        /* where it begins in octets */
     bool headless;                      /* there was no field at all */
     bool edited;
     const char *line_end; /* as the message's own first line has it */

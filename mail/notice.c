@@ -96,7 +96,7 @@ static void append_fields(GString *out, const Notice *notice, const char *subjec
                            notice->personal ? "" : "Precedence: bulk\r\n");
 }
 
-/* The start of bytes as `most` in Notice has it. */
+/* The start of octets as `most` in Notice has it. */
 static GBytes *start_of(GBytes *octets, size_t most)
 {
     size_t length;

@@ -25,7 +25,7 @@ typedef struct SocketmapRequest {
 void socketmap_request_clear(SocketmapRequest *request);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SocketmapRequest, socketmap_request_clear)
 
-/* Read a request at the start of bytes. With SOCKETMAP_ONE, *used octets are consumed and *request is filled, which
+/* Read a request at the start of octets. With SOCKETMAP_ONE, *used bytes are consumed and *request is filled, which
  * the caller clears; otherwise both are left alone. */
 SocketmapStep socketmap_read(const char *octets, size_t length, size_t *used, SocketmapRequest *request);
 

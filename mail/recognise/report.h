@@ -42,7 +42,7 @@ typedef struct Report {
     GArray *starts;             /* of guint: where each line begins in flat */
     GString *status_text;       /* all delivery-status parts, or NULL */
     GString *feedback_text;     /* all feedback-report parts, or NULL */
-    const char *back;           /* the returned mail in bytes, or NULL */
+    const char *back;           /* the returned mail in octets, or NULL */
     size_t back_length;
     const char *returned;       /* for report_returned() */
     const char *lower;          /* for report_lower() */
