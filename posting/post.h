@@ -161,8 +161,7 @@ bool post_find_member(const Post *post, Role role, const char *address, Member *
 
 /* The mailboxes that may have sent it, each once: From, envelope sender, Reply-To, Sender. Borrowed. */
 const GPtrArray *post_senders(Post *post);
-/* Return the address of the poster, borrowed: the member, else the first of the senders. Return NULL when there is
- * none. */
+/* Return the poster's address, borrowed: the member, else the first of the senders; NULL when there is none. */
 const char *post_poster(Post *post);
 
 /* Everybody in To, Cc, Resent-To and Resent-Cc (of Address), up to ADDRESS_LIST_MAX. Borrowed. */

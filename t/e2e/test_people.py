@@ -66,7 +66,7 @@ def test_life_of_a_person(instance, sink):
     assert rows(cli("member", "ls", address, "--json"))[0]["delivery_status"] == "enabled"
 
     assert "a letter went" in cli("address", "change", ANNE, NEW, "--ask")
-    mail.answer(mail.letter(NEW), NEW)
+    mail.answer(mail.letter(NEW), NEW, "confirm")
     assert NEW in body(mail.letter(NEW))
     assert cli("member", "ls", address, "--names").split() == [NEW]
     assert rows(cli("user", "show", ANNE, "--json"))[0]["addresses"] == [ANNE, NEW]
