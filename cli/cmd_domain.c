@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/work_site.h"
+#include "lists/list_change.h"
 #include "lists/mta_maps.h"
 
 static char *description;
@@ -51,7 +52,7 @@ static int run_alias(Site *site, int argc, char **argv, GError **error)
     const char *alias = argc > 1 ? argv[1] : NULL;
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    if (!work || !domain_set_alias(place.store, argv[0], alias, error) || !commit(&place, work, site, error))
+    if (!work || !list_alias_domain(work, argv[0], alias, error) || !commit(&place, work, site, error))
         return TOOL_LATER;
     if (alias)
         printf("mail to %s reaches the lists of %s\n", alias, argv[0]);

@@ -92,16 +92,44 @@ bool own_address_site_owner(const Work *work, char **list_id, GError **error)
     return true;
 }
 
+/* Fail when mail for an owner or moderator comes to the list list_id (NULL: to any list). Only addresses in the domain
+ * are looked at, with a local part that begins with start. */
+static bool check_runners(const Work *work, const char *domain, const char *start, const char *list_id, GError **error)
+{
+    g_autoptr(GPtrArray) people = member_running_at(work_store(work), domain, start, error);
+    for (unsigned at = 0; people && at < people->len; at++) {
+        const Member *member = people->pdata[at];
+        ListAddress *which;
+        if (!own_address_find(work, member->address, &which, error))
+            return false;
+        g_autoptr(ListAddress) found = which;
+        if (found && (!list_id || strcmp(found->list_id, list_id) == 0))
+            return fail(error, FAIL_NEVER, "%s is %s of %s, and would become an address of the list %s@%s; change that "
+                        "person's address first", member->address, role_text(member->role), member->list_id,
+                        found->local, found->domain);
+    }
+    return people != NULL;
+}
+
 bool own_address_check_new(const Work *work, const char *list_id, GError **error)
 {
     char *which;
     if (!own_address_site_owner(work, &which, error))
         return false;
     g_autofree char *taken = which;
-    return g_strcmp0(taken, list_id) != 0 ||
-           fail(error, FAIL_NEVER, "%s gets the mail for the people who run this site ([site] site_owner), and would "
-                "become an address of this list; give the list another name, or the site an owner elsewhere",
-                work_site(work)->site_owner);
+    if (g_strcmp0(taken, list_id) == 0)
+        return fail(error, FAIL_NEVER, "%s gets the mail for the people who run this site ([site] site_owner), and "
+                    "would become an address of this list; give the list another name, or the site an owner elsewhere",
+                    work_site(work)->site_owner);
+    g_autoptr(List) list = list_by_id(work_store(work), list_id, error);
+    g_autoptr(Domain) domain = list ? domain_find(work_store(work), list->mail_host, error) : NULL;
+    return domain && check_runners(work, domain->mail_host, list->list_name, list_id, error) &&
+           (!domain->alias_domain || check_runners(work, domain->alias_domain, list->list_name, list_id, error));
+}
+
+bool own_address_check_alias(const Work *work, const char *alias, GError **error)
+{
+    return check_runners(work, alias, "", NULL, error);
 }
 
 /* ---- very many ---- */

@@ -30,8 +30,12 @@ bool own_address_check_person(const Work *work, const char *address, GError **er
 /* Ask whether mail for the people who run the site ([site] site_owner) would come to a list: *list_id is that list,
  * else NULL. g_free() */
 bool own_address_site_owner(const Work *work, char **list_id, GError **error);
-/* Fail with FAIL_NEVER when it would come to this one, which is being made or renamed. */
+/* Fail with FAIL_NEVER when it would come to this one, which is being made or renamed, and so would mail for somebody
+ * who runs a list already. */
 bool own_address_check_new(const Work *work, const char *list_id, GError **error);
+/* Fail with FAIL_NEVER when mail for somebody who runs a list comes to a list by way of this domain, which has become
+ * the alias of another. */
+bool own_address_check_alias(const Work *work, const char *alias, GError **error);
 
 /* The domains of the site and their aliases, for who asks about very many addresses; g_hash_table_unref(). */
 GHashTable *own_address_domains(Store *store, GError **error);

@@ -116,6 +116,9 @@ GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char 
 /* The List-Ids of the lists on which any such member is, each once and in order; g_strfreev(). Of each list no more is
  * read than its first such member. */
 char **member_lists(Store *store, const MemberCriteria *criteria, GError **error);
+/* The owners and moderators of all lists whose addresses are in the domain, written as they have it, and whose local
+ * part begins with start, in any case and in quotes or not: of Member, freed with the array. */
+GPtrArray *member_running_at(Store *store, const char *domain, const char *start, GError **error);
 /* How many there are. A list or all lists, by role, costs nothing; with further criteria all are looked at. */
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error);
 

@@ -430,6 +430,27 @@ char **member_lists(Store *store, const MemberCriteria *criteria, GError **error
     return (char **)g_ptr_array_free(g_steal_pointer(&lists), FALSE);
 }
 
+GPtrArray *member_running_at(Store *store, const char *domain, const char *start, GError **error)
+{
+    g_autofree char *address = g_strconcat(start, "@", domain, NULL), *plain = email_folded(address);
+    g_autofree char *quoted = g_strdup(plain), *plain_end = g_strconcat(plain, LAST_KEY, NULL);
+    char *local = strchr(plain, ' ') + 1;
+    quoted[local - plain] = '\0';
+    g_autofree char *in_quotes = g_strconcat(quoted, "\"", local, NULL);
+    g_autofree char *in_quotes_end = g_strconcat(in_quotes, LAST_KEY, NULL);
+    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func((GDestroyNotify)member_free);
+    g_autoptr(Query) query = query_open(
+        store, error,
+        MEMBER_COLUMNS "WHERE m.role IN ($5, $6) AND m.address IN (SELECT key FROM address WHERE "
+                       "(folded >= $1 AND folded < $2) OR (folded >= $3 AND folded < $4)) ORDER BY l.list_id, m.email",
+        TEXT(plain), TEXT(plain_end), TEXT(in_quotes), TEXT(in_quotes_end), INTEGER(ROLE_OWNER),
+        INTEGER(ROLE_MODERATOR));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(found, member_read_row(query));
+    return step == STEP_DONE ? g_steal_pointer(&found) : NULL;
+}
+
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error)
 {
     MemberCriteria all = *criteria;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/list_change.h"
 #include "lists/list_make.h"
 #include "lists/own_address.h"
 #include "runners/rest/resources.h"
@@ -88,7 +89,7 @@ static bool create(Call *call, Work *work, GError **error)
     Store *store = work_store(work);
     const char *host = form_text(call, "mail_host"), *alias = form_text(call, "alias_domain");
     return domain_create(store, host, form_text(call, "description"), error) &&
-           (!alias || !*alias || domain_set_alias(store, host, alias, error)) && add_owners(call, work, host, error);
+           (!alias || !*alias || list_alias_domain(work, host, alias, error)) && add_owners(call, work, host, error);
 }
 
 static void post(Call *call)
@@ -122,7 +123,7 @@ static bool change(Call *call, Work *work, GError **error)
     return (!form_has(call, "description") ||
             domain_set_description(store, call->args[0], form_text(call, "description"), error)) &&
            (!form_has(call, "alias_domain") ||
-            domain_set_alias(store, call->args[0], alias && *alias ? alias : NULL, error)) &&
+            list_alias_domain(work, call->args[0], alias && *alias ? alias : NULL, error)) &&
            (!form_has(call, "owner") || (domain_clear_owners(store, call->args[0], error) &&
                                          add_owners(call, work, call->args[0], error)));
 }

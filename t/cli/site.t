@@ -46,6 +46,20 @@ def test_arguments_are_utf8_in_every_locale(site):
         ("", "xn--bcher-kva.example"), ("x.xn--bcher-kva.example", "")]
 
 
+def test_a_list_does_not_take_the_mail_of_an_owner(site):
+    site.run("domain", "create", "people.example")
+    site.run("list", "create", "talk@people.example", "--owner", "anne@people.example")
+    site.run("list", "create", "anne@people.example", code=USAGE,
+             says="anne@people.example is owner of talk.people.example, and would become an address of the list")
+    site.run("list", "rename", "talk@people.example", "anne@people.example", code=USAGE, says="change that person's")
+    site.run("domain", "create", "other.example")
+    site.run("list", "create", "bob@other.example", "--owner", "bob@old.example")
+    site.run("domain", "alias", "other.example", "old.example", code=USAGE, says="bob@old.example is owner of")
+    site.run("domain", "alias", "people.example", "old.example")
+    lists = site.run("list", "ls").out
+    assert "talk@people.example" in lists and "bob@other.example" in lists and "anne@" not in lists
+
+
 def test_config_show(site):
     out = site.run("config", "show").out
     assert f"directory = {site.spool}" in out and "poll_interval" not in out

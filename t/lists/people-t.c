@@ -663,6 +663,56 @@ static void test_who_may_have_one(World *world, const void *data)
 }
 
 /* Mail for the people who run the site would come to the list that is made. */
+/* A list, its new name or an alias domain that would take the mail of somebody who runs another list. */
+static void test_runners_before_lists(World *world, const void *data)
+{
+    static const struct {
+        const char *address;
+        Role role;
+        bool list, alias; /* is in the way of talk@example.com, of the alias */
+    } cases[] = {
+        {"talk@example.com", ROLE_OWNER, true, false},
+        {"Talk-Owner@Example.com", ROLE_MODERATOR, true, false},
+        {"talk+anne@example.com", ROLE_OWNER, true, false},
+        {"\"talk+a b\"@example.com", ROLE_OWNER, true, false},
+        {"talk-request@old.example", ROLE_OWNER, true, false},
+        {"test-owner@new.example", ROLE_MODERATOR, false, true},
+        {"TEST@NEW.example", ROLE_OWNER, false, true},
+        {"talk@example.com", ROLE_NONMEMBER, false, false},
+        {"talker@example.com", ROLE_OWNER, false, false},
+        {"talk-friends@example.com", ROLE_OWNER, false, false},
+        {"talk@example.org", ROLE_OWNER, false, false},
+        {"anne@new.example", ROLE_OWNER, false, false},
+        {"tests@new.example", ROLE_OWNER, false, false},
+    };
+    GError *error = NULL;
+    assert_ok(domain_create(world->store, "other.example", NULL, &error), error);
+    assert_ok(domain_set_alias(world->store, "example.com", "old.example", &error), error);
+    g_autoptr(List) other = list_create(world->store, "other@other.example", &error);
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        assert_ok(member_add(world->store, other->list_id, cases[at].role, cases[at].address, NULL, NULL, &error),
+                  error);
+        for (unsigned act = 0; act < 3; act++) {
+            bool refused = act < 2 ? cases[at].list : cases[at].alias;
+            g_autoptr(Work) work = world_work(world);
+            assert_ok(work_begin(work, &error), error);
+            g_autoptr(List) made = act == 0 ? list_create(world->store, "talk@example.com", &error) : NULL;
+            bool done = act == 0   ? made && own_address_check_new(work, made->list_id, &error)
+                        : act == 1 ? list_move(work, LIST, "talk@example.com", &error)
+                                   : list_alias_domain(work, "example.com", "new.example", &error);
+            g_test_message("%s, %u: %s", cases[at].address, act, error ? error->message : "done");
+            g_assert_cmpint(done, ==, !refused);
+            if (refused) {
+                g_assert_nonnull(strstr(error->message, cases[at].address));
+                g_assert_nonnull(strstr(error->message, role_text(cases[at].role)));
+                assert_failed(FAIL_NEVER, error);
+            }
+            work_cancel(work);
+        }
+        assert_ok(member_remove(world->store, other->list_id, cases[at].role, cases[at].address, &error), error);
+    }
+}
+
 static void test_site_owner(World *world, const void *data)
 {
     GError *error = NULL;
@@ -708,6 +758,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/people/set at once", test_set_at_once);
     WORLD_TEST("/people/addresses of ours", test_own_addresses);
     WORLD_TEST("/people/site owner", test_site_owner);
+    WORLD_TEST("/people/who runs lists before others come", test_runners_before_lists);
     WORLD_TEST("/people/who may have an address of ours", test_who_may_have_one);
     return g_test_run();
 }
