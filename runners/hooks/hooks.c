@@ -50,6 +50,7 @@ static void fresh_free(void *data)
     g_free(fresh->event.type);
     g_free(fresh->event.list_id);
     g_free(fresh->event.body);
+    event_place_clear(&fresh->event.place);
     g_free(fresh);
 }
 
