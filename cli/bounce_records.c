@@ -304,11 +304,11 @@ static int run_rotate(Site *site, int argc, char **argv, GError **error)
 }
 
 #define FILTER_OPTIONS \
-    {"member", 0, 0, G_OPTION_ARG_FILENAME, &member, "only that address", "ADDRESS"}, \
-    {"domain", 0, 0, G_OPTION_ARG_FILENAME, &domain, "only members of that mail domain", "DOMAIN"}
+    {"member", 0, 0, G_OPTION_ARG_STRING, &member, "only that address", "ADDRESS"}, \
+    {"domain", 0, 0, G_OPTION_ARG_STRING, &domain, "only members of that mail domain", "DOMAIN"}
 #define REASON_OPTION \
-    {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "only what came back for that reason", "REASON"}
-#define SINCE_OPTION {"since", 0, 0, G_OPTION_ARG_FILENAME, &since, "only the last so many days: 12h, 30d, 4w", "TIME"}
+    {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "only what came back for that reason", "REASON"}
+#define SINCE_OPTION {"since", 0, 0, G_OPTION_ARG_STRING, &since, "only the last so many days: 12h, 30d, 4w", "TIME"}
 
 static const GOptionEntry ls_options[] = {
     FILTER_OPTIONS, REASON_OPTION, SINCE_OPTION, JSON_ROWS_OPTION,

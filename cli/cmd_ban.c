@@ -78,7 +78,7 @@ static int change_all(Site *site, const void *kind, char **argv, GError **error)
 }
 
 static const GOptionEntry change_options[] = {
-    {"list", 0, 0, G_OPTION_ARG_FILENAME, &list_name, "only for this list, not the whole site", "LIST"},
+    {"list", 0, 0, G_OPTION_ARG_STRING, &list_name, "only for this list, not the whole site", "LIST"},
     G_OPTION_ENTRY_NULL,
 };
 

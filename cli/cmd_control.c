@@ -84,14 +84,8 @@ static int run_rescale(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-static const GOptionEntry restart_options[] = {
+static const GOptionEntry wait_options[] = {
     {"wait", 'w', 0, G_OPTION_ARG_INT, &wait_seconds, "wait up to SECONDS until the new processes are ready",
-     "SECONDS"},
-    G_OPTION_ENTRY_NULL,
-};
-
-static const GOptionEntry rescale_options[] = {
-    {"wait", 'w', 0, G_OPTION_ARG_INT, &wait_seconds, "wait up to SECONDS until the new instances are ready",
      "SECONDS"},
     G_OPTION_ENTRY_NULL,
 };
@@ -111,7 +105,7 @@ const Command cmd_restart = {
     .details = "Each process finishes its entry first. The master goes on; to replace the master, stop and start.\n"
                "Exit code 3: not running.",
     .most = 1,
-    .options = restart_options,
+    .options = wait_options,
     .run = run_restart,
 };
 
@@ -132,6 +126,6 @@ const Command cmd_rescale = {
                "one starts; other runners are not disturbed. Exit code 3: not running.",
     .least = 2,
     .most = 2,
-    .options = rescale_options,
+    .options = wait_options,
     .run = run_rescale,
 };

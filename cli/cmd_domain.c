@@ -86,7 +86,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry create_options[] = {
-    {"description", 0, 0, G_OPTION_ARG_FILENAME, &description, "what the domain is for", "TEXT"},
+    {"description", 0, 0, G_OPTION_ARG_STRING, &description, "what the domain is for", "TEXT"},
     G_OPTION_ENTRY_NULL,
 };
 

@@ -83,17 +83,17 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry add_options[] = {
-    {"list", 0, 0, G_OPTION_ARG_FILENAME, &list_name, "only for this list, not the whole site", "LIST"},
+    {"list", 0, 0, G_OPTION_ARG_STRING, &list_name, "only for this list, not the whole site", "LIST"},
     {"action", 0, 0, G_OPTION_ARG_STRING, &action, "what happens to the post; default: it is held",
      "hold|reject|discard|accept|defer"},
-    {"tag", 0, 0, G_OPTION_ARG_FILENAME, &tag, "a word to find it again by", "TAG"},
+    {"tag", 0, 0, G_OPTION_ARG_STRING, &tag, "a word to find it again by", "TAG"},
     {"at", 0, 0, G_OPTION_ARG_INT64, &position, "where it goes, from 0; default: behind the others", "POSITION"},
     G_OPTION_ENTRY_NULL,
 };
 
 static const GOptionEntry remove_options[] = {
-    {"list", 0, 0, G_OPTION_ARG_FILENAME, &list_name, "those of this list, not of the whole site", "LIST"},
-    {"tag", 0, 0, G_OPTION_ARG_FILENAME, &tag, "all that have it", "TAG"},
+    {"list", 0, 0, G_OPTION_ARG_STRING, &list_name, "those of this list, not of the whole site", "LIST"},
+    {"tag", 0, 0, G_OPTION_ARG_STRING, &tag, "all that have it", "TAG"},
     {"all", 0, 0, G_OPTION_ARG_NONE, &all, "all of them", NULL},
     G_OPTION_ENTRY_NULL,
 };

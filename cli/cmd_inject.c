@@ -182,7 +182,7 @@ static int run_inject(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry options[] = {
-    {"sender", 0, 0, G_OPTION_ARG_FILENAME, &sender_given,
+    {"sender", 0, 0, G_OPTION_ARG_STRING, &sender_given,
      "the envelope sender, <> for none (default: from the message)", "ADDRESS"},
     {"to", 0, 0, G_OPTION_ARG_STRING, &to_given, "the list's address it is for (default: posting)",
      TO_POSTING "|" TO_OWNER},

@@ -98,7 +98,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 static const GOptionEntry create_options[] = {
     {"style", 0, 0, G_OPTION_ARG_STRING, &style,
      "discussion (the default), announce, private, or one of the site's own", "discussion|announce|private"},
-    {"owner", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &owners, "an owner; may be given more than once", "ADDRESS"},
+    {"owner", 0, 0, G_OPTION_ARG_STRING_ARRAY, &owners, "an owner; may be given more than once", "ADDRESS"},
     {"notify", 'n', 0, G_OPTION_ARG_NONE, &notify, "write to the owners about their new list", NULL},
     {"no-domain", 0, 0, G_OPTION_ARG_NONE, &keep_domains, "fail when the domain is not known, instead of creating it",
      NULL},

@@ -65,8 +65,6 @@ static int run_add(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     if (display_name && argc > 2)
         return command_usage(error, "--display-name is for one address");
-    if (display_name && !g_utf8_validate(display_name, -1, NULL))
-        return command_usage(error, "--display-name is not UTF-8");
     int worst = TOOL_OK;
     for (int i = 1; i < argc; i++) {
         int code = add_one(&place, site, list, role, argv[i], error);
@@ -277,7 +275,7 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
 
 static const GOptionEntry add_options[] = {
     ROLE_OPTION,
-    {"display-name", 0, 0, G_OPTION_ARG_FILENAME, &display_name, "the person's name", "TEXT"},
+    {"display-name", 0, 0, G_OPTION_ARG_STRING, &display_name, "the person's name", "TEXT"},
     G_OPTION_ENTRY_NULL,
 };
 

@@ -121,8 +121,6 @@ static int decide_all(Site *site, const void *kind, char **argv, GError **error)
     const PendingVerdict *verdict = kind;
     WorkPlace place;
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    if (reason && !g_utf8_validate(reason, -1, NULL))
-        return command_usage(error, "--reason is not UTF-8");
     for (; *argv; argv++) {
         int code = add_range(site, *argv, numbers, error);
         if (code != TOOL_OK)
@@ -140,7 +138,7 @@ static const GOptionEntry ls_options[] = {
 };
 
 static const GOptionEntry reject_options[] = {
-    {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "what the person is told", "TEXT"},
+    {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "what the person is told", "TEXT"},
     G_OPTION_ENTRY_NULL,
 };
 

@@ -99,7 +99,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry ls_options[] = {
-    {"list", 0, 0, G_OPTION_ARG_FILENAME, &queue_select_list, "only entries of this list (its List-Id or address)",
+    {"list", 0, 0, G_OPTION_ARG_STRING, &queue_select_list, "only entries of this list (its List-Id or address)",
      "LIST"},
     JSON_ROWS_OPTION,
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names of the entries", NULL},

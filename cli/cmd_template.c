@@ -224,8 +224,8 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
 }
 
 #define PLACE_OPTIONS \
-    {"list", 0, 0, G_OPTION_ARG_FILENAME, &given.list, "for this list", "LIST"}, \
-        {"domain", 0, 0, G_OPTION_ARG_FILENAME, &given.domain, "for this domain; default: for the site", "DOMAIN"}
+    {"list", 0, 0, G_OPTION_ARG_STRING, &given.list, "for this list", "LIST"}, \
+        {"domain", 0, 0, G_OPTION_ARG_STRING, &given.domain, "for this domain; default: for the site", "DOMAIN"}
 #define LANGUAGE_OPTION(about) {"language", 0, 0, G_OPTION_ARG_STRING, &language, about, "LANGUAGE"}
 
 static const GOptionEntry ls_options[] = {
@@ -244,8 +244,8 @@ static const GOptionEntry show_options[] = {
 static const GOptionEntry set_options[] = {
     PLACE_OPTIONS,
     LANGUAGE_OPTION("only for people who read this; default: for all who have none of their own"),
-    {"uri", 0, 0, G_OPTION_ARG_FILENAME, &uri, "fetch the text from there, at once and now and again", "URI"},
-    {"user", 0, 0, G_OPTION_ARG_FILENAME, &user, "who fetches it (HTTP Basic authentication)", "NAME"},
+    {"uri", 0, 0, G_OPTION_ARG_STRING, &uri, "fetch the text from there, at once and now and again", "URI"},
+    {"user", 0, 0, G_OPTION_ARG_STRING, &user, "who fetches it (HTTP Basic authentication)", "NAME"},
     {"password-file", 0, 0, G_OPTION_ARG_FILENAME, &password_file,
      "and the file whose first line is the password; - is standard input or the terminal", "FILE"},
     G_OPTION_ENTRY_NULL,

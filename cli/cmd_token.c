@@ -70,8 +70,6 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
         return command_usage(error, "--read-only and --verbs exclude each other");
     if (expires && (!config_duration_parse(expires, &life) || life <= 0))
         return command_usage(error, "--expires: '%s' is no time such as 12h or 90d", expires);
-    if (name && !g_utf8_validate(name, -1, NULL))
-        return command_usage(error, "--name is not UTF-8");
     g_autofree char *allowed = verbs_text(error);
     g_autoptr(Work) work = allowed ? work_place_begin(&place, site, error) : NULL;
     g_autofree char *of_lists = work ? lists_text(place.store, error) : NULL;
@@ -124,7 +122,7 @@ static int run_revoke(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry create_options[] = {
-    {"name", 0, 0, G_OPTION_ARG_FILENAME, &name, "what it is for", "TEXT"},
+    {"name", 0, 0, G_OPTION_ARG_STRING, &name, "what it is for", "TEXT"},
     {"expires", 0, 0, G_OPTION_ARG_STRING, &expires, "after this time it is good no more, such as 90d", "TIME"},
     {"verbs", 0, 0, G_OPTION_ARG_STRING, &verbs, "only these, such as GET,POST", "VERBS"},
     {"read-only", 0, 0, G_OPTION_ARG_NONE, &read_only, "only GET, HEAD and OPTIONS", NULL},

@@ -84,8 +84,6 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
     PersonChange about = PERSON_STAYS;
     char id[STORE_ID_SIZE];
     about.display_name = display_name;
-    if (display_name && !g_utf8_validate(display_name, -1, NULL))
-        return command_usage(error, "--display-name is not UTF-8");
     g_autoptr(Work) work = work_place_begin(&place, site, error);
     if (!work || !people_create(work, argv[0], &about, id, error) || !work_commit(work, NULL, error))
         return TOOL_LATER;
@@ -196,7 +194,7 @@ static const GOptionEntry ls_options[] = {
 };
 
 static const GOptionEntry create_options[] = {
-    {"display-name", 0, 0, G_OPTION_ARG_FILENAME, &display_name, "the person's name", "TEXT"},
+    {"display-name", 0, 0, G_OPTION_ARG_STRING, &display_name, "the person's name", "TEXT"},
     G_OPTION_ENTRY_NULL,
 };
 

@@ -13,10 +13,9 @@
  * from it: FAIL_EXISTS and FAIL_RACE 1, FAIL_NEVER 64, FAIL_MISSING 66, FAIL_LATER 75,
  * FAIL_CONFIG 78, command_usage() 64.
  *
- * Options point at variables of the verb's file. Text that may hold more than ASCII is
- * G_OPTION_ARG_FILENAME, so that no locale stands in its way. An option's
- * argument description that reads "a|b|c" is also what completion offers;
- * so are the words LIST, QUEUE, DOMAIN and FILE in `arguments`.
+ * Options point at variables of the verb's file. A text is G_OPTION_ARG_STRING, which the tool takes for UTF-8 in every
+ * locale; it refuses what is not UTF-8. An option's argument description that reads "a|b|c" is also what completion
+ * offers; so are the words LIST, QUEUE, DOMAIN and FILE in `arguments`.
  */
 #include <glib.h>
 #include <stdbool.h>

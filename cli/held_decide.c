@@ -32,8 +32,6 @@ static int decide_all(Site *site, const void *kind, char **argv, GError **error)
     const HeldDecision *decision = kind;
     WorkPlace place;
     g_autoptr(GArray) numbers = NULL;
-    if (reason && !g_utf8_validate(reason, -1, NULL))
-        return command_usage(error, "--reason is not UTF-8");
     int code = held_filter_numbers(argv, site, &numbers, error);
     if (code != TOOL_OK)
         return code;
@@ -60,7 +58,7 @@ static int run_forward(Site *site, int argc, char **argv, GError **error)
     return decide_each(&place, numbers, "held", "forwarded", forward, argv[1]);
 }
 
-#define REASON {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "what the sender is told", "TEXT"}
+#define REASON {"reason", 0, 0, G_OPTION_ARG_STRING, &reason, "what the sender is told", "TEXT"}
 
 static const GOptionEntry options[] = {HELD_FILTER_OPTIONS, G_OPTION_ENTRY_NULL};
 static const GOptionEntry reject_options[] = {REASON, HELD_FILTER_OPTIONS, G_OPTION_ENTRY_NULL};

@@ -10,7 +10,7 @@ extern const Command held_accept, held_allow, held_reject, held_discard, held_ba
 extern char *held_filter_list, *held_filter_sender, *held_filter_older, *held_filter_newer;
 #define HELD_FILTER_OPTIONS \
     {"list", 0, 0, G_OPTION_ARG_STRING, &held_filter_list, "those of a list", "LIST"}, \
-    {"sender", 0, 0, G_OPTION_ARG_FILENAME, &held_filter_sender, "those of a sender", "ADDRESS"}, \
+    {"sender", 0, 0, G_OPTION_ARG_STRING, &held_filter_sender, "those of a sender", "ADDRESS"}, \
     {"older", 0, 0, G_OPTION_ARG_STRING, &held_filter_older, "those held longer than this (3d, 12h)", "AGE"}, \
     {"newer", 0, 0, G_OPTION_ARG_STRING, &held_filter_newer, "those held no longer than this", "AGE"}
 

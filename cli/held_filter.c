@@ -25,8 +25,6 @@ int held_filter_read(Site *site, HeldFilter *filter, List **list, GError **error
 {
     *filter = (HeldFilter){.sender = held_filter_sender};
     *list = NULL;
-    if (held_filter_sender && !g_utf8_validate(held_filter_sender, -1, NULL))
-        return command_usage(error, "--sender is not UTF-8");
     if (!read_age("older", held_filter_older, &filter->before, error) ||
         !read_age("newer", held_filter_newer, &filter->after, error))
         return TOOL_USAGE;

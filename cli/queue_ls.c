@@ -174,7 +174,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry options[] = {
-    {"list", 0, 0, G_OPTION_ARG_FILENAME, &list_filter, "only entries of this list (its List-Id or address)", "LIST"},
+    {"list", 0, 0, G_OPTION_ARG_STRING, &list_filter, "only entries of this list (its List-Id or address)", "LIST"},
     {"state", 0, 0, G_OPTION_ARG_STRING, &state_filter, "only entries in this state", QUEUE_STATE_CHOICES},
     {"limit", 0, 0, G_OPTION_ARG_INT, &limit, "at most N entries", "N"},
     JSON_ROWS_OPTION,

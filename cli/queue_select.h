@@ -20,13 +20,13 @@ extern char **queue_select_queues, *queue_select_list, *queue_select_sender, *qu
 #define QUEUE_SELECT_OPTIONS                                                                                          \
     {"queue", 0, 0, G_OPTION_ARG_STRING_ARRAY, &queue_select_queues, "entries of this queue (may be repeated)",       \
      "QUEUE"},                                                                                                        \
-        {"list", 0, 0, G_OPTION_ARG_FILENAME, &queue_select_list, "entries of this list (its List-Id or address)",    \
+        {"list", 0, 0, G_OPTION_ARG_STRING, &queue_select_list, "entries of this list (its List-Id or address)",    \
          "LIST"},                                                                                                     \
-        {"sender", 0, 0, G_OPTION_ARG_FILENAME, &queue_select_sender,                                                 \
+        {"sender", 0, 0, G_OPTION_ARG_STRING, &queue_select_sender,                                                 \
          "entries whose envelope sender fits ('<>': none)", "PATTERN"},                                               \
-        {"recipient", 0, 0, G_OPTION_ARG_FILENAME, &queue_select_recipient,                                           \
+        {"recipient", 0, 0, G_OPTION_ARG_STRING, &queue_select_recipient,                                           \
          "entries with a recipient that fits and is still to do", "PATTERN"},                                         \
-        {"trace", 0, 0, G_OPTION_ARG_FILENAME, &queue_select_trace, "entries of this message (its trace in the log)", \
+        {"trace", 0, 0, G_OPTION_ARG_STRING, &queue_select_trace, "entries of this message (its trace in the log)", \
          "TRACE"}
 
 typedef struct QueueTarget {
