@@ -41,18 +41,15 @@ static bool fits(const HeaderMatch *match, Post *post, GHashTable *known)
     return false;
 }
 
-/* The first row that fits, or may fit: its pattern gave up. */
 static const HeaderMatch *find_first(const GPtrArray *rows, Post *post, GHashTable *known)
 {
-    for (unsigned at = 0; at < rows->len; at++) {
-        const HeaderMatch *match = rows->pdata[at];
-        if (fits(match, post, known) || pattern_gave_up(match->pattern, post->patterns))
-            return match;
-    }
+    for (unsigned at = 0; at < rows->len; at++)
+        if (fits(rows->pdata[at], post, known))
+            return rows->pdata[at];
     return NULL;
 }
 
-/* Nobody knows what a pattern says that gave up, so a moderator does. Those of bans have been tried before. */
+/* A moderator decides about a post on which a pattern gave up, of these rows or of the bans, which were tried before. */
 static bool hold_untried(Post *post, bool *hit)
 {
     *hit = true;
