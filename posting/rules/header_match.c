@@ -49,7 +49,7 @@ static const HeaderMatch *find_first(const GPtrArray *rows, Post *post, GHashTab
     return NULL;
 }
 
-/* A moderator decides about a post on which a pattern gave up, of these rows or of the bans, which were tried before. */
+/* A moderator decides about a post on which a pattern gave up, one of these rows or of the bans that came before. */
 static bool hold_untried(Post *post, bool *hit)
 {
     *hit = true;
