@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The headers that nearly every file needs. The Makefile compiles them once (base/prefix.h.gch), and includes this file
- * before each source file. A source file still includes all that it uses. */
+ * before each source file, alone: gcc takes a compiled header only where it is the first. A source file still includes
+ * all that it uses. */
+#include <config.h> /* of the build; there is another in base/ */
+
 #include <glib.h>
 
 /* In newer versions of GLib this is a macro as well, which measures the whole text before it compares its beginning: a
