@@ -24,6 +24,7 @@ def compiles(name):
     """None, or what the compiler says of a file that holds only this include."""
     compiler = shlex.split(os.environ.get("CC") or "cc")
     flags = shlex.split(os.environ.get("CPPFLAGS") or "-D_GNU_SOURCE -I" + tree.TOP)
+    flags.append("-I" + os.environ.get("top_builddir", "build"))  # config.h, for base/prefix.h
     flags += shlex.split(os.environ.get("CFLAGS") or
                          subprocess.getoutput("pkg-config --cflags glib-2.0 jansson libevent"))
     done = subprocess.run(compiler + flags + ["-Werror", "-fsyntax-only", "-x", "c", "-"], check=False,
