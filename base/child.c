@@ -22,7 +22,7 @@
 static Child child;
 static bool has_master, is_charged, replaces_killed;
 static uint64_t late;
-static char *notice; /* NULL: none */
+static char *notices[CHILD_NOTICES]; /* NULL: none */
 static bool notice_is_told = true; /* the master knows it, or that there is none */
 static volatile sig_atomic_t stop_seen, reopen_seen;
 static int wake_pipe[2] = {-1, -1};
@@ -107,7 +107,11 @@ static void tell_fault(const char *text)
 
 static void tell_notice(void)
 {
-    notice_is_told = notice ? tell("notice", notice) : say("notice\n", strlen("notice\n"));
+    g_autoptr(GString) all = g_string_new(NULL);
+    for (int i = 0; i < CHILD_NOTICES; i++)
+        if (notices[i])
+            g_string_append_printf(all, "%s%s", all->len > 0 ? "; " : "", notices[i]);
+    notice_is_told = all->len > 0 ? tell("notice", all->str) : say("notice\n", strlen("notice\n"));
 }
 
 /* The file that the master opened; a runner that is to write somewhere else opens that itself. */
@@ -171,14 +175,17 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
                             holding ? holding : "-", late_words, is_charged ? " charged=1" : "");
     if (length > 0 && (size_t)length < sizeof line)
         say(line, (size_t)length);
-    if (notice || !notice_is_told)
+    bool any = false;
+    for (int i = 0; i < CHILD_NOTICES; i++)
+        any = any || notices[i];
+    if (any || !notice_is_told)
         tell_notice();
 }
 
-void child_notice(const char *text)
+void child_notice(ChildNotice about, const char *text)
 {
-    g_free(notice);
-    notice = g_strdup(text);
+    g_free(notices[about]);
+    notices[about] = g_strdup(text);
     tell_notice();
 }
 

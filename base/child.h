@@ -30,9 +30,12 @@ const Child *child_init(const char *fallback, GError **error);
 void child_ready(void);
 /* holding may be NULL. A beat never blocks: one that does not fit is dropped. */
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding);
-/* Tell the master what a person should know though this process works, until something else is told; NULL: nothing any
- * more. It is copied, shown by `listrunner status`, and told again with each beat. */
-void child_notice(const char *text);
+/* What a notice is about: there is one at a time for each. */
+typedef enum ChildNotice { CHILD_NOTICE_WORK, CHILD_NOTICE_DATABASE, CHILD_NOTICES } ChildNotice;
+
+/* Tell the master what a person should know though this process works, until something else is told about the same;
+ * NULL: nothing any more. It is copied, shown by `listrunner status`, and told again with each beat. */
+void child_notice(ChildNotice about, const char *text);
 /* How many entries wait because they could not be handled several times, for a reason that may pass: said with each
  * beat from now on. */
 void child_set_late(uint64_t entries);

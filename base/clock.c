@@ -2,10 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/clock.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static int64_t read_clock(clockid_t id)
 {
@@ -71,6 +74,21 @@ int64_t clock_unique(void)
 int64_t clock_monotonic(void)
 {
     return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t clock_boot(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
+}
+
+bool clock_boot_id(char id[CLOCK_BOOT_ID_SIZE])
+{
+    int fd = TEMP_FAILURE_RETRY(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+    ssize_t got = fd < 0 ? -1 : TEMP_FAILURE_RETRY(read(fd, id, CLOCK_BOOT_ID_SIZE - 1));
+    if (fd >= 0)
+        close(fd);
+    id[MAX(got, 0)] = '\0';
+    return got == CLOCK_BOOT_ID_SIZE - 1;
 }
 
 char *clock_text(int64_t time)

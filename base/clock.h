@@ -10,6 +10,7 @@
  * holds seconds to add, and LISTRUNNER_CLOCK_FILE names a file that holds
  * them and may change while the process runs.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CLOCK_SECOND INT64_C(1000000)
@@ -30,6 +31,14 @@ int64_t clock_unique(void);
 
 /* A clock that only goes forward: for time-outs and rates. */
 int64_t clock_monotonic(void);
+
+/* The same, but it counts on while the machine sleeps, and is one for all its processes until it is started anew. */
+int64_t clock_boot(void);
+
+/* Copy the name of this run of the kernel, by which times of clock_boot() of another run are told apart. False: the
+ * system does not say. Async-signal-safe. */
+#define CLOCK_BOOT_ID_SIZE 37
+bool clock_boot_id(char id[CLOCK_BOOT_ID_SIZE]);
 
 /* "2026-11-20T13:20:00Z", for people; free with g_free(). */
 char *clock_text(int64_t time);

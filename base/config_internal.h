@@ -3,8 +3,8 @@
 #pragma once
 /*
  * What the files of the configuration share: config.c has the sections, defaults and getters, config_read.c reads the
- * file, config_value.c gives text a type (config_form.c knows the longer forms), config_check.c has what checks of
- * values use, config_table.c walks through the tables of settings.
+ * file, config_value.c gives text a type, config_check.c has what checks of values use, config_table.c walks
+ * through the tables of settings.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -95,7 +95,9 @@ bool config_read_by(const char *readers, const char *runner);
 /* The tokens of a default, each replaced when the file is read. */
 #define CONFIG_NAME "{name}"              /* the NAME of the section's own [FAMILY.NAME] */
 #define CONFIG_SYSTEM "{system}"          /* the system's host name */
-#define CONFIG_HOSTNAME "{site.hostname}" /* {SECTION.KEY}: the value of another section's setting */
+#define CONFIG_HOSTNAME \
+    "{site.hostname}"                     /* {SECTION.KEY}: the value of another section's setting;
+                                           * {SECTION.KEY=VALUE}: yes where it is this one, else no */
 #define CONFIG_LIBEXEC "{libexec}"        /* where make install put the runners, ... */
 #define CONFIG_DATA "{data}"              /* ... texts, /usr/share/listrunner, ... */
 #define CONFIG_STATE "{state}"            /* ... what is kept, /var, ... */

@@ -2,11 +2,19 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/control.h"
 
+#include <errno.h>
 #include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/auto.h"
 #include "base/fail.h"
+
+#define BLOCK 65536
 
 bool control_may_command(int fd, GError **error)
 {
@@ -19,4 +27,79 @@ bool control_may_command(int fd, GError **error)
     const struct passwd *own = getpwuid(geteuid());
     return fail(error, FAIL_NEVER, "only root and the user %s may do that; others may ask for the status and for "
                 "figures", own ? own->pw_name : "that runs Listrunner");
+}
+
+int control_connect(const char *directory, const char *name, int seconds, GError **error)
+{
+    g_autofree char *path = g_build_filename(directory, name, NULL);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (g_strlcpy(address.sun_path, path, sizeof address.sun_path) >= sizeof address.sun_path) {
+        fail(error, FAIL_CONFIG, "[master] runtime_directory: %s is too long for a socket", directory);
+        return -1;
+    }
+    auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        if (errno == ENOENT || errno == ECONNREFUSED)
+            fail(error, FAIL_MISSING, "listrunner is not running (nobody answers on %s)", path);
+        else
+            fail_errno(error, FAIL_LATER, "connect to %s", path);
+        return -1;
+    }
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = seconds}, sizeof(struct timeval));
+    return auto_fd_steal(&fd);
+}
+
+static bool send_text(int fd, const char *text, GError **error)
+{
+    for (size_t left = strlen(text); left > 0;) {
+        ssize_t sent = send(fd, text, left, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return fail_errno(error, FAIL_LATER, "talk to the master");
+        text += sent;
+        left -= (size_t)sent;
+    }
+    return true;
+}
+
+/* Up to the end of the line, or of the connection. False: nothing came in time. */
+static bool receive_line(int fd, GString *line)
+{
+    g_autofree char *block = g_malloc(BLOCK);
+    for (;;) {
+        ssize_t got = recv(fd, block, BLOCK, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && errno == EAGAIN)
+            return false;
+        if (got <= 0)
+            return true;
+        g_string_append_len(line, block, got);
+        if (block[got - 1] == '\n')
+            return true;
+    }
+}
+
+json_t *control_exchange(int fd, json_t *request, GError **error)
+{
+    char *text = json_dumps(request, JSON_COMPACT);
+    g_autofree char *line = g_strconcat(text, "\n", NULL);
+    free(text);
+    json_decref(request);
+    g_autoptr(GString) answer = g_string_new(NULL);
+    if (!send_text(fd, line, error))
+        return NULL;
+    bool came = receive_line(fd, answer);
+    json_t *reply = json_loadb(answer->str, answer->len, 0, NULL);
+    if (json_is_true(json_object_get(reply, "ok")))
+        return reply;
+    const char *words = json_string_value(json_object_get(reply, "error"));
+    if (!came)
+        fail(error, FAIL_LATER, "the process that listens does not answer in time");
+    else
+        fail(error, reply && !json_is_true(json_object_get(reply, "forbidden")) ? FAIL_NEVER : FAIL_LATER, "%s",
+             words ? words : "the process that listens hung up without a sensible answer");
+    json_decref(reply);
+    return NULL;
 }

@@ -46,6 +46,7 @@
  */
 
 #include <glib.h>
+#include <jansson.h>
 #include <stdbool.h>
 
 #define CONTROL_SOCKET "control.sock"
@@ -59,3 +60,13 @@ bool control_may_command(int fd, GError **error);
 
 /* Neither side reads a longer request than this. */
 #define CONTROL_REQUEST_MAX 65536
+
+/* The asking side. It blocks: the answer comes within `seconds`, or the error is FAIL_LATER. */
+
+/* Connect to the socket of this name in [master] runtime_directory. Returns a descriptor. -1: nobody listens there
+ * (FAIL_MISSING), we may not (FAIL_LATER), or the path is too long (FAIL_CONFIG). */
+int control_connect(const char *directory, const char *name, int seconds, GError **error);
+
+/* Send a request (taken) and return the reply, a new reference. A reply that is not "ok" is FAIL_NEVER, with the
+ * words of the other side. */
+json_t *control_exchange(int fd, json_t *request, GError **error);

@@ -244,6 +244,25 @@ bool fs_rename_new(int dir_fd, const char *from, const char *to, GError **error)
     return fail_errno(error, code_of_change(errno), "rename %s to %s", from, to);
 }
 
+bool fs_keep_once(int dir_fd, const char *name, mode_t mode, const void *data, size_t length, GError **error)
+{
+    g_autofree char *temporary = g_strdup_printf("%s.%d", name, (int)getpid());
+    fs_unlink(dir_fd, temporary, NULL); /* of a process that died, and had our number */
+    auto_fd fd = fs_create(dir_fd, temporary, error);
+    if (fd < 0)
+        return false;
+    g_autoptr(GError) taken = NULL;
+    bool done = (fchmod(fd, mode) == 0 || fail_errno(error, FAIL_LATER, "chmod %s", temporary)) &&
+                fs_write(fd, data, length, error) && fs_sync_file(fd, error);
+    if (done && fs_rename_new(dir_fd, temporary, name, &taken))
+        return fs_sync_dir(dir_fd, error);
+    fs_unlink(dir_fd, temporary, NULL);
+    if (!taken || g_error_matches(taken, FAIL, FAIL_EXISTS))
+        return done;
+    g_propagate_error(error, g_steal_pointer(&taken));
+    return false;
+}
+
 bool fs_unlink(int dir_fd, const char *name, GError **error)
 {
     if (!permitted(&(FsEvent){.call = FS_UNLINK, .fd = dir_fd, .name = name}) || unlinkat(dir_fd, name, 0) != 0)

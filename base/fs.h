@@ -42,6 +42,10 @@ bool fs_truncate(int fd, off_t length, GError **error);
 bool fs_rename(int dir_fd, const char *from, const char *to, GError **error);
 bool fs_rename_new(int dir_fd, const char *from, const char *to, GError **error);
 
+/* Make a file with these bytes unless there is one of that name. It is whole and synced before it has its name, so that
+ * of several processes that do so at once all read the same bytes afterwards. */
+bool fs_keep_once(int dir_fd, const char *name, mode_t mode, const void *data, size_t length, GError **error);
+
 /* Unlink a file. FAIL_MISSING when there is none, FAIL_NEVER when it is a directory or immutable. */
 bool fs_unlink(int dir_fd, const char *name, GError **error);
 

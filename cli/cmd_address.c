@@ -117,10 +117,11 @@ static bool unverify(Work *work, const char *address, GError **error)
 static bool add(Work *work, const char *address, GError **error)
 {
     Store *store = work_store(work);
-    g_autoptr(GError) unknown = NULL;
+    g_autoptr(KnownAddress) there = NULL;
     if (!user_option)
         return address_add(store, address, NULL, error);
-    g_autoptr(KnownAddress) there = address_find(store, address, &unknown);
+    if (!address_look_up(store, address, &there, error))
+        return false;
     if (there)
         return fail(error, FAIL_NEVER, "%s is known already; listrunner address link gives it to a user", address);
     return people_link(work, user_option, address, NULL, false, error);

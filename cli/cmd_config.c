@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner config: check, show. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/config.h"
 #include "base/mount.h"
@@ -18,8 +19,9 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_autofree char *fault = offline ? NULL : mount_fault(config_string(config, "spool", "directory"));
     if (fault)
         fprintf(stderr, "listrunner config check: warning: [spool] directory: %s\n", fault);
+    bool file = strcmp(config_string(config, "store", "driver"), "sqlite") == 0;
     g_autofree char *above = g_path_get_dirname(config_string(config, "store", "path"));
-    g_autofree char *store = offline ? NULL : mount_network_fault(above);
+    g_autofree char *store = offline || !file ? NULL : mount_network_fault(above);
     if (store)
         fprintf(stderr, "listrunner config check: warning: [store] path: %s\n", store);
     g_autofree char *doubts = offline ? NULL : config_doubts(config);

@@ -26,6 +26,7 @@
 #include "cli/command.h"
 #include "cli/control_client.h"
 #include "cli/status_text.h"
+#include "store/place.h"
 
 #define STATUS_PAUSE (G_USEC_PER_SEC / 10)
 
@@ -262,7 +263,8 @@ static int run(Site *site, int argc, char **argv, GError **error)
         return TOOL_NOT_SO;
     }
     g_autoptr(GError) absent = NULL; /* other faults are told better by who opens it */
-    if (!store_find(config_string(config, "store", "driver"), config_string(config, "store", "path"), &absent) &&
+    g_auto(StorePlace) place = {0};
+    if (store_place_read(config, &place, &absent) && !store_find(place.driver, place.where, &absent) &&
         g_error_matches(absent, FAIL, FAIL_MISSING)) {
         g_propagate_prefixed_error(error, g_steal_pointer(&absent), "nothing was started: ");
         return TOOL_MISSING;

@@ -14,13 +14,14 @@
 #include "cli/listing.h"
 #include "cli/plain.h"
 #include "cli/status_text.h"
+#include "store/host.h"
 
 #define WATCH_PAUSE 2 /* seconds */
 #define LATE (15 * 60 * CLOCK_SECOND) /* nobody does what the timer should */
 
 static gboolean watching;
 
-/* What the timer did, and since when a job is late by more than it should be. */
+/* What the timer did, and whether a job that somebody has to do is late by more than it should be. */
 static json_t *jobs_of(Store *store, GError **error)
 {
     g_autoptr(GPtrArray) all = task_job_all(store, error);
@@ -30,6 +31,8 @@ static json_t *jobs_of(Store *store, GError **error)
     int64_t now = clock_now();
     for (unsigned at = 0; at < all->len; at++) {
         const TaskJob *job = all->pdata[at];
+        if (job->nobodys)
+            continue;
         json_array_append_new(jobs, json_pack("{ss so so sI sI sI so sb}", "name", job->name, "last_run",
                                               listing_time(job->ended_at), "due_at", listing_time(job->due_at), "done",
                                               (json_int_t)job->done, "runs", (json_int_t)job->runs, "failures",
@@ -37,6 +40,22 @@ static json_t *jobs_of(Store *store, GError **error)
                                               now - job->due_at > LATE));
     }
     return jobs;
+}
+
+/* Of several hosts: which live. */
+static json_t *hosts_of(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) all = host_all(store, error);
+    if (!all)
+        return NULL;
+    json_t *hosts = json_array();
+    for (guint at = 0; at < all->len; at++) {
+        const Host *host = all->pdata[at];
+        json_array_append_new(hosts, json_pack("{ss sb sb so so}", "name", host->name, "living", host->living,
+                                               "draining", host->draining, "seen_at", listing_time(host->seen_at),
+                                               "lease_until", listing_time(host->lease_until)));
+    }
+    return hosts;
 }
 
 /* What the database knows: the master knows none, so this is looked up here. */
@@ -61,12 +80,14 @@ static void add_of_store(Site *site, json_t *status)
     if (held_posts && pending_count(store, clock_now(), &count, &oldest, &error))
         requests = json_pack("{sI so}", "count", (json_int_t)count, "since", listing_time(oldest));
     json_t *outbox = NULL, *texts = NULL;
-    if (requests && outbox_count(store, &count, &oldest, &error))
+    if (requests && outbox_count(store, host, &count, &oldest, &error))
         outbox = json_pack("{sI so sb}", "count", (json_int_t)count, "since", listing_time(oldest), "late",
                            oldest && clock_now() - oldest > LATE);
     if (outbox && template_text_count_faults(store, &count, &error))
         texts = json_integer(count);
     json_t *jobs = texts ? jobs_of(store, &error) : NULL;
+    json_t *hosts = jobs ? hosts_of(store, &error) : NULL;
+    json_object_set_new(status, "hosts", hosts ? hosts : json_null());
     json_object_set_new(status, "outbox", outbox ? outbox : json_null());
     json_object_set_new(status, "template_faults", texts ? texts : json_null());
     json_object_set_new(status, "jobs", jobs ? jobs : json_null());

@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* listrunner store: create, check, backup, compact. */
+/* listrunner store: create, check, backup, copy, compact. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "cli/command.h"
+#include "cli/control_client.h"
 #include "cli/plain.h"
+#include "store/copy.h"
+#include "store/host.h"
 #include "store/maintain.h"
+#include "store/place.h"
 
 static gboolean quick;
+
+/* The place of the configuration, as the user who works with it. */
+static bool find_place(Site *site, StorePlace *place, GError **error)
+{
+    return site_become_user(site, error) && store_place_read(site_config(site, NULL), place, error);
+}
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
     g_autoptr(GError) absent = NULL;
-    if (!site_become_user(site, error))
+    g_auto(StorePlace) place = {0};
+    if (!find_place(site, &place, error))
         return TOOL_LATER;
-    const char *path = config_string(site_config(site, NULL), "store", "path");
-    if (store_find(config_string(site_config(site, NULL), "store", "driver"), path, &absent)) {
-        fail(error, FAIL_EXISTS, "there is a database already, %s; nothing was changed", path);
+    if (store_find(place.driver, place.where, &absent)) {
+        fail(error, FAIL_EXISTS, "there is a database already, %s; nothing was changed", place.shown);
         return TOOL_NOT_SO;
     }
     if (!g_error_matches(absent, FAIL, FAIL_MISSING)) {
@@ -28,18 +38,15 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
     }
     if (!site_store(site, true, error))
         return TOOL_LATER;
-    printf("The database %s was made; it has no lists yet.\n", path);
+    printf("The database %s was made; it has no lists yet.\n", place.shown);
     return TOOL_OK;
 }
 
 static int run_check(Site *site, int argc, char **argv, GError **error)
 {
     g_auto(StoreReport) report = {0};
-    if (!site_become_user(site, error))
-        return TOOL_LATER;
-    const Config *config = site_config(site, NULL);
-    const char *path = config_string(config, "store", "path");
-    if (!store_check(config_string(config, "store", "driver"), path, !quick, &report, error))
+    g_auto(StorePlace) place = {0};
+    if (!find_place(site, &place, error) || !store_check(place.driver, place.where, !quick, &report, error))
         return TOOL_LATER;
     for (guint i = 0; i < report.faults->len; i++)
         plain_complain("%s", (const char *)report.faults->pdata[i]);
@@ -47,11 +54,12 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
         plain_complain("The schema %" PRId64 " is of a newer Listrunner: this one knows only up to %" PRId64
                        "; install that version.", report.schema, report.newest);
     if (report.faults->len > 0)
-        plain_complain("The database %s is damaged: stop Listrunner, then restore a backup, or mend it with the "
-                       ".recover command of sqlite3.", path);
+        plain_complain("The database %s is damaged: stop Listrunner, then restore a backup%s.", place.shown,
+                       strcmp(place.driver, "sqlite") == 0 ? ", or mend it with the .recover command of sqlite3" : "");
     if (report.faults->len > 0 || report.schema > report.newest)
         return TOOL_NOT_SO;
-    printf("The database %s %s, schema %" PRId64 "%s.\n", path, quick ? "can be opened" : "is sound", report.schema,
+    printf("The database %s %s, schema %" PRId64 "%s.\n", place.shown, quick ? "can be opened" : "is sound",
+           report.schema,
            report.schema == report.newest ? "" : " (older than this program; the next start brings it up to date)");
     return TOOL_OK;
 }
@@ -65,16 +73,62 @@ static int run_backup(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
+static void show_table(void *data, const char *table, int64_t rows, bool compared)
+{
+    int64_t *total = data;
+    if (compared)
+        *total += rows;
+    else if (rows > 0)
+        printf("%-20s %10" PRId64 " rows\n", table, rows);
+}
+
+/* What runs would go on writing to the database that is copied, and that would be lost. */
+static bool is_at_rest(Site *site, GError **error)
+{
+    g_autoptr(ControlClient) running = control_client_open(site, NULL);
+    return !running || fail(error, FAIL_EXISTS, "Listrunner is running, master pid %d, and would go on writing to one "
+                            "of the databases: stop it first", control_client_pid(running));
+}
+
+/* Other hosts that write to the database live by what they have told it. */
+static bool has_no_host(Store *source, const StorePlace *from, GError **error)
+{
+    g_autoptr(GPtrArray) hosts = host_all(source, error);
+    for (guint at = 0; hosts && at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        if (host->living)
+            return fail(error, FAIL_EXISTS, "the host %s works with %s, and would go on writing to it: stop it first",
+                        host->name, from->shown);
+    }
+    return hosts != NULL;
+}
+
+static int run_copy(Site *site, int argc, char **argv, GError **error)
+{
+    int64_t rows = 0;
+    g_auto(StorePlace) from = {0}, to = {0};
+    const Config *config = site_config(site, error);
+    if (!config || !is_at_rest(site, error) || !site_become_user(site, error) ||
+        !store_place_named(config, argv[0], &from, error) || !store_place_named(config, argv[1], &to, error))
+        return TOOL_LATER;
+    g_autoptr(Store) source = store_open(from.driver, from.where, false, error);
+    g_autoptr(Store) target = source && has_no_host(source, &from, error) ? store_open(to.driver, to.where, true, error)
+                                                                          : NULL;
+    if (!target || !store_copy(source, target, show_table, &rows, error))
+        return TOOL_LATER;
+    printf("%s was copied to %s and compared: %" PRId64 " rows in %d tables are the same.\n", from.shown, to.shown,
+           rows, (int)g_strv_length((char **)store_copy_tables));
+    return TOOL_OK;
+}
+
 static int run_compact(Site *site, int argc, char **argv, GError **error)
 {
-    struct stat before, after;
+    int64_t before, after;
     Store *store = site_store(site, false, error);
-    const char *path = config_string(site_config(site, NULL), "store", "path");
-    if (!store || (stat(path, &before) != 0 && !fail_errno(error, FAIL_LATER, "%s", path)) ||
-        !store_compact(store, error) || (stat(path, &after) != 0 && !fail_errno(error, FAIL_LATER, "%s", path)))
+    if (!store || !store_size(store, &before, error) || !store_compact(store, error) ||
+        !store_size(store, &after, error))
         return TOOL_LATER;
-    printf("The database %s had %" PRId64 " octets and has %" PRId64 " now.\n", path, (int64_t)before.st_size,
-           (int64_t)after.st_size);
+    printf("The database had %" PRId64 " bytes and has %" PRId64 " now.\n", before, after);
     return TOOL_OK;
 }
 
@@ -108,10 +162,24 @@ static const Command store_backup_verb = {
     .summary = "Write a copy of the database to a new file",
     .details = "The copy is of one moment and on the disk when the command ends. Runners may work meanwhile. The\n"
                "file must not exist yet, and root writes it as [site] user. To restore it: stop, put it in the\n"
-               "place of [store] path, remove that path's -wal and -shm, start.",
+               "place of [store] path, remove that path's -wal and -shm, start. A database of PostgreSQL is backed up\n"
+               "with pg_dump, which may run while Listrunner works.",
     .least = 1,
     .most = 1,
     .run = run_backup,
+};
+
+static const Command store_copy_verb = {
+    .name = "copy",
+    .arguments = "FROM TO",
+    .summary = "Copy all to another database, from SQLite to PostgreSQL or back",
+    .details = "Each place is a path of a file of SQLite, a connection string of PostgreSQL (a password may be in the\n"
+               "user's .pgpass), or the word \"configured\" for that of [store]. The database to copy to is made, or\n"
+               "has no data yet. Every table is read back and compared; a copy that fails leaves nothing. Listrunner\n"
+               "must be stopped, on each host. Then write the new place into [store] and start.",
+    .least = 2,
+    .most = 2,
+    .run = run_copy,
 };
 
 static const Command store_compact_verb = {
@@ -125,7 +193,7 @@ static const Command store_compact_verb = {
 };
 
 static const Command *const verbs[] = {
-    &store_create_verb, &store_check_verb, &store_backup_verb, &store_compact_verb, NULL,
+    &store_create_verb, &store_check_verb, &store_backup_verb, &store_copy_verb, &store_compact_verb, NULL,
 };
 
 const Command cmd_store = {

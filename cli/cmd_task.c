@@ -40,15 +40,30 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
+/* The name as the timer of this host knows it, for some jobs are shown with the name of the host that does them behind
+ * an "@"; g_free(). */
+static char *bare_name(const char *name, const char *hostname, GError **error)
+{
+    const char *host = strchr(name, '@');
+    if (!host || strcmp(host + 1, hostname) == 0)
+        return g_strndup(name, strcspn(name, "@"));
+    fail(error, FAIL_NEVER, "%s is done by the host %s: give the command there", name, host + 1);
+    return NULL;
+}
+
 static bool is_known(Store *store, const char *name, GError **error)
 {
     g_autoptr(GPtrArray) jobs = task_job_all(store, error);
     g_autoptr(GString) known = g_string_new(NULL);
+    const char *last = "";
     for (unsigned at = 0; jobs && at < jobs->len; at++) {
-        const TaskJob *job = jobs->pdata[at];
-        if (strcmp(job->name, name) == 0)
+        const char *job = ((const TaskJob *)jobs->pdata[at])->name;
+        size_t length = strcspn(job, "@");
+        if (strlen(name) == length && memcmp(job, name, length) == 0)
             return true;
-        g_string_append_printf(known, "%s%s", known->len ? ", " : "", job->name);
+        if (strcspn(last, "@") != length || memcmp(job, last, length) != 0)
+            g_string_append_printf(known, "%s%.*s", known->len ? ", " : "", (int)length, job);
+        last = job;
     }
     if (jobs && jobs->len == 0)
         fail(error, FAIL_MISSING, "the runner task has not run yet, so no job is known");
@@ -62,9 +77,10 @@ static int run_run(Site *site, int argc, char **argv, GError **error)
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
     for (int at = 0; work && at < argc; at++) {
-        if (!is_known(place.store, argv[at], error))
+        g_autofree char *name = bare_name(argv[at], config_string(site_config(site, NULL), "site", "hostname"), error);
+        if (!name || !is_known(place.store, name, error))
             return TOOL_LATER;
-        timer_ask(work, argv[at]);
+        timer_ask(work, name);
     }
     return work && work_commit(work, place.spool, error) ? TOOL_OK : TOOL_LATER;
 }

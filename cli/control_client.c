@@ -15,7 +15,6 @@
 #include "base/auto.h"
 #include "base/config.h"
 #include "base/control.h"
-#include "base/control_ask.h"
 #include "base/fail.h"
 #include "cli/exit.h"
 #include "cli/spool_served.h"

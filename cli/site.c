@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "store/place.h"
 
 struct Site {
     char *path;
@@ -69,8 +70,7 @@ Store *site_store(Site *site, bool create, GError **error)
         return site->store;
     if (!site_become_user(site, error))
         return NULL;
-    const char *path = config_string(site->config, "store", "path");
-    site->store = store_open(config_string(site->config, "store", "driver"), path, create, error);
+    site->store = store_open_configured(site->config, create, error);
     return site->store;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/spool_queue.h"
 #include "cli/spool_served.h"
 #include "lists/kept.h"
+#include "lists/this_host.h"
 #include "runners/keys.h"
 #include "switchboard/operate.h"
 #include "switchboard/prepared.h"
@@ -40,9 +41,19 @@ static bool check_top(SpoolCheck *check, GError **error)
         return false;
     }
     /* .out is what the runner out has learnt of destinations. */
-    static const char *const ours[] = {".",           "..",  ".master", ".out", SPOOL_RECORDS, OPERATE_LOCK_FILE,
-                                       PREPARED_LOCK_FILE, KEPT_KEY_FILE,
-                                       "lost+found", NULL};
+    static const char *const ours[] = {".",
+                                       "..",
+                                       ".master",
+                                       ".out",
+                                       SPOOL_RECORDS,
+                                       OPERATE_LOCK_FILE,
+                                       PREPARED_LOCK_FILE,
+                                       KEPT_KEY_FILE,
+                                       SPOOL_ID_FILE,
+                                       THIS_HOST_FILE,
+                                       THIS_HOST_SITE_FILE,
+                                       "lost+found",
+                                       NULL};
     const struct dirent *found;
     while ((found = readdir(directory)) != NULL) {
         struct stat status;

@@ -299,6 +299,40 @@ static void print_jobs(FILE *out, const json_t *jobs)
     }
 }
 
+/* A host that was stopped has given its lease back, so a time without life is one that died. Returns how many. */
+static unsigned print_dead_hosts(FILE *out, const json_t *hosts)
+{
+    size_t i;
+    const json_t *host;
+    unsigned dead = 0;
+    json_array_foreach(hosts, i, host) {
+        if (json_is_true(json_object_get(host, "living")) || !text_of(host, "lease_until"))
+            continue;
+        dead++;
+        if (out)
+            fprintf(out, "  The host %s has not been heard of since %s\n      listrunner host ls\n",
+                    text_of(host, "name"), text_of(host, "seen_at"));
+    }
+    return dead;
+}
+
+/* Somebody has drained them, and has to end it. Returns how many. */
+static unsigned print_drained_hosts(FILE *out, const json_t *hosts)
+{
+    size_t i;
+    const json_t *host;
+    unsigned drained = 0;
+    json_array_foreach(hosts, i, host) {
+        if (!json_is_true(json_object_get(host, "draining")))
+            continue;
+        drained++;
+        if (out)
+            fprintf(out, "  The host %s is drained and takes no mail\n      listrunner host drain --undo %s\n",
+                    text_of(host, "name"), text_of(host, "name"));
+    }
+    return drained;
+}
+
 static void print_early(FILE *out, const json_t *fragments)
 {
     json_int_t early = number_of(fragments, "early");
@@ -344,6 +378,8 @@ bool status_waits(const json_t *status)
            number_of(json_object_get(status, "held"), "count") > 0 ||
            number_of(json_object_get(status, "requests"), "count") > 0 || text_of(status, "store_fault") ||
            number_of(json_object_get(status, "fragments"), "early") > 0 ||
+           print_dead_hosts(NULL, json_object_get(status, "hosts")) > 0 ||
+           print_drained_hosts(NULL, json_object_get(status, "hosts")) > 0 ||
            any_job_waits(json_object_get(status, "jobs")) || number_of(status, "template_faults") > 0 ||
            json_is_true(json_object_get(json_object_get(status, "outbox"), "late")) ||
            text_of(status, "troubles_fault") || text_of(status, "fault");
@@ -377,6 +413,8 @@ static void print_attention(FILE *out, const json_t *status)
         fputs("      listrunner pending ls\n", out);
     }
     print_early(out, json_object_get(status, "fragments"));
+    print_dead_hosts(out, json_object_get(status, "hosts"));
+    print_drained_hosts(out, json_object_get(status, "hosts"));
     print_jobs(out, json_object_get(status, "jobs"));
     print_left(out, status);
     const json_t *troubles = json_object_get(status, "troubles");

@@ -41,7 +41,10 @@ static char *token_shown(const char *token)
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         if (g_str_equal(words[i][0], token))
             return g_strdup(words[i][1]);
-    const char *point = strchr(token, '.');
+    const char *point = strchr(token, '.'), *value = strchr(token, '=');
+    if (value)
+        return g_strdup_printf("yes where [%.*s] %.*s is %s", (int)(point - token), token, (int)(value - point) - 1,
+                               point + 1, value + 1);
     return g_ascii_strup(point ? point + 1 : token, -1);
 }
 
@@ -172,7 +175,7 @@ static void print_conf_member(const ConfigMember *member)
         print_comment(member->about);
     printf("[%s]\n", member->section);
     for (const ConfigDefault *own = member->defaults; own && own->name; own++)
-        if (own->fallback)
+        if (own->fallback && !strchr(own->fallback, '{')) /* the sentence above tells it */
             printf("#%s = %s\n", own->name, own->fallback);
 }
 
@@ -258,8 +261,10 @@ static void print_manual_members(const char *family)
     for (unsigned i = 0; family && (member = config_member(i)); i++) {
         bool mine = g_str_has_prefix(member->section, family);
         for (const ConfigDefault *own = mine ? member->defaults : NULL; own && own->name; own++)
-            if (own->fallback)
-                printf("In\n.Bq %s\nthe default of\n.Cm %s\nis\n.Ql %s .\n", member->section, own->name, own->fallback);
+            if (own->fallback) {
+                g_autofree char *shown = default_shown(own->fallback);
+                printf("In\n.Bq %s\nthe default of\n.Cm %s\nis\n.Ql %s .\n", member->section, own->name, shown);
+            }
     }
 }
 

@@ -94,13 +94,13 @@ static bool change_person(Work *work, const KnownAddress *old, const char *to, b
     return !old->preferred || runs || user_set_preferred(store, to, error);
 }
 
-static bool do_change(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+static bool do_change(Work *work, const List *list, const Pending *request, const KnownAddress *old,
+                      SubscriptionResult *result, GError **error)
 {
     Store *store = work_store(work);
     const char *from = request->address, *to = request->detail;
     bool every_role = request->facts & FACT_EVERY_ROLE;
-    g_autoptr(KnownAddress) old = address_find(store, from, error);
-    if (!old || !change_person(work, old, to, every_role, error) ||
+    if (!change_person(work, old, to, every_role, error) ||
         !move_all(work, from, to, every_role ? 0 : MEMBER_ROLES, error) ||
         (!every_role && !tell_owners(work, from, to, error)) ||
         ((request->facts & FACT_CONFIRMED) && !address_set_verified(store, to, work_now(work), error)))
@@ -111,26 +111,12 @@ static bool do_change(Work *work, const List *list, Pending *request, Subscripti
     return subscription_end(work, request, error) && work_letter(work, list, &told, error);
 }
 
-/* The old address may be gone by the time that a letter is answered: then there is nothing to change. */
-static bool is_there(Work *work, const char *address, bool *there, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(KnownAddress) known = address_find(work_store(work), address, &fault);
-    *there = known != NULL;
-    if (known || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
-}
-
 /* Is it the operator's alone? Asked at each step, for the person may have come to own something meanwhile. */
-static bool is_refused(Work *work, const Pending *request, bool *refused, GError **error)
+static bool is_refused(Work *work, const Pending *request, const KnownAddress *old, bool *refused, GError **error)
 {
     *refused = false;
-    if (request->facts & FACT_EVERY_ROLE)
-        return true;
-    g_autoptr(KnownAddress) old = address_find(work_store(work), request->address, error);
-    return old && (!*old->user_id || user_owns_place(work_store(work), old->user_id, refused, error));
+    return (request->facts & FACT_EVERY_ROLE) || !*old->user_id ||
+           user_owns_place(work_store(work), old->user_id, refused, error);
 }
 
 bool change_address_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
@@ -138,22 +124,20 @@ bool change_address_advance(Work *work, const List *list, Pending *request, Subs
     const TemplateValue values[] = {{"new_address", request->detail}, {0}};
     TokenLetter old_is_asked = {"confirm_change_old", request->address, values};
     TokenLetter new_is_asked = {"confirm_change_new", request->detail, values};
-    bool done, refused, there;
-    if (!is_there(work, request->address, &there, error) ||
-        (there && !is_refused(work, request, &refused, error)))
+    bool done, refused = false;
+    g_autoptr(KnownAddress) old = NULL;
+    if (!address_look_up(work_store(work), request->address, &old, error) ||
+        (old && !is_refused(work, request, old, &refused, error)))
         return false;
-    if (!there) {
-        subscription->result = SUBSCRIPTION_NO_CHANGE;
-        done = subscription_end(work, request, error);
-    } else if (refused) {
-        subscription->result = SUBSCRIPTION_REFUSED;
+    if (!old || refused) { /* the address may be gone by the time that a letter is answered */
+        subscription->result = refused ? SUBSCRIPTION_REFUSED : SUBSCRIPTION_NO_CHANGE;
         done = subscription_end(work, request, error);
     } else if (!(request->facts & FACT_APPROVED)) {
         done = subscription_send_token(work, list, request, &old_is_asked, &subscription->result, error);
     } else if (!(request->facts & FACT_CONFIRMED)) {
         done = subscription_send_token(work, list, request, &new_is_asked, &subscription->result, error);
     } else {
-        done = do_change(work, list, request, &subscription->result, error);
+        done = do_change(work, list, request, old, &subscription->result, error);
     }
     if (done)
         subscription_note(work, list, request, subscription);

@@ -3,6 +3,7 @@
 #include "lists/figures.h"
 
 #include "base/clock.h"
+#include "store/host.h"
 #include "store/template_text.h"
 
 static double age_of(int64_t time)
@@ -16,10 +17,9 @@ static bool add_waiting(Store *store, const char *hostname, GString *text, GErro
     HeldRoom room;
     int64_t strangers, held, held_since, asked, asked_since, left, left_since, texts, early;
     if (!held_count(store, &held, &held_since, error) || !held_room(store, NULL, &room, error) ||
-        !stranger_count(store, &strangers, error) ||
-        !pending_count(store, clock_now(), &asked, &asked_since, error) ||
-        !outbox_count(store, &left, &left_since, error) || !template_text_count_faults(store, &texts, error) ||
-        !fragment_count(store, hostname, &count, error) ||
+        !stranger_count(store, &strangers, error) || !pending_count(store, clock_now(), &asked, &asked_since, error) ||
+        !outbox_count(store, hostname, &left, &left_since, error) ||
+        !template_text_count_faults(store, &texts, error) || !fragment_count(store, hostname, &count, error) ||
         !fragment_count_early(store, hostname, clock_now() - FRAGMENT_EARLY_TOLD, &early, error))
         return false;
     const struct {
@@ -80,6 +80,8 @@ static bool add_jobs(Store *store, GString *text, GError **error)
                                name, job_figures[i].type);
         for (unsigned at = 0; at < jobs->len; at++) {
             const TaskJob *job = jobs->pdata[at];
+            if (job->nobodys)
+                continue;
             g_string_append_printf(text, "listrunner_%s{job=\"%s\"} %.17g\n", name, job->name, job_figure(job, i));
         }
     }
@@ -114,8 +116,23 @@ static bool add_accounts(Store *store, GString *text, GError **error)
     return true;
 }
 
+/* Of several hosts. */
+static bool add_hosts(Store *store, GString *text, GError **error)
+{
+    g_autoptr(GPtrArray) hosts = host_all(store, error);
+    if (!hosts || hosts->len == 0)
+        return hosts != NULL;
+    g_string_append(text, "# HELP listrunner_host_up Whether the lease of the host runs.\n"
+                          "# TYPE listrunner_host_up gauge\n");
+    for (guint at = 0; at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        g_string_append_printf(text, "listrunner_host_up{host=\"%s\"} %d\n", host->name, host->living);
+    }
+    return true;
+}
+
 bool figures_of_store(Store *store, const char *hostname, GString *text, GError **error)
 {
     return add_waiting(store, hostname, text, error) && add_accounts(store, text, error) &&
-           add_jobs(store, text, error);
+           add_jobs(store, text, error) && add_hosts(store, text, error);
 }

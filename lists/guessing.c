@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/guessing.h"
 
+#include "base/ip.h"
 #include "base/mailbox.h"
-#include "base/peer.h"
 
 /* The sources of a token, as they are counted; NULL: not known. */
 typedef struct Sources {
@@ -20,7 +20,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sources, sources_clear)
 static void sources_of(const Actor *actor, Sources *sources)
 {
     sources->mailbox = actor->address ? mailbox_base(actor->address) : NULL;
-    sources->network = actor->host ? peer_network(actor->host) : NULL;
+    sources->network = actor->host ? ip_network(actor->host) : NULL;
 }
 
 static bool note_source(Work *work, const char *list_id, const char *source, int64_t most, GError **error)

@@ -20,9 +20,15 @@
 #define EXPIRE_MAX 200         /* posts in one transaction */
 #define DAY (24 * 3600 * CLOCK_SECOND)
 
+/* The post's metadata; those of a post that a program held without any are empty. */
+static json_t *read_meta(const Held *held, GError **error)
+{
+    return held->meta ? meta_parse(held->meta, strlen(held->meta), error) : json_object();
+}
+
 static bool accept(Work *work, const Held *held, GError **error)
 {
-    json_t *meta = meta_parse(held->meta, strlen(held->meta), error);
+    json_t *meta = read_meta(held, error);
     if (!meta)
         return false;
     meta_set_string(meta, META_LIST, held->list_id);
@@ -59,7 +65,7 @@ static bool reject(Work *work, const Held *held, const char *reason, bool *told,
     g_string_replace(indented, "\n", "\n    ", 0);
     const TemplateValue values[] = {
         {"subject", subject}, {"sender", held->sender}, {"reasons", indented->str}, {0}};
-    g_autoptr(json_t) post = meta_parse(held->meta, strlen(held->meta), NULL);
+    g_autoptr(json_t) post = read_meta(held, NULL);
     ListLetter letter = {.template = "rejected", .values = values, .language = language, .to = held->sender,
                          .in_reply_to = held->message_id ? held->message_id : "", .attach = NOTICE_HEADER,
                          .about = held->message, .most = ATTACH_MAX, .trace = meta_string(post, META_TRACE, NULL)};

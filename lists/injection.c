@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
-#include "base/octets.h"
 #include "mail/address.h"
 #include "mail/message.h"
 #include "runners/keys.h"
@@ -39,7 +39,7 @@ json_t *injection_meta(const Injection *injection, GBytes *message)
     meta_set_string(meta, KEY_TO, injection->to);
     meta_set_string(meta, KEY_PEER, injection->door);
     meta_set_string(meta, KEY_MESSAGE_ID, id);
-    meta_set_bool(meta, KEY_BODY_8BIT, octets_8bit_bytes(message));
+    meta_set_bool(meta, KEY_BODY_8BIT, bytes_8bit_of(message));
     return meta;
 }
 

@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <openssl/rand.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -35,32 +33,21 @@ static bool read_key(Spool *spool, KeptKey *key, GError **error)
     return true;
 }
 
-/* Whole and synced before it has its name; another process may be faster. */
 static bool make_key(Spool *spool, GError **error)
 {
     KeptKey key;
-    g_autofree char *temporary = g_strdup_printf(KEPT_KEY_FILE ".%d", (int)getpid());
     if (RAND_bytes(key.octets, sizeof key.octets) != 1)
         return fail(error, FAIL_LATER, "OpenSSL gives no random bytes");
-    fs_unlink(spool_fd(spool), temporary, NULL); /* of a process that died, and had our number */
-    auto_fd fd = fs_create(spool_fd(spool), temporary, error);
-    if (fd < 0)
-        return false;
-    g_autoptr(GError) taken = NULL;
-    bool done = (fchmod(fd, 0600) == 0 || fail_errno(error, FAIL_LATER, "chmod %s", temporary)) &&
-                fs_write(fd, key.octets, sizeof key.octets, error) && fs_sync_file(fd, error);
-    if (done && fs_rename_new(spool_fd(spool), temporary, KEPT_KEY_FILE, &taken))
-        return fs_sync_dir(spool_fd(spool), error);
-    fs_unlink(spool_fd(spool), temporary, NULL);
-    if (!taken || g_error_matches(taken, FAIL, FAIL_EXISTS))
-        return done;
-    g_propagate_error(error, g_steal_pointer(&taken));
-    return false;
+    return fs_keep_once(spool_fd(spool), KEPT_KEY_FILE, 0600, key.octets, sizeof key.octets, error);
 }
 
 bool kept_key_read(Spool *spool, KeptKey *key, GError **error)
 {
     g_autoptr(GError) missing = NULL;
+    const char *id = spool_id(spool, error);
+    if (!id)
+        return false;
+    g_strlcpy(key->spool, id, sizeof key->spool);
     if (read_key(spool, key, &missing))
         return true;
     if (g_error_matches(missing, FAIL, FAIL_MISSING))
@@ -88,7 +75,7 @@ bool kept_add(Store *store, const KeptKey *key, const char *entry, OutboxRow *ro
     g_autoptr(GBytes) sealed = seal_make(key->octets, entry, plain, error);
     char none[] = "";
     OutboxRow kept = {.queue = none, .meta = none, .recipients = none, .message = sealed, .made_at = row->made_at};
-    bool done = sealed && outbox_add(store, entry, &kept, error);
+    bool done = sealed && outbox_add(store, key->spool, entry, &kept, error);
     row->number = kept.number;
     return done;
 }
@@ -155,7 +142,8 @@ static bool look(Spool *spool, GHashTable *gone, GError **error)
 
 bool kept_forget_gone(Store *store, Spool *spool, int64_t before, GError **error)
 {
-    g_auto(GStrv) entries = outbox_entries(store, before, error);
+    const char *id = spool_id(spool, error);
+    g_auto(GStrv) entries = id ? outbox_entries(store, id, before, error) : NULL;
     g_autoptr(GHashTable) gone = g_hash_table_new(g_str_hash, g_str_equal); /* hash -> the entry's name */
     if (!entries)
         return false;

@@ -17,6 +17,7 @@
 
 typedef struct KeptKey {
     unsigned char octets[32];
+    char spool[SPOOL_ID_SIZE]; /* whose it is */
 } KeptKey;
 
 /* Read the spool's key; make it when there is none. FAIL_CONFIG: it is no key. */
@@ -29,6 +30,7 @@ bool kept_add(Store *store, const KeptKey *key, const char *entry, OutboxRow *ro
  * one was sealed with another key, or for another entry, or is damaged. */
 GPtrArray *kept_of(Store *store, const KeptKey *key, const char *entry, GError **error);
 
-/* Remove the rows made before that time whose entry is gone. One that is in any queue in any state keeps its rows, for
- * a command may have moved it, and it may come back. Looks through all queues when there are such rows. */
+/* Remove the rows of this spool made before that time whose entry is gone. One that is in any queue in any state keeps
+ * its rows, for a command may have moved it, and it may come back. Looks through all queues when there are such
+ * rows. */
 bool kept_forget_gone(Store *store, Spool *spool, int64_t before, GError **error);

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/ip.h"
 #include "base/log.h"
 #include "base/mailbox.h"
-#include "base/octets.h"
-#include "base/peer.h"
 #include "lists/reason.h"
 #include "lists/template_name.h"
 #include "lists/template_set.h"
@@ -298,7 +298,7 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     meta_set_string(meta, KEY_MESSAGE_ID, id);
     meta_set_string(meta, KEY_PRIORITY, "notice");
     for (unsigned at = 0; at < pieces->len; at++)
-        if (octets_8bit_bytes(pieces->pdata[at]))
+        if (bytes_8bit_of(pieces->pdata[at]))
             meta_set_bool(meta, KEY_BODY_8BIT, true);
     work_entry(work, letter->queue ? letter->queue : "virgin", meta, g_steal_pointer(&pieces),
                g_steal_pointer(&recipients));
@@ -362,7 +362,7 @@ static bool count_letter(Work *work, const List *list, const char *address, cons
 static LetterLimit host_limit(const Work *work)
 {
     const char *host = work_actor(work)->host;
-    return host ? (LetterLimit){ACCOUNT_HOST_LETTERS, peer_network(host), work_site(work)->letters_per_host, false}
+    return host ? (LetterLimit){ACCOUNT_HOST_LETTERS, ip_network(host), work_site(work)->letters_per_host, false}
                 : (LetterLimit){0};
 }
 
@@ -385,7 +385,7 @@ bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *ask
 {
     const Actor *actor = work_actor(work);
     int64_t most = work_site(work)->answers_a_day, most_of_kind = asking->of_site ? MIN(most, SITE_ASKS_A_DAY) : most;
-    g_autofree char *base = mailbox_base(asking->address), *network = actor->host ? peer_network(actor->host) : NULL;
+    g_autofree char *base = mailbox_base(asking->address), *network = actor->host ? ip_network(actor->host) : NULL;
     /* There is no end of addresses with a detail that lead to one mailbox: what is asked from one proves least. */
     bool own = actor->address && mailbox_same(actor->address, asking->address) &&
                (asking->of_member || !mailbox_has_detail(asking->address));

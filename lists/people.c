@@ -61,23 +61,12 @@ bool people_merge(Work *work, const char *into, const char *other, GError **erro
 
 /* ---- addresses ---- */
 
-/* The address, or *known NULL where nobody has heard of it. */
-static bool look_up(Store *store, const char *address, KnownAddress **known, GError **error)
-{
-    g_autoptr(GError) missing = NULL;
-    *known = address_find(store, address, &missing);
-    if (*known || g_error_matches(missing, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return false;
-}
-
 bool people_link(Work *work, const char *who, const char *address, const char *name, bool absorb, GError **error)
 {
     Store *store = work_store(work);
     g_autoptr(User) user = user_find(store, who, error);
     g_autoptr(KnownAddress) known = NULL;
-    if (!user || !own_address_check_person(work, address, error) || !look_up(store, address, &known, error))
+    if (!user || !own_address_check_person(work, address, error) || !address_look_up(store, address, &known, error))
         return false;
     bool owned = known && *known->user_id, own = owned && strcmp(known->user_id, user->id) == 0, others = owned && !own;
     if (own && !absorb)
@@ -105,6 +94,17 @@ bool people_assign(Work *work, const char *address, const char *who, const char 
     return user_link_address(store, id, address, error) && note(work, "address", address, "linked");
 }
 
+bool people_register(Work *work, const char *address, const char *name, bool names, GError **error)
+{
+    char id[STORE_ID_SIZE];
+    g_autoptr(KnownAddress) known = NULL;
+    if (!address_look_up(work_store(work), address, &known, error))
+        return false;
+    if (known && (known->display_name || !names))
+        name = known->display_name;
+    return (known && *known->user_id) || user_create(work_store(work), address, name, id, error);
+}
+
 bool people_unlink(Work *work, const char *address, GError **error)
 {
     g_autoptr(KnownAddress) known = address_find(work_store(work), address, error);
@@ -120,7 +120,7 @@ bool people_prefer(Work *work, const char *who, const char *address, GError **er
         return user_clear_preferred(store, who, error) && note(work, "user", who, "prefers-none");
     g_autoptr(User) user = user_find(store, who, error);
     g_autoptr(KnownAddress) known = NULL;
-    if (!user || !own_address_check_person(work, address, error) || !look_up(store, address, &known, error))
+    if (!user || !own_address_check_person(work, address, error) || !address_look_up(store, address, &known, error))
         return false;
     if (known && *known->user_id && strcmp(known->user_id, user->id) != 0)
         return fail(error, FAIL_EXISTS, "Address belongs to other user");

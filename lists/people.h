@@ -37,6 +37,10 @@ bool people_link(Work *work, const char *who, const char *address, const char *n
  * of the user who has it then. */
 bool people_assign(Work *work, const char *address, const char *who, const char *name, char id[STORE_ID_SIZE],
                    GError **error);
+/* Make a user for an address that has none: who asks for something is known from then on, whatever becomes of it. An
+ * address that is known keeps its name; one without gets this name only with `names`, since it may be somebody's of
+ * other lists. */
+bool people_register(Work *work, const char *address, const char *name, bool names, GError **error);
 /* Take the address from its user. Its memberships stay with it. FAIL_MISSING: it has none. */
 bool people_unlink(Work *work, const char *address, GError **error);
 /* The user wants mail there where nothing else was said; address NULL: nowhere in particular. An address of nobody

@@ -10,13 +10,13 @@
 
 /* A commit that failed may be in the database's log nevertheless, and be found there after a crash. To ask is to
  * overwrite it, unless it is there for good. */
-static bool commit(Store *store, const char *tag, bool *committed, GError **error)
+static bool commit(Store *store, const char *spool, const char *tag, bool *committed, GError **error)
 {
     g_autoptr(GError) fault = NULL, unknown = NULL;
     *committed = store_commit(store, &fault);
     if (*committed)
         return true;
-    if (outbox_unit_decide(store, tag, clock_now(), committed, &unknown)) {
+    if (outbox_unit_decide(store, spool, tag, clock_now(), committed, &unknown)) {
         if (!*committed)
             g_propagate_error(error, g_steal_pointer(&fault));
         return true;
@@ -29,16 +29,17 @@ static bool commit(Store *store, const char *tag, bool *committed, GError **erro
 
 bool unit_commit(Store *store, Spool *spool, GPtrArray *drafts, GError **error)
 {
-    g_autoptr(Prepared) prepared = prepared_new(spool, error);
+    const char *id = spool_id(spool, error);
+    g_autoptr(Prepared) prepared = id ? prepared_new(spool, error) : NULL;
     if (!prepared || !prepared_write(prepared, drafts, error)) {
         store_rollback(store);
         return false;
     }
     g_autofree char *queues = prepared_queues(prepared);
     bool committed = false;
-    if (!outbox_unit_add(store, prepared_tag(prepared), queues, clock_now(), error))
+    if (!outbox_unit_add(store, id, prepared_tag(prepared), queues, clock_now(), error))
         store_rollback(store);
-    else if (!commit(store, prepared_tag(prepared), &committed, error))
+    else if (!commit(store, id, prepared_tag(prepared), &committed, error))
         return false;
     if (committed)
         prepared_publish(prepared);
@@ -49,15 +50,23 @@ bool unit_commit(Store *store, Spool *spool, GPtrArray *drafts, GError **error)
 
 /* ---- settle ---- */
 
+/* Whom to ask about the units of a spool. */
+typedef struct Asked {
+    Store *store;
+    const char *spool;
+} Asked;
+
 static bool decide(void *data, const char *tag, bool *committed, GError **error)
 {
-    return outbox_unit_decide(data, tag, clock_now(), committed, error);
+    const Asked *asked = data;
+    return outbox_unit_decide(asked->store, asked->spool, tag, clock_now(), committed, error);
 }
 
 static Queue *settle(Store *store, Spool *spool, const char *name, GHashTable *left, GError **error)
 {
-    Queue *queue = spool_queue(spool, name, error);
-    return queue && prepared_settle(queue, decide, store, left, error) ? queue : NULL;
+    Asked asked = {store, spool_id(spool, error)};
+    Queue *queue = asked.spool ? spool_queue(spool, name, error) : NULL;
+    return queue && prepared_settle(queue, decide, &asked, left, error) ? queue : NULL;
 }
 
 bool unit_settle_queue(Store *store, Spool *spool, const char *queue, GError **error)
@@ -163,7 +172,8 @@ static bool settle_all(Settling *settling, bool thorough, GError **error)
 
 bool unit_settle(Store *store, Spool *spool, bool thorough, GError **error)
 {
-    g_autoptr(GPtrArray) units = outbox_units(store, error), queues = g_ptr_array_new();
+    const char *id = spool_id(spool, error);
+    g_autoptr(GPtrArray) units = id ? outbox_units(store, id, error) : NULL, queues = g_ptr_array_new();
     g_autoptr(GHashTable) wanted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) sound = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) left = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

@@ -125,11 +125,11 @@ static Bounce *parse(const char *octets, size_t length, bool inner)
     Report report;
     report_init(&report, octets, length);
     Bounce *bounce = g_new0(Bounce, 1);
-    for (const Dialect *const *dialect = dialects; *dialect && !bounce->dialect; dialect++) {
-        if (!(*dialect)->unprepared)
+    for (const Dialect *dialect = dialects; dialect->name && !bounce->dialect; dialect++) {
+        if (!dialect->unprepared)
             report_prepare(&report);
-        if ((*dialect)->read(&report))
-            bounce->dialect = (*dialect)->name;
+        if (dialect->read(&report))
+            bounce->dialect = dialect->name;
     }
     if (!bounce->dialect && !inner)
         take_nested(&report, bounce);

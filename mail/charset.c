@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/octets.h"
+#include "base/bytes.h"
 
 #define LABEL_MAX 60
 #define REPLACEMENT "\xef\xbf\xbd"
@@ -320,7 +320,7 @@ static GString *decode(const Charset *charset, const char *bytes, size_t length,
 bool charset_decode(const char *label, const char *bytes, size_t length, bool cut, GString *text)
 {
     const Charset *known = find(label), own = {.decoder = label, .labels = "", .escapes = true};
-    if (length == 0 || ((known ? !known->escapes : !*label) && !octets_8bit(bytes, length))) {
+    if (length == 0 || ((known ? !known->escapes : !*label) && !bytes_8bit(bytes, length))) {
         g_string_append_len(text, bytes, (gssize)length);
         return known || !*label || length == 0;
     }
@@ -329,7 +329,7 @@ bool charset_decode(const char *label, const char *bytes, size_t length, bool cu
     bool exact = false;
     GString *decoded = known || is_name(label) ? decode(known ? known : &own, bytes, length, cut, &exact) : NULL;
     const char *end;
-    if (!exact && octets_8bit(bytes, length) &&
+    if (!exact && bytes_8bit(bytes, length) &&
         (g_utf8_validate_len(bytes, length, &end) ||
          (cut && g_utf8_get_char_validated(end, bytes + length - end) == (gunichar)-2))) {
         if (decoded)

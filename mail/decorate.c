@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/octets.h"
+#include "base/bytes.h"
 #include "mail/parameter.h"
 #include "mail/transfer.h"
 
@@ -275,7 +275,7 @@ static bool joinable_both(const Decoration *decoration, const BodyForm *content,
 static bool is_ascii(const BodyForm *content, GBytes *body)
 {
     static const char *const plain[] = {"7bit", "8bit", "binary", NULL};
-    return holds_ascii(content->charset) && g_strv_contains(plain, content->encoding) && !octets_8bit_bytes(body);
+    return holds_ascii(content->charset) && g_strv_contains(plain, content->encoding) && !bytes_8bit_of(body);
 }
 
 static bool join(Message *message, const Decoration *decoration, const BodyForm *content, Decorated *result)

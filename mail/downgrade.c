@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/octets.h"
+#include "base/bytes.h"
 #include "mail/mime_tree.h"
 
 /* Parts of type message have no encoding of their own (RFC 2045, section 6.4): a fragment (message/partial) would be
@@ -66,7 +66,7 @@ static GBytes *write_out(GMimeMessage *message)
 
 GBytes *downgrade_to_7bit(GBytes *message)
 {
-    if (!octets_8bit_bytes(message))
+    if (!bytes_8bit_of(message))
         return g_bytes_ref(message);
     GMimeMessage *parsed = mime_tree(message);
     if (!parsed)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/octets.h"
+#include "base/bytes.h"
 #include "mail/charset.h"
 #include "mail/transfer.h"
 
@@ -155,7 +155,7 @@ char *header_show(const char *value)
 {
     g_autofree char *text = NULL;
     bool exact = header_decode_exactly(value, &text);
-    return exact || octets_8bit(value, strlen(value)) ? g_steal_pointer(&text) : g_strdup(value);
+    return exact || bytes_8bit(value, strlen(value)) ? g_steal_pointer(&text) : g_strdup(value);
 }
 
 /* Too long for a line of 998 bytes (RFC 5322, 2.1.1) with what stands before and behind it: only encoded words can be

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
-#include "base/octets.h"
 #include "mail/address.h"
 #include "mail/header.h"
 #include "mail/issue_internal.h"
@@ -49,9 +49,9 @@ bool issue_is_8bit(const IssueWriter *writer)
     const Issue *issue = writer->issue;
     const char *const texts[] = {issue->title,        issue->masthead, issue->footer,  issue->contents,
                                  issue->footer_title, issue->end,      issue->left_out};
-    bool found = writer->posts_8bit || octets_8bit(writer->contents->str, writer->contents->len);
+    bool found = writer->posts_8bit || bytes_8bit(writer->contents->str, writer->contents->len);
     for (size_t at = 0; at < G_N_ELEMENTS(texts); at++)
-        found = found || (texts[at] && octets_8bit(texts[at], strlen(texts[at])));
+        found = found || (texts[at] && bytes_8bit(texts[at], strlen(texts[at])));
     return found || writer->form == ISSUE_PLAIN; /* of which the text is not known yet */
 }
 
@@ -119,7 +119,7 @@ void issue_announce(IssueWriter *writer, GBytes *post)
     g_autofree char *number = g_strdup_printf("%4u. ", ++writer->announced);
     g_autofree char *entry = author ? g_strdup_printf("%s (%s)", topic, author) : g_strdup(topic);
     append_wrapped(writer->contents, number, entry);
-    writer->posts_8bit = writer->posts_8bit || octets_8bit_bytes(post);
+    writer->posts_8bit = writer->posts_8bit || bytes_8bit_of(post);
 }
 
 /* ---- lines ---- */
@@ -190,7 +190,7 @@ static void put_header(const IssueWriter *writer)
 static void put_part(const IssueWriter *writer, const char *description, const char *text)
 {
     g_autofree char *encoded = header_encode(description, strlen("Content-Description: "));
-    bool ascii = !octets_8bit(text, strlen(text));
+    bool ascii = !bytes_8bit(text, strlen(text));
     fprintf(writer->stream, "--mixed-%s\r\nContent-Type: text/plain; charset=utf-8\r\n", writer->issue->secret);
     fprintf(writer->stream, "Content-Transfer-Encoding: %s\r\nContent-Description: %s\r\n\r\n", ascii ? "7bit" : "8bit",
             encoded);
@@ -245,7 +245,7 @@ void issue_add(IssueWriter *writer, GBytes *post)
     size_t length;
     const char *octets = g_bytes_get_data(post, &length);
     fprintf(writer->stream, "--digest-%s\r\nContent-Type: message/rfc822\r\n", writer->issue->secret);
-    if (octets_8bit_bytes(post))
+    if (bytes_8bit_of(post))
         fputs("Content-Transfer-Encoding: 8bit\r\n", writer->stream);
     fprintf(writer->stream, "Message: %u\r\n\r\n", writer->added);
     if (length > 0)

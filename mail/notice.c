@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
-#include "base/octets.h"
 #include "base/random.h"
 #include "mail/header.h"
 #include "mail/message.h"
@@ -43,7 +43,7 @@ static void append_text(GString *out, const char *text)
 {
     g_autofree char *lines = with_crlf(text);
     g_string_append(out, "Content-Type: text/plain; charset=utf-8\r\n");
-    if (!octets_8bit(lines, strlen(lines)) && !has_long_line(lines)) {
+    if (!bytes_8bit(lines, strlen(lines)) && !has_long_line(lines)) {
         g_string_append_printf(out, "Content-Transfer-Encoding: 7bit\r\n\r\n%s", lines);
         return;
     }
@@ -119,8 +119,7 @@ static void append_attached(GPtrArray *pieces, GString *out, const Notice *notic
     if (g_bytes_get_size(attached) < g_bytes_get_size(wanted))
         g_string_append_printf(out, "Content-Description: the first %zu of %zu octets\r\n",
                                g_bytes_get_size(attached), g_bytes_get_size(wanted));
-    g_string_append_printf(out, "Content-Transfer-Encoding: %s\r\n\r\n",
-                           octets_8bit_bytes(attached) ? "8bit" : "7bit");
+    g_string_append_printf(out, "Content-Transfer-Encoding: %s\r\n\r\n", bytes_8bit_of(attached) ? "8bit" : "7bit");
     g_ptr_array_add(pieces, g_bytes_new(out->str, out->len));
     g_string_truncate(out, 0);
     g_ptr_array_add(pieces, g_steal_pointer(&attached));

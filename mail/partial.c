@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/octets.h"
+#include "base/bytes.h"
 #include "mail/address.h"
 #include "mail/parameter.h"
 
@@ -71,7 +71,7 @@ static bool check_encoding(Partial *partial, const Message *message)
             return refuse(partial, "its Content-Transfer-Encoding is not 7bit");
     }
     g_autoptr(GBytes) body = message_body(message);
-    return !octets_8bit_bytes(body) || refuse(partial, "it holds octets over 127");
+    return !bytes_8bit_of(body) || refuse(partial, "it holds octets over 127");
 }
 
 static char *read_author(const Message *message)

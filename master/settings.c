@@ -14,7 +14,7 @@ static const ConfigKey master_keys[] = {
     {"runtime_directory", PATH(CONFIG_RUN "/listrunner"),
      .about = "Where the control sockets and the configuration in force are; made for the user at the start if it "
       "is missing. One that is there must be the user's to write in.",
-     .readers = "out rest hooks"},
+     .readers = "out rest hooks host"},
     {"log_file", PATH(CONFIG_STATE "/log/listrunner/listrunner.log"),
      .about = "Where the log of a master goes that listrunner start has started, unless it goes to syslog. The "
       "directory is made for the user if it is missing. The file is opened anew at each reload, after it was "

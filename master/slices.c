@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
 
@@ -83,14 +84,6 @@ static const char *start_time(char *stat)
     return at && *at ? at : NULL;
 }
 
-static bool boot_id(char *text, size_t size)
-{
-    if (!read_text("/proc/sys/kernel/random/boot_id", text, size))
-        return false;
-    text[strcspn(text, "\n")] = '\0';
-    return true;
-}
-
 /* Decimal digits of a small number, without stdio; returns the end. */
 static char *put_number(char *at, unsigned number)
 {
@@ -106,8 +99,8 @@ static char *put_number(char *at, unsigned number)
 
 bool slices_sign(int fd, unsigned instance, unsigned instances)
 {
-    char stat[PROC_TEXT], boot[64], record[SLICES_RECORD];
-    if (!read_text("/proc/self/stat", stat, sizeof stat) || !boot_id(boot, sizeof boot))
+    char stat[PROC_TEXT], boot[CLOCK_BOOT_ID_SIZE], record[SLICES_RECORD];
+    if (!read_text("/proc/self/stat", stat, sizeof stat) || !clock_boot_id(boot))
         return false;
     size_t pid_length = strspn(stat, "0123456789");
     const char *started = start_time(stat);
@@ -126,11 +119,11 @@ bool slices_sign(int fd, unsigned instance, unsigned instances)
 static int living_owner(const char *record, pid_t *pid, unsigned *instances)
 {
     long number;
-    char started[32], boot[64], here[64], path[64], stat[PROC_TEXT];
+    char started[32], boot[64], here[CLOCK_BOOT_ID_SIZE], path[64], stat[PROC_TEXT];
     if (sscanf(record, "%ld %31[0-9] %63[0-9a-f-] %3u", &number, started, boot, instances) != 4 || number <= 1 ||
         number > G_MAXINT || *instances == 0 || *instances > SLICES_FINEST)
         return -1;
-    if (!boot_id(here, sizeof here) || strcmp(here, boot) != 0)
+    if (!clock_boot_id(here) || strcmp(here, boot) != 0)
         return -1;
     /* The descriptor comes before the comparison: no later process of the same pid can be taken for the owner. */
     auto_fd pidfd = pidfd_open((pid_t)number, 0);

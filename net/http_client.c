@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/fail.h"
-#include "base/public_address.h"
+#include "base/ip.h"
 
 /*
  * libcurl brings thirty libraries with it, and a process that is linked with it has more than a megabyte of its own for
@@ -74,7 +74,7 @@ static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_s
 {
     Exchange *exchange = data;
     (void)purpose;
-    if (!public_address(&address->addr)) {
+    if (!ip_public(&address->addr)) {
         exchange->forbidden = true;
         return CURL_SOCKET_BAD;
     }

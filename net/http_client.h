@@ -13,7 +13,7 @@
 typedef struct HttpRequest {
     const char *url;        /* http or https; file where files is set */
     bool files;
-    bool public_only;       /* connect to addresses of the public Internet alone (base/public_address.h), whatever the
+    bool public_only;       /* connect to addresses of the public Internet alone (base/ip.h), whatever the
                                name resolves to, and through no proxy */
     const char *header;     /* one header line, "Authorization: Token x"; NULL: none */
     const char *const *headers; /* more of them, ended by NULL; NULL: none */

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
-#include "base/octets.h"
+#include "base/bytes.h"
 #include "net/lmtp_internal.h"
 
 #define CAPACITY_FIRST 8192
@@ -63,7 +63,7 @@ static void store(LmtpSession *session, const char *octets, size_t length)
         return;
     memcpy(content->octets + content->length, octets, length);
     content->length += length;
-    content->high = content->high || octets_8bit(octets, length);
+    content->high = content->high || bytes_8bit(octets, length);
 }
 
 /* Remembers the two bytes before `end` of a piece that began at start. */

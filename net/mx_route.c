@@ -6,7 +6,7 @@
 #include <idn2.h>
 #include <string.h>
 
-#include "base/public_address.h"
+#include "base/ip.h"
 
 #define DOMAIN_MAX 253
 
@@ -231,7 +231,7 @@ static bool leaves_private(MxTarget *target, bool six)
     bool left = false;
     for (guint i = all->len; i > 0; i--) {
         MxHost host = make_host(target, six, i - 1, 0);
-        if (public_address((const struct sockaddr *)&host.address))
+        if (ip_public((const struct sockaddr *)&host.address))
             continue;
         g_array_remove_index(all, i - 1);
         left = true;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/octets.h"
+#include "base/bytes.h"
 
 /* Bytes between two cuts, or what fills one. What depends on the byte before it, which
  * differs by copy, is told apart from what does not. */
@@ -98,7 +98,7 @@ SmtpBody *smtp_body_new_cut(GBytes *message, const size_t *cuts, size_t count)
         scan(&body->pieces[at]);
         done = stop;
     }
-    body->eight_bit = octets_8bit(data, length);
+    body->eight_bit = bytes_8bit(data, length);
     add_up(body);
     return body;
 }
@@ -128,7 +128,7 @@ SmtpBody *smtp_body_new_copy(SmtpBody *pattern, const SmtpFill *fills)
         scan(fill);
         place += fill->length;
     }
-    body->eight_bit = pattern->eight_bit || octets_8bit(body->fills, own);
+    body->eight_bit = pattern->eight_bit || bytes_8bit(body->fills, own);
     add_up(body);
     return body;
 }

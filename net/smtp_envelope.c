@@ -5,8 +5,8 @@
 #include <idn2.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mailbox.h"
-#include "base/octets.h"
 
 /* RFC 5321 allows 256; more is passed to the server to judge, within reason. */
 #define ADDRESS_MAX 998
@@ -31,7 +31,7 @@ static char *a_labels(const char *address, size_t length, size_t *domain)
     if (!at || at + 1 == address + length)
         return NULL;
     *domain = (size_t)(at - address) + 1;
-    if (octets_8bit(address, *domain))
+    if (bytes_8bit(address, *domain))
         return NULL;
     g_autofree char *labels = g_strndup(at + 1, length - *domain);
     uint8_t *ascii = NULL;
@@ -46,7 +46,7 @@ static uint8_t classify(const char *address, size_t length)
 {
     if (length == 0 || length > ADDRESS_MAX || mailbox_path_length(address, length) < length)
         return FATE_SYNTAX;
-    if (!octets_8bit(address, length))
+    if (!bytes_8bit(address, length))
         return FATE_OPEN;
     size_t domain;
     char *ascii = a_labels(address, length, &domain);
@@ -57,7 +57,7 @@ static uint8_t classify(const char *address, size_t length)
 static void append_address(GString *to, const char *address, size_t length)
 {
     size_t domain;
-    char *ascii = octets_8bit(address, length) ? a_labels(address, length, &domain) : NULL;
+    char *ascii = bytes_8bit(address, length) ? a_labels(address, length, &domain) : NULL;
     g_string_append_len(to, address, (gssize)(ascii ? domain : length));
     if (ascii)
         g_string_append(to, ascii);
@@ -125,7 +125,7 @@ static void append_notify(GString *to, unsigned notify)
 static void append_orcpt(GString *to, const char *address, size_t length)
 {
     size_t before = to->len;
-    bool ascii = !octets_8bit(address, length);
+    bool ascii = !bytes_8bit(address, length);
     if (!ascii && !g_utf8_validate(address, (gssize)length, NULL))
         return;
     g_string_append(to, ascii ? " ORCPT=rfc822;" : " ORCPT=utf-8;");

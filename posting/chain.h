@@ -13,7 +13,6 @@
 #include "posting/external.h"
 #include "posting/rule.h"
 
-typedef enum Verdict { VERDICT_NONE, VERDICT_ACCEPT, VERDICT_HOLD, VERDICT_REJECT, VERDICT_DISCARD } Verdict;
 const char *verdict_text(Verdict verdict);
 
 typedef struct Chain Chain;

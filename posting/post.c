@@ -221,11 +221,6 @@ void post_add_reason(Post *post, const char *format, ...)
     va_end(arguments);
 }
 
-void post_note_duplicate(Post *post)
-{
-    post_add_reason(post, "A message with the same Message-ID was posted before.");
-}
-
 char *post_reasons(const Post *post, const char *separator)
 {
     GString *text = g_string_new(NULL);

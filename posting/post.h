@@ -49,6 +49,7 @@ typedef struct PostSite {
 } PostSite;
 
 typedef struct ListCache ListCache;
+typedef enum Verdict { VERDICT_NONE, VERDICT_ACCEPT, VERDICT_HOLD, VERDICT_REJECT, VERDICT_DISCARD } Verdict;
 
 /* The end that a handler chooses for a post that must not go on. */
 typedef enum PostEnd { POST_GOES, POST_DISCARDED, POST_REJECTED, POST_FORWARDED, POST_PRESERVED } PostEnd;
@@ -187,7 +188,6 @@ Message *post_send_message(const Post *post, PostSend *send);
 void post_send_sign(const Post *post, PostSend *send, const Signing *signing);
 
 void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);
-void post_note_duplicate(Post *post); /* the reason: another with its Message-ID was posted before */
 char *post_reasons(const Post *post, const char *separator); /* g_free() */
 
 bool post_archiver_chosen(const List *list, const PostArchiver *archiver); /* does the list use it? */

@@ -14,3 +14,12 @@ const Rule *rule_find(const char *name)
             return *rule;
     return NULL;
 }
+
+bool rules_settle(Post *post, Verdict *verdict, GError **error)
+{
+    const Verdict before = *verdict;
+    for (const Rule *const *rule = rules; *rule && *verdict == before; rule++)
+        if ((*rule)->settle && !(*rule)->settle(post, verdict, error))
+            return false;
+    return true;
+}

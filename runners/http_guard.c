@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/ip.h"
 #include "base/log.h"
 #include "base/secret_file.h"
-#include "base/peer.h"
 
 #define FILE_MAX (1024 * 1024)
 #define PEERS_MAX 10000 /* counted apart in one minute; further ones are counted together */
@@ -31,7 +31,7 @@ struct HttpGuard {
     struct stat seen;        /* the file as it was judged; all 0: it was missing */
     GHashTable *users;       /* user -> password or hash; NULL: the file cannot be used */
     GHashTable *known;       /* HMAC of credentials that were right -> user, of users */
-    GHashTable *peers;       /* peer_network() -> Failures */
+    GHashTable *peers;       /* ip_network() -> Failures */
     Failures others;         /* of those for whom there is no room there */
     int64_t swept;           /* the minute in which those of minutes before were last taken out of peers */
     guchar key[KEY_OCTETS];  /* of those HMACs; known to this process alone */
@@ -163,7 +163,7 @@ static gboolean is_past(gpointer peer, gpointer failures, gpointer minute)
 /* The failures of a peer in this minute. */
 static Failures *failures_of(HttpGuard *guard, const char *peer, int64_t minute)
 {
-    g_autofree char *name = peer_network(peer);
+    g_autofree char *name = ip_network(peer);
     Failures *failures = g_hash_table_lookup(guard->peers, name);
     if (!failures && g_hash_table_size(guard->peers) >= PEERS_MAX && guard->swept != minute) {
         g_hash_table_foreach_remove(guard->peers, is_past, &minute);

@@ -63,14 +63,6 @@ static GArray *read_archivers(const Config *config)
     return archivers;
 }
 
-/* The master must not take a runner for stalled that waits for a program of the site. */
-static bool alive(void *data)
-{
-    Runner *runner = data;
-    runner_progress(runner);
-    return !runner_stopping(runner);
-}
-
 bool list_posts_start(Runner *runner, GError **error)
 {
     if (!list_runner_start(runner, error))
@@ -92,7 +84,7 @@ bool list_posts_start(Runner *runner, GError **error)
     posts->orders = orders_new(config);
     posts->site = (PostSite){
         .orders = posts->orders,
-        .alive = alive,
+        .alive = runner_alive, /* a program of the site may take long */
         .data = runner,
         .keys = posts->dkim_keys,
         .rule_programs = posts->rule_programs,
@@ -112,17 +104,17 @@ bool list_posts_start(Runner *runner, GError **error)
 void list_posts_stop(Runner *runner)
 {
     ListRunner *own = runner_data(runner);
-    if (!own)
-        return;
-    ListPosts *posts = own->posts;
-    g_ptr_array_unref(own->kept);
-    g_array_unref(posts->archivers);
-    g_strfreev(posts->site.html_to_text);
-    g_ptr_array_unref(posts->dkim_keys);
-    g_ptr_array_unref(posts->rule_programs);
-    g_ptr_array_unref(posts->handler_programs);
-    orders_free(posts->orders);
-    g_free(posts);
+    if (own && own->posts) {
+        ListPosts *posts = own->posts;
+        g_ptr_array_unref(own->kept);
+        g_array_unref(posts->archivers);
+        g_strfreev(posts->site.html_to_text);
+        g_ptr_array_unref(posts->dkim_keys);
+        g_ptr_array_unref(posts->rule_programs);
+        g_ptr_array_unref(posts->handler_programs);
+        orders_free(posts->orders);
+        g_free(posts);
+    }
     list_runner_stop(runner);
 }
 
@@ -164,7 +156,7 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     post->moderated = meta_bool(meta, KEY_MODERATED, false);
     post->from_news = meta_string(meta, KEY_FROM_NEWS, NULL) != NULL;
     post->member = g_strdup(meta_string(meta, KEY_MEMBER, NULL));
-    post->for_owners = g_str_equal(meta_string(meta, KEY_TO, TO_POSTING), TO_OWNER);
+    post->for_owners = g_str_equal(list_runner_asked(entry), TO_OWNER);
     g_auto(LoopMark) mark = {0};
     const LoopKeys *keys = list_runner_loop_keys(shared, error);
     if (!keys || !list_runner_loop_mark(shared, entry, own->message, &mark, error))
@@ -230,18 +222,22 @@ static bool settle_one(Runner *runner, ListRunnerPost *own, ListRunnerSettle *se
 bool list_runner_settle(Runner *runner, ListRunnerSettle *settle, GError **error)
 {
     ListRunner *shared = runner_data(runner);
-    bool begun = false;
-    for (unsigned at = 0; at < shared->kept->len; at++) {
+    g_autoptr(GPtrArray) posts = g_ptr_array_new(), lists = g_ptr_array_new();
+    for (guint at = 0; at < shared->kept->len; at++) {
         ListRunnerPost *own = shared->kept->pdata[at];
         if (!own->settles || own->outcome->error)
             continue;
-        if (!begun && !store_begin(shared->store, error))
-            return false;
-        begun = true;
-        if (!settle_one(runner, own, settle, error)) {
+        g_ptr_array_add(posts, own);
+        g_ptr_array_add(lists, (gpointer)entry_list(own->entry));
+    }
+    if (posts->len == 0)
+        return true;
+    if (!store_begin_lists(shared->store, lists, error))
+        return false;
+    for (guint at = 0; at < posts->len; at++)
+        if (!settle_one(runner, posts->pdata[at], settle, error)) {
             store_rollback(shared->store);
             return false;
         }
-    }
-    return !begun || store_commit(shared->store, error);
+    return store_commit(shared->store, error);
 }

@@ -28,7 +28,7 @@ typedef struct ListRunnerPost {
     int64_t number;   /* with this number */
     bool settles;     /* it has something to write */
     char *wrong_password; /* it brought a moderator's password that is not the list's: who is counted; else NULL */
-    int verdict;      /* for in: Verdict */
+    Verdict verdict;      /* for in */
     bool stranger;    /* for in: none of its senders is on the list; set when it is to be held */
     bool tell;        /* for in: its sender gets a letter */
     Work *letters;    /* for in: those that were written with their rows; NULL: none */

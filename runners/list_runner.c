@@ -8,18 +8,24 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/fail.h"
+#include "base/ip.h"
 #include "base/log.h"
-#include "base/public_address.h"
 #include "mail/received.h"
 #include "runners/keys.h"
 #include "runners/units.h"
+#include "store/place.h"
 #include "store/secret.h"
+
+static bool is_store_away(Runner *runner)
+{
+    const ListRunner *own = runner_data(runner);
+    return !store_reachable(own->store, NULL);
+}
 
 bool list_runner_start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
-    const char *path = config_string(config, "store", "path");
-    Store *store = store_open(config_string(config, "store", "driver"), path, false, error);
+    Store *store = store_open_configured(config, false, error);
     if (!store)
         return false;
     int log = -1;
@@ -34,6 +40,7 @@ bool list_runner_start(Runner *runner, GError **error)
     work_site_init(&own->site, config);
     own->no_requests = !queue_is_worked(config, "command");
     runner_set_data(runner, own);
+    runner_pause_while(runner, is_store_away);
     return units_start(runner, store, error);
 }
 
@@ -117,6 +124,11 @@ bool list_runner_loop_mark(ListRunner *own, Entry *entry, const Message *message
     return true;
 }
 
+const char *list_runner_asked(Entry *entry)
+{
+    return meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
+}
+
 char *list_runner_effect(const Entry *entry)
 {
     return name_effect(queue_name(entry_queue(entry)), entry_name(entry)->hash);
@@ -176,7 +188,7 @@ char *list_runner_host(const Message *message)
 {
     g_autofree char *received = message_value(message, "Received");
     g_autofree char *host = received ? received_client(received) : NULL;
-    return host && public_address_text(host) ? g_steal_pointer(&host) : NULL;
+    return host && ip_public_text(host) ? g_steal_pointer(&host) : NULL;
 }
 
 void list_runner_set_host(Work *work, const Message *message)

@@ -42,6 +42,9 @@ bool list_runner_begin(Runner *runner, GError **error);
 bool list_runner_end(Runner *runner, GError **error);
 void list_runner_stop(Runner *runner);
 
+/* Return what the address asks for that the mail came to, one of TO_* (keys.h); borrowed. */
+const char *list_runner_asked(Entry *entry);
+
 /* The name under which an entry's effect is recorded: "command:4cd1..."; g_free(). */
 char *list_runner_effect(const Entry *entry);
 

@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/this_host.h"
 #include "net/mx.h"
 #include "store/domain.h"
+#include "store/place.h"
 #include "store/store.h"
 #include "switchboard/spool.h"
 
@@ -19,8 +21,11 @@
 
 struct Lists {
     const Config *config;
+    Spool *spool; /* NULL until it was opened */
     Store *store; /* NULL while the database cannot be used */
     int64_t version, looked_at, opened_at;
+    bool refused; /* this host may not use it; the log was told */
+    bool away; /* the database's server: what is known is the last that it said */
     GHashTable *known; /* "local@domain" -> List-Id, "" for no such list */
     GHashTable *sizes; /* List-Id -> lists_size_limit() */
     char delimiter;
@@ -48,6 +53,7 @@ void lists_free(Lists *lists)
     if (!lists)
         return;
     store_free(lists->store);
+    spool_free(lists->spool);
     g_hash_table_unref(lists->known);
     g_hash_table_unref(lists->sizes);
     g_free(lists);
@@ -57,6 +63,25 @@ static void forget(Lists *lists)
 {
     g_hash_table_remove_all(lists->known);
     g_hash_table_remove_all(lists->sizes);
+}
+
+/* A database of another site has none of the lists, and nothing may be refused for that. */
+static Store *open_store(Lists *lists, GError **error)
+{
+    if (!lists->spool)
+        lists->spool = spool_open(config_string(lists->config, "spool", "directory"), error);
+    g_autoptr(Store) store = lists->spool ? store_open_configured(lists->config, false, error) : NULL;
+    g_autoptr(GError) refused = NULL;
+    if (!store)
+        return NULL;
+    bool may = this_host_check(store, lists->spool, lists->config, &refused);
+    if (!may && !lists->refused)
+        log_warn("all mail is put off: %s", refused->message);
+    lists->refused = !may;
+    if (may)
+        return g_steal_pointer(&store);
+    g_propagate_error(error, g_steal_pointer(&refused));
+    return NULL;
 }
 
 Store *lists_store(Lists *lists, GError **error)
@@ -70,8 +95,7 @@ Store *lists_store(Lists *lists, GError **error)
     }
     lists->opened_at = now;
     g_autoptr(GError) why = NULL;
-    lists->store = store_open(config_string(lists->config, "store", "driver"),
-                              config_string(lists->config, "store", "path"), false, &why);
+    lists->store = open_store(lists, &why);
     forget(lists);
     if (lists->store)
         lists->version = store_version(lists->store);
@@ -80,12 +104,15 @@ Store *lists_store(Lists *lists, GError **error)
     return lists->store;
 }
 
-/* Forgets what may be stale. False: the database that is open is no longer the site's. An address that is not in it may
- * well be a list's, so nobody is to be refused for good. */
+/* Forgets what may be stale, unless the server that would say so is away. False: the database that is open is no longer
+ * the site's. An address that is not in it may well be a list's, so nobody is to be refused for good. */
 static bool refresh(Lists *lists, GError **error)
 {
     if (!store_present(lists->store, error))
         return false;
+    lists->away = !store_reachable(lists->store, NULL);
+    if (lists->away)
+        return true;
     int64_t version = store_version(lists->store);
     if (version != lists->version || g_hash_table_size(lists->known) >= CACHE_LIMIT)
         forget(lists);
@@ -112,7 +139,7 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
     if (!refresh(lists, error))
         return false;
     known = g_hash_table_lookup(lists->known, address);
-    if (known)
+    if (known && (*known || !lists->away)) /* a list may have been made since */
         return answer(known, exists, list_id);
     if (!list_exists(lists->store, local, domain, exists, list_id, error))
         return false;
@@ -126,9 +153,11 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
 
 void lists_give_up(Lists *lists, GError *why)
 {
+    why->code = FAIL_LATER;
+    if (!store_reachable(lists->store, NULL)) /* it comes back by itself, and told the log */
+        return;
     log_error("database: %s", why->message);
     g_clear_pointer(&lists->store, store_free);
-    why->code = FAIL_LATER;
 }
 
 /* Sets *is when the mailbox is one of the role addresses, at a domain of lists. */

@@ -6,8 +6,9 @@
  * costs no query for each recipient. The runners lmtp and mta share it, so that they give one answer. What is cached is
  * dropped as soon as another process wrote to the database.
  *
- * A database that cannot be used does not end the process: each look-up fails with FAIL_LATER, and once a second it is
- * opened anew.
+ * A database that cannot be used, or not with this spool (lists/this_host.h), does not end the process: each look-up
+ * fails with FAIL_LATER, and once a second it is opened anew. While the server of a database is away, lists that were
+ * asked for before are still found, as they were then.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -14,6 +14,7 @@
 #include "runners/copy_sign.h"
 #include "runners/keys.h"
 #include "store/list_archive.h"
+#include "switchboard/fault.h"
 
 #define HEADER_MAX (48 * 1024) /* bytes of a post's header in a letter about it */
 
@@ -238,12 +239,11 @@ static bool add_letter(Runner *runner, Entry *entry, const Post *post, const Pos
     return true;
 }
 
-static void add_shunt(Entry *entry, const Post *post, const PostSend *send, Outcome *outcome)
+/* An operator can put it back where it was, once the list takes such posts. */
+static void add_shunt(Runner *runner, Entry *entry, const Post *post, Outcome *outcome)
 {
-    Draft *draft = make_draft(entry, post, send);
     g_autofree char *reasons = post_reasons(post, " ");
-    meta_set_string(draft_meta(draft), META_FAULT, reasons);
-    outcome_add(outcome, draft);
+    outcome_shunt(outcome, runner_name(runner), reasons);
 }
 
 static bool add_send(Runner *runner, Entry *entry, Post *post, const PostSend *send, Outcome *outcome, GError **error)
@@ -255,7 +255,7 @@ static bool add_send(Runner *runner, Entry *entry, Post *post, const PostSend *s
     if (strcmp(send->queue, POST_ARCHIVE) == 0)
         add_archive(entry, post, send, outcome);
     else if (strcmp(send->queue, POST_SHUNT) == 0)
-        add_shunt(entry, post, send, outcome);
+        add_shunt(runner, entry, post, outcome);
     else
         outcome_add(outcome, make_draft(entry, post, send));
     return true;
@@ -294,7 +294,7 @@ static bool digest_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcom
 
 bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
 {
-    const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
+    const char *to = list_runner_asked(entry);
     bool owner = g_str_equal(to, TO_OWNER);
     if (g_str_equal(to, TO_DIGEST))
         return digest_hop(runner, entry, post, outcome, error);
@@ -309,4 +309,13 @@ bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError
     for (; !owner && post->end == POST_GOES && queue && *queue; queue++)
         post_send(post, *queue);
     return post_leave(runner, entry, post, outcome, error);
+}
+
+void post_hop_log(Entry *entry, const Post *post, const Outcome *outcome, const char *result)
+{
+    g_autofree char *reasons = post_reasons(post, " ");
+    g_autofree char *number = post->post_id > 0 ? g_strdup_printf(" post=%" G_GINT64_FORMAT, post->post_id) : NULL;
+    list_runner_log(entry, "to=%s from=%s message-id=%s%s entries=%u result=%s%s%s%s", list_runner_asked(entry),
+                    post->sender, post->message_id ? post->message_id : "-", number ? number : "", outcome->drafts->len,
+                    result, *reasons ? " (" : "", reasons, *reasons ? ")" : "");
 }

@@ -21,3 +21,6 @@ bool post_leave(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GErr
 
 /* Write into meta what the rules found: it goes with the post, whatever becomes of it. */
 void post_hop_findings(json_t *meta, const Post *post);
+
+/* Write the line of the log that tells what became of a post. */
+void post_hop_log(Entry *entry, const Post *post, const Outcome *outcome, const char *result);

@@ -90,7 +90,7 @@ static bool owners_want_authenticity(const Post *post)
 bool post_names_ready(Runner *runner, Entry *entry, Post *post, Outcome *outcome)
 {
     SharedNames *own = shared(runner);
-    const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
+    const char *to = list_runner_asked(entry);
     bool posting = g_str_equal(to, TO_POSTING);
     if (!posting && (!g_str_equal(to, TO_OWNER) || !owners_want_authenticity(post)))
         return true;

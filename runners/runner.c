@@ -21,13 +21,13 @@
 #define BACKOFF_MAX (300 * CLOCK_SECOND)
 /* An entry that waits as long for its next try is told to the operator. */
 #define LATE_DELAY (4 * CLOCK_SECOND)
-/* How long the last hop's clean-up, and telling the master, wait for another hop to do it on the way: the runners
- * after this one are at work on its children now, and their syncs would wait for ours. */
+/* So long the last hop's clean-up and the report to the master wait for another hop to do them on the way: the runners
+ * behind this one are at work on its children, and their syncs would wait for ours. */
 #define SETTLE_DELAY (CLOCK_SECOND / 10)
 /* Of the descriptors, entries get one part in so many: what a runner makes of an entry may cost it several more. */
 #define ENTRIES_PART 16
-/* The size of a new process's first batch; each batch is twice the one before. A predecessor may have crashed a moment
- * ago: with small batches, less work is lost when this process crashes soon, too. */
+/* The first batch of a process; each is twice the one before. Should this process crash soon, as its predecessor may
+ * have done, less work is lost. */
 #define BATCH_FIRST 16
 /* Entries whose delays are remembered; beyond that each waits BACKOFF_MAX. */
 #define DELAYS_MAX 100000
@@ -67,15 +67,26 @@ void *runner_data(const Runner *runner)
     return runner->data;
 }
 
-bool runner_stopping(const Runner *runner)
-{
-    (void)runner;
-    return child_stopping();
-}
-
 void runner_sync_along(Runner *runner, int fd)
 {
     hop_sync_along(runner->hop, fd);
+}
+
+void runner_pause_while(Runner *runner, bool (*away)(Runner *runner))
+{
+    runner->away = away;
+}
+
+/* A pause is no stall: the master is told of progress. */
+static bool is_paused(Runner *runner)
+{
+    int64_t now = clock_monotonic();
+    if (runner->away && now >= runner->away_until) {
+        runner->away_until = runner->away(runner) ? now + CLOCK_SECOND : 0;
+        if (runner->away_until != 0)
+            runner_progress(runner);
+    }
+    return now < runner->away_until;
 }
 
 /* Counting a long backlog costs a walk over it: once a second is enough. */
@@ -96,6 +107,18 @@ void runner_progress(Runner *runner)
     runner->progress++;
     if (clock_monotonic() >= runner->beat_at)
         beat(runner);
+}
+
+bool runner_stopping(const Runner *runner)
+{
+    (void)runner;
+    return child_stopping();
+}
+
+bool runner_alive(void *runner)
+{
+    runner_progress(runner);
+    return !child_stopping();
 }
 
 /* The delay before an entry is tried again: doubles each time. */
@@ -170,9 +193,7 @@ static void shunt(Runner *runner, Outcome *outcome)
     log_error("%s list=%s queue=%s result=shunt (%s)", entry_trace(entry), entry_list(entry), from,
               outcome->error->message);
     g_ptr_array_set_size(outcome->drafts, 0);
-    Draft *draft = draft_from_entry(SHUNT_QUEUE, entry);
-    fault_set(draft, entry, runner_name(runner), outcome->error->message);
-    outcome_add(outcome, draft);
+    outcome_shunt(outcome, runner_name(runner), outcome->error->message);
     g_autoptr(GError) why = g_steal_pointer(&outcome->error), error = NULL;
     if (!hop_commit(runner->hop, &outcome, 1, &error))
         runner_die("commit", error);
@@ -185,11 +206,6 @@ static void shunt(Runner *runner, Outcome *outcome)
               outcome->error->message);
     if (!inbox_preserve(runner->inbox, g_steal_pointer(&outcome->parent), &error))
         runner_die("preserve an entry", error);
-}
-
-static bool comes_again(const GError *error)
-{
-    return g_error_matches(error, FAIL, FAIL_LATER) || g_error_matches(error, FAIL, FAIL_RACE);
 }
 
 typedef bool EntryStep(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
@@ -268,10 +284,11 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
     }
 }
 
-/* One of the batch after the commit: what is done, and what failed for good. Those that come again stay in hand. */
+/* After the commit: one that is done, or failed for good. Those that come again stay in hand. */
 static void settle_one(Runner *runner, Outcome *outcome, EntryFate *fate)
 {
-    if (outcome->error && !comes_again(outcome->error)) {
+    if (outcome->error && !g_error_matches(outcome->error, FAIL, FAIL_LATER) &&
+        !g_error_matches(outcome->error, FAIL, FAIL_RACE)) {
         shunt(runner, outcome);
         fate->settled = true;
     }
@@ -351,9 +368,8 @@ static size_t pick(const GPtrArray *entries, bool crashed, GPtrArray *batch)
 }
 
 /* An entry that crashed a runner is handled alone, when the others are committed: should it do so again, it takes
- * nobody's work with it. The process before may also have died while several were in hand, in begin_batch() or
- * end_batch() for instance, and nobody is charged. So what it had in hand, or as many entries in its place, are handled
- * one at a time: the one that does it again is then named. */
+ * nobody's work with it. Where the process before died with several in hand, and nobody is charged, as many entries are
+ * handled one at a time: the one that does it again is then named. */
 static void work(Runner *runner)
 {
     g_autoptr(GPtrArray) entries = g_ptr_array_new();
@@ -393,23 +409,17 @@ static void sweep(Runner *runner)
     runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
 }
 
-/* It may be found some seconds late: no wake-up of its own is worth it. */
-static void look_for_intake(Runner *runner)
-{
-    sweep_intake(inbox_queue(runner->inbox), runner->slice);
-    runner->intake_at = clock_monotonic() + RECOVER_INTAKE_INTERVAL;
-}
-
 /* Sleeps until there is a reason not to. */
 static void wait(Runner *runner)
 {
+    bool paused = is_paused(runner);
     int64_t until = runner->beat_at - clock_monotonic();
-    int64_t due = inbox_wait(runner->inbox, clock_now());
-    if (due >= 0)
+    int64_t due = paused ? runner->away_until - clock_monotonic() : inbox_wait(runner->inbox, clock_now());
+    if (due >= 0 || paused)
         until = MIN(until, due);
     if (hop_owes(runner->hop))
         until = MIN(until, runner->settle_at - clock_monotonic());
-    if (runner->spec->idle) {
+    if (runner->spec->idle && !paused) {
         int64_t wanted = runner->spec->idle(runner);
         if (wanted >= 0)
             until = MIN(until, wanted);
@@ -440,7 +450,7 @@ static void loop(void *data)
             child_stop();
             break;
         }
-        if (inbox_wait(runner->inbox, clock_now()) == 0) {
+        if (inbox_wait(runner->inbox, clock_now()) == 0 && !is_paused(runner)) {
             work(runner);
             continue;
         }
@@ -453,8 +463,10 @@ static void loop(void *data)
         }
         if (sweeps)
             sweep(runner);
-        if (clock_monotonic() >= runner->intake_at)
-            look_for_intake(runner);
+        if (clock_monotonic() >= runner->intake_at) { /* perhaps some seconds late: no wake-up of its own is worth it */
+            sweep_intake(inbox_queue(runner->inbox), runner->slice);
+            runner->intake_at = clock_monotonic() + RECOVER_INTAKE_INTERVAL;
+        }
         wait(runner);
     }
     beat(runner);

@@ -89,9 +89,18 @@ void *runner_data(const Runner *runner);
  * the disk. fd is borrowed. Call it from start(). */
 void runner_sync_along(Runner *runner, int fd);
 
+/* From start(): ask whether what all the work needs, such as the server of a database, cannot be reached. While it
+ * cannot, no entry is claimed, so none is late for that, idle() is not called, and away() is asked again each second.
+ * It tells the log and the master itself. */
+void runner_pause_while(Runner *runner, bool (*away)(Runner *runner));
+
 /* Tell the master that a handler which works long on one entry makes progress, so that it is not taken for stalled.
  * Cheap; call it often. */
 void runner_progress(Runner *runner);
 
 /* True once SIGTERM was received: a long handler may give up with FAIL_LATER. */
 bool runner_stopping(const Runner *runner);
+
+/* Both, for what waits long and asks now and then whether it may go on: makes progress; false once SIGTERM was
+ * received. */
+bool runner_alive(void *runner);

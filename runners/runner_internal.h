@@ -36,6 +36,8 @@ struct Runner {
     GHashTable *delays; /* hash of an entry put back -> its last delay, us */
     uint64_t late;      /* those of them whose delay is LATE_DELAY or more */
     size_t batch_limit, batch_size; /* of entries: at most; as many as are taken next */
+    bool (*away)(Runner *runner); /* runner_pause_while(); may be NULL */
+    int64_t away_until;           /* it is asked again then; 0: it said no */
     int64_t heartbeat_us, beat_at, sweep_at, intake_at, settle_at;
     uint64_t progress, done;
     const char *holding;

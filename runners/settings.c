@@ -7,28 +7,29 @@
 #include "base/config_table.h"
 
 #define FOLDERS(_) \
-    _(site) \
-    _(lists) \
-    _(style) \
-    _(spool) \
-    _(store) \
-    _(master) \
-    _(lmtp) \
-    _(in) \
-    _(pipeline) \
-    _(posting) \
-    _(virgin) \
-    _(out) \
-    _(bounces) \
-    _(archive) \
-    _(digest) \
-    _(nntp) \
-    _(defragment) \
-    _(command) \
-    _(hooks) \
-    _(rest) \
-    _(task) \
-    _(mta)
+    _(site)        \
+    _(lists)       \
+    _(style)       \
+    _(spool)       \
+    _(store)       \
+    _(master)      \
+    _(lmtp)        \
+    _(in)          \
+    _(pipeline)    \
+    _(posting)     \
+    _(virgin)      \
+    _(out)         \
+    _(bounces)     \
+    _(archive)     \
+    _(digest)      \
+    _(nntp)        \
+    _(defragment)  \
+    _(command)     \
+    _(hooks)       \
+    _(rest)        \
+    _(task)        \
+    _(mta)         \
+    _(host)
 
 #define DECLARE(folder) extern const ConfigSettings folder##_settings;
 FOLDERS(DECLARE)

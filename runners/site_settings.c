@@ -17,10 +17,13 @@ static const ConfigKey site_keys[] = {
      .about = "The system user that every part runs as, not root. A master started as root changes to it; started "
       "as anybody else it stays who it is."},
     {"hostname", STRING(CONFIG_SYSTEM),
-     .about = "The name of this host in greetings, message ids and trace fields.",
+     .about = "The name of this host in greetings, message ids and trace fields. Of several hosts that share a "
+      "database each has its own, by which the database knows the host and its spool: it stays as it is as long as "
+      "the spool does.",
      .example = "lists.example.org"},
     {"site_owner", STRING("postmaster@" CONFIG_HOSTNAME),
-     .about = "The mail address of the people who run the site.",
+     .about = "The mail address of the people who run the site. Where several hosts share a database, set the same on "
+      "each of them.",
      .example = "postmaster@example.org"},
     {"role_addresses", LIST("postmaster abuse"),
      .about = "Names that belong to these people in each domain of lists (RFC 2142): mail to them goes to site_owner, "

@@ -42,9 +42,7 @@ static bool add(Store *store, AccountKind kind, const char *who, int64_t now, in
 
 bool account_add(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, add(store, kind, who, now, total, error), error);
+    return STORE_WRITE(store, error, add(store, kind, who, now, total, error));
 }
 
 bool account_count(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error)
@@ -81,7 +79,5 @@ bool account_forget(Store *store, const char *who, GError **error)
 
 bool account_expire(Store *store, int64_t now, GError **error)
 {
-    return store_expire_rows(store,
-                             "SELECT ends_at FROM account WHERE ends_at < $1 ORDER BY ends_at LIMIT 1 OFFSET $2",
-                             "DELETE FROM account WHERE ends_at <= $1", now + 1, error);
+    return STORE_EXPIRE(store, "account", "ends_at", now + 1, error);
 }

@@ -4,7 +4,7 @@
 /*
  * The account of what strangers cost: how often something was done for somebody who has proved nothing, in the hour or
  * day of the clock. Each kind is counted by what a stranger cannot vary freely: the mailbox that is written to
- * (mailbox_base(), base/mailbox.h), or the network that a mail comes from (peer_network(), base/peer.h). Whoever counts
+ * (mailbox_base(), base/mailbox.h), or the network that a mail comes from (ip_network(), base/ip.h). Whoever counts
  * knows the limit, and whether to count at all: a row is one kind and one `who`.
  */
 #include <glib.h>

@@ -22,30 +22,24 @@ static bool record(Store *store, const Autoresponse *response, bool *due, GError
 
 bool autoresponse_record(Store *store, const Autoresponse *response, bool *due, GError **error)
 {
-    Write write;
     *due = false;
-    return write_begin(store, &write, error) && write_end(store, &write, record(store, response, due, error), error);
+    return STORE_WRITE_LIST(store, error, record(store, response, due, error));
 }
 
 bool autoresponse_forget(Store *store, const char *list_id, const char *kind, const char *address, GError **error)
 {
     int64_t list;
-    Write write;
     g_autofree char *lower = g_utf8_strdown(address, -1);
-    return list_key(store, list_id, &list, error) && write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     query_run(store, error, NULL,
-                               "DELETE FROM autoresponse WHERE list = $1 AND kind = $2 AND address = $3",
-                               INTEGER(list), TEXT(kind), TEXT(lower)),
-                     error);
+    return list_key(store, list_id, &list, error) &&
+           STORE_WRITE(store, error,
+                       query_run(store, error, NULL,
+                                 "DELETE FROM autoresponse WHERE list = $1 AND kind = $2 AND address = $3",
+                                 INTEGER(list), TEXT(kind), TEXT(lower)));
 }
 
 bool autoresponse_expire(Store *store, int64_t before, int64_t *removed, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     query_run(store, error, removed, "DELETE FROM autoresponse WHERE answered_at < $1",
-                               INTEGER(before)),
-                     error);
+    return STORE_WRITE(
+        store, error,
+        query_run(store, error, removed, "DELETE FROM autoresponse WHERE answered_at < $1", INTEGER(before)));
 }

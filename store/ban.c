@@ -61,11 +61,9 @@ static bool insert(Store *store, int64_t scope, const char *folded, const char *
 bool ban_add(Store *store, const char *list_id, const char *email, GError **error)
 {
     int64_t scope;
-    Write write;
     g_autofree char *folded = folded_of(email, error);
-    if (!folded || !scope_of(store, list_id, &scope, error) || !write_begin(store, &write, error))
-        return false;
-    return write_end(store, &write, insert(store, scope, folded, email, error), error);
+    return folded && STORE_WRITE(store, error,
+                                 scope_of(store, list_id, &scope, error) && insert(store, scope, folded, email, error));
 }
 
 /* The text of a ban that is looked for; unlike a new one it need not be valid. g_free() */

@@ -54,9 +54,7 @@ static bool note(Store *store, const BounceEvent *event, int64_t *added, int64_t
 
 bool bounce_note(Store *store, const BounceEvent *event, int64_t *added, int64_t *number, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, note(store, event, added, number, error), error);
+    return STORE_WRITE_LIST(store, error, note(store, event, added, number, error));
 }
 
 /* ---- what is known ---- */
@@ -167,15 +165,11 @@ static bool count(Store *store, const char *list_id, const char *what, int64_t n
 
 bool bounce_count(Store *store, const char *list_id, const char *what, int64_t now, int64_t *today, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, count(store, list_id, what, now, today, error), error);
+    return STORE_WRITE_LIST(store, error, count(store, list_id, what, now, today, error));
 }
 
 bool bounce_expire(Store *store, int64_t time, GError **error)
 {
-    return store_expire_rows(store, "SELECT day FROM bounce WHERE day < $1 ORDER BY day LIMIT 1 OFFSET $2",
-                             "DELETE FROM bounce WHERE day <= $1", time / BOUNCE_DAY, error) &&
-           store_expire_rows(store, "SELECT day FROM bounce_count WHERE day < $1 ORDER BY day LIMIT 1 OFFSET $2",
-                             "DELETE FROM bounce_count WHERE day <= $1", time / BOUNCE_DAY, error);
+    return STORE_EXPIRE(store, "bounce", "day", time / BOUNCE_DAY, error) &&
+           STORE_EXPIRE(store, "bounce_count", "day", time / BOUNCE_DAY, error);
 }

@@ -63,8 +63,7 @@ static bool write_row(Store *store, const BounceScore *score, GError **error)
 
 bool bounce_score_write(Store *store, const BounceScore *score, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, write_row(store, score, error), error);
+    return STORE_WRITE(store, error, write_row(store, score, error));
 }
 
 static void free_score(void *data)
@@ -117,6 +116,5 @@ static bool reset(Store *store, const BounceFilter *filter, int64_t *changed, GE
 
 bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, reset(store, filter, changed, error), error);
+    return STORE_WRITE(store, error, reset(store, filter, changed, error));
 }

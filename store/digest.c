@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "store/digest_internal.h"
 #include "store/member_internal.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
 #define IS_PLAIN "CASE WHEN " EFFECTIVE_DELIVERY_MODE " = 1 THEN 1 ELSE 0 END"
@@ -16,13 +17,14 @@ void digest_clear(Digest *digest)
     g_clear_pointer(&digest->list_id, g_free);
 }
 
+static const RowField issue_row[] = {ROW(DigestIssue, entry),  ROW(DigestIssue, host),   ROW(DigestIssue, list_id),
+                                     ROW(DigestIssue, volume), ROW(DigestIssue, number), ROW(DigestIssue, made_at)};
+
 void digest_issue_free(DigestIssue *issue)
 {
     if (!issue)
         return;
-    g_free(issue->entry);
-    g_free(issue->host);
-    g_free(issue->list_id);
+    row_clear(issue_row, issue);
     g_free(issue);
 }
 
@@ -93,9 +95,7 @@ static bool set_next(Store *store, const char *list_id, int64_t volume, int64_t 
 
 bool digest_set_next(Store *store, const char *list_id, int64_t volume, int64_t number, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, set_next(store, list_id, volume, number, error), error);
+    return STORE_WRITE(store, error, set_next(store, list_id, volume, number, error));
 }
 
 bool digest_wanted(Store *store, const char *list_id, bool *wanted, GError **error)
@@ -136,9 +136,7 @@ static bool collect(Store *store, const char *list_id, GBytes *message, int64_t 
 
 bool digest_collect(Store *store, const char *list_id, GBytes *message, int64_t time, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, collect(store, list_id, message, time, error), error);
+    return STORE_WRITE(store, error, collect(store, list_id, message, time, error));
 }
 
 /* ---- issues ---- */
@@ -164,19 +162,13 @@ static bool open_issue(Store *store, const DigestIssue *issue, GError **error)
 
 bool digest_issue_open(Store *store, const DigestIssue *issue, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, open_issue(store, issue, error), error);
+    return STORE_WRITE(store, error, open_issue(store, issue, error));
 }
 
 static DigestIssue *read_issue(Query *query)
 {
     DigestIssue *issue = g_new0(DigestIssue, 1);
-    issue->entry = g_strdup(query_text(query, 0));
-    issue->host = g_strdup(query_text(query, 1));
-    issue->list_id = g_strdup(query_text(query, 2));
-    issue->volume = query_integer(query, 3);
-    issue->number = query_integer(query, 4);
-    issue->made_at = query_integer(query, 5);
+    row_read(query, 0, issue_row, issue);
     return issue;
 }
 
@@ -214,8 +206,7 @@ static bool settle(Store *store, const char *entry, GError **error)
 
 bool digest_issue_settle(Store *store, const char *entry, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, settle(store, entry, error), error);
+    return STORE_WRITE(store, error, settle(store, entry, error));
 }
 
 #define OF_ISSUE "list = (SELECT list FROM digest_issue WHERE entry = $1)"
@@ -236,8 +227,7 @@ static bool withdraw(Store *store, const char *entry, GError **error)
 
 bool digest_issue_withdraw(Store *store, const char *entry, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, withdraw(store, entry, error), error);
+    return STORE_WRITE(store, error, withdraw(store, entry, error));
 }
 
 /* ---- the posts of an issue ---- */

@@ -4,17 +4,18 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 #include "store/template_text.h"
 #include "store/token.h"
+
+static const RowField domain_row[] = {ROW(Domain, mail_host), ROW(Domain, description), ROW(Domain, alias_domain)};
 
 void domain_free(Domain *domain)
 {
     if (!domain)
         return;
-    g_free(domain->mail_host);
-    g_free(domain->description);
-    g_free(domain->alias_domain);
+    row_clear(domain_row, domain);
     g_free(domain);
 }
 
@@ -95,11 +96,7 @@ static char *checked_host(const char *mail_host, GError **error)
 bool domain_create(Store *store, const char *mail_host, const char *description, GError **error)
 {
     g_autofree char *name = checked_host(mail_host, error);
-    Write write;
-    if (!name || !write_begin(store, &write, error))
-        return false;
-    store_changed(store);
-    return write_end(store, &write, insert(store, name, description, error), error);
+    return name && STORE_CHANGE(store, error, insert(store, name, description, error));
 }
 
 static bool remove_row(Store *store, const char *name, GError **error)
@@ -120,11 +117,7 @@ static bool remove_row(Store *store, const char *name, GError **error)
 bool domain_remove(Store *store, const char *mail_host, GError **error)
 {
     g_autofree char *name = g_utf8_strdown(mail_host, -1);
-    Write write;
-    if (!write_begin(store, &write, error))
-        return false;
-    store_changed(store);
-    return write_end(store, &write, remove_row(store, name, error), error);
+    return STORE_CHANGE(store, error, remove_row(store, name, error));
 }
 
 static bool change_alias(Store *store, const char *name, const char *alias, GError **error)
@@ -143,11 +136,9 @@ bool domain_set_alias(Store *store, const char *mail_host, const char *alias_dom
 {
     g_autofree char *name = g_utf8_strdown(mail_host, -1);
     g_autofree char *alias = alias_domain ? checked(alias_domain, error) : NULL;
-    Write write;
-    if ((alias_domain && !alias) || !write_begin(store, &write, error))
+    if (alias_domain && !alias)
         return false;
-    store_changed(store);
-    return write_end(store, &write, change_alias(store, name, alias, error), error);
+    return STORE_CHANGE(store, error, change_alias(store, name, alias, error));
 }
 
 bool domain_set_description(Store *store, const char *mail_host, const char *description, GError **error)
@@ -162,9 +153,7 @@ bool domain_set_description(Store *store, const char *mail_host, const char *des
 static Domain *read_row(Query *query)
 {
     Domain *domain = g_new0(Domain, 1);
-    domain->mail_host = g_strdup(query_text(query, 0));
-    domain->description = g_strdup(query_text(query, 1));
-    domain->alias_domain = g_strdup(query_text(query, 2));
+    row_read(query, 0, domain_row, domain);
     return domain;
 }
 

@@ -46,8 +46,7 @@ static bool add(Store *store, EventRow *event, GError **error)
 
 bool event_row_add(Store *store, EventRow *event, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, add(store, event, error), error);
+    return STORE_WRITE(store, error, add(store, event, error));
 }
 
 GPtrArray *event_row_after(Store *store, int64_t number, int64_t limit, GError **error)
@@ -110,6 +109,5 @@ bool event_row_last(Store *store, int64_t *number, GError **error)
 
 bool event_row_expire(Store *store, int64_t before, GError **error)
 {
-    return store_expire_rows(store, "SELECT made_at FROM event WHERE made_at < $1 ORDER BY made_at LIMIT 1 OFFSET $2",
-                             "DELETE FROM event WHERE made_at <= $1", before, error);
+    return STORE_EXPIRE(store, "event", "made_at", before, error);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
 #define COLUMNS \
@@ -20,26 +21,28 @@ const char *fragment_state_text(FragmentState state)
     return state < G_N_ELEMENTS(texts) ? texts[state] : "unknown";
 }
 
+static const RowField set_row[] = {
+    ROW(FragmentSet, key),      ROW(FragmentSet, list_id),   ROW(FragmentSet, sender),    ROW(FragmentSet, id),
+    ROW(FragmentSet, host),     ROW(FragmentSet, state),     ROW(FragmentSet, settled),   ROW(FragmentSet, total),
+    ROW(FragmentSet, parts),    ROW(FragmentSet, octets),    ROW(FragmentSet, opened_at), ROW(FragmentSet, expires_at),
+    ROW(FragmentSet, ended_at), ROW(FragmentSet, joined_by), ROW(FragmentSet, reason)};
+
 void fragment_set_free(FragmentSet *set)
 {
     if (!set)
         return;
-    g_free(set->key);
-    g_free(set->list_id);
-    g_free(set->sender);
-    g_free(set->id);
-    g_free(set->host);
-    g_free(set->joined_by);
-    g_free(set->reason);
+    row_clear(set_row, set);
     g_free(set);
 }
+
+static const RowField part_row[] = {ROW(FragmentPart, number), ROW(FragmentPart, octets), ROW(FragmentPart, entry),
+                                    ROW(FragmentPart, digest)};
 
 void fragment_part_free(FragmentPart *part)
 {
     if (!part)
         return;
-    g_free(part->entry);
-    g_free(part->digest);
+    row_clear(part_row, part);
     g_free(part);
 }
 
@@ -48,21 +51,7 @@ void fragment_part_free(FragmentPart *part)
 static FragmentSet *read_set(Query *query)
 {
     FragmentSet *set = g_new0(FragmentSet, 1);
-    set->key = g_strdup(query_text(query, 0));
-    set->list_id = g_strdup(query_text(query, 1));
-    set->sender = g_strdup(query_text(query, 2));
-    set->id = g_strdup(query_text(query, 3));
-    set->host = g_strdup(query_text(query, 4));
-    set->state = (FragmentState)query_integer(query, 5);
-    set->settled = query_integer(query, 6) != 0;
-    set->total = query_integer(query, 7);
-    set->parts = query_integer(query, 8);
-    set->octets = query_integer(query, 9);
-    set->opened_at = query_integer(query, 10);
-    set->expires_at = query_integer(query, 11);
-    set->ended_at = query_integer(query, 12);
-    set->joined_by = g_strdup(query_text(query, 13));
-    set->reason = g_strdup(query_text(query, 14));
+    row_read(query, 0, set_row, set);
     return set;
 }
 
@@ -141,10 +130,7 @@ FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **err
 static FragmentPart *read_part(Query *query)
 {
     FragmentPart *part = g_new0(FragmentPart, 1);
-    part->number = query_integer(query, 0);
-    part->octets = query_integer(query, 1);
-    part->entry = g_strdup(query_text(query, 2));
-    part->digest = g_strdup(query_text(query, 3));
+    row_read(query, 0, part_row, part);
     return part;
 }
 
@@ -260,8 +246,7 @@ static bool insert_set(Store *store, const FragmentSet *set, GError **error)
 
 bool fragment_open(Store *store, const FragmentSet *set, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, insert_set(store, set, error), error);
+    return STORE_WRITE(store, error, insert_set(store, set, error));
 }
 
 static bool insert_part(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error)
@@ -283,9 +268,7 @@ static bool insert_part(Store *store, const char *key, const FragmentPart *part,
 
 bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, insert_part(store, key, part, total, error), error);
+    return STORE_WRITE(store, error, insert_part(store, key, part, total, error));
 }
 
 static bool delete_part(Store *store, const char *key, const FragmentPart *part, GError **error)
@@ -303,8 +286,7 @@ static bool delete_part(Store *store, const char *key, const FragmentPart *part,
 
 bool fragment_remove(Store *store, const char *key, const FragmentPart *part, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, delete_part(store, key, part, error), error);
+    return STORE_WRITE(store, error, delete_part(store, key, part, error));
 }
 
 static bool end_set(Store *store, const char *key, const FragmentEnd *end, GError **error)
@@ -321,8 +303,7 @@ static bool end_set(Store *store, const char *key, const FragmentEnd *end, GErro
 
 bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, end_set(store, key, end, error), error);
+    return STORE_WRITE(store, error, end_set(store, key, end, error));
 }
 
 static FragmentPart *find_entry_part(Store *store, const char *entry, GError **error)
@@ -353,9 +334,7 @@ static bool withdraw(Store *store, const char *entry, bool gone, bool *reopened,
 
 bool fragment_withdraw(Store *store, const char *entry, bool gone, bool *reopened, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, withdraw(store, entry, gone, reopened, error), error);
+    return STORE_WRITE(store, error, withdraw(store, entry, gone, reopened, error));
 }
 
 bool fragment_settle(Store *store, const char *key, GError **error)
@@ -368,12 +347,9 @@ static bool forget(Store *store, const char *sql, int64_t before, bool recount, 
 {
     int64_t removed;
     do {
-        Write write;
-        if (!write_begin(store, &write, error))
-            return false;
-        bool ok = query_run(store, error, &removed, sql, INTEGER(before), INTEGER(FORGET_SETS)) &&
-                  (!recount || removed == 0 || fragment_recount(store, error));
-        if (!write_end(store, &write, ok, error))
+        if (!STORE_WRITE(store, error,
+                         query_run(store, error, &removed, sql, INTEGER(before), INTEGER(FORGET_SETS)) &&
+                             (!recount || removed == 0 || fragment_recount(store, error))))
             return false;
     } while (removed == FORGET_SETS);
     return true;

@@ -7,19 +7,20 @@
 #include "base/fail.h"
 #include "base/pattern.h"
 #include "store/list_setting.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
 #define COLUMNS "position, header, pattern, target, tag"
+
+static const RowField match_row[] = {ROW(HeaderMatch, position), ROW(HeaderMatch, header), ROW(HeaderMatch, pattern),
+                                     ROW(HeaderMatch, target), ROW(HeaderMatch, tag)};
 
 void header_match_free(HeaderMatch *match)
 {
     if (!match)
         return;
     g_free(match->list_id);
-    g_free(match->header);
-    g_free(match->pattern);
-    g_free(match->target);
-    g_free(match->tag);
+    row_clear(match_row, match);
     g_free(match);
 }
 
@@ -106,12 +107,11 @@ static void lower(HeaderMatch *match)
 bool header_match_add(Store *store, HeaderMatch *match, GError **error)
 {
     int64_t scope;
-    Write write;
-    if (!allowed(match, error) || !scope_of(store, match->list_id, &scope, error) || !write_begin(store, &write, error))
+    if (!allowed(match, error))
         return false;
-    store_changed(store);
     lower(match);
-    return write_end(store, &write, insert(store, scope, match, error), error);
+    return STORE_CHANGE(store, error,
+                        scope_of(store, match->list_id, &scope, error) && insert(store, scope, match, error));
 }
 
 static bool no_row(int64_t position, GError **error)
@@ -152,22 +152,19 @@ static bool replace(Store *store, int64_t scope, int64_t position, HeaderMatch *
 bool header_match_change(Store *store, int64_t position, HeaderMatch *match, GError **error)
 {
     int64_t scope;
-    Write write;
-    if (!allowed(match, error) || !scope_of(store, match->list_id, &scope, error) || !write_begin(store, &write, error))
+    if (!allowed(match, error))
         return false;
-    store_changed(store);
     lower(match);
-    return write_end(store, &write, replace(store, scope, position, match, error), error);
+    return STORE_CHANGE(
+        store, error, scope_of(store, match->list_id, &scope, error) && replace(store, scope, position, match, error));
 }
 
 bool header_match_remove(Store *store, const char *list_id, int64_t position, GError **error)
 {
     int64_t scope;
-    Write write;
-    if (!scope_of(store, list_id, &scope, error) || !write_begin(store, &write, error))
+    if (!scope_of(store, list_id, &scope, error))
         return false;
-    store_changed(store);
-    return write_end(store, &write, delete_row(store, scope, position, error), error);
+    return STORE_CHANGE(store, error, delete_row(store, scope, position, error));
 }
 
 /* Closes the gaps. */
@@ -202,22 +199,16 @@ static bool clear(Store *store, int64_t scope, const char *tag, int64_t *removed
 bool header_match_clear(Store *store, const char *list_id, const char *tag, int64_t *removed, GError **error)
 {
     int64_t scope;
-    Write write;
-    if (!scope_of(store, list_id, &scope, error) || !write_begin(store, &write, error))
+    if (!scope_of(store, list_id, &scope, error))
         return false;
-    store_changed(store);
-    return write_end(store, &write, clear(store, scope, tag, removed, error), error);
+    return STORE_CHANGE(store, error, clear(store, scope, tag, removed, error));
 }
 
 static HeaderMatch *read_row(Query *query, const char *list_id)
 {
     HeaderMatch *match = g_new0(HeaderMatch, 1);
     match->list_id = g_strdup(list_id);
-    match->position = query_integer(query, 0);
-    match->header = g_strdup(query_text(query, 1));
-    match->pattern = g_strdup(query_text(query, 2));
-    match->target = g_strdup(query_text(query, 3));
-    match->tag = g_strdup(query_text(query, 4));
+    row_read(query, 0, match_row, match);
     return match;
 }
 

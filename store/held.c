@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
 #define COLUMNS \
@@ -11,16 +12,16 @@
     "held.told, length(held.message), held.list_number, held.asked_until"
 #define FROM " FROM held JOIN list ON list.key = held.list "
 
+static const RowField held_row[] = {ROW(Held, number),  ROW(Held, list_id),     ROW(Held, message_id),
+                                    ROW(Held, subject), ROW(Held, sender),      ROW(Held, reason),
+                                    ROW(Held, meta),    ROW(Held, held_at),     ROW(Held, told),
+                                    ROW(Held, size),    ROW(Held, list_number), ROW(Held, asked_until)};
+
 void held_free(Held *held)
 {
     if (!held)
         return;
-    g_free(held->list_id);
-    g_free(held->message_id);
-    g_free(held->subject);
-    g_free(held->sender);
-    g_free(held->reason);
-    g_free(held->meta);
+    row_clear(held_row, held);
     g_clear_pointer(&held->message, g_bytes_unref);
     g_free(held);
 }
@@ -67,25 +68,13 @@ static bool insert(Store *store, Held *held, GError **error)
 
 bool held_add(Store *store, Held *held, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, insert(store, held, error), error);
+    return STORE_WRITE(store, error, insert(store, held, error));
 }
 
 static Held *read_row(Query *query)
 {
     Held *held = g_new0(Held, 1);
-    held->number = query_integer(query, 0);
-    held->list_id = g_strdup(query_text(query, 1));
-    held->message_id = g_strdup(query_text(query, 2));
-    held->subject = g_strdup(query_text(query, 3));
-    held->sender = g_strdup(query_text(query, 4));
-    held->reason = g_strdup(query_text(query, 5));
-    held->meta = g_strdup(query_text(query, 6));
-    held->held_at = query_integer(query, 7);
-    held->told = (HeldTold)query_integer(query, 8);
-    held->size = query_integer(query, 9);
-    held->list_number = query_integer(query, 10);
-    held->asked_until = query_integer(query, 11);
+    row_read(query, 0, held_row, held);
     return held;
 }
 
@@ -100,10 +89,10 @@ static Held *read_whole_row(Query *query)
 static Held *read_only_row(Query *query, int64_t number, GError **error)
 {
     g_autoptr(Query) own = query;
-    Step step = query ? query_step(query, error) : STEP_FAILED;
+    Step step = own ? query_step(own, error) : STEP_FAILED;
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number);
-    return step == STEP_ROW ? read_whole_row(query) : NULL;
+    return step == STEP_ROW ? read_whole_row(own) : NULL;
 }
 
 Held *held_find(Store *store, int64_t number, GError **error)
@@ -155,8 +144,7 @@ static bool remove_row(Store *store, int64_t number, GError **error)
 
 bool held_remove(Store *store, int64_t number, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, remove_row(store, number, error), error);
+    return STORE_WRITE(store, error, remove_row(store, number, error));
 }
 
 static bool remove_sender(Store *store, const char *sender, GError **error)
@@ -179,20 +167,16 @@ static bool remove_sender(Store *store, const char *sender, GError **error)
 
 bool held_remove_sender(Store *store, const char *sender, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, remove_sender(store, sender, error), error);
+    return STORE_WRITE(store, error, remove_sender(store, sender, error));
 }
 
 bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GError **error)
 {
-    Write write;
     g_autofree char *hash = pending_token_hash(token);
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     query_run(store, error, NULL,
-                               "UPDATE held SET token = $2, asked_until = $3, told = $4 WHERE number = $1",
-                               INTEGER(number), TEXT(hash), INTEGER(until), INTEGER(HELD_TOLD_MANY)),
-                     error);
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL,
+                                 "UPDATE held SET token = $2, asked_until = $3, told = $4 WHERE number = $1",
+                                 INTEGER(number), TEXT(hash), INTEGER(until), INTEGER(HELD_TOLD_MANY)));
 }
 
 Held *held_find_token(Store *store, const char *token, int64_t now, GError **error)
@@ -271,12 +255,9 @@ char **held_lists(Store *store, bool untold, GError **error)
 
 bool held_set_told(Store *store, int64_t number, HeldTold told, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     query_run(store, error, NULL, "UPDATE held SET told = $2 WHERE number = $1", INTEGER(number),
-                               INTEGER(told)),
-                     error);
+    return STORE_WRITE(
+        store, error,
+        query_run(store, error, NULL, "UPDATE held SET told = $2 WHERE number = $1", INTEGER(number), INTEGER(told)));
 }
 
 static bool count_notice(Store *store, const char *list_id, int64_t now, int64_t gap, bool *due, GError **error)
@@ -294,9 +275,7 @@ static bool count_notice(Store *store, const char *list_id, int64_t now, int64_t
 
 bool held_notice_due(Store *store, const char *list_id, int64_t now, int64_t gap, bool *due, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, count_notice(store, list_id, now, gap, due, error), error);
+    return STORE_WRITE_LIST(store, error, count_notice(store, list_id, now, gap, due, error));
 }
 
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error)

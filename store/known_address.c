@@ -54,16 +54,23 @@ static KnownAddress *read_row(Query *query)
     return address;
 }
 
-KnownAddress *address_find(Store *store, const char *address, GError **error)
+bool address_look_up(Store *store, const char *address, KnownAddress **known, GError **error)
 {
     g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query = query_open(store, error, ADDRESS_COLUMNS "WHERE d.folded = $1", TEXT(folded));
     Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_DONE) {
+    *known = step == STEP_ROW ? read_row(query) : NULL;
+    return step != STEP_FAILED;
+}
+
+KnownAddress *address_find(Store *store, const char *address, GError **error)
+{
+    KnownAddress *known;
+    if (address_look_up(store, address, &known, error) && !known) {
         g_autofree char *shown = g_utf8_make_valid(address, -1);
         fail(error, FAIL_MISSING, "the address %s is not known", shown);
     }
-    return step == STEP_ROW ? read_row(query) : NULL;
+    return known;
 }
 
 GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit,
@@ -147,9 +154,7 @@ static bool add(Store *store, const char *email, const char *display_name, GErro
 
 bool address_add(Store *store, const char *address, const char *display_name, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, add(store, address, display_name, error), error);
+    return STORE_WRITE(store, error, add(store, address, display_name, error));
 }
 
 bool address_set_name(Store *store, const char *address, const char *display_name, GError **error)
@@ -181,9 +186,7 @@ static bool set_preferences(Store *store, const char *email, const Preferences *
 
 bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, set_preferences(store, address, preferences, error), error);
+    return STORE_WRITE(store, error, set_preferences(store, address, preferences, error));
 }
 
 /* ---- whose it is ---- */
@@ -236,9 +239,7 @@ static bool link_address(Store *store, const char *who, const char *email, GErro
 
 bool user_link_address(Store *store, const char *who, const char *address, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, link_address(store, who, address, error), error);
+    return STORE_WRITE(store, error, link_address(store, who, address, error));
 }
 
 static bool unlink_address(Store *store, const char *email, GError **error)
@@ -256,8 +257,7 @@ static bool unlink_address(Store *store, const char *email, GError **error)
 
 bool address_unlink(Store *store, const char *address, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, unlink_address(store, address, error), error);
+    return STORE_WRITE(store, error, unlink_address(store, address, error));
 }
 
 /* ---- forgetting ---- */
@@ -289,6 +289,5 @@ static bool remove_address(Store *store, const char *email, GError **error)
 
 bool address_remove(Store *store, const char *address, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, remove_address(store, address, error), error);
+    return STORE_WRITE(store, error, remove_address(store, address, error));
 }

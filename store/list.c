@@ -217,12 +217,20 @@ bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GErr
 
 bool list_key(Store *store, const char *list_id, int64_t *key, GError **error)
 {
+    GHashTable *known = store_list_keys(store);
+    const int64_t *found = known ? g_hash_table_lookup(known, list_id) : NULL;
+    if (found) {
+        *key = *found;
+        return true;
+    }
     g_autoptr(Query) query = query_open(store, error, "SELECT key FROM list WHERE list_id = $1", TEXT(list_id));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
         return fail(error, FAIL_MISSING, "there is no list %s", list_id);
     if (step == STEP_ROW)
         *key = query_integer(query, 0);
+    if (step == STEP_ROW && known)
+        g_hash_table_insert(known, g_strdup(list_id), g_memdup2(key, sizeof *key));
     return step == STEP_ROW;
 }
 
@@ -313,10 +321,9 @@ static bool split_address(const char *posting_address, char **name, char **host,
 
 List *list_create(Store *store, const char *posting_address, GError **error)
 {
-    Write write;
     g_autofree char *name = NULL, *host = NULL;
-    if (!split_address(posting_address, &name, &host, error) || !write_begin(store, &write, error) ||
-        !write_end(store, &write, insert_list(store, name, host, error), error))
+    if (!split_address(posting_address, &name, &host, error) ||
+        !STORE_WRITE(store, error, insert_list(store, name, host, error)))
         return NULL;
     g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
     return list_by_id(store, list_id, error);
@@ -356,10 +363,9 @@ static bool rename_list(Store *store, const char *list_id, const char *name, con
 
 bool list_rename(Store *store, const char *list_id, const char *posting_address, GError **error)
 {
-    Write write;
     g_autofree char *name = NULL, *host = NULL;
-    return split_address(posting_address, &name, &host, error) && write_begin(store, &write, error) &&
-           write_end(store, &write, rename_list(store, list_id, name, host, error), error);
+    return split_address(posting_address, &name, &host, error) &&
+           STORE_WRITE(store, error, rename_list(store, list_id, name, host, error));
 }
 
 static bool delete_list(Store *store, const char *list_id, GError **error)
@@ -400,20 +406,18 @@ static bool delete_members(Store *store, int64_t list, int64_t *removed, GError 
 bool list_remove_members(Store *store, const char *list_id, int64_t *removed, GError **error)
 {
     int64_t key;
-    Write write;
-    if (!list_key(store, list_id, &key, error) || !write_begin(store, &write, error))
+    if (!list_key(store, list_id, &key, error))
         return false;
-    return write_end(store, &write, delete_members(store, key, removed, error), error);
+    return STORE_WRITE(store, error, delete_members(store, key, removed, error));
 }
 
 bool list_remove(Store *store, const char *list_id, GError **error)
 {
-    Write write;
     int64_t removed = store_is_transaction_open(store) ? 0 : 1;
     while (removed > 0)
         if (!list_remove_members(store, list_id, &removed, error))
             return false;
-    return write_begin(store, &write, error) && write_end(store, &write, delete_list(store, list_id, error), error);
+    return STORE_WRITE(store, error, delete_list(store, list_id, error));
 }
 
 /* ---- settings ---- */
@@ -447,9 +451,7 @@ static bool write_setting(Store *store, const char *list_id, const char *name, c
 
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, write_setting(store, list_id, name, value, error), error);
+    return STORE_WRITE(store, error, write_setting(store, list_id, name, value, error));
 }
 
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error)
@@ -471,8 +473,7 @@ static bool copy_settings(Store *store, const char *from, const char *to, GError
 
 bool list_copy_settings(Store *store, const char *from, const char *to, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, copy_settings(store, from, to, error), error);
+    return STORE_WRITE(store, error, copy_settings(store, from, to, error));
 }
 
 /* ---- posts ---- */
@@ -493,9 +494,7 @@ static bool count_post(Store *store, const char *list_id, int64_t time, int64_t 
 
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, count_post(store, list_id, time, post_id, error), error);
+    return STORE_WRITE_LIST(store, error, count_post(store, list_id, time, post_id, error));
 }
 
 static bool record_message_id(Store *store, const Value values[4], bool *known, GError **error)
@@ -533,7 +532,7 @@ bool list_record_message_id(Store *store, const char *list_id, const char *messa
                             bool *known, GError **error)
 {
     Write write;
-    if (!write_begin(store, &write, error))
+    if (!write_begin(store, &write, WRITE_LIST, error))
         return false;
     int64_t key = 0;
     bool ok = list_key(store, list_id, &key, error);

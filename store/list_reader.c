@@ -3,6 +3,7 @@
 #include "store/list_reader.h"
 
 #include "base/fail.h"
+#include "store/place.h"
 #include "store/store.h"
 
 struct ListReader {
@@ -11,8 +12,7 @@ struct ListReader {
 
 ListReader *list_reader_open(const Config *config, GError **error)
 {
-    Store *store = store_open(config_string(config, "store", "driver"), config_string(config, "store", "path"), false,
-                              error);
+    Store *store = store_open_configured(config, false, error);
     if (!store)
         return NULL;
     ListReader *reader = g_new0(ListReader, 1);

@@ -36,6 +36,7 @@ typedef struct ListSetting {
     const char *unit;     /* of a number: "days" */
     const char *placeholders; /* TEXT: what is filled in, "list_name list_id"; NULL: nothing */
     const char *example;  /* a value; NULL: the type and the default say enough */
+    bool own;             /* GNU Mailman has no setting of this name */
 } ListSetting;
 
 extern const ListSetting list_settings[]; /* ended by an element without name */

@@ -14,14 +14,15 @@ bool store_check(const char *driver, const char *where, bool deep, StoreReport *
 {
     *report = (StoreReport){.faults = g_ptr_array_new_with_free_func(g_free)};
     const StoreDriver *found = store_driver_find(driver, error);
-    void *connection = found && found->find(where, error) ? found->open(where, false, error) : NULL;
+    g_autofree char *shown = found ? found->shown(where, error) : NULL;
+    void *connection = shown ? found->open(where, false, error) : NULL;
     if (!connection)
         return false;
     bool read = migrate_version(found, connection, &report->schema, &report->newest, error);
     if (!read)
-        g_prefix_error(error, "%s: ", where);
+        g_prefix_error(error, "%s: ", shown);
     else if (report->schema == 0)
-        read = store_fail_missing(where, "is empty", error);
+        read = store_fail_missing(shown, "is empty", error);
     else if (deep)
         read = found->verify(connection, report->faults, error);
     found->close(connection);
@@ -31,6 +32,11 @@ bool store_check(const char *driver, const char *where, bool deep, StoreReport *
 bool store_backup(Store *store, const char *to, GError **error)
 {
     return store_driver(store)->backup(store_connection(store), to, error);
+}
+
+bool store_size(Store *store, int64_t *bytes, GError **error)
+{
+    return store_driver(store)->size(store_connection(store), bytes, error);
 }
 
 bool store_compact(Store *store, GError **error)

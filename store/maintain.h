@@ -26,6 +26,9 @@ bool store_check(const char *driver, const char *where, bool deep, StoreReport *
  * may be at work meanwhile. A copy that fails is removed. */
 bool store_backup(Store *store, const char *to, GError **error);
 
+/* How much room it takes, in bytes. */
+bool store_size(Store *store, int64_t *bytes, GError **error);
+
 /* Give room of what was removed back to the file system, in short transactions, with progress(data) after each, until
  * little is unused. A database that an older program made gives none back before store_compact(). */
 bool store_give_back(Store *store, StoreProgress *progress, void *data, GError **error);

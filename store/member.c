@@ -346,9 +346,7 @@ bool member_add(Store *store, const char *list_id, Role role, const char *addres
                 const Preferences *own, GError **error)
 {
     NewMember new = {list_id, role, false, own, display_name};
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, add(store, &new, address, error), error);
+    return STORE_WRITE(store, error, add(store, &new, address, error));
 }
 
 static bool add_user(Store *store, const NewMember *new, const char *email, GError **error)
@@ -364,8 +362,7 @@ static bool add_user(Store *store, const NewMember *new, const char *email, GErr
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error)
 {
     NewMember new = {list_id, role, true, NULL, NULL};
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, add_user(store, &new, address, error), error);
+    return STORE_WRITE(store, error, add_user(store, &new, address, error));
 }
 
 /* What to change in the member that has address in role: a statement with
@@ -393,8 +390,7 @@ static bool change(Store *store, const MemberChange *what, GError **error)
 
 static bool change_whole(Store *store, const MemberChange *what, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, change(store, what, error), error);
+    return STORE_WRITE(store, error, change(store, what, error));
 }
 
 static bool remove_by_address(Store *store, const char *list_id, Role role, const char *address, GError **error)
@@ -410,9 +406,7 @@ static bool remove_by_address(Store *store, const char *list_id, Role role, cons
 
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, remove_by_address(store, list_id, role, address, error), error);
+    return STORE_WRITE(store, error, remove_by_address(store, list_id, role, address, error));
 }
 
 /* Enabled again, a vacation is over. */
@@ -437,13 +431,10 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                          "preferred_language = $10 WHERE list = $1 AND role = $2 AND folded = $3",
                          values, G_N_ELEMENTS(values)};
     bool reader = role == ROLE_MEMBER;
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     (!reader || digest_leaving_begin(store, list_id, address, error)) &&
-                         change(store, &what, error) && (!reader || digest_leaving_end(store, address, error)) &&
-                         end_vacation(store, list_id, role, address, error),
-                     error);
+    return STORE_WRITE(store, error,
+                       (!reader || digest_leaving_begin(store, list_id, address, error)) &&
+                           change(store, &what, error) && (!reader || digest_leaving_end(store, address, error)) &&
+                           end_vacation(store, list_id, role, address, error));
 }
 
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
@@ -496,9 +487,7 @@ static bool move_member(Store *store, int64_t key, const char *email, GError **e
 bool member_set_address(Store *store, const char *id, const char *address, GError **error)
 {
     int64_t key;
-    Write write;
     if (!store_id_key(id, &key))
         return fail(error, FAIL_MISSING, "there is no member with the id %s", id);
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, move_member(store, key, address, error), error);
+    return STORE_WRITE(store, error, move_member(store, key, address, error));
 }

@@ -127,7 +127,7 @@ static bool add_slice(MemberImport *import, GPtrArray *slice, GError **error)
 static bool store_slice(MemberImport *import, GPtrArray *slice, GError **error)
 {
     Write write;
-    return write_begin(import->store, &write, error) &&
+    return write_begin(import->store, &write, WRITE_SITE, error) &&
            write_end(import->store, &write, add_slice(import, slice, error), error);
 }
 

@@ -118,29 +118,80 @@ static bool suits(const PageSearch *search, const Member *member)
     return g_pattern_spec_match_string(search->pattern, address) || g_pattern_spec_match_string(search->pattern, name);
 }
 
-/* Adds at most limit members of one list and role from the folded address on. */
-static bool read_range(const PageSearch *search, int64_t list, Role role, const char *from, GPtrArray *into,
-                       GError **error)
+/* A range is read in portions, each by a statement of its own: a cursor would be planned by the server each time, and a
+ * LIMIT that is a parameter would be planned without knowing how few rows it asks for. */
+#define PORTION(rows)                                                                                \
+    rows, MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND (m.folded, m.by_person) > ($3, $4) " \
+                         "AND ($5 < 0 OR $5 = COALESCE(m.moderation_action, $8)) "                   \
+                         "AND ($6 < 0 OR $6 = " EFFECTIVE_DELIVERY_MODE ") "                         \
+                         "AND ($7 < 0 OR $7 = " EFFECTIVE_DELIVERY_STATUS ") "                       \
+                         "ORDER BY m.list, m.role, m.folded, m.by_person LIMIT " G_STRINGIFY(rows)
+static const struct {
+    unsigned rows;
+    const char *sql;
+} portions[] = {{PORTION(10)}, {PORTION(50)}, {PORTION(250)}, {PORTION(1000)}};
+
+/* How far the members of one list and role were read. */
+typedef struct Range {
+    int64_t list;
+    Role role;
+    char *folded;  /* of the last row */
+    int by_person; /* -1: before both rows of the address */
+    size_t size;   /* of the next portion */
+    bool more;     /* there may be rows behind it */
+} Range;
+
+/* Adds what suits of the next portion. */
+static bool read_portion(const PageSearch *search, Range *range, GPtrArray *into, GError **error)
 {
     const MemberCriteria *criteria = search->criteria;
-    unsigned most = into->len + search->limit;
-    g_autoptr(Query) query = query_open(
-        search->store, error,
-        MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded >= $3 "
-                       "AND ($4 < 0 OR $4 = COALESCE(m.moderation_action, $7)) "
-                       "AND ($5 < 0 OR $5 = " EFFECTIVE_DELIVERY_MODE ") "
-                       "AND ($6 < 0 OR $6 = " EFFECTIVE_DELIVERY_STATUS ") "
-                       "ORDER BY m.list, m.role, m.folded, m.by_person",
-        INTEGER(list), INTEGER(role), TEXT(from), INTEGER(criteria->moderation_action),
-        INTEGER(criteria->delivery_mode), INTEGER(criteria->delivery_status),
-        INTEGER(member_action(role, ACTION_UNSET)));
+    const unsigned most = portions[range->size].rows;
+    unsigned rows = 0;
     Step step = STEP_FAILED;
-    while (query && into->len < most && (step = query_step(query, error)) == STEP_ROW) {
+    g_autofree char *from = g_strdup(range->folded);
+    const Value values[] = {INTEGER(range->list),
+                            INTEGER(range->role),
+                            TEXT(from),
+                            INTEGER(range->by_person),
+                            INTEGER(criteria->moderation_action),
+                            INTEGER(criteria->delivery_mode),
+                            INTEGER(criteria->delivery_status),
+                            INTEGER(member_action(range->role, ACTION_UNSET))};
+    g_autoptr(Query) query = query_start(search->store, error, portions[range->size].sql, values, G_N_ELEMENTS(values));
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Member) member = member_read_row(query);
+        if (++rows == most) {
+            g_free(range->folded);
+            range->folded = email_folded(member->address);
+            range->by_person = member->as_user;
+        }
         if (suits(search, member))
             g_ptr_array_add(into, g_steal_pointer(&member));
     }
-    return query && step != STEP_FAILED;
+    range->more = rows == most;
+    range->size = MIN(range->size + 1, G_N_ELEMENTS(portions) - 1);
+    return step == STEP_DONE;
+}
+
+/* Adds at most limit members of one list and role, those behind the place to go on at where begun. */
+static bool read_range(const PageSearch *search, int64_t list, Role role, bool begun, GPtrArray *into, GError **error)
+{
+    unsigned most = into->len + search->limit;
+    bool exact = begun && search->after->role == role; /* else the row of its address may come behind it or not */
+    Range range = {.list = list,
+                   .role = role,
+                   .folded = g_strdup(begun ? search->after->folded : ""),
+                   .by_person = exact ? search->after->as_user : -1,
+                   .more = true};
+    bool done = true;
+    while (range.size + 1 < G_N_ELEMENTS(portions) && portions[range.size].rows < search->limit)
+        range.size++;
+    while (done && range.more && into->len < most)
+        done = read_portion(search, &range, into, error);
+    g_free(range.folded);
+    if (into->len > most)
+        g_ptr_array_set_size(into, (int)most);
+    return done;
 }
 
 /* The members of one list, as far as the page goes. here: the place to go on at lies in this list. */
@@ -156,7 +207,7 @@ static bool read_list(const PageSearch *search, int64_t list, bool here, GError 
             continue;
         if (!by_address && search->found->len >= search->limit)
             return true;
-        if (!read_range(search, list, role, begun ? search->after->folded : "", search->found, error))
+        if (!read_range(search, list, role, begun, search->found, error))
             return false;
     }
     if (by_address && search->found->len > before)

@@ -65,9 +65,7 @@ static bool set_watermark(Store *store, const char *list_id, const char *newsgro
 
 bool news_set_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t watermark, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, set_watermark(store, list_id, newsgroup, watermark, error), error);
+    return STORE_WRITE_LIST(store, error, set_watermark(store, list_id, newsgroup, watermark, error));
 }
 
 static bool looked(Store *store, const char *list_id, const char *newsgroup, int64_t time, const char *fault,
@@ -85,7 +83,5 @@ static bool looked(Store *store, const char *list_id, const char *newsgroup, int
 bool news_looked(Store *store, const char *list_id, const char *newsgroup, int64_t time, const char *fault,
                  GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, looked(store, list_id, newsgroup, time, fault, error), error);
+    return STORE_WRITE_LIST(store, error, looked(store, list_id, newsgroup, time, fault, error));
 }

@@ -3,6 +3,7 @@
 #include "store/outbox.h"
 
 #include "base/fail.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
 #define COLUMNS "number, queue, meta, recipients, message, made_at"
@@ -18,45 +19,49 @@ void outbox_unit_free(OutboxUnit *unit)
     g_free(unit);
 }
 
-bool outbox_unit_add(Store *store, const char *tag, const char *queues, int64_t now, GError **error)
+bool outbox_unit_add(Store *store, const char *spool, const char *tag, const char *queues, int64_t now, GError **error)
 {
     int64_t added = 0;
-    return query_run(store, error, &added,
-                     "INSERT INTO outbox_unit (tag, queues, made_at, given_up, asked) VALUES ($1, $2, $3, 0, 0) "
-                     "ON CONFLICT DO NOTHING",
-                     TEXT(tag), TEXT(queues), INTEGER(now)) &&
+    return query_run(
+               store, error, &added,
+               "INSERT INTO outbox_unit (spool, tag, queues, made_at, given_up, asked) VALUES ($1, $2, $3, $4, 0, 0) "
+               "ON CONFLICT DO NOTHING",
+               TEXT(spool), TEXT(tag), TEXT(queues), INTEGER(now)) &&
            (added > 0 || fail(error, FAIL_RACE, "the unit was taken for one whose writer had died"));
 }
 
 /* It is written in any case, so that the commit waits for the disk: the row that is found may be one that a process
  * died committing. */
-static bool decide(Store *store, const char *tag, int64_t now, bool *committed, GError **error)
+static bool decide(Store *store, const char *spool, const char *tag, int64_t now, bool *committed, GError **error)
 {
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "INSERT INTO outbox_unit (tag, queues, made_at, given_up, asked) VALUES ($1, '', $2, 1, 1) "
-                   "ON CONFLICT (tag) DO UPDATE SET asked = outbox_unit.asked + 1 RETURNING given_up",
-                   TEXT(tag), INTEGER(now));
+    g_autoptr(Query)
+        query = query_open(store, error,
+                           "INSERT INTO outbox_unit (spool, tag, queues, made_at, given_up, asked) "
+                           "VALUES ($1, $2, '', $3, 1, 1) "
+                           "ON CONFLICT (tag) DO UPDATE SET asked = outbox_unit.asked + 1 RETURNING given_up",
+                           TEXT(spool), TEXT(tag), INTEGER(now));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *committed = step == STEP_ROW && query_integer(query, 0) == 0;
     return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_LATER, "the database gives no answer"));
 }
 
-bool outbox_unit_decide(Store *store, const char *tag, int64_t now, bool *committed, GError **error)
+bool outbox_unit_decide(Store *store, const char *spool, const char *tag, int64_t now, bool *committed, GError **error)
 {
     if (!store_begin_durable(store, error))
         return false;
-    if (decide(store, tag, now, committed, error))
+    if (decide(store, spool, tag, now, committed, error))
         return store_commit(store, error);
     store_rollback(store);
     return false;
 }
 
-GPtrArray *outbox_units(Store *store, GError **error)
+GPtrArray *outbox_units(Store *store, const char *spool, GError **error)
 {
     g_autoptr(GPtrArray) units = g_ptr_array_new_with_free_func((GDestroyNotify)outbox_unit_free);
-    g_autoptr(Query) query = query_start(
-        store, error, "SELECT tag, queues, made_at, given_up FROM outbox_unit ORDER BY made_at", NULL, 0);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT tag, queues, made_at, given_up FROM outbox_unit "
+                                        "WHERE $1 IS NULL OR spool IN ($1, '') ORDER BY made_at",
+                                        TEXT(spool));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         OutboxUnit *unit = g_new0(OutboxUnit, 1);
@@ -72,13 +77,14 @@ bool outbox_unit_remove(Store *store, const char *tag, GError **error)
     return query_run(store, error, NULL, "DELETE FROM outbox_unit WHERE tag = $1", TEXT(tag));
 }
 
-bool outbox_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
+bool outbox_count(Store *store, const char *host, int64_t *count, int64_t *oldest, GError **error)
 {
-    g_autoptr(Query) query =
-        query_start(store, error,
-                    "SELECT count(*), COALESCE(min(made_at), 0) FROM (SELECT made_at FROM outbox_unit "
-                    "UNION ALL SELECT made_at FROM outbox WHERE entry IS NULL) AS waiting",
-                    NULL, 0);
+    g_autoptr(Query)
+        query = query_open(store, error,
+                           "SELECT count(*), COALESCE(min(made_at), 0) FROM (SELECT made_at, spool FROM outbox_unit "
+                           "UNION ALL SELECT made_at, spool FROM outbox WHERE entry IS NULL) AS waiting "
+                           "WHERE spool = '' OR spool = COALESCE((SELECT spool FROM host WHERE name = $1), spool)",
+                           TEXT(host));
     if (!query || query_step(query, error) != STEP_ROW)
         return false;
     *count = query_integer(query, 0);
@@ -88,42 +94,39 @@ bool outbox_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
 
 /* ---- rows of runners' entries ---- */
 
+static const RowField outbox_row[] = {ROW(OutboxRow, number), ROW(OutboxRow, queue), ROW(OutboxRow, meta),
+                                      ROW(OutboxRow, recipients)};
+
 void outbox_row_free(OutboxRow *row)
 {
     if (!row)
         return;
-    g_free(row->queue);
-    g_free(row->meta);
-    g_free(row->recipients);
+    row_clear(outbox_row, row);
     g_clear_pointer(&row->message, g_bytes_unref);
     g_free(row);
 }
 
-static bool add(Store *store, const char *entry, OutboxRow *row, GError **error)
+static bool add(Store *store, const char *spool, const char *entry, OutboxRow *row, GError **error)
 {
     size_t length;
     const void *octets = g_bytes_get_data(row->message, &length);
     return store_next_number(store, "outbox", &row->number, error) &&
            query_run(store, error, NULL,
-                     "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at) "
-                     "VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                     "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at, spool) "
+                     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                      INTEGER(row->number), TEXT(entry), TEXT(row->queue), TEXT(row->meta), TEXT(row->recipients),
-                     BLOB(octets, length), INTEGER(row->made_at));
+                     BLOB(octets, length), INTEGER(row->made_at), TEXT(spool));
 }
 
-bool outbox_add(Store *store, const char *entry, OutboxRow *row, GError **error)
+bool outbox_add(Store *store, const char *spool, const char *entry, OutboxRow *row, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, add(store, entry, row, error), error);
+    return STORE_WRITE(store, error, add(store, spool, entry, row, error));
 }
 
 static OutboxRow *read_row(Query *query)
 {
     OutboxRow *row = g_new0(OutboxRow, 1);
-    row->number = query_integer(query, 0);
-    row->queue = g_strdup(query_text(query, 1));
-    row->meta = g_strdup(query_text(query, 2));
-    row->recipients = g_strdup(query_text(query, 3));
+    row_read(query, 0, outbox_row, row);
     row->message = query_blob(query, 4);
     row->made_at = query_integer(query, 5);
     return row;
@@ -150,11 +153,12 @@ bool outbox_remove_of(Store *store, const char *entry, GError **error)
     return query_run(store, error, NULL, "DELETE FROM outbox WHERE entry = $1", TEXT(entry));
 }
 
-char **outbox_entries(Store *store, int64_t before, GError **error)
+char **outbox_entries(Store *store, const char *spool, int64_t before, GError **error)
 {
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT DISTINCT entry FROM outbox WHERE entry IS NOT NULL AND made_at < $1",
-                   INTEGER(before));
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT DISTINCT entry FROM outbox WHERE entry IS NOT NULL AND made_at < $1 "
+                                        "AND ($2 IS NULL OR spool IN ($2, ''))",
+                                        INTEGER(before), TEXT(spool));
     return query_texts(query, error);
 }
 

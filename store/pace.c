@@ -72,8 +72,6 @@ static bool count(Store *store, const char *list_id, const char *folded, int64_t
 
 bool pace_count(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
 {
-    Write write;
     g_autofree char *folded = g_utf8_strdown(address ? address : "", -1);
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, count(store, list_id, folded, now, error), error);
+    return STORE_WRITE_LIST(store, error, count(store, list_id, folded, now, error));
 }

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "store/email.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
 #define COLUMNS \
@@ -28,14 +29,17 @@ const char *pending_waits_for_text(PendingWaitsFor waits_for)
     return waits_for == PENDING_PERSON ? "person" : "moderator";
 }
 
+static const RowField pending_row[] = {
+    ROW(Pending, number),       ROW(Pending, kind),       ROW(Pending, list_id),       ROW(Pending, address),
+    ROW(Pending, display_name), ROW(Pending, facts),      ROW(Pending, waits_for),     ROW(Pending, made_at),
+    ROW(Pending, asked_at),     ROW(Pending, expires_at), ROW(Pending, delivery_mode), ROW(Pending, delivery_status),
+    ROW(Pending, as_user),      ROW(Pending, welcome),    ROW(Pending, detail)};
+
 void pending_free(Pending *pending)
 {
     if (!pending)
         return;
-    g_free(pending->list_id);
-    g_free(pending->address);
-    g_free(pending->display_name);
-    g_free(pending->detail);
+    row_clear(pending_row, pending);
     g_free(pending);
 }
 
@@ -121,28 +125,13 @@ static bool put(Store *store, Pending *pending, const char *token, GError **erro
 
 bool pending_put(Store *store, Pending *pending, const char *token, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, put(store, pending, token, error), error);
+    return STORE_WRITE(store, error, put(store, pending, token, error));
 }
 
 static Pending *read_row(Query *query)
 {
     Pending *pending = g_new0(Pending, 1);
-    pending->number = query_integer(query, 0);
-    pending->kind = query_choice(query, 1);
-    pending->list_id = g_strdup(query_text(query, 2));
-    pending->address = g_strdup(query_text(query, 3));
-    pending->display_name = g_strdup(query_text(query, 4));
-    pending->facts = (unsigned)query_integer(query, 5);
-    pending->waits_for = query_choice(query, 6);
-    pending->made_at = query_integer(query, 7);
-    pending->asked_at = query_integer(query, 8);
-    pending->expires_at = query_integer(query, 9);
-    pending->delivery_mode = query_choice(query, 10);
-    pending->delivery_status = query_choice(query, 11);
-    pending->as_user = query_integer(query, 12) != 0;
-    pending->welcome = (PendingWelcome)query_integer(query, 13);
-    pending->detail = g_strdup(query_text(query, 14));
+    row_read(query, 0, pending_row, pending);
     return pending;
 }
 
@@ -194,12 +183,9 @@ bool pending_add_facts(Store *store, int64_t number, unsigned facts, GError **er
 
 bool pending_remove(Store *store, int64_t number, TokenFate fate, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     spend_token(store, number, fate, 0, error) &&
-                         query_run(store, error, NULL, "DELETE FROM pending WHERE number = $1", INTEGER(number)),
-                     error);
+    return STORE_WRITE(store, error,
+                       spend_token(store, number, fate, 0, error) &&
+                           query_run(store, error, NULL, "DELETE FROM pending WHERE number = $1", INTEGER(number)));
 }
 
 bool pending_token_fate(Store *store, const char *token, int64_t now, TokenFate *fate, GError **error)
@@ -260,15 +246,13 @@ bool pending_count(Store *store, int64_t now, int64_t *count, int64_t *oldest, G
 
 bool pending_expire(Store *store, int64_t now, int64_t *removed, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     query_run(store, error, NULL,
-                               "INSERT INTO spent_token (token, fate, spent_at) SELECT token, $2, $1 FROM pending "
-                               "WHERE expires_at <= $1 AND token IS NOT NULL ON CONFLICT (token) DO NOTHING",
-                               INTEGER(now), INTEGER(TOKEN_EXPIRED)) &&
-                         query_run(store, error, NULL, "DELETE FROM spent_token WHERE spent_at < $1",
-                                   INTEGER(now - TOKEN_FATE_KEPT)) &&
-                         query_run(store, error, removed, "DELETE FROM pending WHERE expires_at <= $1", INTEGER(now)),
-                     error);
+    return STORE_WRITE(
+        store, error,
+        query_run(store, error, NULL,
+                  "INSERT INTO spent_token (token, fate, spent_at) SELECT token, $2, $1 FROM pending "
+                  "WHERE expires_at <= $1 AND token IS NOT NULL ON CONFLICT (token) DO NOTHING",
+                  INTEGER(now), INTEGER(TOKEN_EXPIRED)) &&
+            query_run(store, error, NULL, "DELETE FROM spent_token WHERE spent_at < $1",
+                      INTEGER(now - TOKEN_FATE_KEPT)) &&
+            query_run(store, error, removed, "DELETE FROM pending WHERE expires_at <= $1", INTEGER(now)));
 }

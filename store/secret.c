@@ -44,8 +44,7 @@ GPtrArray *secret_all(Store *store, GError **error)
     g_autoptr(GPtrArray) secrets = read_all(store, error);
     if (!secrets || secrets->len > 0)
         return g_steal_pointer(&secrets);
-    Write write;
-    if (!write_begin(store, &write, error) || !write_end(store, &write, add_first(store, error), error))
+    if (!STORE_WRITE(store, error, add_first(store, error)))
         return NULL;
     return read_all(store, error);
 }
@@ -60,6 +59,5 @@ static bool rotate(Store *store, int64_t keep_us, GError **error)
 
 bool secret_rotate(Store *store, int64_t keep_us, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, rotate(store, keep_us, error), error);
+    return STORE_WRITE(store, error, rotate(store, keep_us, error));
 }

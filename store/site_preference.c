@@ -25,6 +25,5 @@ static bool replace(Store *store, const Preferences *preferences, GError **error
 
 bool site_set_preferences(Store *store, const Preferences *preferences, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, replace(store, preferences, error), error);
+    return STORE_WRITE(store, error, replace(store, preferences, error));
 }

@@ -12,8 +12,10 @@
 #include "store/store_internal.h"
 
 #define EXPIRE_ROWS 10000 /* a transaction, so that others are not kept waiting */
+#define KEYS_KEPT 10000
+#define KEYS_TRUSTED CLOCK_SECOND
 
-static const StoreDriver *const drivers[] = {&store_sqlite};
+static const StoreDriver *const drivers[] = {&store_sqlite, &store_pgsql};
 
 struct Store {
     const StoreDriver *driver;
@@ -25,7 +27,11 @@ struct Store {
     unsigned savepoints; /* how many are open */
     unsigned streams;   /* how many are open */
     bool changed;       /* store_changed() in this transaction */
+    bool of_lists;      /* store_begin_lists() began it */
+    bool site_locked;   /* and a part of it that belongs to the site was written */
     int64_t unknown;    /* versions handed out while the real one cannot be read */
+    GHashTable *keys;   /* of lists by their ids, as of this version */
+    int64_t version, version_at; /* the last that was read, and when */
 };
 
 struct Query {
@@ -40,7 +46,7 @@ const StoreDriver *store_driver_find(const char *name, GError **error)
     for (size_t i = 0; i < G_N_ELEMENTS(drivers); i++)
         if (strcmp(drivers[i]->name, name) == 0)
             return drivers[i];
-    fail(error, FAIL_CONFIG, "there is no store driver \"%s\"; the one there is: sqlite", name);
+    fail(error, FAIL_CONFIG, "there is no store driver \"%s\"; there are sqlite and postgresql", name);
     return NULL;
 }
 
@@ -61,15 +67,19 @@ bool store_present(Store *store, GError **error)
     return store->driver->present(store->connection, error);
 }
 
+bool store_reachable(Store *store, GError **error)
+{
+    return !store->driver->reachable || store->driver->reachable(store->connection, error);
+}
+
 Store *store_open(const char *driver, const char *where, bool create, GError **error)
 {
     const StoreDriver *found = store_driver_find(driver, error);
-    if (!found || (!create && !found->find(where, error)))
-        return NULL;
-    void *connection = found->open(where, create, error);
+    g_autofree char *shown = found ? found->shown(where, error) : NULL; /* where may hold a password */
+    void *connection = shown ? found->open(where, create, error) : NULL;
     if (!connection)
         return NULL;
-    if (!migrate(found, connection, where, create, error)) {
+    if (!migrate(found, connection, shown, create, error)) {
         found->close(connection);
         return NULL;
     }
@@ -77,6 +87,7 @@ Store *store_open(const char *driver, const char *where, bool create, GError **e
     store->driver = found;
     store->connection = connection;
     store->idle = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, found->finalize);
+    store->keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     return store;
 }
 
@@ -85,6 +96,7 @@ void store_free(Store *store)
     if (!store)
         return;
     g_hash_table_destroy(store->idle);
+    g_hash_table_destroy(store->keys);
     store->driver->close(store->connection);
     g_free(store);
 }
@@ -113,6 +125,9 @@ Value store_text(const char *text)
 
 static Query *start(Store *store, bool stream, const char *sql, const Value *values, size_t count, GError **error)
 {
+    /* A transaction that was lost with its connection: nothing may become one of its own. */
+    if (store->depth > 0 && !store->driver->in_transaction(store->connection))
+        store->doomed = true;
     if (store->doomed) {
         fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
         return NULL;
@@ -154,10 +169,14 @@ void query_free(Query *query)
 
 Step query_step(Query *query, GError **error)
 {
-    Step step = query->store->driver->step(query->statement, error);
-    if (step == STEP_FAILED && query->store->depth > 0 &&
-        !query->store->driver->in_transaction(query->store->connection))
-        query->store->doomed = true; /* what follows must not become transactions of its own */
+    Store *store = query->store;
+    if (store->doomed) {
+        fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
+        return STEP_FAILED;
+    }
+    Step step = store->driver->step(query->statement, error);
+    if (step == STEP_FAILED && store->depth > 0 && !store->driver->is_sound(store->connection))
+        store->doomed = true; /* what follows must not become transactions of its own */
     return step;
 }
 
@@ -196,8 +215,23 @@ const char *query_text(Query *query, int column)
 GBytes *query_blob(Query *query, int column)
 {
     size_t length = 0;
-    const void *octets = query->store->driver->octets(query->statement, column, &length);
-    return g_bytes_new(octets, length);
+    const void *bytes = query_bytes(query, column, &length);
+    return g_bytes_new(bytes, length);
+}
+
+const void *query_bytes(Query *query, int column, size_t *length)
+{
+    return query->store->driver->octets(query->statement, column, length);
+}
+
+int query_columns(Query *query)
+{
+    return query->store->driver->columns(query->statement);
+}
+
+const char *query_column(Query *query, int column, ValueType *type)
+{
+    return query->store->driver->column(query->statement, column, type);
 }
 
 bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, const Value *values, size_t count)
@@ -212,6 +246,19 @@ bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, 
     if (changed)
         *changed = step == STEP_DONE ? store->driver->changed(store->connection) : 0;
     return step == STEP_DONE;
+}
+
+bool query_later_all(Store *store, GError **error, const char *sql, const Value *values, size_t count)
+{
+    if (store->depth == 0)
+        log_panic("query_later outside a transaction: nobody would be told of a failure");
+    if (!store->driver->later)
+        return query_all(store, error, NULL, sql, values, count);
+    g_autoptr(Query) query = query_start(store, error, sql, values, count);
+    if (!query || store->driver->later(query->statement, error))
+        return query != NULL;
+    store->doomed = true;
+    return false;
 }
 
 /* ---- transactions ---- */
@@ -231,6 +278,52 @@ bool store_begin(Store *store, GError **error)
     return true;
 }
 
+static int compare_keys(gconstpointer one, gconstpointer other)
+{
+    int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
+    return (a > b) - (a < b);
+}
+
+/* The keys of those lists that are there, in ascending order, so that two who lock the same do not wait for each
+ * other; of int64_t. */
+static GArray *keys_of(Store *store, const GPtrArray *list_ids, GError **error)
+{
+    g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (guint i = 0; i < list_ids->len; i++) {
+        int64_t key;
+        g_autoptr(GError) fault = NULL;
+        if (list_key(store, list_ids->pdata[i], &key, &fault)) {
+            g_array_append_val(keys, key);
+        } else if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return NULL;
+        }
+    }
+    g_array_sort(keys, compare_keys);
+    for (guint i = keys->len; i-- > 1;)
+        if (g_array_index(keys, int64_t, i) == g_array_index(keys, int64_t, i - 1))
+            g_array_remove_index(keys, i);
+    return g_steal_pointer(&keys);
+}
+
+bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error)
+{
+    if (store->depth > 0)
+        log_panic("store_begin_lists inside a transaction, whose locks are taken");
+    g_autoptr(GArray) keys = keys_of(store, list_ids, error);
+    if (!keys || !no_stream(store, error))
+        return false;
+    if (store->driver->begin_lists
+            ? !store->driver->begin_lists(store->connection, (const int64_t *)(void *)keys->data, keys->len, error)
+            : !store->driver->begin(store->connection, error)) {
+        g_prefix_error(error, "begin: ");
+        return false;
+    }
+    store->of_lists = true;
+    store->depth++;
+    return true;
+}
+
 /* The outermost level ends here, one way or the other. A connection that goes on waiting for the disk is slower. */
 static void forget_transaction(Store *store)
 {
@@ -241,6 +334,7 @@ static void forget_transaction(Store *store)
     store->doomed = false;
     store->savepoints = 0;
     store->changed = false;
+    store->of_lists = store->site_locked = false;
 }
 
 bool store_begin_durable(Store *store, GError **error)
@@ -265,7 +359,10 @@ void store_changed(Store *store)
 {
     if (store->depth == 0)
         log_panic("store_changed outside a transaction: the change would be seen before it is there");
+    if (store->of_lists)
+        log_panic("store_changed in a transaction of store_begin_lists: others do not wait for it");
     store->changed = true;
+    store->version_at = 0;
 }
 
 static bool count_change(Store *store, GError **error)
@@ -318,7 +415,7 @@ bool store_savepoint(Store *store, GError **error)
 {
     if (store->depth == 0)
         log_panic("store_savepoint outside a transaction");
-    if (!query_all(store, error, NULL, "SAVEPOINT entry", NULL, 0))
+    if (!query_later_all(store, error, "SAVEPOINT entry", NULL, 0))
         return false;
     store->savepoints++;
     return true;
@@ -334,19 +431,29 @@ void store_savepoint_end(Store *store, bool keep)
         return;
     }
     bool doomed = store->doomed && keep;
+    store->site_locked = store->site_locked && keep; /* it may be from before the savepoint; asked for twice is once */
     store->doomed = false; /* it was sound when the savepoint was set, and is again once that is undone */
     bool ended = (keep || query_all(store, NULL, NULL, "ROLLBACK TO SAVEPOINT entry", NULL, 0)) &&
-                 query_all(store, NULL, NULL, "RELEASE SAVEPOINT entry", NULL, 0);
+                 query_later_all(store, NULL, "RELEASE SAVEPOINT entry", NULL, 0);
     store->doomed = doomed || !ended;
 }
 
-bool write_begin(Store *store, Write *write, GError **error)
+static bool lock_site(Store *store, GError **error)
+{
+    if (!store->of_lists || store->site_locked || !store->driver->lock_site)
+        return true;
+    store->site_locked = store->driver->lock_site(store->connection, error);
+    store->doomed = store->doomed || !store->site_locked;
+    return store->site_locked;
+}
+
+bool write_begin(Store *store, Write *write, WriteScope scope, GError **error)
 {
     write->own = store->depth == 0;
     write->changed_ever = store->driver->changed_ever(store->connection);
     if (store->doomed)
         return fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
-    return store_begin(store, error);
+    return (scope == WRITE_LIST || lock_site(store, error)) && store_begin(store, error);
 }
 
 bool write_end(Store *store, const Write *write, bool ok, GError **error)
@@ -443,12 +550,9 @@ bool store_expire_rows(Store *store, const char *find, const char *remove, int64
     bool more = true;
     while (more) {
         int64_t last;
-        Write write;
-        if (!write_begin(store, &write, error))
-            return false;
-        bool ok = find_portion(store, find, before, &last, &more, error) &&
-                  query_run(store, error, NULL, remove, INTEGER(last));
-        if (!write_end(store, &write, ok, error))
+        if (!STORE_WRITE(store, error,
+                         find_portion(store, find, before, &last, &more, error) &&
+                             query_run(store, error, NULL, remove, INTEGER(last))))
             return false;
     }
     return true;
@@ -457,21 +561,24 @@ bool store_expire_rows(Store *store, const char *find, const char *remove, int64
 bool store_expire(Store *store, int64_t age_us, GError **error)
 {
     int64_t before = clock_now() - age_us;
-    return store_expire_rows(store,
-                             "SELECT recorded_at FROM effect WHERE recorded_at < $1 ORDER BY recorded_at "
-                             "LIMIT 1 OFFSET $2",
-                             "DELETE FROM effect WHERE recorded_at <= $1", before, error) &&
-           store_expire_rows(store,
-                             "SELECT seen_at FROM message_id WHERE seen_at < $1 ORDER BY seen_at LIMIT 1 OFFSET $2",
-                             "DELETE FROM message_id WHERE seen_at <= $1", before, error) &&
-           store_expire_rows(store, "SELECT began_at FROM pace WHERE began_at < $1 ORDER BY began_at LIMIT 1 OFFSET $2",
-                             "DELETE FROM pace WHERE began_at <= $1", clock_now() - PACE_KEPT, error);
+    return STORE_EXPIRE(store, "effect", "recorded_at", before, error) &&
+           STORE_EXPIRE(store, "message_id", "seen_at", before, error) &&
+           STORE_EXPIRE(store, "pace", "began_at", clock_now() - PACE_KEPT, error);
 }
 
 int64_t store_version(Store *store)
 {
     g_autoptr(Query) query = query_start(store, NULL, "SELECT value FROM store_version", NULL, 0);
-    if (query && query_step(query, NULL) == STEP_ROW)
-        return query_integer(query, 0);
-    return --store->unknown; /* never the same twice: nothing cached is trusted */
+    bool read = query && query_step(query, NULL) == STEP_ROW;
+    int64_t version = read ? query_integer(query, 0) : --store->unknown; /* never the same twice: nothing is trusted */
+    if (version != store->version || g_hash_table_size(store->keys) > KEYS_KEPT)
+        g_hash_table_remove_all(store->keys);
+    store->version = version;
+    store->version_at = clock_monotonic();
+    return version;
+}
+
+GHashTable *store_list_keys(Store *store)
+{
+    return store->version_at != 0 && clock_monotonic() - store->version_at < KEYS_TRUSTED ? store->keys : NULL;
 }

@@ -60,6 +60,11 @@ bool store_find(const char *driver, const char *where, GError **error);
 /* Look whether the database is still the one that was opened. FAIL_LATER: its file was removed or replaced meanwhile,
  * or its file system is gone. Then this connection reads old data and its writes are lost, so open a new one. */
 bool store_present(Store *store, GError **error);
+
+/* See whether the server of the database can be reached, and connect anew where the connection was lost: FAIL_LATER it
+ * cannot. The log, and `listrunner status` of a process of the master, say since when. A database that has no server
+ * always can. Outside of transactions. */
+bool store_reachable(Store *store, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 
 /* Transactions nest by counting. A write outside a transaction is one of its
@@ -70,6 +75,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 bool store_begin(Store *store, GError **error);
 bool store_commit(Store *store, GError **error);
 void store_rollback(Store *store);
+/* Begin a transaction, which must be an outer one, that changes nothing but what belongs to some lists (of char *,
+ * their ids; one may be missing): numbers and Message-IDs of their posts, what is held of them, effects, accounts.
+ * Others may write for other lists meanwhile where the driver allows it; store_begin() waits for all of them. It may
+ * not change lists, settings, domains or secrets. */
+bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error);
 /* For who syncs a batch of files anyway: from now on the commits of this
  * connection do not wait for the disk, and are durable once the file *fd
  * (borrowed) was synced after them. When that sync fails, end the process: what others see of the commits may not be on

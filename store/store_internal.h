@@ -16,78 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/driver.h"
 #include "store/list.h"
 #include "store/store.h"
-
-typedef enum ValueType { VALUE_INTEGER, VALUE_TEXT, VALUE_BLOB } ValueType;
-
-/* A parameter. It has its type also where it is NULL, since some databases want to know the types before the values.
- * Memory is borrowed until the query ends. */
-typedef struct Value {
-    ValueType type;
-    bool null;
-    int64_t integer;
-    const void *data;
-    size_t length;
-} Value;
-
-/* For parameters: NULL text is NULL; INTEGER_OR_NULL takes -1 as NULL. */
-#define INTEGER(x) ((Value){.type = VALUE_INTEGER, .integer = (int64_t)(x)})
-#define INTEGER_OR_NULL(x) ((Value){.type = VALUE_INTEGER, .null = (x) < 0, .integer = (int64_t)(x)})
-#define TEXT(x) store_text(x)
-#define BLOB(x, n) ((Value){.type = VALUE_BLOB, .data = (x), .length = (n)})
-Value store_text(const char *text);
-
-typedef enum Step { STEP_FAILED = -1, STEP_DONE, STEP_ROW } Step;
-
-/* One file a database. Statements belong to the connection that made them. */
-typedef struct StoreDriver {
-    const char *name;
-    void *(*open)(const char *where, bool create, GError **error);
-    void (*close)(void *connection);
-    bool (*find)(const char *where, GError **error);         /* store_find() */
-    bool (*present)(void *connection, GError **error);       /* store_present() */
-    /* Appends a sentence (owned) for each fault that reading all of the database finds. */
-    bool (*verify)(void *connection, GPtrArray *faults, GError **error);
-    bool (*backup)(void *connection, const char *to, GError **error); /* store_backup() */
-    bool (*compact)(void *connection, GError **error);                /* store_compact() */
-    bool (*give_back)(void *connection, bool *more, GError **error);  /* one portion of store_give_back() */
-    bool (*script)(void *connection, const char *sql, GError **error); /* statements without parameters or results */
-    /* The values tell the types of the parameters, the same at each use of this sql. A statement that is no stream may
-     * read its whole result into memory at the first step; a stream may not, and others are used beside it. */
-    void *(*prepare)(void *connection, const char *sql, const Value *values, size_t count, bool stream, GError **error);
-    void (*finalize)(void *statement);
-    bool (*bind)(void *statement, int parameter, const Value *value, GError **error); /* from 1 */
-    Step (*step)(void *statement, GError **error);
-    void (*reset)(void *statement);
-    bool (*is_null)(void *statement, int column); /* from 0 */
-    int64_t (*integer)(void *statement, int column);
-    const void *(*octets)(void *statement, int column, size_t *length); /* text is ended by a zero byte */
-    int64_t (*changed)(void *connection);                               /* rows changed by the last statement */
-    int64_t (*changed_ever)(void *connection);                          /* only ever compared */
-    bool (*leave_sync)(void *connection, int *fd, GError **error);      /* store_leave_sync(); NULL: cannot */
-    /* With true, commits wait for the disk in spite of leave_sync() from the next transaction on. */
-    bool (*wait)(void *connection, bool wait, GError **error); /* NULL where leave_sync is */
-    bool (*begin)(void *connection, GError **error); /* a transaction that will not fail later for want of a lock */
-    bool (*commit)(void *connection, GError **error);
-    void (*rollback)(void *connection);
-    bool (*in_transaction)(void *connection); /* false after the database gave one up */
-    /* A key that was never handed out, by whatever connection: clock_unique() << 11 with random bits below where that
-     * is greater than all before. Inside a transaction, whose rollback may give it back. */
-    bool (*key)(void *connection, int64_t *key, GError **error);
-    /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).
-     * has_schema: a migration table is there. */
-    bool (*inspect)(void *connection, bool *has_schema, GError **error);
-    const char *const *words; /* for schema/: pairs "@word@", text; NULL ends */
-} StoreDriver;
-
-extern const StoreDriver store_sqlite;
-
-/* NULL with FAIL_CONFIG for a name that is not known. */
-const StoreDriver *store_driver_find(const char *name, GError **error);
-
-/* FAIL_MISSING, with what a person can do about it. Returns false. */
-bool store_fail_missing(const char *where, const char *what, GError **error);
 
 typedef struct Query Query;
 
@@ -112,6 +43,11 @@ int64_t query_integer(Query *query, int column);
 int query_choice(Query *query, int column);       /* -1 for NULL */
 const char *query_text(Query *query, int column); /* borrowed until the next step; NULL for NULL */
 GBytes *query_blob(Query *query, int column);
+/* The bytes of text or of a blob, borrowed until the next step; NULL for NULL. */
+const void *query_bytes(Query *query, int column, size_t *length);
+/* After the first step: see StoreDriver. */
+int query_columns(Query *query);
+const char *query_column(Query *query, int column, ValueType *type);
 /* Run to the end, and return the first column of all rows; g_strfreev(). query NULL: it could not be started. */
 char **query_texts(Query *query, GError **error);
 
@@ -120,6 +56,13 @@ bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, 
 #define query_run(store, error, changed, sql, ...) \
     query_all(store, error, changed, sql, (const Value[]){__VA_ARGS__}, \
               sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
+
+/* The same inside a transaction for who needs neither rows nor their number: a driver may send it without waiting, and
+ * then a failure is told by a later statement or by the commit. */
+bool query_later_all(Store *store, GError **error, const char *sql, const Value *values, size_t count);
+#define query_later(store, error, sql, ...) \
+    query_later_all(store, error, sql, (const Value[]){__VA_ARGS__}, \
+                    sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 
 /* Around what a public function writes: a transaction, or part of the
  * caller's. write_end() returns ok, or false when the commit failed. When not
@@ -130,14 +73,43 @@ typedef struct Write {
     bool own;
     int64_t changed_ever;
 } Write;
-bool write_begin(Store *store, Write *write, GError **error);
+/* The scope is what it changes. Who began a transaction of the site (store_begin()) writes alone, so both are the same
+ * there. In one of some lists (store_begin_lists()), what belongs to one of them may be written at once, and for what
+ * belongs to the site (people, counters, accounts), the first call waits for others who do so. */
+typedef enum WriteScope { WRITE_SITE, WRITE_LIST } WriteScope;
+bool write_begin(Store *store, Write *write, WriteScope scope, GError **error);
 bool write_end(Store *store, const Write *write, bool ok, GError **error);
+
+/* Both around an expression, which is evaluated between them: true when it is and the commit succeeds.
+ *
+ * It is evaluated once. Where the database answers that another transaction won (serialization failure, deadlock), the
+ * driver does again what stands alone: the locks of a begin, which come before everything else, and a statement outside
+ * of a transaction. It cannot do the expression again, since that has changed what is outside of the database (numbers
+ * and ids in the caller's structs, an error that is set, rows that a callback was told of), and within the caller's
+ * transaction it is only a part. As a transaction holds its locks before it reads, this takes a writer that is not
+ * ours.
+ * It is FAIL_LATER, like a database that is away: the transaction is undone, and its entry or request comes again. */
+#define STORE_WRITE(store, error, expression) STORE_WRITE_IN(WRITE_SITE, store, error, expression)
+/* The same for what belongs to a list, and changes nothing that another list's post may change too. */
+#define STORE_WRITE_LIST(store, error, expression) STORE_WRITE_IN(WRITE_LIST, store, error, expression)
+#define STORE_WRITE_IN(scope, store, error, expression)                                              \
+    ({                                                                                               \
+        Write write_;                                                                                \
+        write_begin(store, &write_, scope, error) && write_end(store, &write_, (expression), error); \
+    })
+/* The same for an expression that store_changed() is to be told of. */
+#define STORE_CHANGE(store, error, expression) STORE_WRITE(store, error, (store_changed(store), (expression)))
 
 /* Remove rows older than before (in the table's own unit), 10,000 or a few more in a transaction, so that others are
  * not kept waiting. find gives the time of the row at place $2 among those older than $1, remove removes all up to $1:
  * both by an index on the time, since a search for each row by a key of several columns would pass all others of its
  * list. */
 bool store_expire_rows(Store *store, const char *find, const char *remove, int64_t before, GError **error);
+/* The same for a table and the column of its time, which has an index. */
+#define STORE_EXPIRE(store, table, column, before, error)                                                             \
+    store_expire_rows(store,                                                                                          \
+                      "SELECT " column " FROM " table " WHERE " column " < $1 ORDER BY " column " LIMIT 1 OFFSET $2", \
+                      "DELETE FROM " table " WHERE " column " <= $1", before, error)
 
 /* For what changes lists, settings, domains or secrets, or anything else that processes keep in memory: the commit
  * changes store_version(). Inside a transaction. */
@@ -156,6 +128,9 @@ bool store_next_number(Store *store, const char *counter, int64_t *number, GErro
 bool store_is_transaction_open(const Store *store);
 void *store_connection(Store *store);
 const StoreDriver *store_driver(const Store *store);
+
+/* Keys (int64_t) of lists by their ids, which are trusted for a moment after store_version() was asked; else NULL. */
+GHashTable *store_list_keys(Store *store);
 
 /* list.c: the internal key of a list; FAIL_MISSING. */
 bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);

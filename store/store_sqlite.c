@@ -120,6 +120,12 @@ static bool use_wal(sqlite3 *database, GError **error)
     }
 }
 
+static char *sqlite_shown(const char *where, GError **error)
+{
+    (void)error;
+    return g_strdup(where);
+}
+
 static bool sqlite_find(const char *where, GError **error)
 {
     struct stat status;
@@ -178,7 +184,7 @@ static bool use_auto_vacuum(sqlite3 *database, GError **error)
 
 static void *sqlite_open(const char *where, bool create, GError **error)
 {
-    if (create && !create_file(where, error))
+    if (create ? !create_file(where, error) : !sqlite_find(where, error))
         return NULL;
     SqliteConnection *self = g_new0(SqliteConnection, 1);
     self->log = -1;
@@ -290,6 +296,20 @@ static const void *sqlite_octets(void *statement, int column, size_t *length)
     return octets;
 }
 
+static int sqlite_columns(void *statement)
+{
+    return sqlite3_column_count(statement);
+}
+
+static const char *sqlite_column(void *statement, int column, ValueType *type)
+{
+    const char *declared = sqlite3_column_decltype(statement, column);
+    *type = g_strcmp0(declared, "TEXT") == 0   ? VALUE_TEXT
+            : g_strcmp0(declared, "BLOB") == 0 ? VALUE_BLOB
+                                               : VALUE_INTEGER;
+    return sqlite3_column_name(statement, column);
+}
+
 static int64_t sqlite_changed(void *connection)
 {
     return sqlite3_changes64(((SqliteConnection *)connection)->database);
@@ -332,6 +352,12 @@ static bool sqlite_key(void *connection, int64_t *key, GError **error)
     *key = self->last_key = MAX(now, self->last_key + 1);
     self->keyed = true;
     return true;
+}
+
+static bool sqlite_keys_above(void *connection, int64_t key, GError **error)
+{
+    g_autofree char *raise = g_strdup_printf("UPDATE last_key SET value = max(value, %" G_GINT64_FORMAT ")", key);
+    return sqlite_script(connection, raise, error);
 }
 
 /* A commit is in the log; with NORMAL, SQLite syncs that only before it moves
@@ -435,6 +461,12 @@ static bool sqlite_backup(void *connection, const char *to, GError **error)
     return false;
 }
 
+static bool sqlite_size(void *connection, int64_t *bytes, GError **error)
+{
+    return number_of(((SqliteConnection *)connection)->database,
+                     "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", bytes, error);
+}
+
 static bool sqlite_compact(void *connection, GError **error)
 {
     sqlite3 *database = ((SqliteConnection *)connection)->database;
@@ -474,12 +506,15 @@ G_STATIC_ASSERT(APPLICATION_ID == 1281979252);
 
 const StoreDriver store_sqlite = {
     .name = "sqlite",
+    .setting = "path",
+    .shown = sqlite_shown,
     .open = sqlite_open,
     .close = sqlite_close,
     .find = sqlite_find,
     .present = sqlite_present,
     .verify = sqlite_verify,
     .backup = sqlite_backup,
+    .size = sqlite_size,
     .compact = sqlite_compact,
     .give_back = sqlite_give_back,
     .script = sqlite_script,
@@ -491,6 +526,8 @@ const StoreDriver store_sqlite = {
     .is_null = sqlite_is_null,
     .integer = sqlite_integer,
     .octets = sqlite_octets,
+    .columns = sqlite_columns,
+    .column = sqlite_column,
     .changed = sqlite_changed,
     .changed_ever = sqlite_changed_ever,
     .leave_sync = sqlite_leave_sync,
@@ -499,7 +536,9 @@ const StoreDriver store_sqlite = {
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
     .in_transaction = sqlite_in_transaction,
+    .is_sound = sqlite_in_transaction,
     .key = sqlite_key,
+    .keys_above = sqlite_keys_above,
     .inspect = sqlite_inspect,
     .words = words,
 };

@@ -66,9 +66,7 @@ static bool note(Store *store, const char *list_id, const char *address, int64_t
 
 bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, note(store, list_id, address, now, error), error);
+    return STORE_WRITE(store, error, note(store, list_id, address, now, error));
 }
 
 /* ---- forgetting ---- */
@@ -172,20 +170,17 @@ bool stranger_expire(Store *store, int64_t before, StoreProgress *progress, void
                      GError **error)
 {
     int64_t portion = PORTION, after = 0;
-    Write write;
     *removed = 0;
-    if (!write_begin(store, &write, error) || !write_end(store, &write, spare(store, before, error), error))
+    if (!STORE_WRITE(store, error, spare(store, before, error)))
         return false;
     while (portion == PORTION) {
-        if (!write_begin(store, &write, error) ||
-            !write_end(store, &write, expire_members(store, before, &portion, error), error))
+        if (!STORE_WRITE(store, error, expire_members(store, before, &portion, error)))
             return false;
         *removed += portion;
         progress(data);
     }
     for (bool more = true; more;) {
-        if (!write_begin(store, &write, error) ||
-            !write_end(store, &write, forget_addresses(store, &after, &more, error), error))
+        if (!STORE_WRITE(store, error, forget_addresses(store, &after, &more, error)))
             return false;
         progress(data);
     }

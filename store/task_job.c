@@ -2,39 +2,29 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/task_job.h"
 
+#include <string.h>
+
+#include "store/host.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
-#define COLUMNS "SELECT name, started_at, ended_at, due_at, done, runs, failures, fault FROM job "
+static const RowField job_row[] = {ROW(TaskJob, name),     ROW(TaskJob, started_at), ROW(TaskJob, ended_at),
+                                   ROW(TaskJob, due_at),   ROW(TaskJob, done),       ROW(TaskJob, runs),
+                                   ROW(TaskJob, failures), ROW(TaskJob, fault)};
 
 void task_job_free(TaskJob *job)
 {
     if (!job)
         return;
-    g_free(job->name);
-    g_free(job->fault);
+    row_clear(job_row, job);
     g_free(job);
 }
 
 static TaskJob *read_row(Query *query)
 {
     TaskJob *job = g_new0(TaskJob, 1);
-    job->name = g_strdup(query_text(query, 0));
-    job->started_at = query_integer(query, 1);
-    job->ended_at = query_integer(query, 2);
-    job->due_at = query_integer(query, 3);
-    job->done = query_integer(query, 4);
-    job->runs = query_integer(query, 5);
-    job->failures = query_integer(query, 6);
-    job->fault = g_strdup(query_text(query, 7));
+    row_read(query, 0, job_row, job);
     return job;
-}
-
-bool task_job_find(Store *store, const char *name, TaskJob **job, GError **error)
-{
-    g_autoptr(Query) query = query_open(store, error, COLUMNS "WHERE name = $1", TEXT(name));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *job = step == STEP_ROW ? read_row(query) : NULL;
-    return step != STEP_FAILED;
 }
 
 static bool take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error)
@@ -53,31 +43,69 @@ static bool take(Store *store, const char *name, int64_t now, int64_t due_at, bo
 
 bool task_job_take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, take(store, name, now, due_at, taken, error), error);
+    return STORE_WRITE(store, error, take(store, name, now, due_at, taken, error));
 }
 
 bool task_job_end(Store *store, const TaskJob *job, GError **error)
 {
-    Write write;
     bool failed = job->fault && *job->fault;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     query_run(store, error, NULL,
-                               "UPDATE job SET ended_at = $2, due_at = $3, done = $4, runs = runs + 1, "
-                               "failures = failures + $5, fault = $6 WHERE name = $1",
-                               TEXT(job->name), INTEGER(job->ended_at), INTEGER(job->due_at), INTEGER(job->done),
-                               INTEGER(failed), TEXT(failed ? job->fault : "")),
-                     error);
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL,
+                                 "UPDATE job SET ended_at = $2, due_at = $3, done = $4, runs = runs + 1, "
+                                 "failures = failures + $5, fault = $6 WHERE name = $1",
+                                 TEXT(job->name), INTEGER(job->ended_at), INTEGER(job->due_at), INTEGER(job->done),
+                                 INTEGER(failed), TEXT(failed ? job->fault : "")));
 }
 
-GPtrArray *task_job_all(Store *store, GError **error)
+bool task_job_remove(Store *store, const char *name, GError **error)
+{
+    return STORE_WRITE(store, error, query_run(store, error, NULL, "DELETE FROM job WHERE name = $1", TEXT(name)));
+}
+
+static bool is_living(const GPtrArray *hosts, const char *name)
+{
+    for (guint at = 0; at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        if (host->living && strcmp(host->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A row without a host's name is left over from the time before there were hosts, if one that lives has its own. */
+static bool is_nobodys(const TaskJob *job, const GPtrArray *jobs, const GPtrArray *hosts)
+{
+    const char *own = strchr(job->name, '@');
+    size_t length = strlen(job->name);
+    if (own)
+        return !is_living(hosts, own + 1);
+    for (guint at = 0; at < jobs->len; at++) {
+        const char *name = ((const TaskJob *)jobs->pdata[at])->name;
+        if (strncmp(name, job->name, length) == 0 && name[length] == '@' && is_living(hosts, name + length + 1))
+            return true;
+    }
+    return false;
+}
+
+static GPtrArray *read_all(Store *store, GError **error)
 {
     g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func((GDestroyNotify)task_job_free);
-    g_autoptr(Query) query = query_start(store, error, COLUMNS "ORDER BY name", NULL, 0);
+    g_autoptr(Query) query = query_start(store, error,
+                                         "SELECT name, started_at, ended_at, due_at, done, runs, failures, fault "
+                                         "FROM job ORDER BY name", NULL, 0);
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(jobs, read_row(query));
     return step == STEP_DONE ? g_steal_pointer(&jobs) : NULL;
+}
+
+GPtrArray *task_job_all(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) jobs = read_all(store, error);
+    g_autoptr(GPtrArray) hosts = jobs ? host_all(store, error) : NULL;
+    for (guint at = 0; hosts && at < jobs->len; at++) {
+        TaskJob *job = jobs->pdata[at];
+        job->nobodys = is_nobodys(job, jobs, hosts);
+    }
+    return hosts ? g_steal_pointer(&jobs) : NULL;
 }

@@ -5,22 +5,20 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
 #define COLUMNS "SELECT name, place, language, uri, username, password, text, fetched_at, fault FROM template "
+
+static const RowField text_row[] = {ROW(TemplateText, name), ROW(TemplateText, place),      ROW(TemplateText, language),
+                                    ROW(TemplateText, uri),  ROW(TemplateText, username),   ROW(TemplateText, password),
+                                    ROW(TemplateText, text), ROW(TemplateText, fetched_at), ROW(TemplateText, fault)};
 
 void template_text_free(TemplateText *text)
 {
     if (!text)
         return;
-    g_free(text->name);
-    g_free(text->place);
-    g_free(text->language);
-    g_free(text->uri);
-    g_free(text->username);
-    g_free(text->password);
-    g_free(text->text);
-    g_free(text->fault);
+    row_clear(text_row, text);
     g_free(text);
 }
 
@@ -30,15 +28,7 @@ static GPtrArray *read_all(Query *query, GError **error)
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         TemplateText *text = g_new0(TemplateText, 1);
-        text->name = g_strdup(query_text(query, 0));
-        text->place = g_strdup(query_text(query, 1));
-        text->language = g_strdup(query_text(query, 2));
-        text->uri = g_strdup(query_text(query, 3));
-        text->username = g_strdup(query_text(query, 4));
-        text->password = g_strdup(query_text(query, 5));
-        text->text = g_strdup(query_text(query, 6));
-        text->fetched_at = query_integer(query, 7);
-        text->fault = g_strdup(query_text(query, 8));
+        row_read(query, 0, text_row, text);
         g_ptr_array_add(all, text);
     }
     return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
@@ -56,22 +46,17 @@ static const char *or_empty(const char *text)
 
 bool template_text_put(Store *store, const TemplateText *text, GError **error)
 {
-    Write write;
-    if (!write_begin(store, &write, error))
-        return false;
-    store_changed(store);
-    return write_end(store, &write,
-                     query_run(store, error, NULL,
-                               "INSERT INTO template (name, place, language, uri, username, password, text, "
-                               "fetched_at, fault) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
-                               "ON CONFLICT (place, name, language) DO UPDATE SET uri = excluded.uri, "
-                               "username = excluded.username, password = excluded.password, text = excluded.text, "
-                               "fetched_at = excluded.fetched_at, fault = excluded.fault",
-                               TEXT(text->name), TEXT(text->place), TEXT(or_empty(text->language)),
-                               TEXT(or_empty(text->uri)), TEXT(or_empty(text->username)),
-                               TEXT(or_empty(text->password)), TEXT(text->text), INTEGER(text->fetched_at),
-                               TEXT(or_empty(text->fault))),
-                     error);
+    return STORE_CHANGE(store, error,
+                        query_run(store, error, NULL,
+                                  "INSERT INTO template (name, place, language, uri, username, password, text, "
+                                  "fetched_at, fault) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
+                                  "ON CONFLICT (place, name, language) DO UPDATE SET uri = excluded.uri, "
+                                  "username = excluded.username, password = excluded.password, text = excluded.text, "
+                                  "fetched_at = excluded.fetched_at, fault = excluded.fault",
+                                  TEXT(text->name), TEXT(text->place), TEXT(or_empty(text->language)),
+                                  TEXT(or_empty(text->uri)), TEXT(or_empty(text->username)),
+                                  TEXT(or_empty(text->password)), TEXT(text->text), INTEGER(text->fetched_at),
+                                  TEXT(or_empty(text->fault))));
 }
 
 static bool remove_rows(Store *store, const char *place, const char *name, const char *language, GError **error)
@@ -87,9 +72,7 @@ static bool remove_rows(Store *store, const char *place, const char *name, const
 
 bool template_text_remove(Store *store, const char *place, const char *name, const char *language, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, remove_rows(store, place, name, language, error), error);
+    return STORE_WRITE(store, error, remove_rows(store, place, name, language, error));
 }
 
 GPtrArray *template_text_all(Store *store, const char *place, GError **error)
@@ -140,8 +123,7 @@ static bool keep_text(Store *store, const TemplateText *text, GError **error)
 
 bool template_text_fetched(Store *store, const TemplateText *text, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, keep_text(store, text, error), error);
+    return STORE_WRITE(store, error, keep_text(store, text, error));
 }
 
 bool template_text_find(Store *store, const char *name, const List *list, const char *language, TemplateText **found,

@@ -3,14 +3,18 @@
 #include "store/ticket.h"
 
 #include "base/fail.h"
+#include "store/row.h"
 #include "store/store_internal.h"
+
+static const RowField ticket_row[] = {ROW(Ticket, list_id),     ROW(Ticket, moderator),  ROW(Ticket, first),
+                                      ROW(Ticket, last),        ROW(Ticket, expires_at), ROW(Ticket, first_request),
+                                      ROW(Ticket, last_request)};
 
 void ticket_free(Ticket *ticket)
 {
     if (!ticket)
         return;
-    g_free(ticket->list_id);
-    g_free(ticket->moderator);
+    row_clear(ticket_row, ticket);
     g_free(ticket);
 }
 
@@ -28,8 +32,7 @@ static bool put(Store *store, const Ticket *ticket, const char *token, GError **
 
 bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, put(store, ticket, token, error), error);
+    return STORE_WRITE(store, error, put(store, ticket, token, error));
 }
 
 Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error)
@@ -47,26 +50,17 @@ Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error
     if (step != STEP_ROW)
         return NULL;
     Ticket *ticket = g_new0(Ticket, 1);
-    ticket->list_id = g_strdup(query_text(query, 0));
-    ticket->moderator = g_strdup(query_text(query, 1));
-    ticket->first = query_integer(query, 2);
-    ticket->last = query_integer(query, 3);
-    ticket->expires_at = query_integer(query, 4);
-    ticket->first_request = query_integer(query, 5);
-    ticket->last_request = query_integer(query, 6);
+    row_read(query, 0, ticket_row, ticket);
     return ticket;
 }
 
 bool ticket_expire(Store *store, int64_t now, int64_t *removed, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     query_run(store, error, removed,
-                               "DELETE FROM ticket WHERE expires_at <= $1 OR (NOT EXISTS (SELECT 1 FROM held WHERE "
-                               "held.list = ticket.list AND held.number BETWEEN ticket.first AND ticket.last) "
-                               "AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.list = ticket.list AND "
-                               "pending.number BETWEEN ticket.first_request AND ticket.last_request))",
-                               INTEGER(now)),
-                     error);
+    return STORE_WRITE(store, error,
+                       query_run(store, error, removed,
+                                 "DELETE FROM ticket WHERE expires_at <= $1 OR (NOT EXISTS (SELECT 1 FROM held WHERE "
+                                 "held.list = ticket.list AND held.number BETWEEN ticket.first AND ticket.last) "
+                                 "AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.list = ticket.list AND "
+                                 "pending.number BETWEEN ticket.first_request AND ticket.last_request))",
+                                 INTEGER(now)));
 }

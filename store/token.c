@@ -5,19 +5,20 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
 #define COLUMNS "id, digest, name, verbs, lists, domains, metrics, made_at, expires_at, used_at"
+
+static const RowField token_row[] = {ROW(Token, digest),  ROW(Token, name),       ROW(Token, verbs),
+                                     ROW(Token, lists),   ROW(Token, domains),    ROW(Token, metrics),
+                                     ROW(Token, made_at), ROW(Token, expires_at), ROW(Token, used_at)};
 
 void token_free(Token *token)
 {
     if (!token)
         return;
-    g_free(token->digest);
-    g_free(token->name);
-    g_free(token->verbs);
-    g_free(token->lists);
-    g_free(token->domains);
+    row_clear(token_row, token);
     g_free(token);
 }
 
@@ -25,15 +26,7 @@ static Token *read_row(Query *query)
 {
     Token *token = g_new0(Token, 1);
     g_strlcpy(token->id, query_text(query, 0), sizeof token->id);
-    token->digest = g_strdup(query_text(query, 1));
-    token->name = g_strdup(query_text(query, 2));
-    token->verbs = g_strdup(query_text(query, 3));
-    token->lists = g_strdup(query_text(query, 4));
-    token->domains = g_strdup(query_text(query, 5));
-    token->metrics = query_integer(query, 6) != 0;
-    token->made_at = query_integer(query, 7);
-    token->expires_at = query_integer(query, 8);
-    token->used_at = query_integer(query, 9);
+    row_read(query, 1, token_row, token);
     return token;
 }
 
@@ -51,8 +44,7 @@ static bool insert(Store *store, const Token *token, GError **error)
 
 bool token_add(Store *store, const Token *token, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, insert(store, token, error), error);
+    return STORE_WRITE(store, error, insert(store, token, error));
 }
 
 Token *token_find(Store *store, const char *id, GError **error)
@@ -72,11 +64,9 @@ static bool was_there(const char *id, int64_t changed, GError **error)
 bool token_remove(Store *store, const char *id, GError **error)
 {
     int64_t changed = 0;
-    Write write;
-    if (!write_begin(store, &write, error))
-        return false;
-    bool done = query_run(store, error, &changed, "DELETE FROM token WHERE id = $1", TEXT(id));
-    return write_end(store, &write, done && was_there(id, changed, error), error);
+    return STORE_WRITE(store, error,
+                       query_run(store, error, &changed, "DELETE FROM token WHERE id = $1", TEXT(id)) &&
+                           was_there(id, changed, error));
 }
 
 /* Words without one of them; g_free(). */
@@ -104,7 +94,7 @@ static bool forget_one(Store *store, const Token *token, const char *list_id, co
 bool token_forget(Store *store, const char *list_id, const char *mail_host, GError **error)
 {
     Write write;
-    if (!write_begin(store, &write, error))
+    if (!write_begin(store, &write, WRITE_SITE, error))
         return false;
     g_autoptr(GPtrArray) all = token_all(store, error);
     bool done = all != NULL;
@@ -116,12 +106,10 @@ bool token_forget(Store *store, const char *list_id, const char *mail_host, GErr
 bool token_set_used(Store *store, const char *id, int64_t now, GError **error)
 {
     int64_t changed = 0;
-    Write write;
-    if (!write_begin(store, &write, error))
-        return false;
-    bool done = query_run(store, error, &changed, "UPDATE token SET used_at = $2 WHERE id = $1", TEXT(id),
-                          INTEGER(now));
-    return write_end(store, &write, done && was_there(id, changed, error), error);
+    return STORE_WRITE(store, error,
+                       query_run(store, error, &changed, "UPDATE token SET used_at = $2 WHERE id = $1", TEXT(id),
+                                 INTEGER(now)) &&
+                           was_there(id, changed, error));
 }
 
 GPtrArray *token_all(Store *store, GError **error)

@@ -61,13 +61,10 @@ bool topic_read(Store *store, const char *member_id, TopicChoice *choice, GError
 
 static bool set(Store *store, int64_t key, const char *topics, bool unmatched, int64_t *changed, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     query_run(store, error, changed,
-                               "UPDATE member SET topics = $2, topics_unmatched = $3 WHERE key = $1", INTEGER(key),
-                               TEXT(topics), INTEGER(unmatched)),
-                     error);
+    return STORE_WRITE(store, error,
+                       query_run(store, error, changed,
+                                 "UPDATE member SET topics = $2, topics_unmatched = $3 WHERE key = $1", INTEGER(key),
+                                 TEXT(topics), INTEGER(unmatched)));
 }
 
 bool topic_set(Store *store, const char *member_id, const char *const *names, bool unmatched, GError **error)
@@ -95,8 +92,7 @@ static bool copy(Store *store, const char *from, const char *to, GError **error)
 
 bool topic_copy(Store *store, const char *from, const char *to, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, copy(store, from, to, error), error);
+    return STORE_WRITE(store, error, copy(store, from, to, error));
 }
 
 static bool holds(const char *const *names, const char *name)

@@ -9,18 +9,19 @@
 #include "store/email.h"
 #include "store/member_internal.h"
 #include "store/span.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 
 #define CHUNK 256 /* users looked at between two queries */
+
+static const RowField user_row[] = {ROW(User, display_name), ROW(User, password),  ROW(User, server_owner),
+                                    ROW(User, created_at),   ROW(User, preferred), ROW(User, address)};
 
 void user_free(User *user)
 {
     if (!user)
         return;
-    g_free(user->display_name);
-    g_free(user->password);
-    g_free(user->preferred);
-    g_free(user->address);
+    row_clear(user_row, user);
     g_free(user);
 }
 
@@ -60,12 +61,7 @@ static User *read_row(Query *query, int64_t *key)
     User *user = g_new0(User, 1);
     *key = query_integer(query, 0);
     store_key_id(*key, user->id);
-    user->display_name = g_strdup(query_text(query, 1));
-    user->password = g_strdup(query_text(query, 2));
-    user->server_owner = query_integer(query, 3) != 0;
-    user->created_at = query_integer(query, 4);
-    user->preferred = g_strdup(query_text(query, 5));
-    user->address = g_strdup(query_text(query, 6));
+    row_read(query, 1, user_row, user);
     user->preferences = query_preferences(query, 7);
     return user;
 }
@@ -235,21 +231,16 @@ static bool create(Store *store, const char *email, const char *display_name, ch
 
 bool user_create(Store *store, const char *address, const char *display_name, char id[STORE_ID_SIZE], GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, create(store, address, display_name, id, error), error);
+    return STORE_WRITE(store, error, create(store, address, display_name, id, error));
 }
 
 /* sql has the person as $1 and value as $2. */
 static bool update(Store *store, const char *who, const char *sql, Value value, GError **error)
 {
     int64_t person;
-    Write write;
-    if (!write_begin(store, &write, error))
-        return false;
-    bool done = user_key(store, who, &person, error) &&
-                query_all(store, error, NULL, sql, (const Value[]){INTEGER(person), value}, 2);
-    return write_end(store, &write, done, error);
+    return STORE_WRITE(store, error,
+                       user_key(store, who, &person, error) &&
+                           query_all(store, error, NULL, sql, (const Value[]){INTEGER(person), value}, 2));
 }
 
 bool user_set_name(Store *store, const char *who, const char *display_name, GError **error)
@@ -297,13 +288,10 @@ static bool replace_preferences(Store *store, int64_t person, const Preferences 
 bool user_set_preferences(Store *store, const char *who, const Preferences *preferences, GError **error)
 {
     int64_t person;
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
-                     user_key(store, who, &person, error) && digest_person_leaving_begin(store, person, error) &&
-                         replace_preferences(store, person, preferences, error) &&
-                         digest_person_leaving_end(store, person, error),
-                     error);
+    return STORE_WRITE(store, error,
+                       user_key(store, who, &person, error) && digest_person_leaving_begin(store, person, error) &&
+                           replace_preferences(store, person, preferences, error) &&
+                           digest_person_leaving_end(store, person, error));
 }
 
 /* ---- the preferred address ---- */
@@ -347,8 +335,7 @@ static bool set_preferred(Store *store, const char *email, GError **error)
 
 bool user_set_preferred(Store *store, const char *address, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, set_preferred(store, address, error), error);
+    return STORE_WRITE(store, error, set_preferred(store, address, error));
 }
 
 bool user_settle_subscriptions(Store *store, int64_t person, GError **error)
@@ -366,13 +353,11 @@ bool user_settle_subscriptions(Store *store, int64_t person, GError **error)
 bool user_clear_preferred(Store *store, const char *who, GError **error)
 {
     int64_t person;
-    Write write;
-    if (!write_begin(store, &write, error))
-        return false;
-    bool done = user_key(store, who, &person, error) && user_settle_subscriptions(store, person, error) &&
-                query_run(store, error, NULL, "UPDATE address SET preferred = 0 WHERE person = $1 AND preferred = 1",
-                          INTEGER(person));
-    return write_end(store, &write, done, error);
+    return STORE_WRITE(store, error,
+                       user_key(store, who, &person, error) && user_settle_subscriptions(store, person, error) &&
+                           query_run(store, error, NULL,
+                                     "UPDATE address SET preferred = 0 WHERE person = $1 AND preferred = 1",
+                                     INTEGER(person)));
 }
 
 /* ---- two become one ---- */
@@ -429,8 +414,7 @@ static bool merge(Store *store, const char *into, const char *from, GError **err
 
 bool user_merge(Store *store, const char *into, const char *from, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, merge(store, into, from, error), error);
+    return STORE_WRITE(store, error, merge(store, into, from, error));
 }
 
 /* ---- forgetting ---- */
@@ -452,6 +436,5 @@ static bool remove_user(Store *store, const char *who, GError **error)
 
 bool user_remove(Store *store, const char *who, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, remove_user(store, who, error), error);
+    return STORE_WRITE(store, error, remove_user(store, who, error));
 }

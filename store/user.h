@@ -77,6 +77,8 @@ bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GErr
 /* ---- addresses ---- */
 
 KnownAddress *address_find(Store *store, const char *address, GError **error);
+/* The same; *known is NULL where nobody has heard of the address. */
+bool address_look_up(Store *store, const char *address, KnownAddress **known, GError **error);
 /* Make an address that belongs to no user. FAIL_EXISTS: it is known. */
 bool address_add(Store *store, const char *address, const char *display_name, GError **error);
 bool address_set_name(Store *store, const char *address, const char *display_name, GError **error);

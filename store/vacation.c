@@ -18,19 +18,18 @@ static bool member_of(const char *member_id, int64_t *member, GError **error)
 bool vacation_turn(Store *store, int64_t now, int64_t *changed, GError **error)
 {
     int64_t begun = 0, ended = 0;
-    Write write;
-    if (!write_begin(store, &write, error))
-        return false;
-    bool done = query_run(store, error, NULL,
-                          BACK "IN (SELECT member FROM vacation WHERE ends_at <= $1 AND begun = 1)", INTEGER(now)) &&
-                query_run(store, error, &ended, "DELETE FROM vacation WHERE ends_at <= $1", INTEGER(now)) &&
-                query_run(store, error, NULL,
-                          AWAY "IN (SELECT member FROM vacation WHERE begins_at <= $1 AND begun = 0)", INTEGER(now)) &&
-                query_run(store, error, &begun, "UPDATE vacation SET begun = 1 WHERE begins_at <= $1 AND begun = 0",
-                          INTEGER(now));
+    bool done = STORE_WRITE(
+        store, error,
+        query_run(store, error, NULL, BACK "IN (SELECT member FROM vacation WHERE ends_at <= $1 AND begun = 1)",
+                  INTEGER(now)) &&
+            query_run(store, error, &ended, "DELETE FROM vacation WHERE ends_at <= $1", INTEGER(now)) &&
+            query_run(store, error, NULL, AWAY "IN (SELECT member FROM vacation WHERE begins_at <= $1 AND begun = 0)",
+                      INTEGER(now)) &&
+            query_run(store, error, &begun, "UPDATE vacation SET begun = 1 WHERE begins_at <= $1 AND begun = 0",
+                      INTEGER(now)));
     if (changed)
         *changed = begun + ended;
-    return write_end(store, &write, done, error);
+    return done;
 }
 
 static bool set(Store *store, int64_t member, const Vacation *vacation, int64_t now, GError **error)
@@ -55,27 +54,24 @@ static bool set(Store *store, int64_t member, const Vacation *vacation, int64_t 
 bool vacation_set(Store *store, const char *member_id, int64_t begins_at, int64_t ends_at, int64_t now, GError **error)
 {
     int64_t member;
-    Write write;
     Vacation vacation = {begins_at, ends_at, false};
     if (ends_at <= begins_at || ends_at <= now)
         return fail(error, FAIL_NEVER, "a vacation ends after it begins, and in the future");
     if (!member_of(member_id, &member, error))
         return false;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, set(store, member, &vacation, now, error), error);
+    return STORE_WRITE(store, error, set(store, member, &vacation, now, error));
 }
 
 bool vacation_end(Store *store, const char *member_id, GError **error)
 {
     int64_t member;
-    Write write;
-    if (!member_of(member_id, &member, error) || !write_begin(store, &write, error))
+    if (!member_of(member_id, &member, error))
         return false;
-    bool done = query_run(store, error, NULL,
-                          BACK "= $1 AND EXISTS (SELECT 1 FROM vacation WHERE member = $1 AND begun = 1)",
-                          INTEGER(member)) &&
-                query_run(store, error, NULL, "DELETE FROM vacation WHERE member = $1", INTEGER(member));
-    return write_end(store, &write, done, error);
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL,
+                                 BACK "= $1 AND EXISTS (SELECT 1 FROM vacation WHERE member = $1 AND begun = 1)",
+                                 INTEGER(member)) &&
+                           query_run(store, error, NULL, "DELETE FROM vacation WHERE member = $1", INTEGER(member)));
 }
 
 bool vacation_find(Store *store, const char *member_id, Vacation *vacation, GError **error)

@@ -81,14 +81,9 @@ static bool was_put_off(const Inbox *inbox, const char *file, const EntryName *n
     return true;
 }
 
-static int compare_hashes(const void *a, const void *b)
-{
-    return memcmp(a, b, HASH_SIZE);
-}
-
 static bool is_left(const Inbox *inbox, const uint8_t *hash)
 {
-    return inbox->left && g_array_binary_search(inbox->left, hash, compare_hashes, NULL);
+    return inbox->left && g_array_binary_search(inbox->left, hash, name_hash_compare, NULL);
 }
 
 static void note_left(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
@@ -108,7 +103,7 @@ static bool leave_all(Inbox *inbox, const GError *why, GError **error)
     inbox->left = g_array_new(FALSE, FALSE, HASH_SIZE);
     if (!queue_visit(inbox->queue, note_left, inbox, error))
         return false;
-    g_array_sort(inbox->left, compare_hashes);
+    g_array_sort(inbox->left, name_hash_compare);
     log_error("%s; what is here (entries: %u) waits until then, and only new mail is worked on", why->message,
               inbox->left->len);
     return true;
@@ -265,12 +260,6 @@ static void look_for_directory(Inbox *inbox)
     inbox->must_list = inbox->place == QUEUE_HERE;
 }
 
-static void look_for_missing(Inbox *inbox)
-{
-    g_auto(GStrv) missing = spool_missing_queues(queue_spool(inbox->queue), NULL);
-    inbox->complete = missing && !*missing;
-}
-
 /* Entries that were due are not, once the clock was set back: they are looked at anew. */
 static void look_at_clock(Inbox *inbox)
 {
@@ -296,8 +285,10 @@ bool inbox_refresh(Inbox *inbox, GError **error)
         read_events(inbox);
     else if (waited)
         inbox->must_list = inbox->must_look = true;
-    if (inbox->left && (inbox->must_look || (inbox->watch < 0 && waited)))
-        look_for_missing(inbox);
+    if (inbox->left && (inbox->must_look || (inbox->watch < 0 && waited))) {
+        g_auto(GStrv) missing = spool_missing_queues(queue_spool(inbox->queue), NULL);
+        inbox->complete = missing && !*missing;
+    }
     if (inbox->must_look || (inbox->place != QUEUE_HERE && waited))
         look_for_directory(inbox);
     if (inbox->place != QUEUE_HERE)
@@ -347,8 +338,8 @@ size_t inbox_backlog(const Inbox *inbox, int64_t now, int64_t *oldest)
     return index_due(&inbox->index, now) + index_length(&inbox->ahead);
 }
 
-/* T4. With due 0, due as it was. */
-static bool put_back(Inbox *inbox, const EntryName *name, int64_t due, GError **error)
+/* T4. */
+bool inbox_release_name(Inbox *inbox, const EntryName *name, int64_t due, GError **error)
 {
     EntryName ready = *name;
     char claimed[FILE_NAME_SIZE];
@@ -440,7 +431,7 @@ static bool not_opened(Inbox *inbox, Claim *claim, GError **error)
     }
     log_error("queue %s: %s; it is tried again in %" PRId64 " s", queue_name(inbox->queue), fault->message,
               UNREADABLE_DELAY / CLOCK_SECOND);
-    return put_back(inbox, &claim->name, clock_now() + UNREADABLE_DELAY, error);
+    return inbox_release_name(inbox, &claim->name, clock_now() + UNREADABLE_DELAY, error);
 }
 
 bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error)
@@ -458,14 +449,6 @@ bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error)
     return true;
 }
 
-static bool claim_one(Inbox *inbox, const EntryName *name, GPtrArray *entries, GError **error)
-{
-    Claim claim = {.queue = inbox->queue, .name = *name};
-    claim_begin(&claim);
-    claim_make(&claim);
-    return inbox_take(inbox, &claim, entries, error);
-}
-
 void inbox_bound_octets(Inbox *inbox, size_t octets)
 {
     inbox->octets = octets;
@@ -477,9 +460,11 @@ bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, G
     guint before = entries->len, counted = before;
     size_t octets = 0;
     bool sound = true;
-    EntryName name;
-    while (sound && entries->len - before < limit && octets < inbox->octets && next_due(inbox, now, &name)) {
-        sound = claim_one(inbox, &name, entries, error);
+    Claim claim = {.queue = inbox->queue};
+    while (sound && entries->len - before < limit && octets < inbox->octets && next_due(inbox, now, &claim.name)) {
+        claim_begin(&claim);
+        claim_make(&claim);
+        sound = inbox_take(inbox, &claim, entries, error);
         for (; counted < entries->len; counted++)
             octets += entry_message_length(entries->pdata[counted]);
     }
@@ -560,16 +545,11 @@ Entry *inbox_claim_hash(Inbox *inbox, const uint8_t hash[HASH_SIZE], int64_t due
     return entry;
 }
 
-bool inbox_release_name(Inbox *inbox, const EntryName *name, int64_t due, GError **error)
-{
-    return put_back(inbox, name, due, error);
-}
-
 bool inbox_release(Inbox *inbox, Entry *entry, int64_t due, GError **error)
 {
     EntryName name = *entry_name(entry);
     entry_free(entry);
-    return put_back(inbox, &name, due, error);
+    return inbox_release_name(inbox, &name, due, error);
 }
 
 bool inbox_preserve(Inbox *inbox, Entry *entry, GError **error)
@@ -578,10 +558,5 @@ bool inbox_preserve(Inbox *inbox, Entry *entry, GError **error)
     entry_free(entry);
     char claimed[FILE_NAME_SIZE];
     suffix_file(&name, SUFFIX_CLAIMED, claimed);
-    if (!suffix_move(inbox->queue, &name, claimed, SUFFIX_PRESERVED, error))
-        return false;
-    if (fs_sync_dir(queue_fd(inbox->queue), error))
-        return true;
-    g_prefix_error(error, "queue %s: ", queue_name(inbox->queue));
-    return false;
+    return suffix_preserve(inbox->queue, &name, claimed, error);
 }

@@ -56,14 +56,6 @@ static bool copy_child(Queue *queue, const char *file, Queue *into, const char *
     return false;
 }
 
-static bool preserve(Queue *queue, const Hand *hand, const EntryName *name, GError **error)
-{
-    EntryName kept = *name;
-    char claimed[FILE_NAME_SIZE];
-    suffix_file(name, hand->claimed, claimed);
-    return suffix_move(queue, &kept, claimed, SUFFIX_PRESERVED, error) && fs_sync_dir(queue_fd(queue), error);
-}
-
 /* The copy was not made whole, and is gone, if it could be: it must not come back beside what another run makes. */
 static bool withdraw(Queue *corrupt, const char *tagged, GError **error)
 {
@@ -83,7 +75,7 @@ bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GE
     if (!corrupt || !copy_child(queue, claimed, corrupt, tagged, &fault)) {
         log_error("queue %s: %s stays there as " SUFFIX_PRESERVED ", it cannot be moved to " CORRUPT_QUEUE ": %s",
                   queue_name(queue), claimed, fault->message);
-        return (!corrupt || withdraw(corrupt, tagged, error)) && preserve(queue, hand, name, error);
+        return (!corrupt || withdraw(corrupt, tagged, error)) && suffix_preserve(queue, name, claimed, error);
     }
     EntryName published = *name;
     return fs_rename(queue_fd(queue), claimed, decided, error) && fs_sync_dir(queue_fd(queue), error) &&

@@ -47,14 +47,6 @@ static int64_t intake_ordinal(void)
     return (int64_t)getpid() << 24 | own;
 }
 
-static Octets *octets_new(void)
-{
-    Octets *message = g_atomic_rc_box_new0(Octets);
-    message->pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
-    message->file = -1;
-    return message;
-}
-
 static void octets_clear(void *data)
 {
     Octets *message = data;
@@ -74,7 +66,9 @@ Draft *draft_new(const char *queue, json_t *meta)
     Draft *draft = g_new0(Draft, 1);
     draft->queue = g_strdup(queue);
     draft->meta = meta;
-    draft->message = octets_new();
+    draft->message = g_atomic_rc_box_new0(Octets);
+    draft->message->pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    draft->message->file = -1;
     return draft;
 }
 

@@ -43,22 +43,6 @@ static void map_free(gpointer data)
     g_free(map);
 }
 
-/* A sector that cannot be read must be an error here, not a signal when the
- * map is touched. */
-static bool probe(Entry *entry, size_t size, GError **error)
-{
-    g_autofree char *block = g_malloc(PROBE_BLOCK);
-    for (size_t have = 0; have < size;) {
-        ssize_t got = TEMP_FAILURE_RETRY(pread(entry->fd, block, MIN(size - have, PROBE_BLOCK), (off_t)have));
-        if (got < 0)
-            return fail_errno(error, FAIL_LATER, "read %s", entry->text);
-        if (got == 0)
-            return fail(error, FAIL_NEVER, "%s shrank while it was read", entry->text);
-        have += (size_t)got;
-    }
-    return true;
-}
-
 /* Read size bytes at that offset; file is its name in messages. FAIL_LATER: the system cannot read them. FAIL_NEVER:
  * the file ends before. */
 static bool read_all(int fd, off_t at, char *buffer, size_t size, const char *file, GError **error)
@@ -71,6 +55,17 @@ static bool read_all(int fd, off_t at, char *buffer, size_t size, const char *fi
             return fail(error, FAIL_NEVER, "%s shrank while it was read", file);
         have += (size_t)got;
     }
+    return true;
+}
+
+/* A sector that cannot be read must be an error here, not a signal when the
+ * map is touched. */
+static bool probe(const Entry *entry, size_t size, GError **error)
+{
+    g_autofree char *block = g_malloc(PROBE_BLOCK);
+    for (size_t have = 0; have < size; have += PROBE_BLOCK)
+        if (!read_all(entry->fd, (off_t)have, block, MIN(size - have, PROBE_BLOCK), entry->text, error))
+            return false;
     return true;
 }
 
@@ -363,14 +358,4 @@ bool entry_begin_work(Entry *entry, GError **error)
 bool entry_end_work(Entry *entry, GError **error)
 {
     return write_crashes(entry, entry->head.crashes, error);
-}
-
-bool entry_decide(Entry *entry, GError **error)
-{
-    if (!fs_pwrite(entry->fd, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE, 0, error)) {
-        g_prefix_error(error, "decide %s: ", entry->text);
-        return false;
-    }
-    entry->head.decided = true;
-    return true;
 }

@@ -13,8 +13,8 @@
  *
  * M, R and S are decimal and padded with zeros to 10, 12 and 12 digits. C is one digit, the number of crashes. The H of
  * the first line is the SHA-1 of the metadata and the recipient lines, with ' ' for every state byte, followed by the
- * three lengths as text. The H of the last line repeats the hash of the name. Three things are overwritten in place:
- * the state bytes, C, and the first word, which becomes LISTRUNNER when a hop is committed by that (INTERNALS.md, T6h).
+ * three lengths as text. The H of the last line repeats the hash of the name. Two things are overwritten in place: the
+ * state bytes and C. The first word is LISTRUNNER where an earlier version committed a hop by that (INTERNALS.md, S4).
  *
  * The hash of the name is the SHA-1 of: the message, NUL, list id, NUL, arrival time, NUL, ordinal (both decimal). With
  * a shard key its first 8 digits are those of SHA-1(key).
@@ -91,7 +91,3 @@ bool entry_sync_marks(Entry *entry, GError **error);
  * charged, and not the rest of its batch. Neither is synced, because a power cut is not the entry's fault. */
 bool entry_begin_work(Entry *entry, GError **error);
 bool entry_end_work(Entry *entry, GError **error);
-
-/* Write into the head that the entry is decided. The decision stands once the file is synced. Only hop.c may call
- * it. */
-bool entry_decide(Entry *entry, GError **error);

@@ -18,3 +18,11 @@ void fault_set(Draft *draft, Entry *entry, const char *runner, const char *reaso
     json_object_set_new(draft_meta(draft), META_FAULT, fault);
     meta_set_integer(draft_meta(draft), META_SHUNTED, times);
 }
+
+Draft *outcome_shunt(Outcome *outcome, const char *runner, const char *reason)
+{
+    Draft *draft = draft_from_entry(SHUNT_QUEUE, outcome->parent);
+    fault_set(draft, outcome->parent, runner, reason);
+    outcome_add(outcome, draft);
+    return draft;
+}

@@ -13,8 +13,13 @@
  */
 #include "switchboard/draft.h"
 #include "switchboard/entry.h"
+#include "switchboard/hop.h"
 
 #define META_SHUNTED "shunted" /* integer: how often it was set aside; stays when it goes back */
 
 /* Mark draft, a copy of entry that goes to the queue shunt. */
 void fault_set(Draft *draft, Entry *entry, const char *runner, const char *reason);
+
+/* Add to outcome a copy of its parent for the queue shunt, marked so. Returns it, borrowed: its metadata may still
+ * change. */
+Draft *outcome_shunt(Outcome *outcome, const char *runner, const char *reason);

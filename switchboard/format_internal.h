@@ -14,7 +14,7 @@
 #include "switchboard/name.h"
 
 #define FORMAT_MAGIC "listrunner 1 "
-#define FORMAT_MAGIC_DECIDED "LISTRUNNER 1 " /* instead, once a hop is committed: as long, in one sector */
+#define FORMAT_MAGIC_DECIDED "LISTRUNNER 1 " /* where an earlier version committed a hop: as long */
 #define FORMAT_MAGIC_SIZE (sizeof FORMAT_MAGIC - 1)
 #define FORMAT_META_DIGITS 10
 #define FORMAT_LENGTH_DIGITS 12

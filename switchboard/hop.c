@@ -17,13 +17,11 @@
 #define OPEN_FILES_PART 4
 /* 48 bits keep an ordinal exact in every JSON reader. */
 #define ORDINAL_OCTETS 6
-/* Up to so many parents are committed in their heads: a sync each, which costs less than one of the directory. */
-#define HEADS_MAX 2
 
 typedef struct Owed {
     Queue *queue;
     EntryName parent;
-    const char *suffix; /* as decided, or as claimed of one that was taken */
+    const char *suffix; /* decided, or claimed of one that was taken */
 } Owed;
 
 struct Hop {
@@ -41,7 +39,6 @@ typedef struct HopBatch {
     Outcome **outcomes;
     size_t count;
     GArray *births; /* of Birth */
-    bool in_heads;  /* how its parents are committed */
 } HopBatch;
 
 /* One child on its way. */
@@ -151,6 +148,13 @@ static void add_unique(GPtrArray *set, gpointer member)
         g_ptr_array_add(set, member);
 }
 
+static void close_file(Birth *birth)
+{
+    if (birth->fd >= 0)
+        close(birth->fd);
+    birth->fd = -1;
+}
+
 /* The outcome failed: its parent stays claimed, and retract() will take back
  * its children, as recovery would for a parent in S3. */
 static void give_up(GArray *births, Outcome *outcome, const GError *why)
@@ -161,9 +165,7 @@ static void give_up(GArray *births, Outcome *outcome, const GError *why)
         Birth *birth = &g_array_index(births, Birth, i);
         if (birth->outcome != outcome)
             continue;
-        if (birth->fd >= 0)
-            close(birth->fd);
-        birth->fd = -1;
+        close_file(birth);
         birth->outcome = NULL;
     }
 }
@@ -177,11 +179,8 @@ static bool retract(GArray *births, GError **error)
         const Birth *birth = &g_array_index(births, Birth, i);
         if (birth->outcome)
             continue;
-        g_autoptr(GError) fault = NULL;
-        if (!fs_unlink(queue_fd(birth->queue), birth->file, &fault) && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
+        if (!suffix_unlink(birth->queue, birth->file, error))
             return false;
-        }
         add_unique(dirs, birth->queue);
     }
     for (guint i = 0; i < dirs->len; i++)
@@ -202,12 +201,8 @@ static void sync_files(GArray *births)
     }
     g_autoptr(GError) error = NULL;
     fs_sync_group(syncs, used, &error);
-    for (size_t i = 0; i < used; i++) {
-        Birth *birth = syncs[i].owner;
-        if (birth->fd >= 0) /* not given up by an earlier sibling */
-            close(birth->fd);
-        birth->fd = -1;
-    }
+    for (size_t i = 0; i < used; i++)
+        close_file(syncs[i].owner);
     for (size_t i = 0; i < used; i++) {
         const Birth *birth = syncs[i].owner;
         if (syncs[i].result != 0 && birth->outcome)
@@ -234,7 +229,6 @@ static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft
 static void write_children(Hop *hop, HopBatch *batch)
 {
     size_t open_files = 0;
-    unsigned parents = 0;
     for (size_t i = 0; i < batch->count; i++) {
         Outcome *outcome = batch->outcomes[i];
         bool written = true;
@@ -247,13 +241,10 @@ static void write_children(Hop *hop, HopBatch *batch)
         }
         if (!written)
             give_up(batch->births, outcome, outcome->error);
-        parents += outcome->drafts->len > 0;
     }
-    batch->in_heads = hop->hand->in_heads && parents <= HEADS_MAX;
 }
 
-/* What T5 syncs besides files. What is committed in its head must be on the disk
- * as .bak: no other name with that head is looked for. */
+/* What T5 syncs besides files. */
 static GPtrArray *directories(const Hop *hop, const HopBatch *batch)
 {
     GPtrArray *dirs = g_ptr_array_new();
@@ -261,18 +252,10 @@ static GPtrArray *directories(const Hop *hop, const HopBatch *batch)
         add_unique(dirs, hop->owed_dirs->pdata[i]);
     for (guint i = 0; i < batch->births->len; i++) {
         const Birth *birth = &g_array_index(batch->births, Birth, i);
-        if (!birth->outcome)
-            continue;
-        add_unique(dirs, birth->queue);
-        if (batch->in_heads)
-            add_unique(dirs, entry_queue(birth->outcome->parent));
+        if (birth->outcome)
+            add_unique(dirs, birth->queue);
     }
     return dirs;
-}
-
-static bool touches(const Birth *birth, const Queue *queue)
-{
-    return birth->outcome && (birth->queue == queue || entry_queue(birth->outcome->parent) == queue);
 }
 
 /* T5, second half: files, directories, what is owed and what goes along, in one
@@ -294,12 +277,8 @@ static bool sync_children(Hop *hop, const HopBatch *batch, GError **error)
         syncs[used].fd = hop->along;
     g_autoptr(GError) fault = NULL;
     bool clean = fs_sync_group(syncs, used + (hop->along >= 0), &fault);
-    for (guint i = 0; i < births->len; i++) {
-        Birth *birth = &g_array_index(births, Birth, i);
-        if (birth->fd >= 0)
-            close(birth->fd);
-        birth->fd = -1;
-    }
+    for (guint i = 0; i < births->len; i++)
+        close_file(&g_array_index(births, Birth, i));
     if (clean)
         return true;
     bool lost = hop->along >= 0 && syncs[used].result != 0;
@@ -312,8 +291,7 @@ static bool sync_children(Hop *hop, const HopBatch *batch, GError **error)
     for (size_t i = 0; i < used; i++)
         for (guint k = 0; syncs[i].result != 0 && k < births->len; k++) {
             const Birth *birth = &g_array_index(births, Birth, k);
-            bool concerned = syncs[i].directory ? touches(birth, syncs[i].owner) : birth == syncs[i].owner;
-            if (concerned && birth->outcome)
+            if (birth->outcome && (birth == syncs[i].owner || birth->queue == syncs[i].owner))
                 give_up(births, birth->outcome, fault);
         }
     return true;
@@ -361,24 +339,8 @@ static void end_childless(const Hop *hop, const HopBatch *batch)
     }
 }
 
-/* T6 in the parents' heads. A write that failed may have been made: false. */
-static bool commit_in_heads(const HopBatch *batch, GError **error)
-{
-    FsSync syncs[HEADS_MAX];
-    size_t used = 0;
-    for (size_t i = 0; i < batch->count; i++) {
-        const Outcome *outcome = batch->outcomes[i];
-        if (outcome->error || outcome->drafts->len == 0)
-            continue;
-        if (!entry_decide(outcome->parent, error))
-            return false;
-        syncs[used++] = (FsSync){.fd = entry_fd(outcome->parent)};
-    }
-    return fs_sync_group(syncs, used, error);
-}
-
-/* T6 in the parents' directory. */
-static bool commit_in_directory(const Hop *hop, const HopBatch *batch, GError **error)
+/* T6. */
+static bool commit_parents(const Hop *hop, const HopBatch *batch, GError **error)
 {
     Queue *queue = NULL;
     for (size_t i = 0; i < batch->count; i++) {
@@ -401,7 +363,7 @@ static bool commit_in_directory(const Hop *hop, const HopBatch *batch, GError **
 }
 
 /* Those taken go first: while their taker is there, nobody needs to know that they are spent. */
-static void owe(Hop *hop, const Outcome *outcome, bool in_head)
+static void owe(Hop *hop, const Outcome *outcome)
 {
     GArray *list = outcome->taken ? hop->spent : hop->owed;
     Owed owed = {.queue = entry_queue(outcome->parent), .suffix = hop->hand->claimed};
@@ -410,7 +372,7 @@ static void owe(Hop *hop, const Outcome *outcome, bool in_head)
         g_array_append_val(list, owed);
     }
     owed.parent = *entry_name(outcome->parent);
-    owed.suffix = in_head ? hop->hand->claimed : hop->hand->decided;
+    owed.suffix = hop->hand->decided;
     g_array_append_val(list, owed);
 }
 
@@ -431,7 +393,7 @@ static void owe_all(Hop *hop, const HopBatch *batch)
             add_unique(hop->owed_dirs, g_array_index(batch->births, Birth, i).queue);
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->outcomes[i]->error && batch->outcomes[i]->drafts->len > 0)
-            owe(hop, batch->outcomes[i], batch->in_heads);
+            owe(hop, batch->outcomes[i]);
 }
 
 bool hop_commit(Hop *hop, Outcome **outcomes, size_t count, GError **error)
@@ -442,8 +404,7 @@ bool hop_commit(Hop *hop, Outcome **outcomes, size_t count, GError **error)
     if (!sync_children(hop, &batch, error))
         return false;
     end_childless(hop, &batch);
-    if (!(batch.in_heads ? commit_in_heads(&batch, error) : commit_in_directory(hop, &batch, error)) ||
-        !publish_children(&batch, error) || !unlink_owed(hop, error))
+    if (!commit_parents(hop, &batch, error) || !publish_children(&batch, error) || !unlink_owed(hop, error))
         return false;
     owe_all(hop, &batch);
     return retract(births, error);

@@ -7,8 +7,7 @@
  *
  *   1  write every child as .tmp, tagged with its parent
  *   2  sync the children and their directories, and the directories that are still owed from step 4
- *   3  commit: for one or two parents write LISTRUNNER into the head of each and sync their files, which needs no
- *      journal; for more rename them from .bak to .done and sync their directory
+ *   3  commit: rename the parents from .bak to .done and sync their directory
  *   4  publish: rename the children to .msg
  *   5  unlink the parents, after the next batch's step 2 has synced the renames of step 4, and after its step 4
  *

@@ -6,9 +6,8 @@
  * Two parents (or one) in one queue, one in each half of it; the first one's name reached the
  * disk only as .tmp, as intake or another hop leaves it. Each run of a hop makes
  * one child or two, in two other queues, as it likes (the rules may have changed since the
- * run before), and commits in the parent's head or in its directory; of two parents, one so and one so. Two owners, or after a crash perhaps one for both halves
- * (a rescale). Somebody works the other queues and takes each child away
- * as soon as it can be seen.
+ * run before). Two owners, or after a crash perhaps one for both halves (a rescale). Somebody works the other
+ * queues and takes each child away as soon as it can be seen.
  *
  * A disk: each directory has a state that processes see, a state that is
  * durable, and the changes between them, in order. A crash is either a kill, which leaves what
@@ -23,8 +22,8 @@
  * parent is only claimed; 3 unlinks the parent before the publications are synced;
  * 4 leaves the children of a ready parent where they are (no R5);
  * 5 publishes before the commit is synced; 6 syncs the children's names but not their octets;
- * 7 commits in a head whose name .bak is not on the disk; 8 forgets the children of a parent that is .tmp;
- * 9 syncs only the directories in which it found children to take back (who took others back may have been killed).
+ * 7 forgets the children of a parent that is .tmp;
+ * 8 syncs only the directories in which it found children to take back (who took others back may have been killed).
  */
 #ifndef BROKEN
 #define BROKEN 0
@@ -58,8 +57,6 @@ bool whole[4];           /* octets of a child: (directory - 1) * 2 + parent */
 bool synced[4];
 byte taken[4];
 byte kids[2];            /* of the run that counts */
-bool head[2];            /* the parent's head says that it is decided */
-bool head_synced[2];
 byte owners = 2;
 byte crashed;
 bool down[2];
@@ -107,15 +104,6 @@ inline cut_octets(c)
     synced[c] = true
 }
 
-inline cut_head(f)
-{
-    if
-    :: head[f] && !head_synced[f] -> head[f] = false
-    :: true
-    fi;
-    head_synced[f] = true
-}
-
 inline write_child(d)
 {
     atomic {
@@ -145,7 +133,7 @@ inline take_back(d)
     }
 }
 
-#if BROKEN == 9
+#if BROKEN == 8
 byte found[2]; /* by parent: one for a child in directory 1, two for one in 2 */
 #define NOTE_CHILDREN found[p] = (seen[2 + p] == TAGGED) + 2 * (seen[4 + p] == TAGGED);
 #define SYNC_TAKEN(d) if :: found[p] & d -> sync(d) :: else fi
@@ -157,8 +145,7 @@ byte found[2]; /* by parent: one for a child in directory 1, two for one in 2 */
 inline recover()
 {
     if
-    :: seen[p] == DECIDED || (seen[p] == CLAIMED && (head[p] || BROKEN == 2)) ->
-        atomic { head_synced[p] = true };
+    :: seen[p] == DECIDED || (seen[p] == CLAIMED && BROKEN == 2) ->
         atomic { sync(IN) };
         publish(1);
         publish(2);
@@ -167,7 +154,7 @@ inline recover()
         atomic { set(IN, p, NONE) }
     :: else ->
         if
-        :: seen[p] == CLAIMED || (seen[p] == READY && BROKEN != 4) || (seen[p] == HIDDEN && BROKEN != 8) ->
+        :: seen[p] == CLAIMED || (seen[p] == READY && BROKEN != 4) || (seen[p] == HIDDEN && BROKEN != 7) ->
             NOTE_CHILDREN
             take_back(1);
             take_back(2);
@@ -184,29 +171,12 @@ inline recover()
     fi
 }
 
-inline commit_in_head()
-{
-    atomic { head[p] = true; head_synced[p] = false; kids[p] = k };
-    if
-    :: BROKEN != 5 -> atomic { head_synced[p] = true }
-    :: else
-    fi
-}
-
-inline commit_in_directory()
+inline commit()
 {
     atomic { set(IN, p, DECIDED); kids[p] = k };
     if
     :: BROKEN != 5 -> atomic { sync(IN) }
     :: else
-    fi
-}
-
-inline commit()
-{
-    if
-    :: in_head -> commit_in_head()
-    :: else -> commit_in_directory()
     fi
 }
 
@@ -220,10 +190,6 @@ inline sync_octets(c)
 
 inline sync_children()
 {
-    if
-    :: in_head && BROKEN != 7 -> atomic { sync(IN) }
-    :: else
-    fi;
     sync_octets(p);
     atomic { sync(1) };
     if
@@ -241,10 +207,6 @@ inline hop()
         if
         :: COARSE != 1 || p == 1 -> k = 1
         :: COARSE == 0 || (COARSE == 1 && p == 0) -> k = 2
-        fi;
-        if
-        :: PARENTS == 1 || p == 0 -> in_head = true
-        :: PARENTS == 1 || p == 1 -> in_head = false
         fi
     };
     write_child(1);
@@ -272,7 +234,6 @@ inline hop()
 proctype owner(byte i)
 {
     byte p, k;
-    bool in_head;
 start:
     {
         p = 0;
@@ -290,7 +251,7 @@ start:
         idle[i] = true;
         (false)
     } unless {
-        atomic { down[i] -> down[i] = false; p = 0; k = 0; in_head = false }
+        atomic { down[i] -> down[i] = false; p = 0; k = 0 }
     };
     if
     :: owners == 0 -> skip /* the end */
@@ -334,7 +295,6 @@ init
         :: PARENTS == 2 -> seen[1] = READY; durable[1] = READY
         :: else
         fi;
-        head_synced[0] = true; head_synced[1] = true;
         synced[0] = true; synced[1] = true; synced[2] = true; synced[3] = true;
         run owner(0);
         run owner(1)
@@ -345,7 +305,7 @@ init
         crashed++;
         if
         :: true /* kill */
-        :: cut(0); cut(1); cut(2); cut_head(0); cut_head(1); cut_octets(0); cut_octets(1); cut_octets(2); cut_octets(3)
+        :: cut(0); cut(1); cut(2); cut_octets(0); cut_octets(1); cut_octets(2); cut_octets(3)
         fi;
         if
         :: owners = 1

@@ -31,14 +31,12 @@ typedef struct IntakeProgress {
  * found its name taken), so that one is known by its hash. */
 static bool stored_before(Queue *queue, const EntryName *wanted, GError **error)
 {
-    static const char *const suffixes[] = {SUFFIX_READY,     SUFFIX_CLAIMED, SUFFIX_DECIDED,
-                                           SUFFIX_PRESERVED, SUFFIX_TAKEN,   SUFFIX_MOVED};
     bool held = false;
     if (!queue_held(queue, wanted->hash, &held, error) || held)
         return held;
-    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+    for (const char *const *suffix = suffix_stored; *suffix; suffix++) {
         char file[FILE_NAME_SIZE];
-        suffix_file(wanted, suffixes[i], file);
+        suffix_file(wanted, *suffix, file);
         if (faccessat(queue_fd(queue), file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             return true;
         if (errno != ENOENT)

@@ -92,3 +92,8 @@ int name_compare(const EntryName *a, const EntryName *b)
         return a->due < b->due ? -1 : 1;
     return memcmp(a->hash, b->hash, HASH_SIZE);
 }
+
+int name_hash_compare(const void *a, const void *b)
+{
+    return memcmp(a, b, HASH_SIZE);
+}

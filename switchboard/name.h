@@ -39,3 +39,4 @@ void name_hash_format(const uint8_t hash[HASH_SIZE], char text[HASH_DIGITS + 1])
  * g_free(). */
 char *name_effect(const char *queue, const uint8_t hash[HASH_SIZE]);
 bool name_hash_parse(const char *text, uint8_t hash[HASH_SIZE]);
+int name_hash_compare(const void *a, const void *b); /* of two hashes, for sorting */

@@ -106,33 +106,25 @@ static bool take_back_leftovers(Operate *operate, Queue *queue, const EntryName 
         return false;
     for (guint i = 0; files && i < files->len; i++) {
         const Leftover *leftover = &g_array_index(files, Leftover, i);
-        g_autoptr(GError) fault = NULL;
-        if (!fs_unlink(queue_fd(leftover->queue), leftover->file, &fault) &&
-            !g_error_matches(fault, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
-            return false;
-        }
-        if (!fs_sync_dir(queue_fd(leftover->queue), error))
+        if (!suffix_unlink(leftover->queue, leftover->file, error) ||
+            !fs_sync_dir(queue_fd(leftover->queue), error))
             return false;
     }
     g_hash_table_remove(operate->leftovers, key);
     return true;
 }
 
-static bool take(Operate *operate, Queue *queue, const EntryName *name, const char *from, GError **error)
+static bool change_state(Queue *queue, const EntryName *name, const char *from, const char *to, GError **error)
 {
-    char ready[FILE_NAME_SIZE], taken[FILE_NAME_SIZE];
-    suffix_file(name, from, ready);
-    suffix_file(name, SUFFIX_TAKEN, taken);
-    return mark(operate, error) && fs_rename_new(queue_fd(queue), ready, taken, error);
+    char before[FILE_NAME_SIZE], after[FILE_NAME_SIZE];
+    suffix_file(name, from, before);
+    suffix_file(name, to, after);
+    return fs_rename_new(queue_fd(queue), before, after, error);
 }
 
-static bool give_back(Queue *queue, const EntryName *name, const char *to, GError **error)
+static bool take(Operate *operate, Queue *queue, const EntryName *name, const char *from, GError **error)
 {
-    char taken[FILE_NAME_SIZE], before[FILE_NAME_SIZE];
-    suffix_file(name, SUFFIX_TAKEN, taken);
-    suffix_file(name, to, before);
-    return fs_rename_new(queue_fd(queue), taken, before, error);
+    return mark(operate, error) && change_state(queue, name, from, SUFFIX_TAKEN, error);
 }
 
 Entry *operate_claim(Operate *operate, Queue *queue, const EntryName *name, bool preserved, GError **error)
@@ -153,7 +145,7 @@ Entry *operate_claim(Operate *operate, Queue *queue, const EntryName *name, bool
     else if (entry && take_back_leftovers(operate, queue, name, &fault))
         return g_steal_pointer(&entry);
     touch(operate, queue); /* the lock may not say that nothing is left before this is on the disk */
-    operate->left |= !give_back(queue, name, suffix, NULL);
+    operate->left |= !change_state(queue, name, SUFFIX_TAKEN, suffix, NULL);
     g_propagate_error(error, g_steal_pointer(&fault));
     return NULL;
 }
@@ -164,7 +156,7 @@ bool operate_put_back(Operate *operate, Entry *entry, GError **error)
     Queue *queue = entry_queue(entry);
     entry_free(entry);
     touch(operate, queue);
-    return give_back(queue, &name, SUFFIX_READY, error);
+    return change_state(queue, &name, SUFFIX_TAKEN, SUFFIX_READY, error);
 }
 
 /* Tells what became of the batch; what could not be moved goes back. */
@@ -281,7 +273,7 @@ bool operate_delete(Operate *operate, Queue *queue, EntryName *name, GError **er
     if (ask_guard(operate, error) && take_back_leftovers(operate, queue, name, error) &&
         fs_unlink(queue_fd(queue), file, error))
         return true;
-    operate->left |= !give_back(queue, name, SUFFIX_READY, NULL);
+    operate->left |= !change_state(queue, name, SUFFIX_TAKEN, SUFFIX_READY, NULL);
     return false;
 }
 

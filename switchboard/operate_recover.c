@@ -36,15 +36,6 @@ typedef struct Remains {
     GHashTable *leftovers;
 } Remains;
 
-static int open_lock(Spool *spool, GError **error)
-{
-    int fd = TEMP_FAILURE_RETRY(
-        openat(spool_fd(spool), OPERATE_LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
-    if (fd < 0)
-        fail_errno(error, FAIL_LATER, "open %s/" OPERATE_LOCK_FILE, spool_path(spool));
-    return fd;
-}
-
 static bool set_lock(int fd, short type, bool wait)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
@@ -53,7 +44,7 @@ static bool set_lock(int fd, short type, bool wait)
 
 int operate_lock(Spool *spool, bool wait, GError **error)
 {
-    auto_fd fd = open_lock(spool, error);
+    auto_fd fd = spool_open_lock(spool, OPERATE_LOCK_FILE, error);
     if (fd < 0)
         return -1;
     if (set_lock(fd, F_WRLCK, wait))
@@ -101,7 +92,7 @@ bool operate_look(Spool *spool, int *lock, GError **error)
     bool marked = false, ours = true;
     *lock = -1;
     g_autoptr(GError) fault = NULL;
-    auto_fd fd = open_lock(spool, &fault);
+    auto_fd fd = spool_open_lock(spool, OPERATE_LOCK_FILE, &fault);
     if (fd >= 0 && !set_lock(fd, F_RDLCK, false))
         return true;
     if (fd < 0 || !is_marked(spool, fd, &marked, &fault)) {
@@ -183,27 +174,20 @@ static void note_known(void *data, Queue *queue, const char *file, const EntryNa
 static bool visit_all(Spool *spool, QueueVisit *visit, Remains *remains, GError **error)
 {
     g_auto(GStrv) names = spool_every_queue(spool, NULL, error);
-    for (char **name = names; name && *name; name++) {
-        Queue *queue = spool_queue(spool, *name, error);
-        if (!queue || !queue_visit(queue, visit, remains, error))
-            return false;
-    }
-    return names != NULL;
+    return names && spool_visit(spool, names, visit, remains, error);
 }
 
-static bool sync_once(GPtrArray *synced, Queue *queue, GError **error)
-{
-    if (g_ptr_array_find(synced, queue, NULL))
-        return true;
-    g_ptr_array_add(synced, queue);
-    return fs_sync_dir(queue_fd(queue), error);
-}
-
+/* Syncs the parents' directories, but for those synced before. */
 static bool sync_parents(const GArray *parents, GPtrArray *synced, GError **error)
 {
-    for (guint i = 0; i < parents->len; i++)
-        if (!sync_once(synced, g_array_index(parents, ParentFile, i).queue, error))
+    for (guint i = 0; i < parents->len; i++) {
+        Queue *queue = g_array_index(parents, ParentFile, i).queue;
+        if (g_ptr_array_find(synced, queue, NULL))
+            continue;
+        if (!fs_sync_dir(queue_fd(queue), error))
             return false;
+        g_ptr_array_add(synced, queue);
+    }
     return true;
 }
 

@@ -42,15 +42,6 @@ static off_t place_of(const char *tag)
     return (off_t)g_ascii_strtoull(digits, NULL, 16);
 }
 
-static int open_locks(Spool *spool, GError **error)
-{
-    int fd = TEMP_FAILURE_RETRY(
-        openat(spool_fd(spool), PREPARED_LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
-    if (fd < 0)
-        fail_errno(error, FAIL_LATER, "open %s/" PREPARED_LOCK_FILE, spool_path(spool));
-    return fd;
-}
-
 /* FAIL_RACE: another has it. */
 static bool set_lock(int fd, const char *tag, short type, GError **error)
 {
@@ -77,7 +68,7 @@ Prepared *prepared_new(Spool *spool, GError **error)
     prepared->spool = spool;
     prepared->files = g_array_new(FALSE, FALSE, sizeof(PreparedFile));
     prepared->queues = g_ptr_array_new();
-    prepared->lock = open_locks(spool, error);
+    prepared->lock = spool_open_lock(spool, PREPARED_LOCK_FILE, error);
     if (prepared->lock < 0 || !make_tag(prepared->tag, error) ||
         !set_lock(prepared->lock, prepared->tag, F_WRLCK, error))
         return NULL;
@@ -163,27 +154,14 @@ bool prepared_write(Prepared *prepared, GPtrArray *drafts, GError **error)
 
 /* ---- publish or withdraw ---- */
 
-/* The file may have been published or unlinked by another, who was told the same. */
-static bool is_gone(const GError *error)
-{
-    return g_error_matches(error, FAIL, FAIL_MISSING);
-}
-
+/* Another, who was told the same, may have published the file. */
 static bool publish(PreparedFile *file, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    if (suffix_publish(file->queue, &file->name, file->file, &fault) || is_gone(fault))
+    if (suffix_publish(file->queue, &file->name, file->file, &fault) ||
+        g_error_matches(fault, FAIL, FAIL_MISSING))
         return true;
     g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
-}
-
-static bool withdraw(const PreparedFile *file, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    if (fs_unlink(queue_fd(file->queue), file->file, &fault) || is_gone(fault))
-        return true;
-    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(file->queue));
     return false;
 }
 
@@ -201,7 +179,8 @@ void prepared_withdraw(Prepared *prepared)
 {
     for (guint i = 0; i < prepared->files->len; i++) {
         g_autoptr(GError) error = NULL;
-        if (!withdraw(&g_array_index(prepared->files, PreparedFile, i), &error))
+        const PreparedFile *file = &g_array_index(prepared->files, PreparedFile, i);
+        if (!suffix_unlink(file->queue, file->file, &error))
             log_warn("%s; it belongs to nothing, and is removed later", error->message);
     }
     g_array_set_size(prepared->files, 0);
@@ -261,7 +240,8 @@ static bool settle_files(GArray *files, const char *tag, const Judge *judge, GEr
              committed ? "published" : "removed, for it was not made");
     for (guint i = 0; i < files->len; i++) {
         PreparedFile *file = &g_array_index(files, PreparedFile, i);
-        done = (committed ? publish(file, done ? error : NULL) : withdraw(file, done ? error : NULL)) && done;
+        GError **first = done ? error : NULL;
+        done = (committed ? publish(file, first) : suffix_unlink(file->queue, file->file, first)) && done;
     }
     return done;
 }
@@ -270,7 +250,8 @@ static bool settle_files(GArray *files, const char *tag, const Judge *judge, GEr
 static bool settle_unit(GArray *files, const char *tag, const Judge *judge, bool *living, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    auto_fd lock = open_locks(queue_spool(g_array_index(files, PreparedFile, 0).queue), error);
+    Spool *spool = queue_spool(g_array_index(files, PreparedFile, 0).queue);
+    auto_fd lock = spool_open_lock(spool, PREPARED_LOCK_FILE, error);
     *living = false;
     if (lock < 0)
         return false;

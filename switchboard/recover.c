@@ -110,12 +110,7 @@ static bool find_orphans(Recovery *recovery, GError **error)
 {
     Spool *spool = queue_spool(recovery->queue);
     g_auto(GStrv) names = spool_every_queue(spool, &recovery->report->missing, error);
-    for (char **name = names; name && *name; name++) {
-        Queue *queue = spool_queue(spool, *name, error);
-        if (!queue || !queue_visit(queue, note_orphan, recovery, error))
-            return false;
-    }
-    return names != NULL;
+    return names && spool_visit(spool, names, note_orphan, recovery, error);
 }
 
 /* The process was killed from outside, as for want of memory: that was hardly the entry's fault, so it is not counted.
@@ -225,17 +220,8 @@ static void set_strays_aside(Recovery *recovery)
     }
 }
 
-/* An operator's command may have been faster: it takes back what its entry left behind, too. */
-static bool take_back(const Orphan *orphan, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    if (fs_unlink(queue_fd(orphan->queue), orphan->file, &fault) || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
-}
-
-/* R1 to R3 and R5, child by child. Those of a parent that is set aside stay: they go its way. */
+/* R1 to R3 and R5, child by child. Those of a parent that is set aside stay: they go its way. An operator's command
+ * takes back what its entry left behind, too, and may have been faster. */
 static bool settle_orphans(Recovery *recovery, GError **error)
 {
     for (guint i = 0; i < recovery->orphans->len; i++) {
@@ -244,7 +230,7 @@ static bool settle_orphans(Recovery *recovery, GError **error)
         if (recover_set_has(recovery->settled, orphan->parent))
             settled = suffix_publish(orphan->queue, &orphan->name, orphan->file, error);
         else if (recover_set_has(recovery->undecided, orphan->parent))
-            settled = take_back(orphan, error);
+            settled = suffix_unlink(orphan->queue, orphan->file, error);
         if (!settled)
             return false;
     }

@@ -173,7 +173,7 @@ static void note_stored(void *data, Queue *queue, const char *file, const EntryN
     (void)queue;
     (void)file;
     TakeIn *take = data;
-    if (suffix_is_stored(rest) && recover_set_has(take->wanted, name->hash))
+    if (g_strv_contains(suffix_stored, rest) && recover_set_has(take->wanted, name->hash))
         recover_set_add(take->stored, name->hash);
 }
 
@@ -192,8 +192,7 @@ static bool drop_stored(TakeIn *take, GError **error)
         char file[FILE_NAME_SIZE];
         suffix_file(name, SUFFIX_TMP, file);
         g_autoptr(GError) fault = NULL;
-        if (!fs_unlink(queue_fd(take->queue), file, &fault) && !g_error_matches(fault, FAIL, FAIL_MISSING) &&
-            !recover_stays(&fault, error))
+        if (!suffix_unlink(take->queue, file, &fault) && !recover_stays(&fault, error))
             return false;
         g_array_remove_index(take->names, i);
     }

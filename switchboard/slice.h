@@ -15,7 +15,11 @@ typedef struct Slice {
     unsigned count;
 } Slice;
 
-unsigned slice_of(const uint8_t *hash, unsigned count);
+/* The index of the slice, of count, that owns the hash. count is at most 2^8, so the first byte decides. */
+static inline unsigned slice_of(const uint8_t *hash, unsigned count)
+{
+    return hash[0] * count / SLICE_COUNT_MAX;
+}
 
 static inline bool slice_owns(Slice slice, const uint8_t *hash)
 {

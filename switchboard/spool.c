@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "switchboard/suffix_internal.h"
 
 struct Queue {
@@ -26,6 +27,7 @@ struct Queue {
 
 struct Spool {
     char *path;
+    char id[SPOOL_ID_SIZE]; /* empty until spool_id() */
     int fd;
     dev_t device;
     bool ours;          /* its owner is who we are: what we make in it others of its processes can change */
@@ -103,6 +105,51 @@ const char *spool_path(const Spool *spool)
 int spool_fd(const Spool *spool)
 {
     return spool->fd;
+}
+
+static bool read_id(Spool *spool, GError **error)
+{
+    char text[SPOOL_ID_SIZE + 1] = "";
+    auto_fd fd = fs_open(spool->fd, SPOOL_ID_FILE, false, error);
+    if (fd < 0)
+        return false;
+    ssize_t got = TEMP_FAILURE_RETRY(pread(fd, text, sizeof text, 0));
+    if (got < 0)
+        return fail_errno(error, FAIL_LATER, "read %s/" SPOOL_ID_FILE, spool->path);
+    if (got != SPOOL_ID_SIZE || text[SPOOL_ID_SIZE - 1] != '\n' ||
+        strspn(text, "0123456789abcdef") != SPOOL_ID_SIZE - 1)
+        return fail(error, FAIL_CONFIG,
+                    "%s/" SPOOL_ID_FILE " holds no name of a spool, which is a line of %d hex digits; "
+                    "restore it",
+                    spool->path, SPOOL_ID_SIZE - 1);
+    memcpy(spool->id, text, SPOOL_ID_SIZE - 1);
+    return true;
+}
+
+static bool make_id(Spool *spool, GError **error)
+{
+    g_autofree char *word = random_word();
+    g_autofree char *line = g_strconcat(word, "\n", NULL);
+    return fs_keep_once(spool->fd, SPOOL_ID_FILE, 0640, line, strlen(line), error);
+}
+
+const char *spool_id(Spool *spool, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    if (*spool->id || read_id(spool, &missing))
+        return spool->id;
+    if (g_error_matches(missing, FAIL, FAIL_MISSING))
+        return make_id(spool, error) && read_id(spool, error) ? spool->id : NULL;
+    g_propagate_error(error, g_steal_pointer(&missing));
+    return NULL;
+}
+
+int spool_open_lock(const Spool *spool, const char *file, GError **error)
+{
+    int fd = TEMP_FAILURE_RETRY(openat(spool->fd, file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
+    if (fd < 0)
+        fail_errno(error, FAIL_LATER, "open %s/%s", spool->path, file);
+    return fd;
 }
 
 /* Whether the queue's directory was there once. Where nobody can say, it must not be made anew. */
@@ -272,7 +319,7 @@ static const char *next_name(DIR *directory)
 
 /* Whether a name in the spool is that of a queue; false with errno set when
  * nobody can say. What has gone meanwhile is none. */
-static bool is_queue(Spool *spool, const char *name)
+static bool is_queue(const Spool *spool, const char *name)
 {
     struct stat status;
     errno = 0;
@@ -283,35 +330,6 @@ static bool is_queue(Spool *spool, const char *name)
     if (errno == ENOENT)
         errno = 0;
     return false;
-}
-
-/* Recovery must not take a part for the whole: one name that cannot be looked
- * at, and there is no list. */
-char **spool_queue_names(Spool *spool, GError **error)
-{
-    DIR *directory = open_listing(spool->fd);
-    if (!directory) {
-        fail_errno(error, FAIL_LATER, "list %s", spool->path);
-        return NULL;
-    }
-    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    int fault = 0;
-    for (const char *name; fault == 0 && (name = next_name(directory)) != NULL;)
-        if (is_queue(spool, name))
-            g_ptr_array_add(names, g_strdup(name));
-        else
-            fault = errno;
-    if (fault == 0)
-        fault = errno;
-    closedir(directory);
-    if (fault != 0) {
-        errno = fault;
-        fail_errno(error, FAIL_LATER, "list %s", spool->path);
-        return NULL;
-    }
-    g_ptr_array_sort(names, compare_names);
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
 }
 
 /* Whether the name is of a queue that was there, and leads to no directory now; false with errno set when nobody can
@@ -328,30 +346,50 @@ static bool is_missing(const Spool *spool, const char *name)
     return gone || (there && !S_ISDIR(status.st_mode));
 }
 
-char **spool_missing_queues(Spool *spool, GError **error)
+/* The names in the listing that are wanted, sorted; consumes it. Recovery must not take a part for the whole: one name
+ * that cannot be looked at, and there is no list, but NULL with errno set. */
+static char **list_names(const Spool *spool, DIR *directory, bool (*is_wanted)(const Spool *spool, const char *name))
 {
-    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-    auto_fd fd = TEMP_FAILURE_RETRY(openat(spool->fd, SPOOL_RECORDS, flags));
-    DIR *directory = fd >= 0 ? open_listing(fd) : NULL;
-    int fault = directory || errno == ENOENT ? 0 : errno; /* before the first queue there is none */
-    for (const char *name; directory && fault == 0 && (name = next_name(directory)) != NULL;)
-        if (is_missing(spool, name))
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    int fault = 0;
+    for (const char *name; fault == 0 && (name = next_name(directory)) != NULL;)
+        if (is_wanted(spool, name))
             g_ptr_array_add(names, g_strdup(name));
         else
             fault = errno;
-    if (directory && fault == 0)
+    if (fault == 0)
         fault = errno;
-    if (directory)
-        closedir(directory);
+    closedir(directory);
     if (fault != 0) {
+        g_ptr_array_unref(names);
         errno = fault;
-        fail_errno(error, FAIL_LATER, "list %s/" SPOOL_RECORDS, spool->path);
         return NULL;
     }
     g_ptr_array_sort(names, compare_names);
     g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
+char **spool_queue_names(Spool *spool, GError **error)
+{
+    DIR *directory = open_listing(spool->fd);
+    char **names = directory ? list_names(spool, directory, is_queue) : NULL;
+    if (!names)
+        fail_errno(error, FAIL_LATER, "list %s", spool->path);
+    return names;
+}
+
+char **spool_missing_queues(Spool *spool, GError **error)
+{
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+    auto_fd fd = TEMP_FAILURE_RETRY(openat(spool->fd, SPOOL_RECORDS, flags));
+    DIR *directory = fd >= 0 ? open_listing(fd) : NULL;
+    if (!directory && errno == ENOENT) /* before the first queue there is none */
+        return g_new0(char *, 1);
+    char **names = directory ? list_names(spool, directory, is_missing) : NULL;
+    if (!names)
+        fail_errno(error, FAIL_LATER, "list %s/" SPOOL_RECORDS, spool->path);
+    return names;
 }
 
 char **spool_every_queue(Spool *spool, bool *missing, GError **error)
@@ -395,30 +433,35 @@ bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error)
     return fault == 0 || fail_errno(error, FAIL_LATER, "list queue %s", queue->name);
 }
 
+bool spool_visit(Spool *spool, char **names, QueueVisit *visit, void *data, GError **error)
+{
+    for (char **name = names; *name; name++) {
+        Queue *queue = spool_queue(spool, *name, error);
+        if (!queue || !queue_visit(queue, visit, data, error))
+            return false;
+    }
+    return true;
+}
+
 static void note_held(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     (void)queue;
     (void)file;
-    if (suffix_is_stored(rest))
+    if (g_strv_contains(suffix_stored, rest))
         g_array_append_vals(data, name->hash, 1);
-}
-
-static int compare_hashes(const void *a, const void *b)
-{
-    return memcmp(a, b, HASH_SIZE);
 }
 
 /* Sorts what was found, and adds what it does not have. */
 static void add_known(GArray *found, GArray *known)
 {
-    g_array_sort(found, compare_hashes);
+    g_array_sort(found, name_hash_compare);
     guint listed = found->len;
     for (guint i = 0; known && i < known->len; i++) {
         const uint8_t *hash = (const uint8_t *)known->data + (size_t)i * HASH_SIZE;
-        if (listed == 0 || !bsearch(hash, found->data, listed, HASH_SIZE, compare_hashes))
+        if (listed == 0 || !bsearch(hash, found->data, listed, HASH_SIZE, name_hash_compare))
             g_array_append_vals(found, hash, 1);
     }
-    g_array_sort(found, compare_hashes);
+    g_array_sort(found, name_hash_compare);
 }
 
 bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError **error)
@@ -432,7 +475,7 @@ bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError 
         queue->held = g_steal_pointer(&found);
         queue->look_again = false;
     }
-    *held = g_array_binary_search(queue->held, hash, compare_hashes, NULL);
+    *held = g_array_binary_search(queue->held, hash, name_hash_compare, NULL);
     return true;
 }
 

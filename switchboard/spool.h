@@ -38,6 +38,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spool, spool_free)
 
 const char *spool_path(const Spool *spool);
 int spool_fd(const Spool *spool);
+/* Return the name of the spool itself, 32 hex digits that no other spool has, by which rows of a database that several
+ * hosts share say to which spool they belong; borrowed. It is made when it is first asked for, and stays with the spool
+ * wherever that is mounted. NULL with FAIL_CONFIG: the file that holds it, SPOOL_ID_FILE, was damaged. */
+#define SPOOL_ID_FILE ".id"
+#define SPOOL_ID_SIZE 33
+const char *spool_id(Spool *spool, GError **error);
+/* Open a file of the spool that serves as a lock, for reading and writing; it is made when it is not there. -1 with the
+ * error. */
+int spool_open_lock(const Spool *spool, const char *file, GError **error);
 
 /* Return a queue, borrowed from the spool, whose directory bears its name at this moment: one that was replaced since
  * is another Queue. FAIL_LATER: the directory was there and is gone. FAIL_CONFIG: it is on another file system, or is a
@@ -68,6 +77,9 @@ bool spool_sync_queues(Spool *spool, GError **error);
  * suffix with its point. Files that come or go meanwhile may be seen or not. */
 typedef void QueueVisit(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest);
 bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error);
+
+/* The same for each of the queues with these names, one after the other. */
+bool spool_visit(Spool *spool, char **names, QueueVisit *visit, void *data, GError **error);
 
 /* Set *held to whether the queue held an entry with that hash, in any state but being written, when its directory was
  * last listed. It is listed at the first question, which finds what an earlier process stored, and at the first one

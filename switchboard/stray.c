@@ -68,12 +68,7 @@ static void note_parent(void *data, Queue *queue, const char *file, const EntryN
 static bool visit_all(Spool *spool, QueueVisit *visit, StraySearch *search, GError **error)
 {
     g_auto(GStrv) names = spool_queue_names(spool, error);
-    for (char **name = names; name && *name; name++) {
-        Queue *queue = spool_queue(spool, *name, error);
-        if (!queue || !queue_visit(queue, visit, search, error))
-            return false;
-    }
-    return names != NULL;
+    return names && spool_visit(spool, names, visit, search, error);
 }
 
 /* Forgets those whose parent was seen, and those that are gone. */

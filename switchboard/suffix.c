@@ -8,8 +8,8 @@
 #include "base/fail.h"
 #include "base/fs.h"
 
-const Hand hand_runner = {SUFFIX_CLAIMED, SUFFIX_DECIDED, '-', true};
-const Hand hand_operator = {SUFFIX_TAKEN, SUFFIX_MOVED, '+', false};
+const Hand hand_runner = {SUFFIX_CLAIMED, SUFFIX_DECIDED, '-'};
+const Hand hand_operator = {SUFFIX_TAKEN, SUFFIX_MOVED, '+'};
 
 void suffix_file(const EntryName *name, const char *suffix, char file[FILE_NAME_SIZE])
 {
@@ -63,12 +63,8 @@ bool suffix_parse_prepared(const char *rest, char tag[PREPARED_TAG_DIGITS + 1])
     return true;
 }
 
-bool suffix_is_stored(const char *rest)
-{
-    static const char *const stored[] = {SUFFIX_READY,     SUFFIX_CLAIMED, SUFFIX_DECIDED,
-                                         SUFFIX_PRESERVED, SUFFIX_TAKEN,   SUFFIX_MOVED, NULL};
-    return g_strv_contains(stored, rest);
-}
+const char *const suffix_stored[] = {SUFFIX_READY,     SUFFIX_CLAIMED, SUFFIX_DECIDED,
+                                     SUFFIX_PRESERVED, SUFFIX_TAKEN,   SUFFIX_MOVED, NULL};
 
 bool suffix_move(Queue *queue, EntryName *name, const char *from, const char *suffix, GError **error)
 {
@@ -88,4 +84,24 @@ bool suffix_move(Queue *queue, EntryName *name, const char *from, const char *su
 bool suffix_publish(Queue *queue, EntryName *name, const char *tagged, GError **error)
 {
     return suffix_move(queue, name, tagged, SUFFIX_READY, error);
+}
+
+bool suffix_unlink(Queue *queue, const char *file, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    if (fs_unlink(queue_fd(queue), file, &fault) || g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(queue));
+    return false;
+}
+
+bool suffix_preserve(Queue *queue, const EntryName *name, const char *claimed, GError **error)
+{
+    EntryName kept = *name;
+    if (!suffix_move(queue, &kept, claimed, SUFFIX_PRESERVED, error))
+        return false;
+    if (fs_sync_dir(queue_fd(queue), error))
+        return true;
+    g_prefix_error(error, "queue %s: ", queue_name(queue));
+    return false;
 }

@@ -25,7 +25,6 @@
 typedef struct Hand {
     const char *claimed, *decided;
     char join; /* between queue and hash in a child's tag */
-    bool in_heads; /* may commit in the parents' heads (T6h) */
 } Hand;
 
 extern const Hand hand_runner, hand_operator;
@@ -54,12 +53,18 @@ void suffix_prepared(const EntryName *name, const char *tag, char file[FILE_NAME
 /* Read ".unit=TAG.tmp", what name_parse() left over; false when it is something else. */
 bool suffix_parse_prepared(const char *rest, char tag[PREPARED_TAG_DIGITS + 1]);
 
-/* Whether rest, what name_parse() left over, is that of an entry that was stored: every state but being written. */
-bool suffix_is_stored(const char *rest);
+/* The suffixes of an entry that was stored: every state but being written. NULL ends them. */
+extern const char *const suffix_stored[];
 
 /* Rename the file to NAME and suffix; a taken name is settled by a
  * microsecond, so that nothing is ever replaced. Sets name->due accordingly. */
 bool suffix_move(Queue *queue, EntryName *name, const char *from, const char *suffix, GError **error);
+
+/* Unlink the file; that it is gone already is no failure. */
+bool suffix_unlink(Queue *queue, const char *file, GError **error);
+
+/* Set a claimed file aside (T9): rename it to .psv, and sync the directory. */
+bool suffix_preserve(Queue *queue, const EntryName *name, const char *claimed, GError **error);
 
 /* Publish (T7): the tagged file becomes .msg. */
 bool suffix_publish(Queue *queue, EntryName *name, const char *tagged, GError **error);

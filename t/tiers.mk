@@ -18,6 +18,7 @@ tests_of_process := $(filter $(process_tests),$(tests_of_all))
 tests_of_proof := $(filter $(proof_tests),$(tests_of_all))
 tests_of_unit := $(filter-out $(process_tests) $(proof_tests),$(tests_of_all))
 tests_of_quick := $(filter-out $(proof_tests),$(tests_of_all))
+tests_of_store := $(filter t/store/%,$(tests_of_quick))
 TESTS := $(tests_of_$(TIER))
 # Only the programs that run are built.
 check_PROGRAMS := $(filter $(TESTS),$(check_PROGRAMS))

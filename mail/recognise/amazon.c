@@ -118,7 +118,7 @@ static char *whole_text(const Report *report)
     return g_string_free(text, FALSE);
 }
 
-static bool read_amazon(Report *report)
+bool amazon_read(Report *report)
 {
     const char *first = report->flat->str;
     if (!strchr("{[\"", *first) || (!report_says(report, "notificationtype") && !report_says(report, "eventtype")))
@@ -127,5 +127,3 @@ static bool read_amazon(Report *report)
     read_text(report, text, 0);
     return report_found(report) || report->succeeded || report->kind == BOUNCE_FEEDBACK;
 }
-
-const Dialect dialect_amazon = {.name = "amazon-ses", .read = read_amazon};

@@ -180,7 +180,7 @@ static bool tells_origin(const Report *report)
     return false;
 }
 
-static bool read_delivery_status(Report *report)
+bool delivery_status_read(Report *report)
 {
     if (!report->status_text || !read_fields(report, report->status_text->str))
         return false;
@@ -191,10 +191,8 @@ static bool read_delivery_status(Report *report)
     return true;
 }
 
-const Dialect dialect_delivery_status = {.name = "delivery-status", .read = read_delivery_status, .unprepared = true};
-
 /* Gateways that write the fields where people read them. */
-static bool read_delivery_text(Report *report)
+bool delivery_text_read(Report *report)
 {
     if (!report->automatic || !report_says(report, "final-recipient"))
         return false;
@@ -205,5 +203,3 @@ static bool read_delivery_text(Report *report)
     g_string_free(text, TRUE);
     return found;
 }
-
-const Dialect dialect_delivery_text = {.name = "delivery-text", .read = read_delivery_text};

@@ -30,7 +30,7 @@ static void add_header(Report *report, const char *name)
     size_t length;
     g_autofree char *whole = g_strndup(report->flat->str, 1000);
     for (const char *at = report_field(report, name); (at = address_scan(at, &length)); at += length)
-        report_add(report, &(Finding){.address = at, .address_length = length, .action = "failed", .text = whole});
+        report_add_failed(report, at, length, whole);
 }
 
 /* "a@b <c@d>: malformed address: ...": Exim refused to read it; the last one was meant. */
@@ -42,12 +42,11 @@ static void add_malformed(Report *report)
         size_t length;
         const char *address = open ? address_begins(open, &length) : NULL;
         if (address && address < end)
-            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
-                                          .text = line});
+            report_add_failed(report, address, length, line);
     }
 }
 
-static bool read_exim(Report *report)
+bool exim_read(Report *report)
 {
     bool failed = *report_field(report, "X-Failed-Recipients");
     if (!failed && !report->automatic)
@@ -60,5 +59,3 @@ static bool read_exim(Report *report)
         add_malformed(report);
     return report_found(report);
 }
-
-const Dialect dialect_exim = {.name = "exim", .read = read_exim};

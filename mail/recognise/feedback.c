@@ -28,7 +28,7 @@ static bool is_harmless(const Report *report)
     return false;
 }
 
-static bool read_feedback(Report *report)
+bool feedback_read(Report *report)
 {
     static const char *const fields[] = {"Original-Rcpt-To", "Removal-Recipient"};
     static const char own[] = "X-HmXmrOriginalRecipient";
@@ -47,5 +47,3 @@ static bool read_feedback(Report *report)
         add_from(report, head, own);
     return true;
 }
-
-const Dialect dialect_feedback = {.name = "feedback", .read = read_feedback, .unprepared = true};

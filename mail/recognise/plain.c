@@ -62,13 +62,12 @@ static bool read_dash(Report *report)
         size_t length;
         const char *address = address_begins(line, &length);
         if (address == line && g_ascii_strncasecmp(address + length, " - no such user", 15) == 0)
-            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
-                                          .text = line});
+            report_add_failed(report, address, length, line);
     }
     return report_found(report);
 }
 
-static bool read_plain(Report *report)
+bool plain_read(Report *report)
 {
     if (!report->automatic)
         return false;
@@ -80,5 +79,3 @@ static bool read_plain(Report *report)
         section_read(report, addresses);
     return section_read(report, others) || read_dash(report) || section_brackets(report, "failed");
 }
-
-const Dialect dialect_plain = {.name = "plain", .read = read_plain};

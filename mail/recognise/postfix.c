@@ -13,8 +13,7 @@ static void add_all(Report *report, guint begin, guint end, const char *reply)
         size_t length;
         const char *address = to ? address_begins(to + 8, &length) : NULL;
         if (address)
-            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
-                                          .text = reply});
+            report_add_failed(report, address, length, reply);
     }
 }
 
@@ -39,15 +38,14 @@ static bool read_transcript(Report *report)
                 data = false;
                 begin = at;
             } else if (refused)
-                report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
-                                              .text = reply});
+                report_add_failed(report, address, length, reply);
             address = NULL;
         }
     }
     return report_found(report);
 }
 
-static bool read_postfix(Report *report)
+bool postfix_read(Report *report)
 {
     bool notice = report_says(report, "i'm sorry to have to inform you") ||
                   report_says(report, "the mail system at host") ||
@@ -60,5 +58,3 @@ static bool read_postfix(Report *report)
     return report_says(report, "transcript of session follows") && strstr(report->subject, "errors from") &&
            read_transcript(report);
 }
-
-const Dialect dialect_postfix = {.name = "postfix", .read = read_postfix};

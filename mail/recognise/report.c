@@ -10,6 +10,7 @@
 #define TEXT_LIMIT (64 * 1024)
 #define HEAD_LIMIT 4096
 #define SHOWN_LIMIT 400
+#define SOUGHT_LIMIT (64 * 1024) /* bytes of the notification in which words of etc/bounce are looked for */
 #define REPLY_LIMIT 4096 /* bytes of a text in which a reply is looked for: many recipients may share a long one */
 #define RECIPIENT_LIMIT 2000
 #define CONTACT_LIMIT 1000
@@ -564,4 +565,35 @@ bool report_add(Report *report, const Finding *finding)
     add_origin(recipient, finding);
     add_known(report, recipient);
     return true;
+}
+
+void report_add_failed(Report *report, const char *address, size_t length, const char *text)
+{
+    report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed", .text = text});
+}
+
+const char *report_lower(Report *report)
+{
+    if (!report->lower) {
+        g_autofree char *lower = words_lower(report->flat->str, (gssize)MIN(report->flat->len, SOUGHT_LIMIT));
+        report->lower = g_string_chunk_insert(report->chunk, lower);
+    }
+    return report->lower;
+}
+
+/* Paragraphs are asked only for what the whole text holds. */
+bool report_fails(Report *report, const char *lower)
+{
+    if (!report->sought)
+        words_seek(report_lower(report), words_failed, report->failing, FAILING_MAX);
+    report->sought = true;
+    for (size_t at = 0; at < FAILING_MAX && report->failing[at]; at++)
+        if (!lower || words_hold(lower, report->failing[at]))
+            return true;
+    return false;
+}
+
+bool report_waits(Report *report)
+{
+    return words_any(report_lower(report), words_waits) && !words_any(report_lower(report), words_ended);
 }

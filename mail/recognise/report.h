@@ -2,13 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A mail prepared for the dialects, and what they share. Internal to
- * mail/bounce.c and mail/recognise/.
+ * A mail prepared for the dialects, and what they share. Internal to mail/bounce.c and mail/recognise/.
  *
- * The notification is what the reporting system itself wrote: the text parts
- * outside the returned mail, up to the line where a returned mail begins.
- * It is there as lines and as one "flat" text (lower case, runs of blanks and
- * line ends as one space), in which phrases are found however they were folded.
+ * The notification is what the reporting system itself wrote: the text parts outside the returned mail, up to the line
+ * where a returned mail begins. It is there as lines and as one "flat" text (lower case, runs of blanks and line ends
+ * as one space), in which phrases are found however they were folded.
  *
  * Strings live in the report's chunk until report_clear().
  */
@@ -71,9 +69,12 @@ void report_init(Report *report, const char *octets, size_t length);
 void report_prepare(Report *report);
 void report_clear(Report *report);
 
-/* Take a finding; false when its address is not plausible. A second one for the same address
- * adds only what the first did not have. */
+/* Take a finding; false when its address is not plausible. A second one for the same address adds only what the first
+ * did not have. */
 bool report_add(Report *report, const Finding *finding);
+
+/* Take the finding that mail to an address failed; text says why. */
+void report_add_failed(Report *report, const char *address, size_t length, const char *text);
 
 /* Note what a recipient that was added before was known as; of the finding no more than the two addresses is read. */
 void report_origin(Report *report, const Finding *finding);
@@ -183,13 +184,16 @@ static inline bool text_begins(const char *line, const char *lower)
 /* Does the text hold one of these, which end with NULL? */
 bool text_holds_any(const char *text, const char *const *words);
 
-/* ---- dialects ---- */
+/* Read a notification that is in the dialect. Return true when recipients, or a success, are known. */
+typedef bool DialectRead(Report *report);
 
+/* In the order in which they are asked; ended by one without a name. */
 typedef struct Dialect {
     const char *name;
-    bool (*read)(Report *report); /* true: recipients, or a success, are known */
-    bool unprepared;              /* needs no more than report_init() */
+    DialectRead *read;
+    bool unprepared; /* needs no more than report_init() */
 } Dialect;
+extern const Dialect dialects[];
 
-/* In the order in which they are asked; ended by a NULL. */
-extern const Dialect *const dialects[];
+DialectRead amazon_read, delivery_status_read, delivery_text_read, exchange_read, exim_read, feedback_read;
+DialectRead outlook_read, plain_read, postfix_read, returned_read, sendmail_read, sentence_read;

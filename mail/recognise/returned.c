@@ -19,7 +19,7 @@ static bool says_failure(const Report *report)
 static void add_text(Report *report, const char *address, size_t length)
 {
     g_autofree char *text = g_strndup(report->flat->str, 400);
-    report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed", .text = text});
+    report_add_failed(report, address, length, text);
 }
 
 /* The topmost "Received: ... for <address>". */
@@ -52,10 +52,8 @@ static bool add_to(Report *report)
     return report_found(report);
 }
 
-static bool read_returned(Report *report)
+bool returned_read(Report *report)
 {
     return report->automatic && *report_returned(report) && says_failure(report) &&
            (add_envelope(report) || add_to(report));
 }
-
-const Dialect dialect_returned = {.name = "returned", .read = read_returned};

@@ -31,8 +31,7 @@ static void take_line(Report *report, const char *line)
     }
     const char *address = address_begins(at, &length);
     if (address && address <= at + 1 && address + length <= dots && address + length + 1 >= dots)
-        report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
-                                      .text = code ? line : dots + 4});
+        report_add_failed(report, address, length, code ? line : dots + 4);
 }
 
 /* "554 Too many hops 26 (25 max): from <> via localhost, to joe@example.com": the envelope's recipient, which is
@@ -45,12 +44,11 @@ static void take_hops(Report *report)
         size_t length;
         const char *address = to ? address_begins(to + strlen(", to "), &length) : NULL;
         if (address)
-            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
-                                          .text = line});
+            report_add_failed(report, address, length, line);
     }
 }
 
-static bool read_sendmail(Report *report)
+bool sendmail_read(Report *report)
 {
     if (!report->automatic)
         return false;
@@ -65,5 +63,3 @@ static bool read_sendmail(Report *report)
         take_line(report, report_line(report, at));
     return report_found(report);
 }
-
-const Dialect dialect_sendmail = {.name = "sendmail", .read = read_sendmail};

@@ -393,7 +393,7 @@ static bool read_line(Report *report, const char *action)
     return report_found(report);
 }
 
-static bool read_sentence(Report *report)
+bool sentence_read(Report *report)
 {
     if (!report->automatic)
         return false;
@@ -402,5 +402,3 @@ static bool read_sentence(Report *report)
            (!report->vague && read_above(report, action)) || read_line(report, action) ||
            (!report->vague && read_field(report, action));
 }
-
-const Dialect dialect_sentence = {.name = "sentence", .read = read_sentence};

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "base/octets.h"
+#include "base/bytes.h"
 #include "mail/address.h"
 #include "mail/decorate.h"
 #include "mail/header.h"
@@ -50,7 +50,7 @@ static bool author_name(const Post *post, const Address *author, char **name, GE
 static char *raw_phrase(const Address *author, const char *more, size_t column)
 {
     g_autofree char *shown = NULL;
-    if (octets_8bit(author->display, strlen(author->display)) || header_decode_exactly(author->display, &shown) ||
+    if (bytes_8bit(author->display, strlen(author->display)) || header_decode_exactly(author->display, &shown) ||
         !*g_strstrip(shown) || (*more && find_sign(shown)))
         return NULL;
     g_autofree char *raw = header_phrase_raw(author->display, column);
@@ -149,7 +149,7 @@ static bool wrap(const Post *post, Message *message, GError **error)
     g_autoptr(GBytes) whole = message_octets(message);
     size_t length;
     const char *octets = g_bytes_get_data(whole, &length);
-    bool has_8bit = octets_8bit(octets, length);
+    bool has_8bit = bytes_8bit(octets, length);
     g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, whole);
     g_autofree char *id = g_strdup_printf("<%.32s.wrapped@%s>", sum, post->list->mail_host);
     if (!munge(post, message, error))

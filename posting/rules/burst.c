@@ -14,8 +14,7 @@ static bool is_too_many(const List *list, const Pace *pace)
     return pace->posts + 1 > MAX(list->burst_least, usual);
 }
 
-/* Has the poster, or the list, had far more posts within an hour than in the busiest hour before? Nothing is counted
- * here: whoever accepts the post counts it, and asks once more before, since many posts may be looked at at once. */
+/* Has the poster, or the list, had far more posts within an hour than in the busiest hour before? */
 static bool check(Post *post, bool *hit, GError **error)
 {
     const List *list = post->list;
@@ -40,4 +39,24 @@ static bool check(Post *post, bool *hit, GError **error)
     return true;
 }
 
-const Rule rule_burst = {.name = "burst", .check = check};
+/* Count an accepted post that came through this rule, or hold it. */
+static bool settle(Post *post, Verdict *verdict, GError **error)
+{
+    const char *list_id = post->list->list_id, *poster = post_poster(post);
+    unsigned place;
+    bool hit;
+    if (post->list->burst_factor == 0 || *verdict != VERDICT_ACCEPT ||
+        !g_ptr_array_find_with_equal_func(post->misses, rule_burst.name, g_str_equal, &place))
+        return true;
+    if (!check(post, &hit, error))
+        return false;
+    if (hit) {
+        *verdict = VERDICT_HOLD;
+        g_ptr_array_add(post->hits, g_ptr_array_steal_index(post->misses, place));
+        return true;
+    }
+    return (!poster || pace_count(post->store, list_id, poster, post->now, error)) &&
+           pace_count(post->store, list_id, NULL, post->now, error);
+}
+
+const Rule rule_burst = {.name = "burst", .check = check, .settle = settle};

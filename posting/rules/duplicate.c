@@ -3,10 +3,14 @@
 #include "posting/loop.h"
 #include "posting/rule.h"
 
+static void note(Post *post)
+{
+    post_add_reason(post, "A message with the same Message-ID was posted before.");
+}
+
 /* Was another mail with this Message-ID posted here before, or one that was made of the same first mail? Asked last
- * of all: only what is accepted or held counts as posted, so that a rejected mail can be sent again. Whoever accepts
- * or holds it records message_key, and asks the store once more then, since two that are the same may come at the
- * same time. Mail without a Message-ID of its own is never a duplicate. */
+ * of all: only what is accepted or held counts as posted, so that a rejected mail can be sent again. Mail without a
+ * Message-ID of its own is never a duplicate. */
 static bool check(Post *post, bool *hit, GError **error)
 {
     *hit = false;
@@ -17,8 +21,25 @@ static bool check(Post *post, bool *hit, GError **error)
     if (!list_knows_message_id(post->store, post->list->list_id, post->message_key, post->trace, hit, error))
         return false;
     if (*hit)
-        post_note_duplicate(post);
+        note(post);
     return true;
 }
 
-const Rule rule_duplicate = {.name = "duplicate", .check = check};
+/* Record the Message-ID of a post that stays. Of two that are the same, here or in another process, the second is
+ * discarded. */
+static bool settle(Post *post, Verdict *verdict, GError **error)
+{
+    bool known;
+    if (!post->message_key || (*verdict != VERDICT_ACCEPT && *verdict != VERDICT_HOLD))
+        return true;
+    if (!list_record_message_id(post->store, post->list->list_id, post->message_key, post->trace, post->now, &known,
+                                error))
+        return false;
+    if (known) {
+        *verdict = VERDICT_DISCARD;
+        note(post);
+    }
+    return true;
+}
+
+const Rule rule_duplicate = {.name = "duplicate", .check = check, .settle = settle};

@@ -14,13 +14,12 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "lists/own_spool.h"
 #include "runners/keys.h"
 #include "switchboard/fault.h"
 
 #define BACKOFF_MIN (5 * CLOCK_SECOND)
 #define BACKOFF_MAX (3600 * CLOCK_SECOND)
-
-/* A file's name has 255 bytes, and archivers append to it. What is longer keeps its beginning. */
 
 /* The mail's key when its entry was born again for one archiver. */
 #define KEY_ARCHIVE_KEY "archive_key"
@@ -90,6 +89,8 @@ static const ArchiverType *type_of(const char *name)
 
 static bool archive_start(Runner *runner, GError **error)
 {
+    if (!own_spool_check(runner_spool(runner), runner_config(runner), error))
+        return false;
     Archive *archive = g_new0(Archive, 1);
     archive->archivers = g_ptr_array_new_with_free_func(archiver_free);
     archive->done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -192,23 +193,13 @@ static bool store_alone(Archive *archive, Archiver *archiver, const ArchiveMail 
            (type->flush == NULL || type->flush(archiver->state, error));
 }
 
-/* The recipient of a copy by mail, once. */
-static const char *next_recipient(void *data, GError **error)
-{
-    const char **next = data, *address = *next;
-    *next = NULL;
-    return address;
-}
-
 /* The service that archives what it gets by mail: a bounce goes where those of posts go. */
 static void send_copy(Outcome *outcome, const char *recipient)
 {
     Draft *draft = draft_from_entry("out", outcome->parent);
     json_object_del(draft_meta(draft), KEY_ARCHIVERS);
     json_object_del(draft_meta(draft), KEY_ATTEMPTS);
-    const char **next = g_new(const char *, 1);
-    *next = recipient;
-    draft_set_recipients(draft, next_recipient, next, g_free);
+    draft_set_addresses(draft, g_strdupv((char *[]){(char *)recipient, NULL}));
     outcome_add(outcome, draft);
 }
 
@@ -249,21 +240,13 @@ static GString *unix_lines(const char *octets, size_t length)
     return text;
 }
 
-static void put_again(Outcome *outcome, const char *queue, json_t *names, const char *key, const GError *failure)
+/* Says in the copy of an entry which archivers are still to be served. */
+static void set_names(Draft *draft, json_t *names, const char *key, int64_t attempts)
 {
-    Entry *entry = outcome->parent;
-    Draft *draft = draft_from_entry(queue, entry);
     json_t *meta = draft_meta(draft);
-    int64_t attempts = meta_integer(meta, KEY_ATTEMPTS, 0) + 1, now = clock_now();
     json_object_set(meta, KEY_ARCHIVERS, names);
     meta_set_string(meta, KEY_ARCHIVE_KEY, key);
     meta_set_integer(meta, KEY_ATTEMPTS, attempts);
-    bool again = strcmp(queue, queue_name(entry_queue(entry))) == 0;
-    if (!again)
-        fault_set(draft, entry, "archive", failure->message);
-    else
-        draft_set_due(draft, now + MIN(BACKOFF_MIN << MIN(attempts - 1, 16), BACKOFF_MAX));
-    outcome_add(outcome, draft);
 }
 
 static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, const GString *text)
@@ -307,7 +290,7 @@ static void tell(const Archive *archive)
         g_string_append_printf(text, "%ssince %s the archiver %s cannot be used, and its posts wait in archive: %s",
                                text->len > 0 ? "; " : "", since, archiver->name, archiver->down);
     }
-    child_notice(text->len > 0 ? text->str : NULL);
+    child_notice(CHILD_NOTICE_WORK, text->len > 0 ? text->str : NULL);
 }
 
 /* failure NULL: it took the post. One that will never do says nothing about the archiver. */
@@ -331,7 +314,7 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
     archive->queue = entry_queue(entry);
     g_autoptr(GPtrArray) names = wanted(archive, entry_meta(entry));
     g_autoptr(GBytes) message = entry_message(entry);
-    g_autoptr(GError) last = NULL;
+    int64_t attempts = meta_integer(entry_meta(entry), KEY_ATTEMPTS, 0) + 1;
     GString *text = unix_lines(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
     ArchiveMail mail;
     mail_of(&mail, archive, entry, text);
@@ -352,16 +335,17 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
             note_outcome(archive, name, failure);
         if (never) {
             g_autoptr(json_t) one = json_pack("[s]", name);
-            put_again(outcome, SHUNT_QUEUE, one, mail.key, failure);
-        } else if (!good) {
+            set_names(outcome_shunt(outcome, "archive", failure->message), one, mail.key, attempts);
+        } else if (!good)
             json_array_append_new(later, json_string(name));
-            g_clear_error(&last);
-            last = g_steal_pointer(&failure);
-        }
         runner_progress(runner);
     }
-    if (json_array_size(later) > 0)
-        put_again(outcome, queue_name(entry_queue(entry)), later, mail.key, last);
+    if (json_array_size(later) > 0) {
+        Draft *draft = draft_from_entry(queue_name(entry_queue(entry)), entry);
+        set_names(draft, later, mail.key, attempts);
+        draft_set_due(draft, clock_now() + MIN(BACKOFF_MIN << MIN(attempts - 1, 16), BACKOFF_MAX));
+        outcome_add(outcome, draft);
+    }
     g_string_free(text, TRUE);
     return true;
 }

@@ -63,14 +63,6 @@ static char **environment_of(const ArchiveMail *mail)
     return g_environ_setenv(env, "LISTRUNNER_REPEAT", mail->repeat ? "yes" : "no", TRUE);
 }
 
-/* Tells the master that we live. */
-static bool alive(void *data)
-{
-    Runner *runner = data;
-    runner_progress(runner);
-    return !runner_stopping(runner);
-}
-
 /* Make the directory of a list's pages. Strangers who can look into that of a public list are kept out of a private
  * one, whose older pages may be open. */
 static bool make_pages(const char *directory, bool closed, GError **error)
@@ -106,8 +98,8 @@ static bool command_store(void *data, const ArchiveMail *mail, GError **error)
     int code = 0;
     g_auto(GStrv) words = self->path ? mhonarc_words(self, mail, error) : g_strdupv(self->words);
     g_auto(GStrv) environment = environment_of(mail);
-    const Program program = {.words = words, .environment = environment, .timeout = self->timeout, .alive = alive,
-                             .data = self->runner};
+    const Program program = {.words = words, .environment = environment, .timeout = self->timeout,
+                             .alive = runner_alive, .data = self->runner};
     g_autoptr(GBytes) input = g_bytes_new_static(mail->octets, mail->length);
     if (!words || !program_run(&program, input, &code, NULL, error))
         return false;

@@ -36,19 +36,12 @@ static void hyperkitty_close(void *data)
     g_free(self);
 }
 
-/* "Authorization: Token KEY" with the first line of the file. */
-static char *read_key(const char *path, GError **error)
-{
-    g_autofree char *key = secret_file_line(path, error);
-    return key ? g_strconcat("Authorization: Token ", key, NULL) : NULL;
-}
-
 static void *hyperkitty_open(Runner *runner, const char *section, GError **error)
 {
     const char *base = archiver_setting(runner, section, "url", error);
     const char *file = base ? archiver_setting(runner, section, "api_key_file", error) : NULL;
-    char *header = file ? read_key(file, error) : NULL;
-    if (!header) {
+    g_autofree char *key = file ? secret_file_line(file, error) : NULL;
+    if (!key) {
         if (file)
             g_prefix_error(error, "[%s] api_key_file: ", section);
         return NULL;
@@ -56,16 +49,9 @@ static void *hyperkitty_open(Runner *runner, const char *section, GError **error
     HyperKitty *self = g_new0(HyperKitty, 1);
     self->runner = runner;
     self->url = g_strconcat(base, g_str_has_suffix(base, "/") ? "" : "/", "api/mailman/archive", NULL);
-    self->header = header;
+    self->header = g_strconcat("Authorization: Token ", key, NULL);
     self->timeout = config_duration(runner_config(runner), "archive", "http_timeout");
     return self;
-}
-
-static bool alive(void *data)
-{
-    HyperKitty *self = data;
-    runner_progress(self->runner);
-    return !runner_stopping(self->runner);
 }
 
 /* The start of an answer, on one line, for the log. */
@@ -85,7 +71,7 @@ static bool hyperkitty_store(void *data, const ArchiveMail *mail, GError **error
     if (*mail->posting_address == '\0')
         return fail(error, FAIL_NEVER, "the entry does not tell the address of its list");
     const HttpRequest request = {.url = self->url, .header = self->header, .timeout = self->timeout,
-                                 .answer_max = ANSWER_MAX, .alive = alive, .data = self};
+                                 .answer_max = ANSWER_MAX, .alive = runner_alive, .data = self->runner};
     const HttpForm form = {.name = "mlist", .value = mail->posting_address, .file = "message",
                            .file_name = "message.txt", .octets = mail->octets, .length = mail->length};
     g_auto(HttpAnswer) answer = {0};

@@ -84,20 +84,16 @@ static GString *mbox_text(const ArchiveMail *mail)
     return text;
 }
 
-static bool sync_touched(MboxArchiver *self, GError **error)
+/* Takes the step with each file that was touched, then syncs what it left to sync. */
+static bool each_touched(MboxArchiver *self, bool (*step)(MboxFile *file, GError **error), GError **error)
 {
     g_autoptr(GArray) group = g_array_new(FALSE, TRUE, sizeof(FsSync));
     for (guint i = 0; i < self->touched->len; i++)
+        if (!step(self->touched->pdata[i], error))
+            return false;
+    for (guint i = 0; i < self->touched->len; i++)
         mbox_file_syncs(self->touched->pdata[i], group);
     return fs_sync_group((FsSync *)(void *)group->data, group->len, error);
-}
-
-static bool each_touched(MboxArchiver *self, bool (*step)(MboxFile *file, GError **error), GError **error)
-{
-    bool good = true;
-    for (guint i = 0; good && i < self->touched->len; i++)
-        good = step(self->touched->pdata[i], error);
-    return good && sync_touched(self, error);
 }
 
 static bool mbox_flush(void *data, GError **error)

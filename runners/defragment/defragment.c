@@ -12,8 +12,10 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/this_host.h"
 #include "runners/defragment/hand_over.h"
 #include "runners/keys.h"
+#include "store/place.h"
 
 #define FORGET_INTERVAL (3600 * CLOCK_SECOND)
 #define DAY (86400 * CLOCK_SECOND)
@@ -51,13 +53,18 @@ static void read_settings(Defragment *own, const Config *config)
     own->max_waiting = (int64_t)config_size(config, "defragment", "max_waiting");
 }
 
+static bool is_store_away(Runner *runner)
+{
+    const Defragment *own = runner_data(runner);
+    return !store_reachable(own->store, NULL);
+}
+
 static bool start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
-    g_autoptr(Store) store = store_open(config_string(config, "store", "driver"),
-                                        config_string(config, "store", "path"), false, error);
+    g_autoptr(Store) store = store_open_configured(config, false, error);
     int log = -1;
-    if (!store || !store_leave_sync(store, &log, error))
+    if (!store || !store_leave_sync(store, &log, error) || !this_host_check(store, runner_spool(runner), config, error))
         return false;
     runner_sync_along(runner, log);
     Defragment *own = g_new0(Defragment, 1);
@@ -68,6 +75,7 @@ static bool start(Runner *runner, GError **error)
     own->given_up = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_set_free);
     read_settings(own, config);
     runner_set_data(runner, own);
+    runner_pause_while(runner, is_store_away);
     own->hosts = hosts_new(own, error);
     if (own->hosts && settle_start(own, error))
         return true;

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "base/octets.h"
 #include "runners/defragment/defragment.h"
 #include "runners/keys.h"
 
@@ -115,7 +115,7 @@ static void add_whole(Part *part, const Gathered *gathered)
         }
     }
     g_autoptr(GBytes) octets = message_head(head);
-    if (octets_8bit_bytes(octets))
+    if (bytes_8bit_of(octets))
         meta_set_bool(meta, KEY_BODY_8BIT, true);
     Draft *draft = draft_new(queue, meta);
     draft_add_message(draft, octets);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/digest_send.h"
@@ -162,17 +161,6 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 /* ---- around a batch ---- */
 
-/* No transaction: each entry has its own. */
-static bool begin(Runner *runner, GError **error)
-{
-    ListRunner *own = runner_data(runner);
-    g_autoptr(GError) gone = NULL;
-    if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
-        log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
-    list_cache_refresh(own->lists);
-    return true;
-}
-
 static bool was_committed(const Outcome *outcome)
 {
     return outcome->parent && !outcome->error &&
@@ -217,7 +205,7 @@ static const RunnerSpec spec = {
     .name = "digest",
     .queue = DIGEST_QUEUE,
     .start = start,
-    .begin_batch = begin,
+    .begin_batch = list_runner_refresh, /* no transaction: each entry has its own */
     .handle = handle,
     .committed = committed,
     .idle = idle,

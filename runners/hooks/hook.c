@@ -67,16 +67,11 @@ GPtrArray *hooks_read(const Config *config, GError **error)
     return g_steal_pointer(&hooks);
 }
 
-static bool list_wanted(const Hook *hook, const char *list_id)
-{
-    return !hook->lists || !*hook->lists || g_strv_contains(hook->lists, list_id);
-}
-
 bool hook_wants(const Hook *hook, const char *type, const char *list_id)
 {
     for (const char *const *word = hook->events; word && *word; word++)
         if (event_fits(*word, type))
-            return list_wanted(hook, list_id);
+            return !hook->lists || !*hook->lists || g_strv_contains(hook->lists, list_id);
     return false;
 }
 

@@ -19,6 +19,7 @@
 #include "runners/runner.h"
 #include "runners/units.h"
 #include "store/event_row.h"
+#include "store/place.h"
 #include "store/store.h"
 #include "switchboard/fault.h"
 
@@ -54,19 +55,24 @@ static void fresh_free(void *data)
     g_free(fresh);
 }
 
+static bool is_store_away(Runner *runner)
+{
+    const Hooks *own = runner_data(runner);
+    return own->store && !store_reachable(own->store, NULL);
+}
+
 static bool hooks_start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
     Hooks *own = g_new0(Hooks, 1);
     runner_set_data(runner, own);
+    runner_pause_while(runner, is_store_away);
     own->give_up = config_duration(config, "hooks", "give_up");
     own->keep = config_duration(config, "hooks", "keep");
     own->sign = g_build_filename(config_string(config, "master", "runtime_directory"), EVENT_SIGN, NULL);
     own->fresh = g_ptr_array_new_with_free_func(fresh_free);
     own->hooks = hooks_read(config, error);
-    own->store = own->hooks ? store_open(config_string(config, "store", "driver"),
-                                         config_string(config, "store", "path"), false, error)
-                            : NULL;
+    own->store = own->hooks ? store_open_configured(config, false, error) : NULL;
     return own->store && units_start(runner, own->store, error);
 }
 
@@ -90,8 +96,7 @@ static bool hooks_begin(Runner *runner, GError **error)
     if (own->store && !store_present(own->store, NULL))
         g_clear_pointer(&own->store, store_free);
     if (!own->store)
-        own->store = store_open(config_string(config, "store", "driver"), config_string(config, "store", "path"), false,
-                                error);
+        own->store = store_open_configured(config, false, error);
     return own->store != NULL;
 }
 
@@ -195,13 +200,11 @@ static void put_again(Entry *entry, Outcome *outcome, const Tries *tries, int64_
     outcome_add(outcome, draft);
 }
 
-static void set_aside(Entry *entry, Outcome *outcome, const char *reason)
+static void set_aside(Outcome *outcome, const char *reason)
 {
-    Draft *draft = draft_from_entry("shunt", entry);
-    json_object_del(draft_meta(draft), KEY_ATTEMPTS);
-    json_object_del(draft_meta(draft), KEY_TRIED_SINCE); /* shunt retry gives it the whole time again */
-    fault_set(draft, entry, "hooks", reason);
-    outcome_add(outcome, draft);
+    json_t *meta = draft_meta(outcome_shunt(outcome, "hooks", reason));
+    json_object_del(meta, KEY_ATTEMPTS);
+    json_object_del(meta, KEY_TRIED_SINCE); /* shunt retry gives it the whole time again */
 }
 
 /* Of all that waits for a hook that fails, one event is tried each time. The others are given up unsent when their time
@@ -215,20 +218,13 @@ static void wait_for_hook(const Hooks *own, const Hook *hook, Entry *entry, Outc
     g_autofree char *reason = g_strdup_printf("%s took no event in this time", hook->url);
     log_warn("%s hook=%s id=%s result=shunted reason=\"%s\"", entry_trace(entry), hook->name,
              meta_string(entry_meta(entry), KEY_EVENT_ID, ""), reason);
-    set_aside(entry, outcome, reason);
-}
-
-static bool is_alive(void *data)
-{
-    Runner *runner = data;
-    runner_progress(runner);
-    return !runner_stopping(runner);
+    set_aside(outcome, reason);
 }
 
 static HookResult send(Runner *runner, Hook *hook, Entry *entry, GError **error)
 {
     g_autoptr(GBytes) message = entry_message(entry);
-    const HookDelivery delivery = {meta_string(entry_meta(entry), KEY_EVENT_ID, ""), message, is_alive, runner};
+    const HookDelivery delivery = {meta_string(entry_meta(entry), KEY_EVENT_ID, ""), message, runner_alive, runner};
     int64_t begun = clock_monotonic();
     HookResult result = hook_send(hook, &delivery, error);
     int64_t took = clock_monotonic() - begun;
@@ -272,7 +268,7 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
     log_warn("%s hook=%s event=%s id=%s result=%s reason=\"%s\"", entry_trace(entry), hook->name, event, id,
              last ? "shunted" : "later", refusal->message);
     if (last)
-        set_aside(entry, outcome, refusal->message);
+        set_aside(outcome, refusal->message);
     else
         put_again(entry, outcome, &tries, MAX(now + backoff(tries.attempts), hook->rests_until));
 }

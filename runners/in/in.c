@@ -5,15 +5,15 @@
  * hop, through its handlers (post_hop.h); a held one goes into the store; whoever must be told is told through virgin.
  *
  * An entry takes three steps. decide() runs the rules, which only read the store. settle() writes, in one short
- * transaction for the whole batch, what the verdict leaves there: the Message-ID, the number of the post or the held
- * row, the count of answers, and under the entry's name that this was done. finish() makes the entries. When the
- * process dies after the second step, the entry comes again and finds its number recorded.
+ * transaction for the whole batch, what the verdict leaves there: the accounts of the rules, the number of the post or
+ * the held row, the count of answers, and under the entry's name that this was done. finish() makes the entries. When
+ * the process dies after the second step, the entry comes again and finds its number recorded.
  */
 #include <inttypes.h>
 
 #include "base/fail.h"
+#include "base/ip.h"
 #include "base/log.h"
-#include "base/peer.h"
 #include "lists/autorespond.h"
 #include "lists/event.h"
 #include "lists/held_notice.h"
@@ -22,14 +22,10 @@
 #include "mail/approved.h"
 #include "mail/header.h"
 #include "posting/order.h"
+#include "posting/rule.h"
 #include "runners/keys.h"
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
-
-static const char *asked_for(Entry *entry)
-{
-    return meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
-}
 
 /* Is none of the senders on the list? The rules may have ended before they looked. */
 static bool find_stranger(ListRunnerPost *own, GError **error)
@@ -91,18 +87,12 @@ static bool recall_held(ListRunnerPost *own, GError **error)
     return true;
 }
 
-/* The number under which an entry's effect is recorded is that of the held post, or minus that of the accepted one. */
-static void recall(ListRunnerPost *own)
-{
-    own->verdict = own->number > 0 ? VERDICT_HOLD : VERDICT_ACCEPT;
-    own->post.post_id = own->number < 0 ? -own->number : 0;
-}
-
-/* What was accepted or held at an earlier try stays so, even if the list would now do something else with it. */
+/* What was accepted or held at an earlier try stays so, even if the list would now do something else with it. The
+ * number under which the entry's effect is recorded is that of the held post, or minus that of the accepted one. */
 static bool decide(ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
-    const char *name = g_str_equal(asked_for(own->entry), TO_OWNER) ? post->list->owner_chain
+    const char *name = g_str_equal(list_runner_asked(own->entry), TO_OWNER) ? post->list->owner_chain
                                                                    : post->list->posting_chain;
     const Chain *chain = order_chain(post->site->orders, name);
     if (!chain) {
@@ -111,8 +101,10 @@ static bool decide(ListRunnerPost *own, GError **error)
         chain = &chain_hold;
     }
     bool numbered = own->before && own->number != 0;
-    if (numbered)
-        recall(own);
+    if (numbered) {
+        own->verdict = own->number > 0 ? VERDICT_HOLD : VERDICT_ACCEPT;
+        post->post_id = own->number < 0 ? -own->number : 0;
+    }
     if (numbered && own->verdict == VERDICT_HOLD)
         return recall_held(own, error);
     Verdict verdict;
@@ -136,7 +128,7 @@ static GPtrArray *wrong_passwords;
 /* Who brings a password to the list, as it is counted, and how many wrong ones may come from there; g_free(). */
 static char *password_source(const Post *post, int64_t *most)
 {
-    g_autofree char *host = list_runner_host(post->message), *network = host ? peer_network(host) : NULL;
+    g_autofree char *host = list_runner_host(post->message), *network = host ? ip_network(host) : NULL;
     *most = network ? PASSWORDS_MOST : PASSWORDS_MOST_UNKNOWN;
     return g_strdup_printf("%s %s", post->list->list_id, network ? network : "-");
 }
@@ -211,54 +203,13 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         return true;
     /* Nobody is to see it, whatever becomes of the post. */
     g_autofree char *password =
-        g_str_equal(asked_for(entry), TO_POSTING) ? approved_take(own->post.message) : NULL;
+        g_str_equal(list_runner_asked(entry), TO_POSTING) ? approved_take(own->post.message) : NULL;
     bool given = password && *password && *own->post.list->moderator_password;
     if (!(given ? decide_with_password(own, password, error) : decide(own, error)))
         return false;
     own->settles = true;
     list_runner_keep(runner, g_steal_pointer(&own));
     return true;
-}
-
-/* Two posts with one Message-ID may be decided at the same time, here and in another process: the first to be recorded
- * stays. */
-static bool record_message_id(ListRunnerPost *own, GError **error)
-{
-    Post *post = &own->post;
-    bool known = false;
-    if (!post->message_key || (own->verdict != VERDICT_ACCEPT && own->verdict != VERDICT_HOLD))
-        return true;
-    if (!list_record_message_id(post->store, post->list->list_id, post->message_key, post->trace, post->now, &known,
-                                error))
-        return false;
-    if (known) {
-        own->verdict = VERDICT_DISCARD;
-        post_note_duplicate(post);
-    }
-    return true;
-}
-
-/* The same for posts that came through the rule burst: many may be decided at the same time, and each is counted before
- * the next one is asked for. */
-static bool count_for_burst(ListRunnerPost *own, GError **error)
-{
-    Post *post = &own->post;
-    unsigned place;
-    bool hit;
-    if (post->list->burst_factor == 0 || own->verdict != VERDICT_ACCEPT ||
-        !g_ptr_array_find_with_equal_func(post->misses, rule_burst.name, g_str_equal, &place))
-        return true;
-    if (!rule_burst.check(post, &hit, error))
-        return false;
-    if (hit) {
-        own->verdict = VERDICT_HOLD;
-        g_ptr_array_remove_index(post->misses, place);
-        g_ptr_array_add(post->hits, (gpointer)rule_burst.name);
-        return true;
-    }
-    const char *poster = post_poster(post);
-    return (!poster || pace_count(post->store, post->list->list_id, poster, post->now, error)) &&
-           pace_count(post->store, post->list->list_id, NULL, post->now, error);
 }
 
 /* The letters that are written in the transaction, since rows go with them; finish() lets them out. */
@@ -284,7 +235,7 @@ static bool may_answer(Runner *runner, ListRunnerPost *own, bool *allowed, GErro
 static bool accept_post(ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
-    if (g_str_equal(asked_for(own->entry), TO_OWNER))
+    if (g_str_equal(list_runner_asked(own->entry), TO_OWNER))
         return true;
     if (!list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error))
         return false;
@@ -348,7 +299,8 @@ static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
 static bool respond(Runner *runner, ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
-    AutorespondTo to = g_str_equal(asked_for(own->entry), TO_OWNER) ? AUTORESPOND_TO_OWNER : AUTORESPOND_TO_POSTINGS;
+    bool for_owners = g_str_equal(list_runner_asked(own->entry), TO_OWNER);
+    AutorespondTo to = for_owners ? AUTORESPOND_TO_OWNER : AUTORESPOND_TO_POSTINGS;
     Autorespond action = autorespond_action(post->list, to);
     if (action == AUTORESPOND_NONE || (own->verdict != VERDICT_ACCEPT && own->verdict != VERDICT_HOLD))
         return true;
@@ -370,8 +322,6 @@ static bool find_room(ListRunnerPost *own, GError **error)
     HeldRoom taken;
     uint64_t most = list_refused_size(post->list);
     int64_t room = MIN(post->list->max_held_size, INT32_MAX) * 1024 * 1024, size = (int64_t)post->size + HELD_ROW_BYTES;
-    if (own->verdict != VERDICT_HOLD)
-        return true;
     if (most > 0 && post->size > most) { /* it came by another door than lmtp, or in parts */
         own->verdict = VERDICT_REJECT;
         post_add_reason(post, "The message has %zu octets; the list allows %" PRIu64 " KiB.", post->size, most / 1024);
@@ -390,16 +340,18 @@ static bool find_room(ListRunnerPost *own, GError **error)
     return true;
 }
 
-/* The Message-ID comes last: a post that is rejected for want of room may come again. */
-static bool decide_finally(ListRunnerPost *own, GError **error)
+/* Enter the post into the accounts of the rules, as accepted or as held. An accepted one may be held then, and a held
+ * one is entered only where there is room for it, so that one that is rejected may come again. */
+static bool enter(ListRunnerPost *own, GError **error)
 {
-    return count_for_burst(own, error) && find_room(own, error) && record_message_id(own, error);
+    if (own->verdict == VERDICT_ACCEPT && !rules_settle(&own->post, &own->verdict, error))
+        return false;
+    return own->verdict != VERDICT_HOLD || (find_room(own, error) && rules_settle(&own->post, &own->verdict, error));
 }
 
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 {
-    bool done = count_wrong_password(own, error) && (own->before || decide_finally(own, error)) &&
-                respond(runner, own, error);
+    bool done = count_wrong_password(own, error) && (own->before || enter(own, error)) && respond(runner, own, error);
     if (done && own->verdict == VERDICT_ACCEPT)
         done = own->before || accept_post(own, error);
     else if (done && own->verdict == VERDICT_HOLD)
@@ -417,7 +369,7 @@ static bool end_batch(Runner *runner, GError **error)
 
 static bool act(Runner *runner, ListRunnerPost *own, Outcome *outcome, GError **error)
 {
-    switch ((Verdict)own->verdict) {
+    switch (own->verdict) {
     case VERDICT_ACCEPT:
         return post_hop(runner, own->entry, &own->post, outcome, error);
     case VERDICT_REJECT:
@@ -443,7 +395,7 @@ static void tell_outside(Runner *runner, const ListRunnerPost *own, const char *
                                         [VERDICT_DISCARD] = EVENT_POST_DISCARDED};
     const Post *post = &own->post;
     const ListRunner *shared = runner_data(runner);
-    if (!shared->site.tells || !g_str_equal(asked_for(own->entry), TO_POSTING) || own->verdict == VERDICT_NONE)
+    if (!shared->site.tells || !g_str_equal(list_runner_asked(own->entry), TO_POSTING) || own->verdict == VERDICT_NONE)
         return;
     g_autoptr(Work) work = list_runner_work(runner_data(runner), own->entry);
     g_autofree char *reasons = post_reasons(post, " ");
@@ -473,12 +425,7 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     if (!act(runner, own, outcome, error))
         return false;
     tell_outside(runner, own, subject, outcome);
-    const char *result = post->end == POST_GOES ? verdict_text((Verdict)own->verdict) : post_end_text(post->end);
-    g_autofree char *reasons = post_reasons(post, " ");
-    g_autofree char *number = post->post_id > 0 ? g_strdup_printf(" post=%" G_GINT64_FORMAT, post->post_id) : NULL;
-    list_runner_log(entry, "to=%s from=%s message-id=%s%s entries=%u result=%s%s%s%s", asked_for(entry), post->sender,
-                    post->message_id ? post->message_id : "-", number ? number : "", outcome->drafts->len,
-                    result, *reasons ? " (" : "", reasons, *reasons ? ")" : "");
+    post_hop_log(entry, post, outcome, post->end == POST_GOES ? verdict_text(own->verdict) : post_end_text(post->end));
     return true;
 }
 

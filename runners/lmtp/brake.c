@@ -109,7 +109,7 @@ static void tell(Brake *brake, bool changed)
     if (!brake->flow.slow) {
         log_info("intake runs free again after %" PRId64 " s: %" PRIu64 " replies were held; %s entries wait in in, "
                  "pipeline and out", (clock_now() - brake->since) / CLOCK_SECOND, brake->held, waiting);
-        child_notice(NULL);
+        child_notice(CHILD_NOTICE_WORK, NULL);
         return;
     }
     if (changed) {
@@ -122,7 +122,7 @@ static void tell(Brake *brake, bool changed)
     g_autofree char *text = g_strdup_printf("mail comes in faster than it leaves: %s entries wait in in, pipeline and "
                                             "out; since %s each reply to a post is held for %g s (in_flow_limit)",
                                             waiting, since, delay);
-    child_notice(text);
+    child_notice(CHILD_NOTICE_WORK, text);
 }
 
 static void on_counted(evutil_socket_t fd, short what, void *data)

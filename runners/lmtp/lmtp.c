@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "lists/this_host.h"
 #include "net/lmtp_server.h"
 #include "runners/keys.h"
 #include "runners/listener.h"
@@ -24,6 +25,7 @@
 #define ERRORS_LIMIT 20
 #define ENTRY_MEMORY 2304 /* bytes of an entry that is being stored, besides its texts and the message (measured) */
 #define SPACE_TRUST_US (CLOCK_SECOND / 100) /* how old a look at the free space may be */
+#define DRAINED "451 4.3.2 This host takes no mail now; try another one"
 #define UNKNOWN "550 5.1.1 There is no such list here"
 #define NOT_HERE "550 5.1.1 This list takes no mail at this address"
 #define NO_SPACE "452 4.3.1 There is too little space on the disk; try again later"
@@ -43,6 +45,8 @@ typedef struct Lmtp {
     int spool_fd; /* the loop's own view of the spool, for its free space */
     uint64_t free_space;
     int64_t looked_at; /* when free_space was read */
+    bool many, draining; /* there are other hosts; this one is being drained */
+    int64_t asked_at;    /* when draining was read */
 } Lmtp;
 
 /* One client. Counted: a message that is being stored outlives the
@@ -91,11 +95,23 @@ static bool has_space(Lmtp *lmtp, uint64_t wanted)
     return lmtp->free_space >= lmtp->min_free + lmtp_server_memory(lmtp->server) + wanted;
 }
 
+/* Whether somebody wants this host, one of several, to take no more mail. */
+static bool is_drained(Lmtp *lmtp)
+{
+    int64_t now = clock_monotonic();
+    if (lmtp->many && now - lmtp->asked_at > CLOCK_SECOND) {
+        g_auto(ThisHost) host = {0};
+        lmtp->draining = this_host_read(lmtp->spool_fd, &host, NULL) && host.draining;
+        lmtp->asked_at = now;
+    }
+    return lmtp->draining;
+}
+
 static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
 {
     (void)session;
     (void)sender;
-    return has_space(data, size) ? NULL : NO_SPACE;
+    return is_drained(data) ? DRAINED : has_space(data, size) ? NULL : NO_SPACE;
 }
 
 static size_t length_of(const char *text)
@@ -392,6 +408,7 @@ static bool lmtp_start(Listener *listener, GError **error)
     lmtp->listener = listener;
     lmtp->min_free = config_size(config, "spool", "min_free");
     lmtp->spool_fd = own_fd;
+    lmtp->many = this_host_is_one_of_many(config);
     lmtp->server = lmtp_server_new(config_string(config, "site", "hostname"), &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);
     lmtp->fragments = fragments_new(config, lmtp->lists);

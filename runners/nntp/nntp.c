@@ -17,6 +17,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "lists/this_host.h"
 #include "runners/keys.h"
 #include "runners/nntp/article.h"
 
@@ -36,12 +37,12 @@ void news_tell(Runner *runner)
         g_autofree char *since = clock_text(news->down_since);
         g_autofree char *text = g_strdup_printf("since %s the news server cannot be used, and posts to news groups "
                                                 "wait: %s", since, news->down);
-        child_notice(text);
+        child_notice(CHILD_NOTICE_WORK, text);
     } else if (news->faults) {
         g_autofree char *text = g_strdup_printf("news groups that cannot be read: %s", news->faults);
-        child_notice(text);
+        child_notice(CHILD_NOTICE_WORK, text);
     } else {
-        child_notice(NULL);
+        child_notice(CHILD_NOTICE_WORK, NULL);
     }
 }
 
@@ -173,13 +174,6 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 /* ---- start, idle, stop ---- */
 
-static bool alive(void *data)
-{
-    Runner *runner = data;
-    runner_progress(runner);
-    return !runner_stopping(runner);
-}
-
 static bool start(Runner *runner, GError **error)
 {
     static const char *const levels[] = {"none", "starttls", "tls", NULL};
@@ -202,9 +196,21 @@ static bool start(Runner *runner, GError **error)
     news->settings = (NntpSettings){
         .host = config_string(config, "nntp", "host"), .port = news->port, .user = user, .password = news->password,
         .tls = tls, .tls_context = news->tls, .timeout = config_duration(config, "nntp", "timeout"),
-        .article_most = config_size(config, "nntp", "max_article_size"), .alive = alive, .data = runner,
+        .article_most = config_size(config, "nntp", "max_article_size"), .alive = runner_alive, .data = runner,
     };
     return true;
+}
+
+/* Of several hosts, one fetches. */
+static bool may_fetch(Runner *runner)
+{
+    int64_t until;
+    g_autoptr(GError) unknown = NULL;
+    Store *store = ((ListRunner *)runner_data(runner))->store;
+    if (this_host_claims(store, runner_spool(runner), runner_config(runner), "news", &until, &unknown))
+        return until > 0;
+    log_error("- queue=nntp: %s", unknown->message);
+    return false;
 }
 
 /* Posts to groups do not wait for what comes from there: the queue is looked at after each step. */
@@ -212,12 +218,16 @@ static int64_t idle(Runner *runner)
 {
     News *news = news_of(runner);
     bool looks = news->settings.host && runner_slice(runner).index == 0;
+    int64_t pause = config_duration(runner_config(runner), "nntp", "poll_interval");
+    if (looks && (news->round || clock_monotonic() >= news->look_at) && !may_fetch(runner)) {
+        g_clear_pointer(&news->round, news_round_free);
+        news->look_at = clock_monotonic() + pause;
+    }
     if (looks && (news->round || clock_monotonic() >= news->look_at)) {
         bool more;
         if (!news_fetch_step(runner, &more))
             return 0;
-        news->look_at = clock_monotonic() +
-                        (more ? 0 : config_duration(runner_config(runner), "nntp", "poll_interval"));
+        news->look_at = clock_monotonic() + (more ? 0 : pause);
         if (more)
             return 0;
     }

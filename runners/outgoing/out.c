@@ -18,6 +18,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/own_spool.h"
 #include "runners/keys.h"
 #include "runners/outgoing/requests.h"
 #include "runners/outgoing/report.h"
@@ -566,7 +567,7 @@ static bool start(void *data, const Process *process, GError **error)
     marks_init(&out->marks);
     claims_init(&out->claims);
     finish_init(&out->finish);
-    if (!out_set_up(out, process, &transport_owner, error))
+    if (!out_set_up(out, process, &transport_owner, error) || !own_spool_check(out->spool, out->config, error))
         return false;
     saved_state_init(&out->saved, config_string(out->config, "spool", "directory"), out->slice);
     saved_state_load(&out->saved, out->transports);

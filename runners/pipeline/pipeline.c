@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/*
- * The pipeline runner: makes entries of accepted posts, as post_hop.h says.
- */
+/* The pipeline runner: makes entries of accepted posts, as post_hop.h says. */
 #include "runners/keys.h"
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
@@ -10,7 +8,7 @@
 /* Only what belongs to a list's posts has a number. */
 static bool is_post(Entry *entry)
 {
-    return g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_POSTING);
+    return g_str_equal(list_runner_asked(entry), TO_POSTING);
 }
 
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
@@ -22,7 +20,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         list_runner_keep(runner, g_steal_pointer(&own));
         return true;
     }
-    bool digest = g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_DIGEST); /* of ourselves */
+    bool digest = g_str_equal(list_runner_asked(entry), TO_DIGEST); /* of ourselves */
     if (!digest && !post_names_ready(runner, entry, &own->post, outcome))
         return true;
     own->post.post_id = own->number;
@@ -54,11 +52,7 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     }
     if (!post_hop(runner, entry, post, outcome, error))
         return false;
-    g_autofree char *reasons = post_reasons(post, " ");
-    list_runner_log(entry, "to=%s message-id=%s post=%" G_GINT64_FORMAT " entries=%u result=%s%s%s%s",
-                    meta_string(entry_meta(entry), KEY_TO, TO_POSTING), post->message_id ? post->message_id : "-",
-                    post->post_id, outcome->drafts->len, post_end_text(post->end), *reasons ? " (" : "", reasons,
-                    *reasons ? ")" : "");
+    post_hop_log(entry, post, outcome, post_end_text(post->end));
     return true;
 }
 

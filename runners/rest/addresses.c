@@ -24,20 +24,17 @@ json_t *address_json(const Call *call, const KnownAddress *address)
     return object;
 }
 
-/* The address of the first argument; NULL: 404 was answered. */
-static KnownAddress *find(Call *call, Store *store)
+KnownAddress *find_address(Call *call)
 {
     GError *error = NULL;
-    KnownAddress *address = address_find(store, call->args[0], &error);
-    if (address)
-        return address;
-    if (g_error_matches(error, FAIL, FAIL_NEVER))
-        error->code = FAIL_MISSING;
-    rest_fail(call, error);
-    return NULL;
+    Store *store = rest_store(call);
+    KnownAddress *address = store ? address_find(store, call->args[0], &error) : NULL;
+    if (!address)
+        rest_unknown(call, error);
+    return address;
 }
 
-/* Where the answer is in all addresses. */
+/* The place in all addresses that the answer has reached. */
 typedef struct AddressWalk {
     int64_t skip;
     char *after; /* NULL: at the first */
@@ -85,78 +82,42 @@ static void get_all(Call *call)
 
 static void get_one(Call *call)
 {
-    Store *store = rest_store(call);
-    g_autoptr(KnownAddress) address = store ? find(call, store) : NULL;
+    g_autoptr(KnownAddress) address = find_address(call);
     if (address)
         answer_json(call, 200, address_json(call, address));
 }
 
-typedef bool AddressChange(Call *call, Work *work, const KnownAddress *address, GError **error);
-
-/* Runs one change of the address that the path names, and commits. False: it was answered. */
-static bool run(Call *call, AddressChange *function)
-{
-    GError *error = NULL;
-    g_autoptr(Work) work = rest_begin(call);
-    if (!work)
-        return false;
-    g_autoptr(KnownAddress) address = find(call, work_store(work));
-    if (address && function(call, work, address, &error))
-        return rest_commit(call, work);
-    if (error)
-        rest_fail(call, error);
-    return false;
-}
-
-static bool rename_address(Call *call, Work *work, const KnownAddress *address, GError **error)
-{
-    const char *name = form_text(call, "display_name");
-    return !name || people_name_address(work, address->email, name, error);
-}
-
 static void patch(Call *call)
 {
-    if (form_expect(call, "", "display_name") && run(call, rename_address))
-        answer_empty(call, 204);
-}
-
-static bool drop(Call *call, Work *work, const KnownAddress *address, GError **error)
-{
-    return people_remove_address(work, address->email, error);
+    GError *error = NULL;
+    const char *name = form_text(call, "display_name");
+    g_autoptr(Work) work = form_expect(call, "", "display_name") ? rest_begin(call) : NULL;
+    g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
+    bool done = address && (!name || people_name_address(work, address->email, name, &error));
+    rest_finish(call, work, done, &error);
 }
 
 static void delete(Call *call)
 {
-    if (form_expect(call, "", "") && run(call, drop))
-        answer_empty(call, 204);
+    GError *error = NULL;
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
+    g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
+    rest_finish(call, work, address && people_remove_address(work, address->email, &error), &error);
 }
 
-static bool verify(Call *call, Work *work, const KnownAddress *address, GError **error)
+/* Note that the address is the person's, or that this is open. */
+static void post_verified(Call *call)
 {
-    return people_verify(work, address->email, true, error);
-}
-
-static void post_verify(Call *call)
-{
-    if (form_expect(call, "", "") && run(call, verify))
-        answer_empty(call, 204);
-}
-
-static bool unverify(Call *call, Work *work, const KnownAddress *address, GError **error)
-{
-    return people_verify(work, address->email, false, error);
-}
-
-static void post_unverify(Call *call)
-{
-    if (form_expect(call, "", "") && run(call, unverify))
-        answer_empty(call, 204);
+    GError *error = NULL;
+    bool verified = g_str_has_suffix(call->route->path, "/verify");
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
+    g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
+    rest_finish(call, work, address && people_verify(work, address->email, verified, &error), &error);
 }
 
 static void get_memberships(Call *call)
 {
-    Store *store = form_expect(call, "", "count page fields") ? rest_store(call) : NULL;
-    g_autoptr(KnownAddress) address = store ? find(call, store) : NULL;
+    g_autoptr(KnownAddress) address = form_expect(call, "", "count page fields") ? find_address(call) : NULL;
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     if (!address)
         return;
@@ -170,19 +131,15 @@ static void get_memberships(Call *call)
 static void get_user(Call *call)
 {
     GError *error = NULL;
-    Store *store = rest_store(call);
-    g_autoptr(KnownAddress) address = store ? find(call, store) : NULL;
+    g_autoptr(KnownAddress) address = find_address(call);
     if (!address)
         return;
     if (!*address->user_id) {
         answer_refusal(call, 404, "The address belongs to no user");
         return;
     }
-    g_autoptr(User) user = user_find(store, address->user_id, &error);
-    if (user)
-        answer_json(call, 200, user_json(call, user));
-    else
-        rest_fail(call, error);
+    g_autoptr(User) user = user_find(call->rest->store, address->user_id, &error);
+    answer_found(call, user ? user_json(call, user) : NULL, &error);
 }
 
 /* Gives the address to the user of user_id, or else to a new one; id is that user's. */
@@ -201,29 +158,26 @@ static bool assign(Call *call, Work *work, const KnownAddress *address, char id[
     }
     if (people_assign(work, address->email, who ? wanted : NULL, name, id, error))
         return true;
-    if (who && g_error_matches(*error, FAIL, FAIL_MISSING)) {
-        g_clear_error(error);
-        answer_refusal(call, 400, "No user with ID %s", who);
-    }
+    if (who)
+        rest_refuse(call, error, FAIL_MISSING, 400, "No user with ID %s", who);
     return false;
 }
 
-/* only_free: not where it belongs to a user already. */
-static void give(Call *call, bool only_free)
+/* With POST, only an address that belongs to no user yet. */
+static void give(Call *call)
 {
     GError *error = NULL;
     char id[STORE_ID_SIZE];
     g_autoptr(Work) work = form_expect(call, "", "user_id display_name auto_create password") ? rest_begin(call) : NULL;
-    g_autoptr(KnownAddress) address = work ? find(call, work_store(work)) : NULL;
+    g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
     if (!address)
         return;
-    if (only_free && *address->user_id) {
+    if (!call_puts(call) && *address->user_id) {
         answer_refusal(call, 409, "The address belongs to a user already");
         return;
     }
     if (!assign(call, work, address, id, &error)) {
-        if (error)
-            rest_fail(call, error);
+        rest_fail(call, error);
         return;
     }
     g_autofree char *shown = id_text(call, id);
@@ -235,25 +189,12 @@ static void give(Call *call, bool only_free)
         answer_created(call, "users/%s", shown);
 }
 
-static void post_user(Call *call)
-{
-    give(call, true);
-}
-
-static void put_user(Call *call)
-{
-    give(call, false);
-}
-
-static bool unlink_user(Call *call, Work *work, const KnownAddress *address, GError **error)
-{
-    return people_unlink(work, address->email, error);
-}
-
 static void delete_user(Call *call)
 {
-    if (form_expect(call, "", "") && run(call, unlink_user))
-        answer_empty(call, 204);
+    GError *error = NULL;
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
+    g_autoptr(KnownAddress) address = work ? find_address(call) : NULL;
+    rest_finish(call, work, address && people_unlink(work, address->email, &error), &error);
 }
 
 const RestField rest_address_fields[] = {
@@ -273,12 +214,12 @@ const RestRoute rest_addresses[] = {
     {"GET", "addresses/{address}", OF_SITE, MAY_SITE, rest_address_fields, get_one, NULL},
     {"PATCH", "addresses/{address}", OF_SITE, MAY_SITE, rest_address_fields, patch, NULL},
     {"DELETE", "addresses/{address}", OF_SITE, MAY_SITE, rest_address_fields, delete, NULL},
-    {"POST", "addresses/{address}/verify", OF_SITE, MAY_SITE, rest_address_fields, post_verify, NULL},
-    {"POST", "addresses/{address}/unverify", OF_SITE, MAY_SITE, rest_address_fields, post_unverify, NULL},
+    {"POST", "addresses/{address}/verify", OF_SITE, MAY_SITE, rest_address_fields, post_verified, NULL},
+    {"POST", "addresses/{address}/unverify", OF_SITE, MAY_SITE, rest_address_fields, post_verified, NULL},
     {"GET", "addresses/{address}/memberships", OF_SITE, MAY_SITE, rest_member_fields, get_memberships, NULL},
     {"GET", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, get_user, NULL},
-    {"POST", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, post_user, NULL},
-    {"PUT", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, put_user, NULL},
+    {"POST", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, give, NULL},
+    {"PUT", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, give, NULL},
     {"DELETE", "addresses/{address}/user", OF_SITE, MAY_SITE, rest_user_fields, delete_user, NULL},
     {0},
 };

@@ -21,6 +21,19 @@ json_t *json_words(const char *text)
     return json_string(valid);
 }
 
+json_t *json_texts(const GPtrArray *texts)
+{
+    json_t *array = json_array();
+    for (guint i = 0; i < texts->len; i++)
+        json_array_append_new(array, json_words(texts->pdata[i]));
+    return array;
+}
+
+int by_text(const void *one, const void *other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
 json_t *json_email(const char *address)
 {
     g_autofree char *valid = g_utf8_make_valid(address, -1), *lower = g_utf8_strdown(valid, -1);
@@ -164,6 +177,14 @@ void answer_json(Call *call, int status, json_t *object)
     send_tagged(call, status, text->str, etag);
 }
 
+void answer_found(Call *call, json_t *object, GError **error)
+{
+    if (object)
+        answer_json(call, 200, object);
+    else
+        rest_fail(call, g_steal_pointer(error));
+}
+
 /* ---- collections ---- */
 
 /* A collection, written from its head to its end. Each entry is written once, which is most of the work: its text goes
@@ -224,12 +245,7 @@ static char *text_end(CollectionText *collection)
     return etag;
 }
 
-void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start)
-{
-    answer_collection_at(call, NULL, entries, total, start);
-}
-
-void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start)
+static void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start)
 {
     g_autoptr(json_t) owned = entries;
     g_auto(CollectionText) collection = {0};
@@ -237,6 +253,43 @@ void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t
     text_add(&collection, call, entries);
     g_autofree char *etag = text_end(&collection);
     send_tagged(call, 200, collection.text->str, etag);
+}
+
+void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start)
+{
+    answer_collection_at(call, NULL, entries, total, start);
+}
+
+/* ---- pages ---- */
+
+bool page_begin(Call *call, const char *required, const char *optional, Page *page)
+{
+    g_autofree char *may = g_strconcat(optional, *optional ? " " : "", "count page", NULL);
+    page->entries = json_array();
+    return form_expect(call, required, may) && form_paging(call, &page->paging);
+}
+
+bool page_takes(Page *page)
+{
+    return page->total++ >= page->paging.start && json_array_size(page->entries) < page->paging.count;
+}
+
+void page_add(Page *page, json_t *object)
+{
+    json_array_append_new(page->entries, object);
+}
+
+void page_clear(Page *page)
+{
+    json_decref(page->entries);
+}
+
+void answer_page(Call *call, const char *path, Page *page, GError **error)
+{
+    if (call->answered || *error)
+        rest_fail(call, g_steal_pointer(error));
+    else
+        answer_collection_at(call, path, g_steal_pointer(&page->entries), page->total, page->paging.start);
 }
 
 /* ---- long collections ---- */
@@ -317,8 +370,7 @@ void answer_long(Call *call, const LongCollection *kind, void *place, int64_t to
     Store *store = rest_store(call);
     g_autoptr(json_t) entries = store ? read_part(answer, call, store, &ended, &error) : NULL;
     if (!entries) {
-        if (store)
-            rest_fail(call, error);
+        rest_fail(call, error);
         return;
     }
     if (ended) {

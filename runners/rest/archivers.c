@@ -7,7 +7,7 @@
 #include "lists/setting_check.h"
 #include "runners/rest/resources.h"
 
-/* Those that are configured and enabled, in order. */
+/* Return the archivers that are configured and enabled, in order. */
 static GPtrArray *known(const Call *call)
 {
     GPtrArray *names = g_ptr_array_new();
@@ -37,13 +37,13 @@ static void get(Call *call)
     answer_json(call, 200, object);
 }
 
-/* Are all names known, and where all are wanted, sent? False: 400 was answered. */
-static bool allowed(Call *call, const GPtrArray *names, bool all)
+/* Are all names known, and with PUT, sent? False: 400 was answered. */
+static bool allowed(Call *call, const GPtrArray *names)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 0; i < names->len; i++)
         g_string_append_printf(text, "%s%s", i ? " " : "", (const char *)names->pdata[i]);
-    return form_expect(call, all ? text->str : "", all ? "" : text->str);
+    return form_expect_change(call, text->str);
 }
 
 /* The list's setting, written out: with the setting empty, all that are configured; without "none". */
@@ -61,11 +61,11 @@ static GPtrArray *names_on(const Call *call, const List *list)
 
 /* Turns on and off those that the form names. Archivers that are disabled or not configured stay as they are, and a
  * form that changes nothing leaves the setting alone, so that an empty one goes on to cover archivers of the future. */
-static void change(Call *call, bool all)
+static void change(Call *call)
 {
     GError *error = NULL;
     g_autoptr(GPtrArray) names = known(call);
-    g_autoptr(Work) work = allowed(call, names, all) ? rest_begin(call) : NULL;
+    g_autoptr(Work) work = allowed(call, names) ? rest_begin(call) : NULL;
     g_autoptr(List) list = work ? rest_list(call, 0) : NULL;
     if (!list)
         return;
@@ -94,16 +94,6 @@ static void change(Call *call, bool all)
     rest_finish(call, work, list_set(work_store(work), list->list_id, "archivers", value, &error), &error);
 }
 
-static void patch(Call *call)
-{
-    change(call, false);
-}
-
-static void put(Call *call)
-{
-    change(call, true);
-}
-
 /* Names of archivers. */
 static const RestField fields[] = {
     {"*", MAY_LIST, MAY_LIST},
@@ -112,7 +102,7 @@ static const RestField fields[] = {
 
 const RestRoute rest_archivers[] = {
     {"GET", "lists/{list}/archivers", OF_LIST, MAY_LIST, fields, get, NULL},
-    {"PATCH", "lists/{list}/archivers", OF_LIST, MAY_LIST, fields, patch, NULL},
-    {"PUT", "lists/{list}/archivers", OF_LIST, MAY_LIST, fields, put, NULL},
+    {"PATCH", "lists/{list}/archivers", OF_LIST, MAY_LIST, fields, change, NULL},
+    {"PUT", "lists/{list}/archivers", OF_LIST, MAY_LIST, fields, change, NULL},
     {0},
 };

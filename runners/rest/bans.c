@@ -56,16 +56,14 @@ static json_t *ban_json(const Call *call, const BanScope *scope, const char *ema
 typedef struct BanWalk {
     const Call *call;
     const BanScope *scope;
-    Paging paging;
-    int64_t seen;
-    json_t *entries;
+    Page page;
 } BanWalk;
 
 static bool add(const Ban *ban, void *data)
 {
     BanWalk *walk = data;
-    if (walk->seen++ >= walk->paging.start && json_array_size(walk->entries) < walk->paging.count)
-        json_array_append_new(walk->entries, ban_json(walk->call, walk->scope, ban->email));
+    if (page_takes(&walk->page))
+        page_add(&walk->page, ban_json(walk->call, walk->scope, ban->email));
     return true;
 }
 
@@ -74,18 +72,11 @@ static void get_all(Call *call)
     g_auto(BanScope) scope = {0};
     GError *error = NULL;
     BanWalk walk = {.call = call, .scope = &scope};
-    Store *store = form_expect(call, "", "count page") && form_paging(call, &walk.paging) && read_scope(call, &scope)
-                       ? rest_store(call)
-                       : NULL;
-    if (!store)
-        return;
-    walk.entries = json_array();
-    if (ban_each(store, list_id_of(&scope), add, &walk, &error)) {
-        answer_collection(call, walk.entries, walk.seen, walk.paging.start);
-        return;
-    }
-    json_decref(walk.entries);
-    rest_fail(call, error);
+    Store *store = page_begin(call, "", "", &walk.page) && read_scope(call, &scope) ? rest_store(call) : NULL;
+    if (store)
+        ban_each(store, list_id_of(&scope), add, &walk, &error);
+    answer_page(call, NULL, &walk.page, &error);
+    page_clear(&walk.page);
 }
 
 static void post(Call *call)
@@ -95,24 +86,17 @@ static void post(Call *call)
     if (!form_expect(call, "email", "") || !read_scope(call, &scope))
         return;
     const char *email = form_text(call, "email");
-    g_autoptr(Work) work = rest_begin(call);
-    if (!work)
-        return;
     g_autofree char *name = ban_segment(email);
-    if (ban_impose(work, scope.list, email, &error)) {
+    g_autoptr(Work) work = rest_begin(call);
+    if (work && ban_impose(work, scope.list, email, &error)) {
         if (rest_commit(call, work))
             answer_created(call, "%s/%s", scope.base, name);
         return;
     }
-    if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
-        answer_refusal(call, 400, "Address is already banned");
-        g_error_free(error);
-    } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {
-        form_refuse(call, "email", "Expected a valid email address or regular expression, got %s", email);
-        g_error_free(error);
-    } else {
-        rest_fail(call, error);
-    }
+    rest_refuse(call, &error, FAIL_EXISTS, 400, "Address is already banned");
+    rest_refuse(call, &error, FAIL_NEVER, 400,
+                "Invalid Parameter \"email\": Expected a valid email address or regular expression, got %s.", email);
+    rest_fail(call, error);
 }
 
 /* Answers for what is a ban itself, and for an address that is banned by a pattern or on all lists. */
@@ -126,11 +110,9 @@ static void get_one(Call *call)
     if (!store)
         return;
     if (!ban_find(store, list_id_of(&scope), scope.email, &is, &error) ||
-        (!is && strchr(scope.email, '@') && !ban_check(store, list_id_of(&scope), scope.email, NULL, &by, &error))) {
+        (!is && strchr(scope.email, '@') && !ban_check(store, list_id_of(&scope), scope.email, NULL, &by, &error)))
         rest_fail(call, error);
-        return;
-    }
-    if (is || by)
+    else if (is || by)
         answer_json(call, 200, ban_json(call, &scope, scope.email));
     else
         answer_refusal(call, 404, "Email is not banned: %s", scope.email);
@@ -141,19 +123,9 @@ static void delete(Call *call)
     g_auto(BanScope) scope = {0};
     GError *error = NULL;
     g_autoptr(Work) work = form_expect(call, "", "") && read_scope(call, &scope) ? rest_begin(call) : NULL;
-    if (!work)
-        return;
-    if (ban_lift(work, scope.list, scope.email, &error)) {
-        if (rest_commit(call, work))
-            answer_empty(call, 204);
-        return;
-    }
-    if (g_error_matches(error, FAIL, FAIL_MISSING)) {
-        answer_refusal(call, 404, "Email is not banned: %s", scope.email);
-        g_error_free(error);
-    } else {
-        rest_fail(call, error);
-    }
+    bool done = work && ban_lift(work, scope.list, scope.email, &error);
+    rest_refuse(call, &error, FAIL_MISSING, 404, "Email is not banned: %s", scope.email);
+    rest_finish(call, work, done, &error);
 }
 
 static const RestField fields[] = {

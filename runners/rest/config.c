@@ -11,207 +11,83 @@
 #include "runners/rest/resources.h"
 #include "store/digest.h"
 
-/* Shows something of a list that no setting says. */
-typedef json_t *Show(const List *list);
-
-static json_t *address_of(const List *list, const char *suffix)
-{
-    g_autofree char *address = list_address(list, suffix);
-    return json_words(address);
-}
-
-static json_t *show_bounces(const List *list)
-{
-    return address_of(list, "bounces");
-}
-
-static json_t *show_join(const List *list)
-{
-    return address_of(list, "join");
-}
-
-static json_t *show_leave(const List *list)
-{
-    return address_of(list, "leave");
-}
-
-static json_t *show_owner(const List *list)
-{
-    return address_of(list, "owner");
-}
-
-static json_t *show_request(const List *list)
-{
-    return address_of(list, "request");
-}
-
-static json_t *show_posting(const List *list)
-{
-    return json_words(list->posting_address);
-}
-
-static json_t *show_no_reply(const List *list)
-{
-    g_autofree char *address = g_strconcat("noreply@", list->mail_host, NULL);
-    return json_words(address);
-}
-
-static json_t *show_name(const List *list)
-{
-    return json_words(list->list_name);
-}
-
-static json_t *show_host(const List *list)
-{
-    return json_words(list->mail_host);
-}
-
-static json_t *show_created(const List *list)
-{
-    return json_time(list->created_at);
-}
-
-static json_t *show_last_post(const List *list)
-{
-    return list->last_post_at > 0 ? json_time(list->last_post_at) : json_null();
-}
-
-static json_t *show_post_id(const List *list)
-{
-    return json_integer(list->post_id);
-}
-
-/* Stands for what digest_json() shows. */
-static json_t *show_digest(const List *list)
-{
-    return json_null();
-}
-
-static json_t *show_nothing(const List *list)
-{
-    return json_null();
-}
-
-/* Mailman's attributes in its order. Without show, it is a setting of the same name (store/list_setting.c). */
+/* A row of the configuration as clients see it: a setting, or something that can only be read. */
 typedef struct Attribute {
     const char *name;
-    Show *show;
+    enum { SHOW_SETTING, SHOW_TEXT, SHOW_INTEGER, SHOW_TIME, SHOW_ADDRESS, SHOW_NO_REPLY, SHOW_DIGEST, SHOW_NULL } kind;
+    size_t offset;              /* TEXT, INTEGER, TIME: in List */
+    const char *suffix;         /* ADDRESS: "bounces" for ant-bounces@example.com */
+    const ListSetting *setting; /* SETTING */
 } Attribute;
 
-static const Attribute attributes[] = {
-    {"accept_these_nonmembers", NULL},
-    {"acceptable_aliases", NULL},
-    {"admin_immed_notify", NULL},
-    {"admin_notify_mchanges", NULL},
-    {"administrivia", NULL},
-    {"advertised", NULL},
-    {"allow_list_posts", NULL},
-    {"anonymous_list", NULL},
-    {"archive_policy", NULL},
-    {"archive_rendering_mode", NULL},
-    {"autorespond_owner", NULL},
-    {"autorespond_postings", NULL},
-    {"autorespond_requests", NULL},
-    {"autoresponse_grace_period", NULL},
-    {"autoresponse_owner_text", NULL},
-    {"autoresponse_postings_text", NULL},
-    {"autoresponse_request_text", NULL},
-    {"bounce_info_stale_after", NULL},
-    {"bounce_notify_owner_on_bounce_increment", NULL},
-    {"bounce_notify_owner_on_disable", NULL},
-    {"bounce_notify_owner_on_removal", NULL},
-    {"bounce_score_threshold", NULL},
-    {"bounce_you_are_disabled_warnings", NULL},
-    {"bounce_you_are_disabled_warnings_interval", NULL},
-    {"bounces_address", show_bounces},
-    {"collapse_alternatives", NULL},
-    {"convert_html_to_plaintext", NULL},
-    {"created_at", show_created},
-    {"default_member_action", NULL},
-    {"default_nonmember_action", NULL},
-    {"description", NULL},
-    {"digest_last_sent_at", show_digest},
-    {"digest_send_periodic", NULL},
-    {"digest_size_threshold", NULL},
-    {"digest_volume_frequency", NULL},
-    {"digests_enabled", NULL},
-    {"discard_these_nonmembers", NULL},
-    {"display_name", NULL},
-    {"dmarc_mitigate_action", NULL},
-    {"dmarc_mitigate_unconditionally", NULL},
-    {"dmarc_moderation_notice", NULL},
-    {"dmarc_wrapped_message_text", NULL},
-    {"emergency", NULL},
-    {"filter_action", NULL},
-    {"filter_content", NULL},
-    {"filter_extensions", NULL},
-    {"filter_types", NULL},
-    {"first_strip_reply_to", NULL},
-    {"forward_unrecognized_bounces_to", NULL},
-    {"fqdn_listname", show_posting},
-    {"gateway_to_mail", NULL},
-    {"gateway_to_news", NULL},
-    {"hold_these_nonmembers", NULL},
-    {"include_rfc2369_headers", NULL},
-    {"info", NULL},
-    {"join_address", show_join},
-    {"last_post_at", show_last_post},
-    {"leave_address", show_leave},
-    {"linked_newsgroup", NULL},
-    {"list_name", show_name},
-    {"mail_host", show_host},
-    {"max_days_to_hold", NULL},
-    {"max_message_size", NULL},
-    {"max_num_recipients", NULL},
-    {"member_roster_visibility", NULL},
-    {"moderator_password", NULL},
-    {"newsgroup_moderation", NULL},
-    {"next_digest_number", show_digest},
-    {"nntp_prefix_subject_too", NULL},
-    {"no_reply_address", show_no_reply},
-    {"owner_address", show_owner},
-    {"pass_extensions", NULL},
-    {"pass_types", NULL},
-    {"personalize", NULL},
-    {"post_id", show_post_id},
-    {"posting_address", show_posting},
-    {"posting_pipeline", NULL},
-    {"preferred_language", NULL},
-    {"process_bounces", NULL},
-    {"reject_these_nonmembers", NULL},
-    {"reply_goes_to_list", NULL},
-    {"reply_to_address", NULL},
-    {"request_address", show_request},
-    {"require_explicit_destination", NULL},
-    {"respond_to_post_requests", NULL},
-    {"send_goodbye_message", NULL},
-    {"send_welcome_message", NULL},
-    {"subject_prefix", NULL},
-    {"subscription_policy", NULL},
-    {"unsubscription_policy", NULL},
-    {"usenet_watermark", show_nothing},
-    {"volume", show_digest},
-    {NULL, NULL},
+/* The rows that are no settings. */
+static const Attribute read_only[] = {
+    {.name = "bounces_address", .kind = SHOW_ADDRESS, .suffix = "bounces"},
+    {.name = "created_at", .kind = SHOW_TIME, .offset = offsetof(List, created_at)},
+    {.name = "digest_last_sent_at", .kind = SHOW_DIGEST},
+    {.name = "fqdn_listname", .kind = SHOW_TEXT, .offset = offsetof(List, posting_address)},
+    {.name = "join_address", .kind = SHOW_ADDRESS, .suffix = "join"},
+    {.name = "last_post_at", .kind = SHOW_TIME, .offset = offsetof(List, last_post_at)},
+    {.name = "leave_address", .kind = SHOW_ADDRESS, .suffix = "leave"},
+    {.name = "list_name", .kind = SHOW_TEXT, .offset = offsetof(List, list_name)},
+    {.name = "mail_host", .kind = SHOW_TEXT, .offset = offsetof(List, mail_host)},
+    {.name = "next_digest_number", .kind = SHOW_DIGEST},
+    {.name = "no_reply_address", .kind = SHOW_NO_REPLY},
+    {.name = "owner_address", .kind = SHOW_ADDRESS, .suffix = "owner"},
+    {.name = "post_id", .kind = SHOW_INTEGER, .offset = offsetof(List, post_id)},
+    {.name = "posting_address", .kind = SHOW_TEXT, .offset = offsetof(List, posting_address)},
+    {.name = "request_address", .kind = SHOW_ADDRESS, .suffix = "request"},
+    {.name = "usenet_watermark", .kind = SHOW_NULL},
+    {.name = "volume", .kind = SHOW_DIGEST},
 };
 
-static const ListSetting *setting_of(const Attribute *attribute)
+static int by_name(gconstpointer one, gconstpointer other)
 {
-    return attribute->show ? NULL : list_setting_find(attribute->name, NULL);
+    return strcmp(((const Attribute *)one)->name, ((const Attribute *)other)->name);
 }
 
-/* Mailman's, or a setting that only Listrunner has (into *own): it is not among those of the whole, but can be read and
- * changed by its name. NULL: there is neither. */
-static const Attribute *attribute_find(const char *name, Attribute *own)
+/* Return all settings (store/list_setting.c) and the rows above, sorted by name as Mailman has them; the last has no
+ * name. */
+static const Attribute *attributes(void)
 {
-    for (const Attribute *attribute = attributes; attribute->name; attribute++)
-        if (strcmp(attribute->name, name) == 0)
-            return attribute;
-    const ListSetting *setting = list_setting_find(name, NULL);
-    *own = (Attribute){setting ? setting->name : NULL, NULL};
-    return setting ? own : NULL;
+    static GArray *all;
+    if (all)
+        return &g_array_index(all, Attribute, 0);
+    all = g_array_new(TRUE, FALSE, sizeof(Attribute));
+    g_array_append_vals(all, read_only, G_N_ELEMENTS(read_only));
+    for (const ListSetting *setting = list_settings; setting->name; setting++) {
+        const Attribute attribute = {setting->name, SHOW_SETTING, .setting = setting};
+        g_array_append_val(all, attribute);
+    }
+    g_array_sort(all, by_name);
+    return &g_array_index(all, Attribute, 0);
+}
+
+/* A setting that only Listrunner has is not among those of the whole, but can be read and changed by its name. */
+static bool is_in_whole(const Attribute *attribute)
+{
+    return !attribute->setting || !attribute->setting->own;
+}
+
+/* NULL: there is none of that name. */
+static const Attribute *attribute_find(const char *name)
+{
+    const Attribute *attribute = attributes();
+    while (attribute->name && strcmp(attribute->name, name) != 0)
+        attribute++;
+    return attribute->name ? attribute : NULL;
 }
 
 /* ---- showing ---- */
+
+/* The attribute of the path; NULL: 404 was answered. */
+static const Attribute *find_attribute(Call *call)
+{
+    const Attribute *attribute = attribute_find(call->args[1]);
+    if (!attribute)
+        answer_refusal(call, 404, "Unknown attribute: %s", call->args[1]);
+    return attribute;
+}
 
 static json_t *words_json(char *const *words)
 {
@@ -243,7 +119,7 @@ static json_t *setting_json(const List *list, const ListSetting *setting)
     }
 }
 
-/* Where the digests stand is not in the list's own row. NULL: the fault was answered. */
+/* Show the state of the digests, which is not in the row of the list. NULL: the fault was answered. */
 static json_t *digest_json(Call *call, const List *list, const char *name)
 {
     GError *error = NULL;
@@ -257,42 +133,51 @@ static json_t *digest_json(Call *call, const List *list, const char *name)
     return json_integer(strcmp(name, "volume") == 0 ? digest.volume : digest.next_number);
 }
 
-/* NULL: this Listrunner has no such setting, or a fault was answered. */
+/* NULL: a fault was answered. */
 static json_t *attribute_json(Call *call, const List *list, const Attribute *attribute)
 {
-    const ListSetting *setting = setting_of(attribute);
-    if (attribute->show == show_digest)
+    const void *at = (const char *)list + attribute->offset;
+    g_autofree char *address = NULL;
+    switch (attribute->kind) {
+    case SHOW_SETTING:
+        return setting_json(list, attribute->setting);
+    case SHOW_TEXT:
+        return json_words(*(char *const *)at);
+    case SHOW_INTEGER:
+        return json_integer(*(const int64_t *)at);
+    case SHOW_TIME:
+        return *(const int64_t *)at > 0 ? json_time(*(const int64_t *)at) : json_null();
+    case SHOW_ADDRESS:
+        address = list_address(list, attribute->suffix);
+        return json_words(address);
+    case SHOW_NO_REPLY:
+        address = g_strconcat("noreply@", list->mail_host, NULL);
+        return json_words(address);
+    case SHOW_DIGEST:
         return digest_json(call, list, attribute->name);
-    if (attribute->show)
-        return attribute->show(list);
-    return setting ? setting_json(list, setting) : NULL;
+    default:
+        return json_null();
+    }
 }
 
 static void get_all(Call *call)
 {
     g_autoptr(List) list = rest_list(call, 0);
-    json_t *object = json_object();
-    for (const Attribute *at = attributes; list && at->name && !call->answered; at++) {
-        json_t *value = attribute_json(call, list, at);
-        if (value)
-            json_object_set_new(object, at->name, value);
-    }
-    if (list && !call->answered)
-        answer_json(call, 200, object);
-    else
-        json_decref(object);
+    g_autoptr(json_t) object = json_object();
+    for (const Attribute *at = attributes(); list && at->name && !call->answered; at++)
+        if (is_in_whole(at))
+            json_object_set_new(object, at->name, attribute_json(call, list, at));
+    if (!call->answered)
+        answer_json(call, 200, g_steal_pointer(&object));
 }
 
 static void get_one(Call *call)
 {
-    Attribute own;
     g_autoptr(List) list = rest_list(call, 0);
-    const Attribute *attribute = attribute_find(call->args[1], &own);
-    json_t *value = list && attribute ? attribute_json(call, list, attribute) : NULL;
+    const Attribute *attribute = list ? find_attribute(call) : NULL;
+    json_t *value = attribute ? attribute_json(call, list, attribute) : NULL;
     if (value)
         answer_json(call, 200, json_pack("{so}", attribute->name, value));
-    else if (list && !call->answered)
-        answer_refusal(call, 404, "Unknown attribute: %s", call->args[1]);
 }
 
 /* ---- changing ---- */
@@ -356,7 +241,7 @@ static char *value_text(const Call *call, const ListSetting *setting)
     return g_string_free(g_steal_pointer(&all), FALSE);
 }
 
-/* What is wrong, as Mailman says it where clients show that to people. */
+/* Add the error in the words of Mailman, where clients show them to people. */
 static void add_complaint(GString *complaints, const Call *call, const ListSetting *setting, const GError *error)
 {
     const char *text = form_text(call, setting->name), *message = error->message;
@@ -381,12 +266,11 @@ static void add_complaint(GString *complaints, const Call *call, const ListSetti
 static bool names_allowed(Call *call)
 {
     for (guint i = 0; i < call->form.names->len; i++) {
-        Attribute own;
         const char *name = call->form.names->pdata[i];
-        const Attribute *attribute = attribute_find(name, &own);
-        if (attribute && setting_of(attribute))
+        const Attribute *attribute = attribute_find(name);
+        if (attribute && attribute->setting)
             continue;
-        if (attribute && attribute->show)
+        if (attribute)
             answer_refusal(call, 400, "Read-only attribute: %s", name);
         else
             answer_refusal(call, 400, "Unknown attribute: %s", name);
@@ -469,8 +353,8 @@ static void change(Call *call)
 static bool all_sent(Call *call)
 {
     g_autoptr(GString) missing = g_string_new(NULL);
-    for (const Attribute *at = attributes; at->name; at++)
-        if (setting_of(at) && !form_has(call, at->name))
+    for (const Attribute *at = attributes(); at->name; at++)
+        if (at->setting && is_in_whole(at) && !form_has(call, at->name))
             g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", at->name);
     if (missing->len > 0)
         answer_refusal(call, 400, "Missing Parameter: %s", missing->str);
@@ -488,59 +372,36 @@ static void delete_all(Call *call)
     answer_refusal(call, 400, "Cannot delete the list configuration itself");
 }
 
-/* Is there such an attribute, and is it the one that was sent? False: it was answered. */
-static bool one_sent(Call *call, bool wanted)
+/* Change the attribute of the path, and no other. PUT must send it. */
+static void change_one(Call *call)
 {
-    Attribute own;
     const char *name = call->args[1];
-    if (!attribute_find(name, &own)) {
-        answer_refusal(call, 404, "Unknown attribute: %s", name);
-        return false;
-    }
+    if (!find_attribute(call))
+        return;
     for (guint i = 0; i < call->form.names->len; i++)
         if (strcmp(call->form.names->pdata[i], name) != 0) {
             answer_refusal(call, 400, "Unknown attribute: %s", (const char *)call->form.names->pdata[i]);
-            return false;
+            return;
         }
-    if (wanted && !form_has(call, name)) {
+    if (call_puts(call) && !form_has(call, name))
         answer_refusal(call, 400, "Missing Parameter: %s", name);
-        return false;
-    }
-    return true;
-}
-
-static void patch_one(Call *call)
-{
-    if (one_sent(call, false))
-        change(call);
-}
-
-static void put_one(Call *call)
-{
-    if (one_sent(call, true))
+    else
         change(call);
 }
 
 static void delete_one(Call *call)
 {
-    Attribute own;
     GError *error = NULL;
     const char *name = call->args[1];
-    if (!form_expect(call, "", ""))
+    if (!form_expect(call, "", "") || !find_attribute(call))
         return;
-    if (!attribute_find(name, &own)) {
-        answer_refusal(call, 404, "Unknown attribute: %s", name);
-        return;
-    }
     if (strcmp(name, "acceptable_aliases") != 0) {
         answer_refusal(call, 400, "Attribute cannot be DELETEd: %s", name);
         return;
     }
     g_autoptr(List) list = rest_list(call, 0);
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
-    if (!work)
-        return;
-    rest_finish(call, work, list_reset(work_store(work), list->list_id, name, &error), &error);
+    rest_finish(call, work, work && list_reset(work_store(work), list->list_id, name, &error), &error);
 }
 
 /* Settings: which of them a list may change is in their own table, and change() asks for it. */
@@ -555,8 +416,8 @@ const RestRoute rest_config[] = {
     {"PUT", "lists/{list}/config", OF_LIST, MAY_LIST, fields, put_all, NULL},
     {"DELETE", "lists/{list}/config", OF_LIST, MAY_LIST, fields, delete_all, NULL},
     {"GET", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, get_one, NULL},
-    {"PATCH", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, patch_one, NULL},
-    {"PUT", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, put_one, NULL},
+    {"PATCH", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, change_one, NULL},
+    {"PUT", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, change_one, NULL},
     {"DELETE", "lists/{list}/config/{attribute}", OF_LIST, MAY_LIST, fields, delete_one, NULL},
     {0},
 };

@@ -29,11 +29,6 @@ static const Family families[] = {
     {NULL, NULL},
 };
 
-static int by_text(const void *one, const void *other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
-}
-
 static GPtrArray *section_names(void)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -51,10 +46,7 @@ static GPtrArray *section_names(void)
 static void get_configuration(Call *call)
 {
     g_autoptr(GPtrArray) names = section_names();
-    json_t *array = json_array();
-    for (guint i = 0; i < names->len; i++)
-        json_array_append_new(array, json_string(names->pdata[i]));
-    answer_json(call, 200, json_pack("{so so}", "sections", array, "self_link",
+    answer_json(call, 200, json_pack("{so so}", "sections", json_texts(names), "self_link",
                                      json_link(call, "system/configuration")));
 }
 
@@ -157,7 +149,7 @@ static bool has(const Config *config, const char *family, const char *name)
     return config_has_section(config, section);
 }
 
-/* Where a runner listens: the first of its places that is no UNIX socket. */
+/* Set the place at which a runner listens: the first of its places that is no UNIX socket. */
 static void set_place(const Config *config, const char *runner, const char *host, const char *port, json_t *object)
 {
     g_autofree char *section = g_strconcat("runner.", runner, NULL);

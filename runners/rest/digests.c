@@ -10,11 +10,10 @@ static void get(Call *call)
     g_auto(Digest) digest = {0};
     GError *error = NULL;
     g_autoptr(List) list = rest_list(call, 0);
-    if (list && digest_read(call->rest->store, list->list_id, &digest, &error))
-        answer_json(call, 200, json_pack("{sI sI}", "next_digest_number", (json_int_t)digest.next_number, "volume",
-                                         (json_int_t)digest.volume));
-    else if (list)
-        rest_fail(call, error);
+    bool read = list && digest_read(call->rest->store, list->list_id, &digest, &error);
+    answer_found(call, read ? json_pack("{sI sI}", "next_digest_number", (json_int_t)digest.next_number, "volume",
+                                        (json_int_t)digest.volume)
+                            : NULL, &error);
 }
 
 /* periodic: only when the list sends digests by the clock. */
@@ -40,14 +39,10 @@ static void post(Call *call)
     bool asked = call->form.names->len > 0;
     g_autoptr(List) list = form_expect(call, "", "send bump periodic") ? rest_list(call, 0) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
-    if (!work)
-        return;
-    if (!act(call, work, list, &error)) {
-        if (error)
-            rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
+    if (!work || !act(call, work, list, &error))
+        rest_fail(call, error);
+    else if (rest_commit(call, work))
         answer_empty(call, asked ? 202 : 200);
-    }
 }
 
 static const RestField fields[] = {

@@ -226,7 +226,7 @@ static bool types_known(Call *call, char *const *types)
     return true;
 }
 
-/* Where to begin: behind the event that the client names, else with the next one that happens. A number that was not
+/* Find the begin: behind the event that the client names, else with the next one that happens. A number that was not
  * given yet is of a database that was restored since: also with the next one. False: it was answered. */
 static bool read_begin(Call *call, Store *store, int64_t *number)
 {

@@ -273,6 +273,16 @@ bool form_expect(Call *call, const char *required, const char *optional)
     return known && missing->len == 0;
 }
 
+bool call_puts(const Call *call)
+{
+    return strcmp(http_verb(call->http), "PUT") == 0;
+}
+
+bool form_expect_change(Call *call, const char *names)
+{
+    return form_expect(call, call_puts(call) ? names : "", call_puts(call) ? "" : names);
+}
+
 bool form_truth(const char *text, bool *value)
 {
     static const char *const yes[] = {"true", "yes", "on", "enable", "enabled", "1", NULL};
@@ -346,7 +356,6 @@ bool form_paging(Call *call, Paging *paging)
     }
     if (!read_place(call, "count", 0, &count) || !read_place(call, "page", 1, &page))
         return false;
-    paging->paged = true;
     paging->count = (unsigned)MIN(count, (int64_t)COUNT_MAX);
     if (__builtin_mul_overflow(count, page - 1, &paging->start))
         paging->start = G_MAXINT64;

@@ -42,66 +42,49 @@ static bool fits(const Call *call, const HeaderMatch *match)
            (!tag || !*tag || g_strcmp0(tag, match->tag) == 0);
 }
 
-/* Those rows of the list that the parameters ask for; NULL: it was answered. */
-static json_t *gather(Call *call, const List *list, Paging *paging, int64_t *total)
+/* Walk the rows of the list that the parameters ask for. */
+static void walk(Call *call, const List *list, Page *page, GError **error)
 {
-    GError *error = NULL;
-    g_autoptr(GPtrArray) all = header_match_all(call->rest->store, list->list_id, &error);
-    if (!all) {
-        rest_fail(call, error);
-        return NULL;
-    }
-    json_t *entries = json_array();
-    *total = 0;
-    for (guint i = 0; i < all->len; i++)
-        if (fits(call, all->pdata[i]) && (*total)++ >= paging->start && json_array_size(entries) < paging->count)
-            json_array_append_new(entries, match_json(call, list, all->pdata[i]));
-    return entries;
+    g_autoptr(GPtrArray) all = header_match_all(call->rest->store, list->list_id, error);
+    for (guint i = 0; all && i < all->len; i++)
+        if (fits(call, all->pdata[i]) && page_takes(page))
+            page_add(page, match_json(call, list, all->pdata[i]));
 }
 
 static void get_all(Call *call)
 {
-    Paging paging;
-    int64_t total;
-    bool fine = form_expect(call, "", "count page") && form_paging(call, &paging);
-    g_autoptr(List) list = fine ? rest_list(call, 0) : NULL;
-    json_t *entries = list ? gather(call, list, &paging, &total) : NULL;
-    if (entries)
-        answer_collection(call, entries, total, paging.start);
+    g_auto(Page) page = {0};
+    GError *error = NULL;
+    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call, 0) : NULL;
+    if (list)
+        walk(call, list, &page, &error);
+    answer_page(call, NULL, &page, &error);
 }
 
 static void find(Call *call)
 {
-    Paging paging;
-    int64_t total;
-    if (!form_expect(call, "", "header action tag count page") || !action_allowed(call) || !form_paging(call, &paging))
-        return;
-    g_autoptr(List) list = rest_list(call, 0);
-    json_t *entries = list ? gather(call, list, &paging, &total) : NULL;
-    if (entries && total > 0) {
-        answer_collection(call, entries, total, paging.start);
-    } else if (entries) {
-        json_decref(entries);
+    g_auto(Page) page = {0};
+    GError *error = NULL;
+    bool fine = page_begin(call, "", "header action tag", &page) && action_allowed(call);
+    g_autoptr(List) list = fine ? rest_list(call, 0) : NULL;
+    if (list)
+        walk(call, list, &page, &error);
+    if (list && !error && page.total == 0)
         answer_refusal(call, 404, "Could not find any HeaderMatch for provided search options");
-    }
+    answer_page(call, NULL, &page, &error);
 }
 
 /* The answer to a change that was refused. */
 static void refuse(Call *call, const HeaderMatch *match, GError *error)
 {
-    if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
-        answer_refusal(call, 400, "This header match already exists");
-        g_error_free(error);
-    } else if (g_error_matches(error, FAIL, FAIL_NEVER) && pattern_valid(match->pattern, NULL)) {
-        form_refuse(call, "header", "%s", error->message);
-        g_error_free(error);
-    } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {
-        answer_refusal(call, 400, "Invalid Parameter \"pattern\": Expected a valid regexp, got %s. (%s)",
-                       form_text(call, "pattern") ? form_text(call, "pattern") : "none", error->message);
-        g_error_free(error);
-    } else {
-        rest_fail(call, error);
-    }
+    rest_refuse(call, &error, FAIL_EXISTS, 400, "This header match already exists");
+    if (error && pattern_valid(match->pattern, NULL))
+        rest_refuse(call, &error, FAIL_NEVER, 400, "Invalid Parameter \"header\": %s.", error->message);
+    else if (error)
+        rest_refuse(call, &error, FAIL_NEVER, 400,
+                    "Invalid Parameter \"pattern\": Expected a valid regexp, got %s. (%s)",
+                    form_text(call, "pattern") ? form_text(call, "pattern") : "none", error->message);
+    rest_fail(call, error);
 }
 
 static void post(Call *call)
@@ -130,9 +113,7 @@ static void delete_all(Call *call)
     GError *error = NULL;
     g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call, 0) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
-    if (!work)
-        return;
-    rest_finish(call, work, header_rows_clear(work, list->list_id, NULL, NULL, &error), &error);
+    rest_finish(call, work, work && header_rows_clear(work, list->list_id, NULL, NULL, &error), &error);
 }
 
 /* ---- one ---- */
@@ -142,18 +123,13 @@ static HeaderMatch *find_one(Call *call, const List *list)
 {
     int64_t position;
     GError *error = NULL;
-    HeaderMatch *match = g_ascii_string_to_signed(call->args[1], 10, 0, G_MAXINT, &position, NULL)
-                             ? header_match_find(call->rest->store, list->list_id, position, &error)
-                             : NULL;
-    if (match)
-        return match;
-    if (error && !g_error_matches(error, FAIL, FAIL_MISSING)) {
+    if (!g_ascii_string_to_signed(call->args[1], 10, 0, G_MAXINT, &position, NULL))
+        position = -1; /* where none is */
+    HeaderMatch *match = header_match_find(call->rest->store, list->list_id, position, &error);
+    rest_refuse(call, &error, FAIL_MISSING, 404, "No header match at this position: %s", call->args[1]);
+    if (!match)
         rest_fail(call, error);
-        return NULL;
-    }
-    g_clear_error(&error);
-    answer_refusal(call, 404, "No header match at this position: %s", call->args[1]);
-    return NULL;
+    return match;
 }
 
 static void get_one(Call *call)
@@ -192,7 +168,9 @@ static void change(Call *call)
 {
     GError *error = NULL;
     int64_t position = -1;
-    g_autoptr(List) list = rest_list(call, 0);
+    bool fine = call_puts(call) ? form_expect(call, "header pattern", "action tag position")
+                                : form_expect(call, "", "header pattern action tag position");
+    g_autoptr(List) list = fine && action_allowed(call) ? rest_list(call, 0) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     g_autoptr(HeaderMatch) match = work ? find_one(call, list) : NULL;
     if (!match || !position_allowed(call, list, &position))
@@ -209,27 +187,13 @@ static void change(Call *call)
         refuse(call, match, error);
 }
 
-static void patch(Call *call)
-{
-    if (form_expect(call, "", "header pattern action tag position") && action_allowed(call))
-        change(call);
-}
-
-static void put(Call *call)
-{
-    if (form_expect(call, "header pattern", "action tag position") && action_allowed(call))
-        change(call);
-}
-
 static void delete_one(Call *call)
 {
     GError *error = NULL;
     g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call, 0) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     g_autoptr(HeaderMatch) match = work ? find_one(call, list) : NULL;
-    if (!match)
-        return;
-    rest_finish(call, work, header_rows_remove(work, list->list_id, match->position, &error), &error);
+    rest_finish(call, work, match && header_rows_remove(work, list->list_id, match->position, &error), &error);
 }
 
 static const RestField fields[] = {
@@ -249,8 +213,8 @@ const RestRoute rest_header_matches[] = {
     {"GET", "lists/{list}/header-matches/find", OF_LIST, MAY_LIST, fields, find, NULL},
     {"POST", "lists/{list}/header-matches/find", OF_LIST, MAY_LIST, fields, find, NULL},
     {"GET", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, get_one, NULL},
-    {"PATCH", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, patch, NULL},
-    {"PUT", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, put, NULL},
+    {"PATCH", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, change, NULL},
+    {"PUT", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, change, NULL},
     {"DELETE", "lists/{list}/header-matches/{position}", OF_LIST, MAY_LIST, fields, delete_one, NULL},
     {0},
 };

@@ -18,14 +18,15 @@ static json_t *mail_json(GBytes *message)
 {
     gsize length;
     g_autoptr(GBytes) encoded = message ? downgrade_to_7bit(message) : NULL;
-    const char *octets = encoded ? g_bytes_get_data(encoded, &length) : NULL;
-    if (!octets)
+    const char *bytes = encoded ? g_bytes_get_data(encoded, &length) : NULL;
+    if (!bytes)
         return json_string("");
-    g_autofree char *valid = g_utf8_make_valid(octets, (gssize)length);
+    g_autofree char *valid = g_utf8_make_valid(bytes, (gssize)length);
     return json_string(valid);
 }
 
-/* What Mailman says of posts that this rule holds, for clients may look for it; NULL: it has no such rule. */
+/* Return the reason that Mailman gives for posts that this rule holds, because clients may look for it; NULL: it has
+ * no such rule. */
 static const char *reason_of_rule(const char *rule)
 {
     static const struct {
@@ -75,7 +76,7 @@ static json_t *original_subject_json(const Held *held)
     return subject_json(subject);
 }
 
-/* What the runner in noted when it held the post. */
+/* Return the rules that the runner in noted when it held the post. */
 static json_t *rules_json(const json_t *meta, const char *key)
 {
     json_t *rules = json_object_get(meta, key);
@@ -107,7 +108,7 @@ static json_t *held_json(const Call *call, Store *store, const List *list, const
                      json_email(sender), "subject", subject_json(subject));
 }
 
-/* Where the answer is in the held posts of a list. */
+/* The place in the held posts of a list that the answer has reached. */
 typedef struct HeldWalk {
     List *list;
     int64_t after, skip;
@@ -162,14 +163,12 @@ static void get_count(Call *call)
     GError *error = NULL;
     int64_t total;
     g_autoptr(List) list = rest_list(call, 0);
-    if (list && held_total(call->rest->store, list->list_id, &total, &error))
-        answer_json(call, 200, json_pack("{sI}", "count", (json_int_t)total));
-    else if (list)
-        rest_fail(call, error);
+    bool read = list && held_total(call->rest->store, list->list_id, &total, &error);
+    answer_found(call, read ? json_pack("{sI}", "count", (json_int_t)total) : NULL, &error);
 }
 
 /* The post of the path; NULL: 404 was answered. */
-static Held *find(Call *call, Store *store)
+static Held *find(Call *call)
 {
     int64_t number;
     GError *error = NULL;
@@ -177,28 +176,22 @@ static Held *find(Call *call, Store *store)
     if (!list)
         return NULL;
     Held *held = g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL)
-                     ? held_find_in_list(store, list->list_id, number, &error)
+                     ? held_find_in_list(call->rest->store, list->list_id, number, &error)
                      : NULL;
     if (held)
         return held;
-    if (error)
-        rest_fail(call, error);
-    else
+    if (!error)
         answer_refusal(call, 404, "No post %s is held on this list", call->args[1]);
+    rest_fail(call, error);
     return NULL;
 }
 
 static void get_one(Call *call)
 {
     GError *error = NULL;
-    Store *store = rest_store(call);
-    g_autoptr(Held) held = store ? find(call, store) : NULL;
+    g_autoptr(Held) held = find(call);
     g_autoptr(List) list = held ? rest_list(call, 0) : NULL;
-    json_t *object = list ? held_json(call, store, list, held, &error) : NULL;
-    if (object)
-        answer_json(call, 200, object);
-    else if (list)
-        rest_fail(call, error);
+    answer_found(call, list ? held_json(call, call->rest->store, list, held, &error) : NULL, &error);
 }
 
 static void post(Call *call)
@@ -212,13 +205,10 @@ static void post(Call *call)
     if (!form_expect(call, "action", "comment") || !form_choice(call, "action", FORM_ACTIONS, &action))
         return;
     g_autoptr(Work) work = rest_begin(call);
-    if (!work)
-        return;
-    g_autoptr(Held) held = find(call, work_store(work));
-    const char *comment = form_text(call, "comment");
-    if (held)
-        rest_finish(call, work, held_post_decide(work, held->number, verdicts[action],
-                                                 comment && *comment ? comment : NULL, &told, &error), &error);
+    g_autoptr(Held) held = work ? find(call) : NULL;
+    const char *comment = form_is_empty(call, "comment") ? NULL : form_text(call, "comment");
+    rest_finish(call, work, held && held_post_decide(work, held->number, verdicts[action], comment, &told, &error),
+                &error);
 }
 
 static const RestField fields[] = {

@@ -26,21 +26,7 @@ json_t *list_json(const Call *call, Store *store, const List *list, GError **err
                      json_link(call, "lists/%s", id));
 }
 
-static void answer_array(Call *call, Store *store, const GPtrArray *lists, int64_t total, int64_t start)
-{
-    GError *error = NULL;
-    json_t *entries = json_array();
-    for (guint i = 0; i < lists->len && !error; i++)
-        json_array_append_new(entries, list_json(call, store, lists->pdata[i], &error));
-    if (!error) {
-        answer_collection(call, entries, total, start);
-        return;
-    }
-    json_decref(entries);
-    rest_fail(call, error);
-}
-
-/* Where the answer is in the lists that fit. */
+/* The place in the lists that fit that the answer has reached. */
 typedef struct ListWalk {
     ListCriteria criteria; /* its domain is the walk's own */
     int64_t skip;
@@ -106,30 +92,10 @@ static void get_one(Call *call)
 {
     GError *error = NULL;
     g_autoptr(List) list = rest_list(call, 0);
-    json_t *object = list ? list_json(call, call->rest->store, list, &error) : NULL;
-    if (object)
-        answer_json(call, 200, object);
-    else if (list)
-        rest_fail(call, error);
+    answer_found(call, list ? list_json(call, call->rest->store, list, &error) : NULL, &error);
 }
 
 /* ---- making and removing ---- */
-
-static void refuse_new(Call *call, const char *address, GError *error)
-{
-    const char *at = strrchr(address, '@');
-    if (g_error_matches(error, FAIL, FAIL_EXISTS))
-        answer_refusal(call, 400, "Mailing list exists");
-    else if (g_error_matches(error, FAIL, FAIL_MISSING))
-        answer_refusal(call, 400, "Domain does not exist: %s", at ? at + 1 : address);
-    else if (g_error_matches(error, FAIL, FAIL_NEVER))
-        answer_refusal(call, 400, "Invalid list posting address: %s (%s)", address, error->message);
-    else {
-        rest_fail(call, error);
-        return;
-    }
-    g_error_free(error);
-}
 
 static void post(Call *call)
 {
@@ -137,17 +103,21 @@ static void post(Call *call)
     if (!form_expect(call, "fqdn_listname", "style_name"))
         return;
     NewList new = {.address = form_text(call, "fqdn_listname"), .style = form_text(call, "style_name")};
+    const char *at = strrchr(new.address, '@');
     g_autoptr(Work) work = rest_begin(call);
     g_autoptr(List) list = work ? list_make(work, &new, &error) : NULL;
-    if (!work)
-        return;
-    if (!list) {
-        refuse_new(call, new.address, error);
+    if (list) {
+        g_autofree char *id = segment(list->list_id);
+        if (rest_commit(call, work))
+            answer_created(call, "lists/%s", id);
         return;
     }
-    g_autofree char *id = segment(list->list_id);
-    if (rest_commit(call, work))
-        answer_created(call, "lists/%s", id);
+    rest_refuse(call, &error, FAIL_EXISTS, 400, "Mailing list exists");
+    rest_refuse(call, &error, FAIL_MISSING, 400, "Domain does not exist: %s", at ? at + 1 : new.address);
+    if (error)
+        rest_refuse(call, &error, FAIL_NEVER, 400, "Invalid list posting address: %s (%s)", new.address,
+                    error->message);
+    rest_fail(call, error);
 }
 
 static void delete(Call *call)
@@ -155,9 +125,7 @@ static void delete(Call *call)
     GError *error = NULL;
     g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call, 0) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
-    if (!work)
-        return;
-    rest_finish(call, work, list_drop(work, list->list_id, &error), &error);
+    rest_finish(call, work, work && list_drop(work, list->list_id, &error), &error);
 }
 
 /* ---- styles ---- */
@@ -185,27 +153,12 @@ static void get_styles(Call *call)
 
 /* ---- finding ---- */
 
-/* The lists of one page. */
-static GPtrArray *lists_of(Store *store, char *const *list_ids, const Paging *paging, GError **error)
-{
-    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
-    for (int64_t at = 0; list_ids[at] && lists->len < paging->count; at++) {
-        List *list = at < paging->start ? NULL : list_by_id(store, list_ids[at], error);
-        if (list)
-            g_ptr_array_add(lists, list);
-        else if (at >= paging->start)
-            return NULL;
-    }
-    return g_steal_pointer(&lists);
-}
-
 static void find(Call *call)
 {
-    Paging paging;
+    g_auto(Page) page = {0};
     GError *error = NULL;
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    Store *store = form_expect(call, "subscriber", "role count page") && form_paging(call, &paging) ? rest_store(call)
-                                                                                                    : NULL;
+    Store *store = page_begin(call, "subscriber", "role", &page) ? rest_store(call) : NULL;
     char id[STORE_ID_SIZE];
     if (!store || !criteria_role(call, &criteria))
         return;
@@ -215,15 +168,14 @@ static void find(Call *call)
     }
     criteria_subscriber(call, &criteria, id);
     g_auto(GStrv) list_ids = member_lists(store, &criteria, &error);
-    if (list_ids && !*list_ids) {
-        answer_refusal(call, 404, "There is no such list");
-        return;
+    for (char **list_id = list_ids; list_id && *list_id && !error; list_id++) {
+        g_autoptr(List) list = page_takes(&page) ? list_by_id(store, *list_id, &error) : NULL;
+        if (list)
+            page_add(&page, list_json(call, store, list, &error));
     }
-    g_autoptr(GPtrArray) lists = list_ids ? lists_of(store, list_ids, &paging, &error) : NULL;
-    if (lists)
-        answer_array(call, store, lists, g_strv_length(list_ids), paging.start);
-    else
-        rest_fail(call, error);
+    if (list_ids && !*list_ids)
+        answer_refusal(call, 404, "There is no such list");
+    answer_page(call, NULL, &page, &error);
 }
 
 const RestField rest_list_fields[] = {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* /members: who is subscribed to what, in which role. */
+/* /members: who is subscribed to what, in which role. The same of one list: /lists/{list}/roster/{role}, and
+ * /lists/{list}/{role}/{address}. */
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/leave.h"
 #include "lists/roster.h"
+#include "lists/workflow.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/subscriptions.h"
 
@@ -25,20 +28,15 @@ static void add_bounces(const Member *member, json_t *object)
         json_object_set_new(object, "last_bounce_received", json_time(member->bounced_at));
 }
 
-/* What the caller may know the member is called; "": nothing. */
-static const char *name_of(const Call *call, const Member *member)
+json_t *rest_member_json(const Call *call, const Member *member)
 {
-    return authority_covers(MAY_NAME, call->by) ? member->display_name : member->given_name;
-}
-
-json_t *member_json(const Call *call, const Member *member)
-{
+    const char *name = authority_covers(MAY_NAME, call->by) ? member->display_name : member->given_name;
     g_autofree char *email = g_utf8_strdown(member->address, -1);
     g_autofree char *id = id_text(call, member->id), *address = segment(email);
     json_t *object = json_pack(
         "{so ss so so so ss ss so ss}", "address", json_link(call, "addresses/%s", address), "delivery_mode",
         delivery_mode_text((DeliveryMode)member->effective.delivery_mode), "display_name",
-        json_words(name_of(call, member)), "email", json_words(email), "list_id",
+        json_words(name), "email", json_words(email), "list_id",
         json_words(member->list_id), "member_id", id, "role",
         role_text(member->role), "self_link", json_link(call, "members/%s", id), "subscription_mode",
         member->as_user ? "as_user" : "as_address");
@@ -107,7 +105,7 @@ static json_t *fields_of(char *const *fields, json_t *member)
     return object;
 }
 
-/* Where the answer is in the members that fit. */
+/* The place in the members that fit that the answer has reached. */
 typedef struct MemberWalk {
     MemberCriteria criteria; /* its strings are the walk's own */
     char **fields;
@@ -150,7 +148,7 @@ static bool walk_read(const Call *call, Store *store, void *data, unsigned most,
     g_free(walk->after);
     walk->after = next;
     for (guint i = 0; i < members->len; i++)
-        json_array_append_new(entries, fields_of(walk->fields, member_json(call, members->pdata[i])));
+        json_array_append_new(entries, fields_of(walk->fields, rest_member_json(call, members->pdata[i])));
     return true;
 }
 
@@ -191,7 +189,7 @@ static bool criteria_action(Call *call, MemberCriteria *criteria)
     return true;
 }
 
-/* Who looks for nobody in particular finds nobody. */
+/* Does the search name anything? Otherwise it finds nobody. */
 static bool looks_for_something(const Call *call)
 {
     static const char *const names[] = {"list_id", "subscriber", "role", "moderation_action", "delivery_mode",
@@ -221,29 +219,101 @@ static void find(Call *call)
         answer_collection(call, json_array(), 0, 0);
 }
 
+/* ---- the members of a list, by their role ---- */
+
+/* The role of the second argument; false: 404 was answered. */
+static bool role_of(Call *call, Role *role)
+{
+    if (role_parse(call->args[1], role))
+        return true;
+    answer_refusal(call, 404, "There is no role %s", call->args[1]);
+    return false;
+}
+
+static void get_roster(Call *call)
+{
+    Role role;
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    g_autoptr(List) list = role_of(call, &role) ? rest_list(call, 0) : NULL;
+    if (!list || !form_expect(call, "", "count page fields"))
+        return;
+    criteria.list_id = list->list_id;
+    criteria.roles = 1u << role;
+    criteria.by_address = true;
+    answer_members(call, &criteria);
+}
+
+/* Without being asked, for this door is the operator's. *gone: was there, and is no more. */
+static bool remove_one(Work *work, const List *list, const char *address, bool *gone, GError **error)
+{
+    g_auto(Subscription) made = {0};
+    if (!leave_ask(work, list, address, FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED, &made, error))
+        return false;
+    *gone = made.result == SUBSCRIPTION_DONE;
+    return true;
+}
+
+/* Only members go in bulk: for other roles it is answered that nobody went. */
+static void delete_roster(Call *call)
+{
+    Role role;
+    GError *error = NULL;
+    g_autoptr(List) list = role_of(call, &role) ? rest_list(call, 0) : NULL;
+    if (!list || !form_expect(call, "emails", ""))
+        return;
+    g_auto(GStrv) emails = form_words(call, "emails");
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    g_autoptr(json_t) result = json_object();
+    for (char **email = emails; *email; email++) {
+        bool gone = false, before = json_is_true(json_object_get(result, *email)); /* one may be named twice */
+        if (role == ROLE_MEMBER && !remove_one(work, list, *email, &gone, &error)) {
+            rest_fail(call, error);
+            return;
+        }
+        json_object_set_new(result, *email, json_boolean(gone || before));
+    }
+    if (rest_commit(call, work))
+        answer_json(call, 200, json_incref(result));
+}
+
 /* ---- one ---- */
 
-/* The member of the first argument; NULL: 404 was answered. */
-static Member *find_member(Call *call, Store *store)
+Member *find_member(Call *call)
 {
     GError *error = NULL;
     char id[STORE_ID_SIZE];
+    Store *store = rest_store(call);
+    if (!store)
+        return NULL;
     Member *member = id_parse(call, call->args[0], id) ? member_by_id(store, id, &error) : NULL;
-    if (member)
-        return member;
-    if (error)
-        rest_fail(call, error);
-    else
+    if (!member && !error)
         answer_refusal(call, 404, "There is no member %s", call->args[0]);
-    return NULL;
+    if (!member)
+        rest_fail(call, error);
+    return member;
+}
+
+/* The member whom the path names, by id, or by list, role and address; NULL: 404 or 503 was answered. */
+static Member *find_one(Call *call)
+{
+    Role role;
+    GError *error = NULL;
+    if (call->route->of == OF_MEMBER)
+        return find_member(call);
+    g_autoptr(List) list = role_of(call, &role) ? rest_list(call, 0) : NULL;
+    Member *member = list ? member_find(call->rest->store, list->list_id, role, call->args[2], &error) : NULL;
+    if (!member)
+        rest_fail(call, error);
+    return member;
 }
 
 static void get_one(Call *call)
 {
-    Store *store = rest_store(call);
-    g_autoptr(Member) member = store ? find_member(call, store) : NULL;
+    g_autoptr(Member) member = find_one(call);
     if (member)
-        answer_json(call, 200, member_json(call, member));
+        answer_json(call, 200, rest_member_json(call, member));
 }
 
 static bool set_mode(Store *store, const Member *member, DeliveryMode mode, GError **error)
@@ -253,7 +323,7 @@ static bool set_mode(Store *store, const Member *member, DeliveryMode mode, GErr
     return member_set_preferences(store, member->list_id, member->role, member->address, &own, error);
 }
 
-/* What PATCH can change; the values were checked. */
+/* The changes that PATCH can make; their values were checked. */
 typedef struct Change {
     const char *address;
     int mode;        /* -1: stays */
@@ -291,7 +361,7 @@ static bool address_fits(Call *call, Store *store, const Member *member, const C
     return false;
 }
 
-void change_member(Call *call, const Member *known)
+static void change_member(Call *call, const Member *known)
 {
     Change change = {.address = form_text(call, "address"), .mode = -1,
                      .has_action = form_has(call, "moderation_action"), .action = ACTION_UNSET};
@@ -315,16 +385,14 @@ void change_member(Call *call, const Member *known)
 
 static void patch(Call *call)
 {
-    Store *store = rest_store(call);
-    g_autoptr(Member) member = store ? find_member(call, store) : NULL;
+    g_autoptr(Member) member = find_one(call);
     if (member)
         change_member(call, member);
 }
 
 static void delete(Call *call)
 {
-    Store *store = rest_store(call);
-    g_autoptr(Member) member = store ? find_member(call, store) : NULL;
+    g_autoptr(Member) member = find_one(call);
     if (member)
         unsubscribe(call, member);
 }
@@ -359,6 +427,13 @@ const RestField rest_member_fields[] = {
     {0},
 };
 
+/* The answer has an address as the name of each field. */
+static const RestField bulk_fields[] = {
+    {"emails", MAY_NOBODY, MAY_LIST},
+    {"*", MAY_LIST, MAY_NOBODY},
+    {0},
+};
+
 const RestRoute rest_members[] = {
     {"GET", "members", OF_SITE, MAY_SITE, rest_member_fields, get_all, NULL},
     {"POST", "members", OF_NAMED_LIST, MAY_LIST, rest_member_fields, subscribe, NULL},
@@ -367,5 +442,10 @@ const RestRoute rest_members[] = {
     {"GET", "members/{member}", OF_MEMBER, MAY_LIST, rest_member_fields, get_one, NULL},
     {"PATCH", "members/{member}", OF_MEMBER, MAY_LIST, rest_member_fields, patch, NULL},
     {"DELETE", "members/{member}", OF_MEMBER, MAY_LIST, rest_member_fields, delete, NULL},
+    {"GET", "lists/{list}/roster/{role}", OF_LIST, MAY_LIST, rest_member_fields, get_roster, NULL},
+    {"DELETE", "lists/{list}/roster/{role}", OF_LIST, MAY_LIST, bulk_fields, delete_roster, NULL},
+    {"GET", "lists/{list}/{role}/{address}", OF_LIST, MAY_LIST, rest_member_fields, get_one, NULL},
+    {"PATCH", "lists/{list}/{role}/{address}", OF_LIST, MAY_LIST, rest_member_fields, patch, NULL},
+    {"DELETE", "lists/{list}/{role}/{address}", OF_LIST, MAY_LIST, rest_member_fields, delete, NULL},
     {0},
 };

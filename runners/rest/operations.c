@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/control.h"
-#include "base/control_ask.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/figures.h"
@@ -84,6 +83,12 @@ static void get_status(Call *call)
     answer_json(call, 200, status);
 }
 
+/* A collection (taken) without pages. */
+static void answer_whole(Call *call, json_t *entries)
+{
+    answer_collection(call, entries, (int64_t)json_array_size(entries), 0);
+}
+
 /* ---- queues ---- */
 
 typedef struct Depth {
@@ -107,7 +112,7 @@ static void get_queues(Call *call)
     if (!form_expect(call, "", ""))
         return;
     g_auto(GStrv) names = spool_queue_names(spool, &error);
-    json_t *entries = json_array();
+    g_autoptr(json_t) entries = json_array();
     int64_t now = clock_now();
     for (char **name = names; name && *name && !error; name++) {
         Depth depth = {0};
@@ -119,60 +124,58 @@ static void get_queues(Call *call)
                                                      depth.entries ? (double)MAX(now - depth.oldest, 0) / CLOCK_SECOND
                                                                    : 0.0));
     }
-    int64_t total = (int64_t)json_array_size(entries);
-    if (!error) {
-        answer_collection(call, entries, total, 0);
-        return;
-    }
-    json_decref(entries);
-    rest_fail(call, error);
+    if (error)
+        rest_fail(call, error);
+    else
+        answer_whole(call, g_steal_pointer(&entries));
 }
 
 /* ---- destinations ---- */
 
-/* What all instances of out say to the request, which is taken; NULL: it was answered. */
-static json_t *ask_out(Call *call, json_t *request)
+/* Send the request (taken) to all instances of out, and return their destinations; NULL: error is set. */
+static json_t *ask_out(const Call *call, json_t *request, GError **error)
 {
-    GError *error = NULL;
     size_t index;
-    json_t *group, *destination, *all = json_array();
+    json_t *group, *destination;
     json_int_t instances = 0;
-    g_autoptr(json_t) own = request, status = ask_master(call, "status", &error);
+    g_autoptr(json_t) own = request, status = ask_master(call, "status", error), all = json_array();
+    if (!status)
+        return NULL;
     json_array_foreach(json_object_get(status, "runners"), index, group)
         if (g_strcmp0(json_string_value(json_object_get(group, "runner")), "out") == 0)
             instances = json_integer_value(json_object_get(group, "instances"));
-    for (json_int_t at = 0; !error && at < instances; at++) {
+    for (json_int_t at = 0; at < instances; at++) {
         g_autofree char *socket = g_strdup_printf("out-%d.sock", (int)at);
-        g_autoptr(json_t) reply = ask(call, socket, json_incref(own), &error);
+        g_autoptr(json_t) reply = ask(call, socket, json_incref(own), error);
+        if (!reply)
+            return NULL;
         json_array_foreach(json_object_get(reply, "destinations"), index, destination) {
             json_object_set_new(destination, "instance", json_integer(at));
             json_array_append(all, destination);
         }
     }
-    if (!error)
-        return all;
-    json_decref(all);
-    rest_fail(call, error);
-    return NULL;
+    return g_steal_pointer(&all);
 }
 
 static void get_destinations(Call *call)
 {
-    Paging paging;
-    if (!form_expect(call, "", "count page") || !form_paging(call, &paging))
+    g_auto(Page) page = {0};
+    GError *error = NULL;
+    size_t index;
+    json_t *destination;
+    if (!page_begin(call, "", "", &page))
         return;
-    g_autoptr(json_t) all = ask_out(call, json_pack("{ss}", "verb", "destinations"));
-    if (!all)
-        return;
-    json_t *page = json_array();
-    for (int64_t at = paging.start; at < (int64_t)json_array_size(all) && at - paging.start < paging.count; at++)
-        json_array_append(page, json_array_get(all, (size_t)at));
-    answer_collection(call, page, (int64_t)json_array_size(all), paging.start);
+    g_autoptr(json_t) all = ask_out(call, json_pack("{ss}", "verb", "destinations"), &error);
+    json_array_foreach(all, index, destination)
+        if (page_takes(&page))
+            page_add(&page, json_incref(destination));
+    answer_page(call, NULL, &page, &error);
 }
 
 static void post_destination(Call *call)
 {
     int action = 0;
+    GError *error = NULL;
     const char *rate = form_text(call, "rate");
     static const char *const verbs[] = {"suspend", "resume", "rate"};
     if (!form_expect(call, "action", "rate") || !form_choice(call, "action", "suspend, resume, rate", &action))
@@ -184,9 +187,11 @@ static void post_destination(Call *call)
     json_t *request = json_pack("{ss ss}", "verb", verbs[action], "name", call->args[0]);
     if (rate)
         json_object_set_new(request, "rate", json_words(rate));
-    json_t *all = ask_out(call, request);
+    json_t *all = ask_out(call, request, &error);
     if (all)
-        answer_collection(call, all, (int64_t)json_array_size(all), 0);
+        answer_whole(call, all);
+    else
+        rest_fail(call, error);
 }
 
 /* ---- what was set aside ---- */
@@ -195,11 +200,6 @@ static void note_ready(void *data, Queue *queue, const char *file, const EntryNa
 {
     if (g_strcmp0(rest, ".msg") == 0 || g_strcmp0(rest, ".psv") == 0)
         g_ptr_array_add(data, g_strdup(file));
-}
-
-static int by_text(gconstpointer one, gconstpointer other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
 }
 
 /* The files of the queue shunt that wait for somebody, in order; NULL: error is set. */
@@ -233,20 +233,16 @@ static json_t *shunted_json(Queue *queue, const char *file)
 
 static void get_shunt(Call *call)
 {
-    Paging paging;
+    g_auto(Page) page = {0};
     Queue *queue;
     GError *error = NULL;
-    if (!form_expect(call, "", "count page") || !form_paging(call, &paging))
+    if (!page_begin(call, "", "", &page))
         return;
     g_autoptr(GPtrArray) files = shunted(call, &queue, &error);
-    if (!files) {
-        rest_fail(call, error);
-        return;
-    }
-    json_t *entries = json_array();
-    for (int64_t at = paging.start; at < files->len && at - paging.start < paging.count; at++)
-        json_array_append_new(entries, shunted_json(queue, files->pdata[at]));
-    answer_collection(call, entries, files->len, paging.start);
+    for (guint at = 0; files && at < files->len; at++)
+        if (page_takes(&page))
+            page_add(&page, shunted_json(queue, files->pdata[at]));
+    answer_page(call, NULL, &page, &error);
 }
 
 static void on_moved(void *data, void *token, const GError *error)
@@ -339,13 +335,11 @@ static void get_held(Call *call)
     Store *store = form_expect(call, "", "list_id sender") ? rest_store(call) : NULL;
     if (!store)
         return;
-    json_t *entries = json_array();
-    if (held_select(store, &filter, add_held, entries, &error)) {
-        answer_collection(call, entries, (int64_t)json_array_size(entries), 0);
-        return;
-    }
-    json_decref(entries);
-    rest_fail(call, error);
+    g_autoptr(json_t) entries = json_array();
+    if (held_select(store, &filter, add_held, entries, &error))
+        answer_whole(call, g_steal_pointer(&entries));
+    else
+        rest_fail(call, error);
 }
 
 /* All of them, or none. */
@@ -373,8 +367,7 @@ static void post_held(Call *call)
             done = held_post_decide(work, number, verdicts[action],
                                     form_is_empty(call, "comment") ? NULL : form_text(call, "comment"), &told, &error);
     }
-    if (work)
-        rest_finish(call, work, done, &error);
+    rest_finish(call, work, done, &error);
 }
 
 /* ---- bounces ---- */
@@ -397,13 +390,11 @@ static void get_bounces(Call *call)
     Store *store = form_expect(call, "", "list_id email domain") ? rest_store(call) : NULL;
     if (!store)
         return;
-    json_t *entries = json_array();
-    if (bounce_day_each(store, &filter, add_day, entries, &error)) {
-        answer_collection(call, entries, (int64_t)json_array_size(entries), 0);
-        return;
-    }
-    json_decref(entries);
-    rest_fail(call, error);
+    g_autoptr(json_t) entries = json_array();
+    if (bounce_day_each(store, &filter, add_day, entries, &error))
+        answer_whole(call, g_steal_pointer(&entries));
+    else
+        rest_fail(call, error);
 }
 
 static const RestField fields[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What Mailman offers and nothing here stands behind: plugins, and the sweeping of its own tables. */
+/* Paths of Mailman that have nothing behind them here: plugins, and the sweeping of its own tables. */
 #include "runners/rest/resources.h"
 
 static void get_plugins(Call *call)

@@ -71,154 +71,99 @@ static void holder_clear(Holder *holder)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Holder, holder_clear)
 
-static bool find_user(Call *call, Store *store, Holder *holder, GError **error)
+static bool hold_user(Call *call, Holder *holder)
 {
-    char id[STORE_ID_SIZE];
-    bool is_id = !strchr(call->args[0], '@') && id_parse(call, call->args[0], id);
-    g_autoptr(User) user = user_find(store, is_id ? id : call->args[0], error);
-    if (!user)
-        return false;
-    g_autofree char *shown = id_text(call, user->id);
-    holder->level = PREFERENCES_OF_USER;
-    holder->preferences = user->preferences;
-    holder->name = g_strdup(user->id);
-    holder->path = g_strdup_printf("users/%s/preferences", shown);
-    return true;
+    g_autoptr(User) user = find_user(call);
+    g_autofree char *shown = user ? id_text(call, user->id) : NULL;
+    if (user)
+        *holder = (Holder){user->preferences, PREFERENCES_OF_USER, g_strdup_printf("users/%s/preferences", shown),
+                           g_strdup(user->id)};
+    return user != NULL;
 }
 
-static bool find_address(Call *call, Store *store, Holder *holder, GError **error)
+static bool hold_address(Call *call, Holder *holder)
 {
-    g_autoptr(KnownAddress) address = address_find(store, call->args[0], error);
-    if (!address)
-        return false;
-    g_autofree char *shown = segment(address->email);
-    holder->level = PREFERENCES_OF_ADDRESS;
-    holder->preferences = address->preferences;
-    holder->name = g_strdup(address->email);
-    holder->path = g_strdup_printf("addresses/%s/preferences", shown);
-    return true;
+    g_autoptr(KnownAddress) address = find_address(call);
+    g_autofree char *shown = address ? segment(address->email) : NULL;
+    if (address)
+        *holder = (Holder){address->preferences, PREFERENCES_OF_ADDRESS,
+                           g_strdup_printf("addresses/%s/preferences", shown), g_strdup(address->email)};
+    return address != NULL;
 }
 
-/* NULL: error is set. */
-static Member *member_of(Call *call, Store *store, GError **error)
+static bool hold_member(Call *call, Holder *holder)
 {
-    char id[STORE_ID_SIZE];
-    if (id_parse(call, call->args[0], id))
-        return member_by_id(store, id, error);
-    fail(error, FAIL_MISSING, "There is no member %s", call->args[0]);
-    return NULL;
+    g_autoptr(Member) member = find_member(call);
+    if (member)
+        *holder = (Holder){member->own, PREFERENCES_OF_MEMBER,
+                           g_strdup_printf("members/%s/preferences", call->args[0]), g_strdup(member->id)};
+    return member != NULL;
 }
 
-static bool find_member(Call *call, Store *store, Holder *holder, GError **error)
+static bool hold_site(Call *call, Holder *holder)
 {
-    g_autoptr(Member) member = member_of(call, store, error);
-    if (!member)
-        return false;
-    holder->level = PREFERENCES_OF_MEMBER;
-    holder->preferences = member->own;
-    holder->name = g_strdup(member->id);
-    holder->path = g_strdup_printf("members/%s/preferences", call->args[0]);
-    return true;
-}
-
-static bool find_site(const Call *call, Store *store, Holder *holder, GError **error)
-{
+    GError *error = NULL;
+    Store *store = rest_store(call);
     holder->level = PREFERENCES_OF_SITE;
     holder->path = g_strdup(call->path);
-    return site_preferences(store, &holder->preferences, error);
+    if (store && site_preferences(store, &holder->preferences, &error))
+        return true;
+    rest_fail(call, error);
+    return false;
 }
 
-static bool find(Call *call, Store *store, Holder *holder, GError **error)
+/* Find the holder of the preferences that the path names. False: 404 or 503 was answered. */
+static bool find(Call *call, Holder *holder)
 {
     return strcmp(call->path, "system/preferences") == 0 || g_str_has_prefix(call->path, "listrunner/")
-               ? find_site(call, store, holder, error)
-           : g_str_has_prefix(call->path, "users/")       ? find_user(call, store, holder, error)
-           : g_str_has_prefix(call->path, "addresses/") ? find_address(call, store, holder, error)
-                                                        : find_member(call, store, holder, error);
-}
-
-/* An address or user that could not be is as unknown as one that is not there. */
-static void answer_unknown(Call *call, GError *error)
-{
-    if (g_error_matches(error, FAIL, FAIL_NEVER))
-        error->code = FAIL_MISSING;
-    rest_fail(call, error);
+               ? hold_site(call, holder)
+           : g_str_has_prefix(call->path, "users/")     ? hold_user(call, holder)
+           : g_str_has_prefix(call->path, "addresses/") ? hold_address(call, holder)
+                                                        : hold_member(call, holder);
 }
 
 /* ---- the resource ---- */
 
-static void add_defaults(json_t *object)
-{
-    json_t *defaults = preferences_json(&preferences_default);
-    json_object_set_new(defaults, "preferred_language", json_string(LANGUAGE_DEFAULT));
-    json_object_update_missing_new(object, defaults);
-}
-
 static void get(Call *call)
 {
     g_auto(Holder) holder = {0};
-    GError *error = NULL;
-    Store *store = rest_store(call);
-    if (!store)
+    if (!find(call, &holder))
         return;
-    if (!find(call, store, &holder, &error)) {
-        answer_unknown(call, error);
-        return;
-    }
     json_t *object = preferences_json(&holder.preferences);
-    if (holder.level == PREFERENCES_OF_SITE) /* nothing is behind it but the defaults */
-        add_defaults(object);
+    if (holder.level == PREFERENCES_OF_SITE) { /* nothing is behind it but the defaults */
+        json_t *defaults = preferences_json(&preferences_default);
+        json_object_set_new(defaults, "preferred_language", json_string(LANGUAGE_DEFAULT));
+        json_object_update_missing_new(object, defaults);
+    }
     json_object_set_new(object, "self_link", json_link(call, "%s", holder.path));
     answer_json(call, 200, object);
 }
 
-/* Begins with the preferences that are, or with none, and changes those that were sent. */
-static void change(Call *call, bool afresh)
+/* Set the preferences that were sent. PATCH leaves the others as they are; PUT and DELETE unset them. */
+static void change(Call *call)
 {
     g_auto(Holder) holder = {0};
     GError *error = NULL;
-    g_autoptr(Work) work = rest_begin(call);
-    if (!work)
+    bool is_delete = strcmp(call->route->verb, "DELETE") == 0;
+    g_autoptr(Work) work =
+        (is_delete ? form_expect(call, "", "") : form_expect_change(call, NAMES)) ? rest_begin(call) : NULL;
+    if (!work || !find(call, &holder))
         return;
-    if (!find(call, work_store(work), &holder, &error)) {
-        answer_unknown(call, error);
-        return;
-    }
-    if (afresh)
+    if (is_delete || call_puts(call))
         holder.preferences = preferences_unset;
-    if (read_all(call, &holder.preferences))
-        rest_finish(call, work, people_set_preferences(work, holder.level, holder.name, &holder.preferences, &error),
-                    &error);
+    bool done = read_all(call, &holder.preferences) &&
+                people_set_preferences(work, holder.level, holder.name, &holder.preferences, &error);
+    rest_finish(call, work, done, &error);
 }
 
-static void patch(Call *call)
-{
-    if (form_expect(call, "", NAMES))
-        change(call, false);
-}
-
-static void put(Call *call)
-{
-    if (form_expect(call, NAMES, ""))
-        change(call, true);
-}
-
-static void delete(Call *call)
-{
-    if (form_expect(call, "", ""))
-        change(call, true);
-}
-
-/* What counts for a member in the end. */
+/* Show the preferences that count for a member in the end. */
 static void get_effective(Call *call)
 {
     GError *error = NULL;
-    Store *store = rest_store(call);
-    g_autoptr(Member) member = store ? member_of(call, store, &error) : NULL;
-    g_autoptr(List) list = member ? list_by_id(store, member->list_id, &error) : NULL;
+    g_autoptr(Member) member = find_member(call);
+    g_autoptr(List) list = member ? list_by_id(call->rest->store, member->list_id, &error) : NULL;
     if (!list) {
-        if (store)
-            answer_unknown(call, error);
+        rest_unknown(call, error);
         return;
     }
     json_t *object = preferences_json(&member->effective);
@@ -241,16 +186,16 @@ static const RestField fields[] = {
 };
 
 #define LEVEL(path, of, who) \
-    {"GET", path, of, who, fields, get, NULL}, {"PATCH", path, of, who, fields, patch, NULL}, \
-        {"PUT", path, of, who, fields, put, NULL}, {"DELETE", path, of, who, fields, delete, NULL}
+    {"GET", path, of, who, fields, get, NULL}, {"PATCH", path, of, who, fields, change, NULL}, \
+        {"PUT", path, of, who, fields, change, NULL}, {"DELETE", path, of, who, fields, change, NULL}
 
 const RestRoute rest_preferences[] = {
     {"GET", "system/preferences", OF_SITE, MAY_SITE, fields, get, NULL}, /* as Mailman, whose site can only read them */
     {"GET", "listrunner/preferences", OF_SITE, MAY_SITE, fields, get,
      "What the site prefers where nobody said otherwise"},
-    {"PATCH", "listrunner/preferences", OF_SITE, MAY_SITE, fields, patch, "Change some of the site's preferences"},
-    {"PUT", "listrunner/preferences", OF_SITE, MAY_SITE, fields, put, "Change all of the site's preferences"},
-    {"DELETE", "listrunner/preferences", OF_SITE, MAY_SITE, fields, delete, "Go back to the defaults"},
+    {"PATCH", "listrunner/preferences", OF_SITE, MAY_SITE, fields, change, "Change some of the site's preferences"},
+    {"PUT", "listrunner/preferences", OF_SITE, MAY_SITE, fields, change, "Change all of the site's preferences"},
+    {"DELETE", "listrunner/preferences", OF_SITE, MAY_SITE, fields, change, "Go back to the defaults"},
     LEVEL("users/{user}/preferences", OF_SITE, MAY_SITE),
     LEVEL("addresses/{address}/preferences", OF_SITE, MAY_SITE),
     LEVEL("members/{member}/preferences", OF_MEMBER, MAY_LIST),

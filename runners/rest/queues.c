@@ -40,11 +40,6 @@ static void note_file(void *data, Queue *queue, const char *file, const EntryNam
         g_ptr_array_add(data, g_strndup(file, strlen(file) - strlen(rest)));
 }
 
-static int by_text(gconstpointer one, gconstpointer other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
-}
-
 /* NULL: error is set. */
 static json_t *queue_json(const Call *call, const QueueName *name, GError **error)
 {
@@ -53,33 +48,21 @@ static json_t *queue_json(const Call *call, const QueueName *name, GError **erro
     if (!queue || !queue_visit(queue, note_file, files, error))
         return NULL;
     g_ptr_array_sort(files, by_text);
-    json_t *array = json_array();
-    for (guint i = 0; i < files->len; i++)
-        json_array_append_new(array, json_words(files->pdata[i]));
     g_autofree char *directory = g_build_filename(spool_path(call->rest->spool), name->ours, NULL);
     return json_pack("{sI so so ss so}", "count", (json_int_t)files->len, "directory", json_words(directory), "files",
-                     array, "name", name->theirs, "self_link", json_link(call, "queues/%s", name->theirs));
+                     json_texts(files), "name", name->theirs, "self_link", json_link(call, "queues/%s", name->theirs));
 }
 
 static void get_all(Call *call)
 {
-    Paging paging;
+    g_auto(Page) page = {0};
     GError *error = NULL;
-    if (!form_expect(call, "", "count page") || !form_paging(call, &paging))
+    if (!page_begin(call, "", "", &page))
         return;
-    json_t *entries = json_array();
-    for (int64_t at = 0; queues[at].theirs && !error; at++)
-        if (at >= paging.start && at - paging.start < paging.count) {
-            json_t *queue = queue_json(call, &queues[at], &error);
-            if (queue)
-                json_array_append_new(entries, queue);
-        }
-    if (!error) {
-        answer_collection_at(call, "queues", entries, G_N_ELEMENTS(queues) - 1, paging.start);
-        return;
-    }
-    json_decref(entries);
-    rest_fail(call, error);
+    for (const QueueName *name = queues; name->theirs && !error; name++)
+        if (page_takes(&page))
+            page_add(&page, queue_json(call, name, &error));
+    answer_page(call, "queues", &page, &error);
 }
 
 /* The queue of the path; NULL: 404 was answered. */
@@ -95,11 +78,7 @@ static void get_one(Call *call)
 {
     GError *error = NULL;
     const QueueName *name = find(call);
-    json_t *object = name ? queue_json(call, name, &error) : NULL;
-    if (object)
-        answer_json(call, 200, object);
-    else if (name)
-        rest_fail(call, error);
+    answer_found(call, name ? queue_json(call, name, &error) : NULL, &error);
 }
 
 static void post(Call *call)
@@ -169,12 +148,10 @@ static void delete(Call *call)
     Queue *queue = spool_queue(call->rest->spool, name->ours, &error);
     if (queue && drop(call->rest->spool, queue, &entry, &error)) {
         answer_empty(call, 204);
-    } else if (g_error_matches(error, FAIL, FAIL_MISSING)) {
-        answer_refusal(call, 404, "No such queue file, or a runner is at work on it: %s", call->args[1]);
-        g_error_free(error);
-    } else {
-        rest_fail(call, error);
+        return;
     }
+    rest_refuse(call, &error, FAIL_MISSING, 404, "No such queue file, or a runner is at work on it: %s", call->args[1]);
+    rest_fail(call, error);
 }
 
 static const RestField fields[] = {

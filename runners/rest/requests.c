@@ -9,19 +9,18 @@
 #include "runners/rest/subscriptions.h"
 #include "store/user.h"
 
-/* Who gave no name with the request may have one, which is for the site to know. */
+/* Add the name that the site knows for an address whose request has none. Only the site may see it. False: error is
+ * set. */
 static bool add_name(const Call *call, Store *store, json_t *request, GError **error)
 {
-    g_autoptr(GError) missing = NULL;
+    g_autoptr(KnownAddress) known = NULL;
     if (*json_string_value(json_object_get(request, "display_name")) || !authority_covers(MAY_NAME, call->by))
         return true;
-    g_autoptr(KnownAddress) known = address_find(store, json_string_value(json_object_get(request, "email")), &missing);
+    if (!address_look_up(store, json_string_value(json_object_get(request, "email")), &known, error))
+        return false;
     if (known && known->display_name)
         json_object_set_new(request, "display_name", json_words(known->display_name));
-    if (known || g_error_matches(missing, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return false;
+    return true;
 }
 
 static json_t *request_json(const Pending *pending)
@@ -41,9 +40,7 @@ enum { TYPE_SUBSCRIPTION, TYPE_UNSUBSCRIPTION };
 typedef struct RequestWalk {
     int owner; /* -1: any */
     int type;
-    Paging paging;
-    json_t *entries; /* of the page */
-    int64_t total;
+    Page page;
 } RequestWalk;
 
 static bool gather(const Pending *pending, void *data)
@@ -51,57 +48,44 @@ static bool gather(const Pending *pending, void *data)
     RequestWalk *walk = data;
     int owner = pending->waits_for == PENDING_MODERATOR ? OWNER_MODERATOR : OWNER_SUBSCRIBER;
     PendingKind kind = walk->type == TYPE_SUBSCRIPTION ? PENDING_JOIN : PENDING_LEAVE;
-    if (pending->kind != kind || (walk->owner >= 0 && walk->owner != owner))
-        return true;
-    if (walk->total++ >= walk->paging.start && json_array_size(walk->entries) < walk->paging.count)
-        json_array_append_new(walk->entries, request_json(pending));
+    bool fits = pending->kind == kind && (walk->owner < 0 || walk->owner == owner);
+    if (fits && page_takes(&walk->page))
+        page_add(&walk->page, request_json(pending));
     return true;
 }
 
-/* Walks the requests that the parameters ask for. False: it was answered. */
-static bool read_requests(Call *call, RequestWalk *walk)
+/* Walk the requests that the parameters ask for. Failure: it was answered, or error is set. */
+static void read_requests(Call *call, RequestWalk *walk, GError **error)
 {
-    GError *error = NULL;
     *walk = (RequestWalk){.owner = -1, .type = TYPE_SUBSCRIPTION};
-    g_autoptr(List) list = form_expect(call, "", "token_owner request_type count page") &&
+    g_autoptr(List) list = page_begin(call, "", "token_owner request_type", &walk->page) &&
                                    form_choice(call, "token_owner", "no_one, subscriber, moderator", &walk->owner) &&
-                                   form_choice(call, "request_type", "subscription, unsubscription", &walk->type) &&
-                                   form_paging(call, &walk->paging)
+                                   form_choice(call, "request_type", "subscription, unsubscription", &walk->type)
                                ? rest_list(call, 0)
                                : NULL;
-    if (!list)
-        return false;
-    walk->entries = json_array();
-    if (pending_each(call->rest->store, list->list_id, g_get_real_time(), gather, walk, &error))
-        return true;
-    json_decref(walk->entries);
-    rest_fail(call, error);
-    return false;
+    if (list)
+        pending_each(call->rest->store, list->list_id, g_get_real_time(), gather, walk, error);
 }
 
 static void get_all(Call *call)
 {
     RequestWalk walk;
     GError *error = NULL;
-    if (!read_requests(call, &walk))
-        return;
-    for (size_t at = 0; at < json_array_size(walk.entries) && !error; at++)
-        add_name(call, call->rest->store, json_array_get(walk.entries, at), &error);
-    if (!error) {
-        answer_collection(call, walk.entries, walk.total, walk.paging.start);
-        return;
-    }
-    json_decref(walk.entries);
-    rest_fail(call, error);
+    read_requests(call, &walk, &error);
+    for (size_t at = 0; at < json_array_size(walk.page.entries) && !error; at++)
+        add_name(call, call->rest->store, json_array_get(walk.page.entries, at), &error);
+    answer_page(call, NULL, &walk.page, &error);
+    page_clear(&walk.page);
 }
 
 static void get_count(Call *call)
 {
     RequestWalk walk;
-    if (!read_requests(call, &walk))
-        return;
-    answer_json(call, 200, json_pack("{sI}", "count", (json_int_t)walk.total));
-    json_decref(walk.entries);
+    GError *error = NULL;
+    read_requests(call, &walk, &error);
+    bool read = !error && !call->answered;
+    answer_found(call, read ? json_pack("{sI}", "count", (json_int_t)walk.page.total) : NULL, &error);
+    page_clear(&walk.page);
 }
 
 /* Whoever has a list decides who is on it. Other requests are answered by their persons alone: with a change of address
@@ -113,33 +97,32 @@ static bool is_of_list(const Pending *pending, const List *list)
 }
 
 /* The request of the path; NULL: 404 was answered. */
-static Pending *find(Call *call, Store *store, int64_t now)
+static Pending *find(Call *call, int64_t now)
 {
     int64_t number;
     GError *error = NULL;
     g_autoptr(List) list = rest_list(call, 0);
     if (!list)
         return NULL;
-    Pending *pending = request_number(call->args[1], &number) ? pending_find(store, number, now, &error) : NULL;
+    bool named = request_number(call->args[1], &number);
+    Pending *pending = named ? pending_find(call->rest->store, number, now, &error) : NULL;
     if (pending && is_of_list(pending, list))
         return pending;
-    if (error)
-        rest_fail(call, error);
-    else
+    if (!error)
         answer_refusal(call, 404, "There is no such request on this list");
+    rest_fail(call, error);
     pending_free(pending);
     return NULL;
 }
 
 static void get_one(Call *call)
 {
-    Store *store = rest_store(call);
-    g_autoptr(Pending) pending = store ? find(call, store, g_get_real_time()) : NULL;
+    g_autoptr(Pending) pending = find(call, g_get_real_time());
     g_autoptr(json_t) request = pending ? request_json(pending) : NULL;
     GError *error = NULL;
     if (!request)
         return;
-    if (add_name(call, store, request, &error))
+    if (add_name(call, call->rest->store, request, &error))
         answer_json(call, 200, g_steal_pointer(&request));
     else
         rest_fail(call, error);
@@ -169,13 +152,9 @@ static void post(Call *call)
     if (!form_expect(call, "action", "reason") || !form_choice(call, "action", FORM_ACTIONS, &action))
         return;
     g_autoptr(Work) work = rest_begin(call);
-    if (!work)
-        return;
-    g_autoptr(Pending) pending = find(call, work_store(work), work_now(work));
-    const char *reason = form_text(call, "reason");
-    if (pending)
-        rest_finish(call, work, decide(work, pending, verdicts[action], reason && *reason ? reason : NULL, &error),
-                    &error);
+    g_autoptr(Pending) pending = work ? find(call, work_now(work)) : NULL;
+    const char *reason = form_is_empty(call, "reason") ? NULL : form_text(call, "reason");
+    rest_finish(call, work, pending && decide(work, pending, verdicts[action], reason, &error), &error);
 }
 
 static const RestField fields[] = {

@@ -10,7 +10,6 @@ extern const RestRoute rest_domains[];
 extern const RestRoute rest_lists[];
 extern const RestRoute rest_config[];
 extern const RestRoute rest_members[];
-extern const RestRoute rest_rosters[];
 extern const RestRoute rest_users[];
 extern const RestRoute rest_addresses[];
 extern const RestRoute rest_preferences[];
@@ -46,15 +45,18 @@ json_t *list_json(const Call *call, Store *store, const List *list, GError **err
 void answer_lists(Call *call, const char *domain);
 
 /* members.c */
-json_t *member_json(const Call *call, const Member *member);
+json_t *rest_member_json(const Call *call, const Member *member);
 /* From the parameter subscriber, where it is given: a user's id (written into id), an address, or a pattern with *. */
 void criteria_subscriber(Call *call, MemberCriteria *criteria, char id[STORE_ID_SIZE]);
-/* PATCH of a member. */
-void change_member(Call *call, const Member *member);
 /* From the parameter role, where it is given. False: 400 was answered. */
 bool criteria_role(Call *call, MemberCriteria *criteria);
 /* The members that fit, as count and page ask for them. */
 void answer_members(Call *call, const MemberCriteria *criteria);
+
+/* users.c, addresses.c, members.c: the one that the first argument names; NULL: 404 or 503 was answered. */
+User *find_user(Call *call); /* by id or by address */
+KnownAddress *find_address(Call *call);
+Member *find_member(Call *call);
 
 /* users.c, addresses.c */
 json_t *user_json(const Call *call, const User *user);

@@ -7,11 +7,13 @@
 
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/this_host.h"
 #include "lists/token.h"
 #include "lists/unit.h"
 #include "lists/work.h"
 #include "runners/http_guard.h"
 #include "runners/rest/resources.h"
+#include "store/place.h"
 
 #define SECTION "rest"
 
@@ -27,8 +29,10 @@ static void cannot(Call *call, GError *error)
     log_error("%s %s peer=%s result=503: %s", http_verb(call->http), call->path, http_peer(call->http),
               error ? error->message : "no reason known");
     g_clear_error(&error);
-    if (!call->answered)
-        answer_refusal(call, 503, "The server cannot do this now; its log says why. Nothing was changed; try again");
+    if (call->answered)
+        return;
+    http_set_header(call->http, "Retry-After", "10");
+    answer_refusal(call, 503, "The server cannot do this now; its log says why. Nothing was changed; try again");
 }
 
 /* A database that was replaced while we had it open is opened anew. */
@@ -44,9 +48,11 @@ static void leave_lost_store(Rest *rest)
 Store *rest_open(Rest *rest, GError **error)
 {
     leave_lost_store(rest);
-    if (!rest->store)
-        rest->store = store_open(config_string(rest->config, "store", "driver"),
-                                 config_string(rest->config, "store", "path"), false, error);
+    if (rest->store)
+        return rest->store;
+    g_autoptr(Store) store = store_open_configured(rest->config, false, error);
+    if (store && this_host_check(store, rest->spool, rest->config, error))
+        rest->store = g_steal_pointer(&store);
     return rest->store;
 }
 
@@ -85,14 +91,16 @@ bool rest_commit(Call *call, Work *work)
 
 void rest_finish(Call *call, Work *work, bool done, GError **error)
 {
-    if (done && rest_commit(call, work))
-        answer_empty(call, 204);
-    else if (*error)
+    if (!done)
         rest_fail(call, g_steal_pointer(error));
+    else if (rest_commit(call, work))
+        answer_empty(call, 204);
 }
 
 void rest_fail(Call *call, GError *error)
 {
+    if (!error && call->answered)
+        return;
     int status = g_error_matches(error, FAIL, FAIL_MISSING) ? 404
                  : g_error_matches(error, FAIL, FAIL_EXISTS) || g_error_matches(error, FAIL, FAIL_RACE) ? 409
                  : g_error_matches(error, FAIL, FAIL_NEVER) ? 400
@@ -103,6 +111,25 @@ void rest_fail(Call *call, GError *error)
     }
     answer_refusal(call, status, "%s", error->message);
     g_error_free(error);
+}
+
+void rest_refuse(Call *call, GError **error, int code, int status, const char *format, ...)
+{
+    va_list arguments;
+    if (!g_error_matches(*error, FAIL, code))
+        return;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_clear_error(error); /* its message may be in the text */
+    answer_refusal(call, status, "%s", text);
+}
+
+void rest_unknown(Call *call, GError *error)
+{
+    if (g_error_matches(error, FAIL, FAIL_NEVER))
+        error->code = FAIL_MISSING;
+    rest_fail(call, error);
 }
 
 bool rest_missing(Call *call, GError *error)
@@ -120,7 +147,7 @@ List *rest_list(Call *call, unsigned index)
     GError *error = NULL;
     Store *store = rest_store(call);
     List *list = store ? list_find(store, call->args[index], &error) : NULL;
-    if (!list && store)
+    if (!list)
         rest_fail(call, error);
     return list;
 }
@@ -156,16 +183,25 @@ static bool take_version(Call *call, const char **path)
     return true;
 }
 
-static void answer_options(Call *call, const char *allow)
+/* Run the function of the route. Without a route, answer with the verbs that there are, or (allow NULL) that there is
+ * no such path. */
+static void run_route(Call *call, const RestRoute *route, const char *allow)
 {
+    const char *verb = http_verb(call->http);
+    if (route) {
+        if (form_read(call) && scope_allows(call, route))
+            route->function(call);
+        return;
+    }
+    if (!allow) {
+        answer_refusal(call, 404, "There is nothing at this path");
+        return;
+    }
     http_set_header(call->http, "Allow", allow);
-    answer_empty(call, 200);
-}
-
-static void refuse_verb(Call *call, const char *allow)
-{
-    http_set_header(call->http, "Allow", allow);
-    answer_refusal(call, 405, "%s is not allowed here; allowed are %s", http_verb(call->http), allow);
+    if (strcmp(verb, "OPTIONS") == 0)
+        answer_empty(call, 200);
+    else
+        answer_refusal(call, 405, "%s is not allowed here; allowed are %s", verb, allow);
 }
 
 static void dispatch(Call *call, const char *path)
@@ -184,35 +220,19 @@ static void dispatch(Call *call, const char *path)
     }
     call->path = known && g_utf8_validate(known, -1, NULL) ? g_steal_pointer(&known) : g_strdup(trimmed);
     const RestRoute *route = rest_route(call, strcmp(verb, "HEAD") == 0 ? "GET" : verb, trimmed, &allow);
-    if (route && form_read(call) && scope_allows(call, route)) {
-        route->function(call);
-    } else if (call->answered) {
-        return;
-    } else if (!allow) {
-        answer_refusal(call, 404, "There is nothing at this path");
-    } else if (strcmp(verb, "OPTIONS") == 0) {
-        answer_options(call, allow);
-    } else if (!route) {
-        refuse_verb(call, allow);
-    }
+    run_route(call, route, allow);
 }
 
 /* /metrics, which stands outside of the versions */
 static void dispatch_metrics(Call *call)
 {
-    static const char allow[] = "GET, HEAD, OPTIONS";
     const char *verb = http_verb(call->http);
+    bool reads = strcmp(verb, "GET") == 0 || strcmp(verb, "HEAD") == 0;
     call->path = g_strdup("metrics");
-    if (strcmp(verb, "GET") == 0 || strcmp(verb, "HEAD") == 0) {
-        if (form_read(call) && scope_allows(call, &rest_metrics))
-            rest_metrics.function(call);
-    } else if (strcmp(verb, "OPTIONS") == 0)
-        answer_options(call, allow);
-    else
-        refuse_verb(call, allow);
+    run_route(call, reads ? &rest_metrics : NULL, "GET, HEAD, OPTIONS");
 }
 
-/* Who sends a request, as its credentials say. */
+/* The sender of a request, as its credentials say. */
 typedef struct Sender {
     GuardVerdict verdict;
     char *user;      /* of the password file; NULL: a token, or nobody */
@@ -250,7 +270,7 @@ static void *judge(Http *http, const char *authorization, const char *peer)
     return sender;
 }
 
-/* What a token may not do is refused whatever the body says, so that is not waited for. */
+/* A request that its token may not send is refused whatever the body says, so the body is not waited for. */
 static bool may_send(const void *data, const char *verb)
 {
     const Sender *sender = data;

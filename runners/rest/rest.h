@@ -68,13 +68,19 @@ Store *rest_store(Call *call);
 Work *rest_begin(Call *call);
 /* Commit it. False: 503 was answered, and nothing was done. A unit that is not committed is undone when it is freed. */
 bool rest_commit(Call *call, Work *work);
-/* End a change: done, commit it and answer 204; else answer *error (taken), unless that is NULL, for then it was
- * answered already. */
+/* End a change: done, commit it and answer 204; else rest_fail() with *error. work may be NULL where the call was
+ * answered. */
 void rest_finish(Call *call, Work *work, bool done, GError **error);
 /* The list that argument `index` names by List-Id or posting address. NULL: 404 was answered. */
 List *rest_list(Call *call, unsigned index);
-/* The answer to a failure that is no fault of ours: what exists not, is wrong, or is there already. */
-void rest_fail(Call *call, GError *error); /* takes error */
+/* Answer a failure (taken): 404 for what is not there, 400 for what is wrong, 409 for what is there already, else 503,
+ * and why goes to the log. Does nothing where error is NULL and the call was answered. */
+void rest_fail(Call *call, GError *error);
+/* Answer a failure with this status and text instead, where *error has that code, and clear it. What follows is
+ * rest_fail(), which then does nothing. */
+void rest_refuse(Call *call, GError **error, int code, int status, const char *format, ...) G_GNUC_PRINTF(5, 6);
+/* As rest_fail(), but 404 also for a name that nothing can have. */
+void rest_unknown(Call *call, GError *error);
 /* Does the failure only say that something is not there, or cannot be? Takes error. False: it is another, and 503 was
  * answered. For what a parameter names, whose absence has an answer of its own. */
 bool rest_missing(Call *call, GError *error);
@@ -84,6 +90,9 @@ bool rest_missing(Call *call, GError *error);
 /* Reads query and body. False: 400 or 415 was answered. */
 bool form_read(Call *call);
 void form_clear(Form *form);
+/* Is the verb PUT, which must send the whole? And form_expect() for a change: PUT all these names, PATCH some. */
+bool call_puts(const Call *call);
+bool form_expect_change(Call *call, const char *names);
 /* Refuse what is neither in required nor in optional (names separated by blanks), or is missing of required, or is not
  * for the caller to set. False: 400 or 403 was answered. */
 bool form_expect(Call *call, const char *required, const char *optional);
@@ -112,17 +121,33 @@ bool form_refuse(Call *call, const char *name, const char *format, ...) G_GNUC_P
 
 /* Which part of a collection is wanted. */
 typedef struct Paging {
-    bool paged;
     int64_t start;
     unsigned count;
 } Paging;
 /* From count and page. False: 400 was answered. */
 bool form_paging(Call *call, Paging *paging);
 
+/* One page of a collection, whose rows a function walks from the first to the last. */
+typedef struct Page {
+    Paging paging;
+    int64_t total;    /* rows so far */
+    json_t *entries;  /* objects of the page */
+} Page;
+/* Begin it: count and page may be sent, and those of required and optional. False: 400 or 403 was answered. */
+bool page_begin(Call *call, const char *required, const char *optional, Page *page);
+/* Count one more row. True: it is on the page, and its object is to be added. */
+bool page_takes(Page *page);
+/* Add the object of a row (taken; NULL: there was an error). */
+void page_add(Page *page, json_t *object);
+void page_clear(Page *page);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Page, page_clear)
+
 /* ---- answer.c ---- */
 
 /* Answer with the object (taken), which gets its http_etag; 304 where the client has it. */
 void answer_json(Call *call, int status, json_t *object);
+/* 200 with the object (taken) as answer_json(); NULL: rest_fail() with *error. */
+void answer_found(Call *call, json_t *object, GError **error);
 /* 201 with the Location of a path below root, or with a whole one. */
 void answer_created(Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void answer_empty(Call *call, int status);
@@ -135,6 +160,9 @@ void answer_titled(Call *call, const char *title, const char *format, ...) G_GNU
 /* A collection: entries (taken; an array of objects, which get their http_etag), their number without paging, and where
  * they begin. */
 void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start);
+/* The page that was walked, with a self_link of this path (NULL: none). Where *error is set, or the call was answered:
+ * rest_fail(). */
+void answer_page(Call *call, const char *path, Page *page, GError **error);
 /* The same, of a collection that may be too long to hold in memory: what does not fit into one part is sent part by
  * part as the client reads it, without a length and an ETag, and the connection is closed behind it. What comes and
  * goes meanwhile may be in a later part or not. Takes place. */
@@ -146,11 +174,12 @@ typedef struct LongCollection {
     GDestroyNotify free; /* of place */
 } LongCollection;
 void answer_long(Call *call, const LongCollection *kind, void *place, int64_t total, const Paging *paging);
-/* answer_collection() with a self_link of this path. */
-void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start);
 
 /* Text that is a value; not NULL. What is no UTF-8 becomes so. */
 json_t *json_words(const char *text);
+/* An array of texts, and the order of two, to sort it. */
+json_t *json_texts(const GPtrArray *texts);
+int by_text(const void *one, const void *other);
 /* An address in lower case, which clients compare with others. */
 json_t *json_email(const char *address);
 /* "2026-11-22T18:20:00.123456" */

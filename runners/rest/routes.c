@@ -7,10 +7,9 @@
 #include "runners/rest/rest.h"
 
 const RestRoute *const rest_tables[] = {
-    rest_system,    rest_configuration, rest_domains,  rest_lists,    rest_config,         rest_members,
-    rest_rosters,   rest_users,         rest_addresses, rest_preferences, rest_held,       rest_requests,
-    rest_bans,      rest_header_matches, rest_archivers, rest_queues,  rest_templates,     rest_digests,
-    rest_others,    rest_operations,    rest_events,   rest_openapi,  NULL,
+    rest_system, rest_configuration, rest_domains, rest_lists, rest_config, rest_members, rest_users, rest_addresses,
+    rest_preferences, rest_held, rest_requests, rest_bans, rest_header_matches, rest_archivers, rest_queues,
+    rest_templates, rest_digests, rest_others, rest_operations, rest_events, rest_openapi, NULL,
 };
 
 /* Does path fit? Where it does, what stands in place of the braces is put into args, still encoded. */
@@ -62,9 +61,9 @@ static char *plain(const char *path)
     GString *text = g_string_new(NULL);
     for (; *path; path++) {
         bool encoded = path[0] == '%' && g_ascii_isxdigit(path[1]) && g_ascii_isxdigit(path[2]);
-        char octet = encoded ? (char)(g_ascii_xdigit_value(path[1]) << 4 | g_ascii_xdigit_value(path[2])) : 0;
-        if (octet && (g_ascii_isalnum(octet) || strchr("-._~", octet))) {
-            g_string_append_c(text, octet);
+        char byte = encoded ? (char)(g_ascii_xdigit_value(path[1]) << 4 | g_ascii_xdigit_value(path[2])) : 0;
+        if (byte && (g_ascii_isalnum(byte) || strchr("-._~", byte))) {
+            g_string_append_c(text, byte);
             path += 2;
         } else {
             g_string_append_c(text, *path);

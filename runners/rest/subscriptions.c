@@ -10,6 +10,7 @@
 #include "base/mailbox.h"
 #include "lists/join.h"
 #include "lists/leave.h"
+#include "lists/people.h"
 #include "lists/roster.h"
 #include "lists/workflow.h"
 #include "runners/rest/resources.h"
@@ -100,23 +101,6 @@ static bool find_subscriber(Call *call, Store *store, Wish *wish)
     return true;
 }
 
-/* Who asks is known from then on, whatever becomes of the request, and is a user. Of an address that is known already
- * the user is named only by a caller who may: it may be somebody's of other lists. */
-static bool register_address(Store *store, const Wish *wish, GError **error)
-{
-    char id[STORE_ID_SIZE];
-    g_autoptr(GError) missing = NULL;
-    g_autoptr(KnownAddress) known = address_find(store, wish->address, &missing);
-    if (known && *known->user_id)
-        return true;
-    if (!known && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
-    }
-    const char *name = known && (known->display_name || !wish->names) ? known->display_name : wish->name;
-    return user_create(store, wish->address, name, id, error);
-}
-
 /* Commits, and answers with the member. It is read before the commit: behind that, others may have removed it. */
 static void answer_member(Call *call, Work *work, const Wish *wish, Role role)
 {
@@ -152,8 +136,7 @@ static void add_other(Call *call, Work *work, const Wish *wish)
 {
     GError *error = NULL;
     g_autofree char *ban = NULL;
-    Store *store = work_store(work);
-    if (!ban_check(store, wish->list_id, wish->address, NULL, &ban, &error)) {
+    if (!ban_check(work_store(work), wish->list_id, wish->address, NULL, &ban, &error)) {
         rest_fail(call, error);
         return;
     }
@@ -166,7 +149,8 @@ static void add_other(Call *call, Work *work, const Wish *wish)
     own.delivery_status = wish->status;
     const RosterEntry entry = {.role = wish->role, .address = wish->address, .name = wish->name, .own = &own,
                                .as_user = wish->as_user};
-    if (register_address(store, wish, &error) && roster_add(work, wish->list_id, &entry, &error)) {
+    if (people_register(work, wish->address, wish->name, wish->names, &error) &&
+        roster_add(work, wish->list_id, &entry, &error)) {
         answer_member(call, work, wish, wish->role);
         return;
     }
@@ -245,8 +229,8 @@ static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wi
                            .welcome = !wish->has_welcome ? WELCOME_AS_LIST
                                       : wish->welcome    ? WELCOME_YES
                                                          : WELCOME_NO};
-    if (register_address(work_store(work), wish, &error) && verify(work, wish, verified_at, &error) &&
-        join_ask(work, list, &joiner, &made, &error)) {
+    if (people_register(work, wish->address, wish->name, wish->names, &error) &&
+        verify(work, wish, verified_at, &error) && join_ask(work, list, &joiner, &made, &error)) {
         answer_join(call, work, wish, &made);
         return;
     }

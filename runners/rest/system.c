@@ -16,12 +16,7 @@ static void get_versions(Call *call)
                           "none (Listrunner is written in C)", "self_link", json_link(call, "system/versions")));
 }
 
-static int by_text(const void *one, const void *other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
-}
-
-/* Those that a list may choose, and Mailman's that work here without having a name of ours. */
+/* Answer with the names that a list may choose, and with those of Mailman that work here without a name of ours. */
 static void answer_names(Call *call, const char *key, char *const *choice, const char *const *besides)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -32,10 +27,7 @@ static void answer_names(Call *call, const char *key, char *const *choice, const
         if (!g_ptr_array_find_with_equal_func(names, *besides, g_str_equal, NULL))
             g_ptr_array_add(names, (char *)*besides);
     g_ptr_array_sort(names, by_text);
-    json_t *array = json_array();
-    for (guint i = 0; i < names->len; i++)
-        json_array_append_new(array, json_words(names->pdata[i]));
-    answer_json(call, 200, json_pack("{so}", key, array));
+    answer_json(call, 200, json_pack("{so}", key, json_texts(names)));
 }
 
 static void get_pipelines(Call *call)

@@ -9,7 +9,7 @@
 #include "runners/rest/resources.h"
 #include "store/template_text.h"
 
-/* Whose templates the path speaks of. */
+/* The owner of the templates that the path names. */
 typedef struct TemplateScope {
     char *place; /* List-Id, mail domain, or "" for the site */
     char *base;  /* "uris", "domains/example.com/uris" */
@@ -80,23 +80,17 @@ static json_t *text_json(const Call *call, const TemplateScope *scope, const Tem
 static void get_all(Call *call)
 {
     g_auto(TemplateScope) scope = {0};
+    g_auto(Page) page = {0};
     GError *error = NULL;
-    Paging paging;
-    if (!form_expect(call, "", "count page") || !form_paging(call, &paging) || !read_scope(call, &scope))
+    if (!page_begin(call, "", "", &page) || !read_scope(call, &scope))
         return;
     g_autoptr(GPtrArray) all = template_text_all(call->rest->store, scope.place, &error);
-    if (!all) {
-        rest_fail(call, error);
-        return;
-    }
-    json_t *entries = json_array();
-    int64_t total = 0;
-    for (guint i = 0; i < all->len; i++) {
+    for (guint i = 0; all && i < all->len; i++) {
         const TemplateText *text = all->pdata[i];
-        if (*text->uri && total++ >= paging.start && json_array_size(entries) < paging.count)
-            json_array_append_new(entries, text_json(call, &scope, text));
+        if (*text->uri && page_takes(&page))
+            page_add(&page, text_json(call, &scope, text));
     }
-    answer_collection_at(call, scope.base, entries, total, paging.start);
+    answer_page(call, scope.base, &page, &error);
 }
 
 static void get_one(Call *call)
@@ -128,8 +122,8 @@ static bool is_template(const TemplateScope *scope, const char *name)
     return scope->name ? strcmp(scope->name, name) == 0 : has_template(scope, name);
 }
 
-/* False: 400 was answered. With all, each template of the place must be there; clients know those of Mailman only. */
-static bool names_allowed(Call *call, const TemplateScope *scope, bool all)
+/* False: 400 was answered. With PUT, each template of the place must be there; clients know those of Mailman only. */
+static bool names_allowed(Call *call, const TemplateScope *scope)
 {
     g_autoptr(GString) missing = g_string_new(NULL);
     for (guint i = 0; i < call->form.names->len; i++) {
@@ -141,7 +135,7 @@ static bool names_allowed(Call *call, const TemplateScope *scope, bool all)
         if (!scope_takes(call, name))
             return false;
     }
-    for (size_t at = 0; all && template_table[at].mailman; at++) {
+    for (size_t at = 0; call_puts(call) && template_table[at].mailman; at++) {
         const char *name = template_table[at].mailman;
         bool wanted = scope->name || at < TEMPLATES_OF_MAILMAN;
         if (wanted && is_template(scope, name) && !form_has(call, name))
@@ -173,11 +167,11 @@ static bool put_one(Call *call, Work *work, const TemplateScope *scope, const ch
     return template_set(work, &text, error);
 }
 
-static void change(Call *call, bool all)
+static void change(Call *call)
 {
     g_auto(TemplateScope) scope = {0};
     GError *error = NULL;
-    if (!read_scope(call, &scope) || !names_allowed(call, &scope, all))
+    if (!read_scope(call, &scope) || !names_allowed(call, &scope))
         return;
     g_autoptr(Work) work = rest_begin(call);
     bool fine = work != NULL;
@@ -186,19 +180,7 @@ static void change(Call *call, bool all)
         if (is_template(&scope, name))
             fine = put_one(call, work, &scope, name, &error);
     }
-    if (!work)
-        return;
     rest_finish(call, work, fine, &error);
-}
-
-static void patch(Call *call)
-{
-    change(call, false);
-}
-
-static void put(Call *call)
-{
-    change(call, true);
 }
 
 static void delete(Call *call)
@@ -213,8 +195,6 @@ static void delete(Call *call)
         if (*text->uri && (!scope.name || strcmp(scope.name, text->name) == 0))
             fine = template_unset(work, scope.place, text->name, text->language, &error);
     }
-    if (!work)
-        return;
     rest_finish(call, work, fine, &error);
 }
 
@@ -230,8 +210,8 @@ static const RestField fields[] = {
 };
 
 #define ROUTES(path, of, who, read) \
-    {"GET", path, of, who, fields, read, NULL}, {"PATCH", path, of, who, fields, patch, NULL}, \
-        {"PUT", path, of, who, fields, put, NULL}, {"DELETE", path, of, who, fields, delete, NULL}
+    {"GET", path, of, who, fields, read, NULL}, {"PATCH", path, of, who, fields, change, NULL}, \
+        {"PUT", path, of, who, fields, change, NULL}, {"DELETE", path, of, who, fields, delete, NULL}
 
 const RestRoute rest_templates[] = {
     ROUTES("uris", OF_SITE, MAY_SITE, get_all),

@@ -21,25 +21,22 @@ json_t *user_json(const Call *call, const User *user)
     return object;
 }
 
-/* The user of the first argument, by id or by address; NULL: 404 was answered. */
-static User *find(Call *call, Store *store)
+User *find_user(Call *call)
 {
     GError *error = NULL;
     char id[STORE_ID_SIZE];
     const char *who = call->args[0];
     bool is_id = !strchr(who, '@') && id_parse(call, who, id);
-    User *user = user_find(store, is_id ? id : who, &error);
-    if (user)
-        return user;
-    if (g_error_matches(error, FAIL, FAIL_NEVER))
-        error->code = FAIL_MISSING;
-    rest_fail(call, error);
-    return NULL;
+    Store *store = rest_store(call);
+    User *user = store ? user_find(store, is_id ? id : who, &error) : NULL;
+    if (!user)
+        rest_unknown(call, error);
+    return user;
 }
 
 /* ---- collections ---- */
 
-/* Where the answer is in the users that fit. */
+/* The place in the users that fit that the answer has reached. */
 typedef struct UserWalk {
     UserCriteria criteria; /* its text is the walk's own */
     char after[STORE_ID_SIZE]; /* "": at the first */
@@ -105,7 +102,7 @@ static void get_owners(Call *call)
 
 /* ---- making ---- */
 
-/* Those of the parameters that were sent. False: 400 was answered. */
+/* Read the parameters that were sent. False: 400 was answered. */
 static bool read_change(Call *call, const char *password, PersonChange *change)
 {
     bool owner = false;
@@ -129,29 +126,23 @@ static void post(Call *call)
         return;
     const char *email = form_text(call, "email");
     g_autoptr(Work) work = rest_begin(call);
-    if (!work)
-        return;
-    if (people_create(work, email, &about, id, &error)) {
+    if (work && people_create(work, email, &about, id, &error)) {
         g_autofree char *shown = id_text(call, id);
         if (rest_commit(call, work))
             answer_created(call, "users/%s", shown);
-    } else if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
-        answer_refusal(call, 400, "User already exists: %s", email);
-        g_error_free(error);
-    } else if (g_error_matches(error, FAIL, FAIL_NEVER) && !mailbox_valid(email)) {
-        answer_refusal(call, 400, "Invalid email address: %s", email);
-        g_error_free(error);
-    } else {
-        rest_fail(call, error);
+        return;
     }
+    rest_refuse(call, &error, FAIL_EXISTS, 400, "User already exists: %s", email);
+    if (!mailbox_valid(email))
+        rest_refuse(call, &error, FAIL_NEVER, 400, "Invalid email address: %s", email);
+    rest_fail(call, error);
 }
 
 /* ---- one ---- */
 
 static void get_one(Call *call)
 {
-    Store *store = rest_store(call);
-    g_autoptr(User) user = store ? find(call, store) : NULL;
+    g_autoptr(User) user = find_user(call);
     if (user)
         answer_json(call, 200, user_json(call, user));
 }
@@ -164,33 +155,24 @@ static bool run(Call *call, UserChange *function)
 {
     GError *error = NULL;
     g_autoptr(Work) work = rest_begin(call);
-    if (!work)
-        return false;
-    g_autoptr(User) user = find(call, work_store(work));
+    g_autoptr(User) user = work ? find_user(call) : NULL;
     if (user && function(call, work, user, &error))
         return rest_commit(call, work);
-    if (user && (g_error_matches(error, FAIL, FAIL_EXISTS) || g_error_matches(error, FAIL, FAIL_MISSING)))
+    if (g_error_matches(error, FAIL, FAIL_EXISTS) || g_error_matches(error, FAIL, FAIL_MISSING))
         error->code = FAIL_NEVER;
-    if (error)
-        rest_fail(call, error);
+    rest_fail(call, error);
     return false;
 }
 
-static bool change(Call *call, Work *work, const User *user, GError **error)
+static bool change_person(Call *call, Work *work, const User *user, GError **error)
 {
     PersonChange wanted;
     return read_change(call, "cleartext_password", &wanted) && people_change(work, user->id, &wanted, error);
 }
 
-static void patch(Call *call)
+static void change(Call *call)
 {
-    if (form_expect(call, "", "display_name cleartext_password is_server_owner") && run(call, change))
-        answer_empty(call, 204);
-}
-
-static void put(Call *call)
-{
-    if (form_expect(call, "cleartext_password display_name is_server_owner", "") && run(call, change))
+    if (form_expect_change(call, "cleartext_password display_name is_server_owner") && run(call, change_person))
         answer_empty(call, 204);
 }
 
@@ -207,8 +189,7 @@ static void delete(Call *call)
 
 static void login(Call *call)
 {
-    Store *store = form_expect(call, "cleartext_password", "") ? rest_store(call) : NULL;
-    g_autoptr(User) user = store ? find(call, store) : NULL;
+    g_autoptr(User) user = form_expect(call, "cleartext_password", "") ? find_user(call) : NULL;
     if (!user)
         return;
     if (user->password && password_matches(user->password, form_text(call, "cleartext_password")))
@@ -227,22 +208,16 @@ static int by_email(gconstpointer one, gconstpointer other)
 
 static void get_addresses(Call *call)
 {
-    Paging paging;
+    g_auto(Page) page = {0};
     GError *error = NULL;
-    Store *store = form_expect(call, "", "count page") && form_paging(call, &paging) ? rest_store(call) : NULL;
-    g_autoptr(User) user = store ? find(call, store) : NULL;
-    if (!user)
-        return;
-    g_autoptr(GPtrArray) all = address_page(store, user->id, NULL, 0, G_MAXINT, &error);
-    if (!all) {
-        rest_fail(call, error);
-        return;
-    }
-    g_ptr_array_sort(all, by_email);
-    json_t *entries = json_array();
-    for (int64_t at = paging.start; at < all->len && at - paging.start < paging.count; at++)
-        json_array_append_new(entries, address_json(call, all->pdata[at]));
-    answer_collection(call, entries, all->len, paging.start);
+    g_autoptr(User) user = page_begin(call, "", "", &page) ? find_user(call) : NULL;
+    g_autoptr(GPtrArray) all = user ? address_page(call->rest->store, user->id, NULL, 0, G_MAXINT, &error) : NULL;
+    if (all)
+        g_ptr_array_sort(all, by_email);
+    for (guint at = 0; all && at < all->len; at++)
+        if (page_takes(&page))
+            page_add(&page, address_json(call, all->pdata[at]));
+    answer_page(call, NULL, &page, &error);
 }
 
 static bool link_address(Call *call, Work *work, const User *user, GError **error)
@@ -268,19 +243,15 @@ static void post_address(Call *call)
 static void get_preferred(Call *call)
 {
     GError *error = NULL;
-    Store *store = rest_store(call);
-    g_autoptr(User) user = store ? find(call, store) : NULL;
+    g_autoptr(User) user = find_user(call);
     if (!user)
         return;
     if (!user->preferred) {
         answer_refusal(call, 404, "The user has no preferred address");
         return;
     }
-    g_autoptr(KnownAddress) address = address_find(store, user->preferred, &error);
-    if (address)
-        answer_json(call, 200, address_json(call, address));
-    else
-        rest_fail(call, error);
+    g_autoptr(KnownAddress) address = address_find(call->rest->store, user->preferred, &error);
+    answer_found(call, address ? address_json(call, address) : NULL, &error);
 }
 
 static bool prefer(Call *call, Work *work, const User *user, GError **error)
@@ -332,8 +303,8 @@ const RestRoute rest_users[] = {
     {"POST", "users", OF_SITE, MAY_SITE, rest_user_fields, post, NULL},
     {"GET", "users/find", OF_SITE, MAY_SITE, rest_user_fields, find_all, NULL},
     {"GET", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, get_one, NULL},
-    {"PATCH", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, patch, NULL},
-    {"PUT", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, put, NULL},
+    {"PATCH", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, change, NULL},
+    {"PUT", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, change, NULL},
     {"DELETE", "users/{user}", OF_SITE, MAY_SITE, rest_user_fields, delete, NULL},
     {"POST", "users/{user}/login", OF_SITE, MAY_SITE, rest_user_fields, login, NULL},
     {"GET", "users/{user}/addresses", OF_SITE, MAY_SITE, rest_address_fields, get_addresses, NULL},

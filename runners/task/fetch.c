@@ -23,13 +23,6 @@
 #define TURN (30 * CLOCK_SECOND)     /* for all of a run; the others wait for the next */
 #define TEXT_MAX (256 * 1024)        /* bytes */
 
-static bool alive(void *data)
-{
-    Runner *runner = data;
-    runner_progress(runner);
-    return !runner_stopping(runner);
-}
-
 /* The text, or NULL with what is wrong. */
 static char *fetch_text(const JobPlace *place, const TemplateText *row, GError **error)
 {
@@ -39,7 +32,7 @@ static char *fetch_text(const JobPlace *place, const TemplateText *row, GError *
         return NULL;
     const HttpRequest request = {.url = row->uri, .files = file, .public_only = public_only, .user = row->username,
                                  .password = row->password, .timeout = PATIENCE, .answer_max = TEXT_MAX,
-                                 .alive = alive, .data = place->runner};
+                                 .alive = runner_alive, .data = place->runner};
     g_auto(HttpAnswer) answer = {0};
     if ((file && !template_file_allowed(place->site, row->uri, error)) || !http_get(&request, &answer, error))
         return NULL;
@@ -94,7 +87,7 @@ bool fetch_templates(const JobPlace *place, int64_t *done, GError **error)
     g_autoptr(GPtrArray) stale =
         template_text_stale(place->store, place->now - refresh, place->now - RETRY, error);
     for (guint at = 0; stale && at < stale->len && clock_monotonic() < end; at++) {
-        if (runner_stopping(place->runner))
+        if (job_stops(place))
             break;
         if (!fetch_one(place, stale->pdata[at], silent, done, error))
             return false;

@@ -46,7 +46,7 @@ static bool work_on_lists(const JobPlace *place, char **list_ids, ListJob *job, 
 {
     g_auto(GStrv) all = list_ids;
     g_autoptr(GError) first = NULL;
-    for (char **one = all; one && *one && !runner_stopping(place->runner); one++) {
+    for (char **one = all; one && *one && !job_stops(place); one++) {
         g_autoptr(GError) fault = NULL;
         int64_t count = 0;
         if (!work_on_list(place, *one, job, &count, &fault)) {
@@ -80,6 +80,8 @@ static bool settle_units(const JobPlace *place, int64_t *done, GError **error)
     (void)done;
     if (!unit_settle(place->store, spool, thorough, error))
         return false;
+    if (thorough && !kept_forget_gone(place->store, spool, place->now - HOUR, error))
+        return false;
     if (thorough)
         thorough_at = now + HOUR;
     return outbox_old_sort(place->store, spool, NULL, error) && outbox_old_store(place->store, spool, NULL, error);
@@ -94,7 +96,7 @@ static bool tell_gathered(const JobPlace *place, int64_t *done, GError **error)
 /* In pieces, so that nobody waits long for the database. */
 static bool discard_expired(const JobPlace *place, int64_t *done, GError **error)
 {
-    for (int64_t before = -1; before != *done && !runner_stopping(place->runner);) {
+    for (int64_t before = -1; before != *done && !job_stops(place);) {
         before = *done;
         char **lists = held_lists(place->store, false, error);
         if (!lists || !work_on_lists(place, lists, held_post_expire, done, error))
@@ -164,7 +166,6 @@ static bool forget_records(const JobPlace *place, int64_t *done, GError **error)
     (void)done;
     int64_t keep = config_duration(place->config, "store", "remember");
     return store_expire(place->store, keep, error) &&
-           kept_forget_gone(place->store, runner_spool(place->runner), place->now - HOUR, error) &&
            store_give_back(place->store, tell_progress, place->runner, error);
 }
 
@@ -185,20 +186,20 @@ static bool write_mta_maps(const JobPlace *place, int64_t *done, GError **error)
 }
 
 const TimerJob timer_jobs[] = {
-    {"outbox", MINUTE, "entries", settle_units},
-    {"held-notices", MINUTE, "posts", tell_gathered},
-    {"held-expiry", HOUR, "posts", discard_expired},
-    {"digests", MINUTE, "posts", send_digests},
-    {"requests", HOUR, "requests", expire_requests},
-    {"vacations", MINUTE, "people", turn_vacations},
-    {"tickets", HOUR, "tickets", expire_tickets},
-    {"autoresponses", DAY, "records", expire_answers},
-    {"strangers", DAY, "nonmembers", expire_strangers},
-    {"records", HOUR, "records", forget_records},
-    {MTA_MAPS_JOB, MINUTE, "times", write_mta_maps},
-    {"templates", MINUTE, "texts", fetch_templates},
-    {"reminders", 0, "reminded-of", remind},
-    {NULL, 0, NULL, NULL},
+    {"outbox", MINUTE, "entries", settle_units, true},
+    {"held-notices", MINUTE, "posts", tell_gathered, false},
+    {"held-expiry", HOUR, "posts", discard_expired, false},
+    {"digests", MINUTE, "posts", send_digests, false},
+    {"requests", HOUR, "requests", expire_requests, false},
+    {"vacations", MINUTE, "people", turn_vacations, false},
+    {"tickets", HOUR, "tickets", expire_tickets, false},
+    {"autoresponses", DAY, "records", expire_answers, false},
+    {"strangers", DAY, "nonmembers", expire_strangers, false},
+    {"records", HOUR, "records", forget_records, false},
+    {MTA_MAPS_JOB, MINUTE, "times", write_mta_maps, true},
+    {"templates", MINUTE, "texts", fetch_templates, false},
+    {"reminders", 0, "reminded-of", remind, false},
+    {NULL, 0, NULL, NULL, false},
 };
 
 /* The next time that this host's clock shows text ("08:00"). */

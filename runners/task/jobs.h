@@ -8,6 +8,13 @@
 
 #include "runners/list_runner.h"
 
+/* The right of this host to do what one host does at a time. It is asked for anew whenever it ends, for the lease of
+ * the host goes on. */
+typedef struct JobLease {
+    int64_t until; /* clock_boot(); INT64_MAX: the job needs no claim */
+    bool cut;      /* the job left work undone, since the claim was lost or the process stops */
+} JobLease;
+
 /* What a job works with; all borrowed. */
 typedef struct JobPlace {
     Runner *runner;
@@ -15,6 +22,7 @@ typedef struct JobPlace {
     const WorkSite *site;
     const Config *config;
     int64_t now;
+    JobLease *lease;
 } JobPlace;
 
 typedef struct TimerJob {
@@ -23,7 +31,12 @@ typedef struct TimerJob {
     const char *unit; /* what it counts, as the log calls it: "posts" */
     /* Adds to *done. What it did before it failed stands. */
     bool (*run)(const JobPlace *place, int64_t *done, GError **error);
+    bool each_host; /* is done on each host, for its own spool or files; others on one of them */
 } TimerJob;
+
+/* task.c: Whether a job that has more to do must leave it: then the lease is marked as cut, and the job is due again at
+ * once, on whichever host holds the claim. To be asked between two transactions. */
+bool job_stops(const JobPlace *place);
 
 /* fetch.c: texts of letters that come from a URI. */
 bool fetch_templates(const JobPlace *place, int64_t *done, GError **error);

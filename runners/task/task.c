@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 /*
  * The timer: runs each job of jobs.c when it is due, and writes down how it went (store/task_job.h). Of several
- * processes and hosts, one takes a job. An entry of the queue task has a job's name in its metadata (KEY_JOB): that
+ * processes one takes a job. Of several hosts, one holds the claim to the jobs for all; each does those for its own
+ * spool and files. An entry of the queue task has a job's name in its metadata (KEY_JOB): that
  * job runs at once.
  */
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/own_address.h"
+#include "lists/this_host.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
 #include "runners/task/jobs.h"
@@ -19,20 +21,55 @@
 #define RETRY (60 * CLOCK_SECOND) /* after a fault, if that is sooner than the interval */
 #define LOOK (60 * CLOCK_SECOND)  /* for jobs that another process has ended meanwhile */
 
+#define CLAIM "task" /* to the jobs that one host does */
+
+/* The name of a job in the record; g_free(). Of several hosts each has one of its own where each does the job. */
+static char *record_name(Runner *runner, const TimerJob *job)
+{
+    const Config *config = runner_config(runner);
+    return job->each_host && this_host_is_one_of_many(config)
+               ? g_strdup_printf("%s@%s", job->name, config_string(config, "site", "hostname"))
+               : g_strdup(job->name);
+}
+
+/* Until when this host does what one host does, by clock_boot(); 0: another host does it. */
+static bool find_until(Runner *runner, int64_t *until, GError **error)
+{
+    Store *store = ((ListRunner *)runner_data(runner))->store;
+    return this_host_claims(store, runner_spool(runner), runner_config(runner), CLAIM, until, error);
+}
+
+bool job_stops(const JobPlace *place)
+{
+    JobLease *lease = place->lease;
+    g_autoptr(GError) unknown = NULL;
+    if (!runner_stopping(place->runner) && clock_boot() >= lease->until &&
+        !find_until(place->runner, &lease->until, &unknown)) {
+        log_error("- queue=task: %s", unknown->message);
+        lease->until = 0;
+    }
+    lease->cut = runner_stopping(place->runner) || clock_boot() >= lease->until;
+    return lease->cut;
+}
+
 /* Runs the job that was taken. */
-static void run_job(Runner *runner, const TimerJob *job)
+static void run_job(Runner *runner, const TimerJob *job, int64_t until)
 {
     ListRunner *shared = runner_data(runner);
     g_autoptr(GError) fault = NULL, error = NULL;
-    JobPlace place = {runner, shared->store, &shared->site, runner_config(runner), clock_now()};
-    TaskJob record = {.name = (char *)job->name};
+    g_autofree char *name = record_name(runner, job);
+    JobLease lease = {.until = until};
+    JobPlace place = {runner, shared->store, &shared->site, runner_config(runner), clock_now(), &lease};
+    TaskJob record = {.name = name};
     bool done = job->run(&place, &record.done, &fault);
     record.ended_at = clock_now();
-    record.due_at = timer_job_next(job, place.config, record.ended_at);
+    record.due_at = lease.cut ? record.ended_at : timer_job_next(job, place.config, record.ended_at);
     if (!done) {
         record.fault = fault ? fault->message : (char *)"failed without saying why";
         record.due_at = MIN(record.due_at, record.ended_at + RETRY);
         log_error("- queue=task job=%s result=later (%s)", job->name, record.fault);
+    } else if (lease.cut) {
+        log_info("- queue=task job=%s result=cut %s=%" G_GINT64_FORMAT, job->name, job->unit, record.done);
     } else if (record.done > 0) {
         log_info("- queue=task job=%s result=done %s=%" G_GINT64_FORMAT, job->name, job->unit, record.done);
     }
@@ -41,26 +78,35 @@ static void run_job(Runner *runner, const TimerJob *job)
     runner_progress(runner);
 }
 
-/* *due: when it is due next, as far as is known. */
-static bool take_job(Runner *runner, const TimerJob *job, int64_t now, bool *taken, int64_t *due, GError **error)
+static const TaskJob *record_of(const GPtrArray *records, const char *name)
+{
+    for (guint i = 0; i < records->len; i++) {
+        const TaskJob *record = records->pdata[i];
+        if (strcmp(record->name, name) == 0)
+            return record;
+    }
+    return NULL;
+}
+
+/* *due: when it is due next, as far as is known. record is NULL when it never ran. */
+static bool take_job(Runner *runner, const TimerJob *job, const TaskJob *record, bool *taken, int64_t *due,
+                     GError **error)
 {
     ListRunner *shared = runner_data(runner);
-    TaskJob *found;
+    g_autofree char *name = record_name(runner, job);
+    int64_t now = clock_now();
     *taken = false;
     *due = timer_job_next(job, runner_config(runner), now);
-    if (!task_job_find(shared->store, job->name, &found, error))
-        return false;
-    g_autoptr(TaskJob) record = found;
     /* A daily job of a new site has its first turn at its time. */
     if (!record && job->interval == 0) {
         bool first;
-        return task_job_take(shared->store, job->name, now, *due, &first, error);
+        return task_job_take(shared->store, name, now, *due, &first, error);
     }
     if (record && record->due_at > now) {
         *due = MIN(record->due_at, *due);
         return true;
     }
-    return task_job_take(shared->store, job->name, now, *due, taken, error);
+    return task_job_take(shared->store, name, now, *due, taken, error);
 }
 
 static int64_t idle(Runner *runner)
@@ -68,22 +114,31 @@ static int64_t idle(Runner *runner)
     int64_t now = clock_now(), next = now + LOOK;
     if (runner_slice(runner).index != 0)
         return -1;
+    g_autoptr(GError) unread = NULL;
+    g_autoptr(GPtrArray) records = task_job_all(((ListRunner *)runner_data(runner))->store, &unread);
+    if (!records) {
+        log_error("- queue=task: %s", unread->message);
+        return CLOCK_SECOND;
+    }
     for (const TimerJob *job = timer_jobs; job->name && !runner_stopping(runner); job++) {
         g_autoptr(GError) error = NULL;
-        bool taken;
-        int64_t due;
-        if (!take_job(runner, job, now, &taken, &due, &error)) {
+        g_autofree char *name = record_name(runner, job);
+        bool taken = false;
+        int64_t due = next, until = INT64_MAX;
+        if ((!job->each_host && !find_until(runner, &until, &error)) ||
+            (until > 0 && !take_job(runner, job, record_of(records, name), &taken, &due, &error))) {
             log_error("- queue=task job=%s: %s", job->name, error->message);
             continue;
         }
         if (taken)
-            run_job(runner, job);
+            run_job(runner, job, until);
         next = MIN(next, due);
     }
     return MAX(next - clock_now(), CLOCK_SECOND / 10);
 }
 
-/* The job that an entry asks for, whether or not it is due. */
+/* The job that an entry asks for, whether or not it is due, and whichever host does it else: two that do it at once do
+ * no harm, since each step is one transaction. */
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     const char *name = meta_string(entry_meta(entry), KEY_JOB, "");
@@ -93,18 +148,31 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     for (const TimerJob *job = timer_jobs; job->name; job++)
         if (strcmp(job->name, name) == 0) {
             int64_t next = timer_job_next(job, runner_config(runner), now);
-            if (!task_job_take(shared->store, name, now, next, &taken, error))
+            g_autofree char *record = record_name(runner, job);
+            if (!task_job_take(shared->store, record, now, next, &taken, error))
                 return false;
-            run_job(runner, job);
+            run_job(runner, job, INT64_MAX);
             return true;
         }
     return fail(error, FAIL_NEVER, "there is no job \"%s\"", name);
 }
 
+/* Where there are hosts, nobody does the jobs that each has of its own under their bare names, which a database has
+ * from the time before, or that was copied. */
+static bool forget_bare_names(Runner *runner, GError **error)
+{
+    Store *store = ((ListRunner *)runner_data(runner))->store;
+    bool done = true;
+    for (const TimerJob *job = timer_jobs; job->name && done; job++)
+        if (job->each_host && this_host_is_one_of_many(runner_config(runner)))
+            done = task_job_remove(store, job->name, error);
+    return done;
+}
+
 /* A list that gets the mail for the people who run the site gets letters about itself. */
 static bool start(Runner *runner, GError **error)
 {
-    if (!list_runner_start(runner, error))
+    if (!list_runner_start(runner, error) || !forget_bare_names(runner, error))
         return false;
     ListRunner *shared = runner_data(runner);
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER};

@@ -91,9 +91,9 @@ static void test_fault(void)
 
 static void speak_notice(void)
 {
-    child_notice("much\nwaits");
+    child_notice(CHILD_NOTICE_WORK, "much\nwaits");
     child_beat(1, 2, 3, 0, NULL);
-    child_notice(NULL);
+    child_notice(CHILD_NOTICE_WORK, NULL);
     child_beat(2, 2, 3, 0, NULL);
 }
 

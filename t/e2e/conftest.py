@@ -34,6 +34,7 @@ def pytest_configure(config):
     if not config.option.basetemp:
         config.option.basetemp = tempfile.mkdtemp(prefix="listrunner-e2e-")
     config.addinivalue_line("markers", "corpus: runs over more mail when LISTRUNNER_CORPUS names some")
+    config.addinivalue_line("markers", "sqlite: looks into the file of SQLite, breaks it or locks it")
     config.addinivalue_line("markers", "proof: takes minutes, so it runs only with LISTRUNNER_THOROUGH or by its name")
     missing = [str(path) for path in (prefix() / "sbin" / "listrunner-master", prefix() / "bin" / "listrunner",
                                       tool("smtp-sink"))
@@ -71,6 +72,10 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if {"list_mails", "mime_mails"} & set(item.fixturenames):
             item.add_marker("corpus")
+    if os.environ.get("LISTRUNNER_STORE", "sqlite") != "sqlite":
+        for item in items:
+            if item.get_closest_marker("sqlite"):
+                item.add_marker(pytest.mark.skip(reason="it is about SQLite"))
     named = config.option.keyword or any(".py" in word for word in config.args)
     if not os.environ.get("LISTRUNNER_THOROUGH") and not named:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("proof")])

@@ -2,7 +2,6 @@
 # Copyright (c) 2026 The Listrunner authors
 """Automatic answers of a list: to mail for the owners, to posts, to mail for -request; what becomes of the mail, who
 gets none, and that nobody gets it twice in a grace period."""
-import sqlite3
 import time
 
 import pytest
@@ -116,7 +115,7 @@ def test_died_before_the_hop(site):
     site.instance.stop()
     site.instance.cli("inject", f"--sender={SUE}", LIST, input=f"From: {SUE}\nTo: {LIST}\nSubject: hello\n\nHi\n")
     entry, = site.instance.files("in")["in"]
-    with sqlite3.connect(site.instance.directory / "lib" / "listrunner.db") as store:
+    with site.instance.database() as store:
         store.execute("INSERT INTO effect (entry, number, recorded_at) VALUES (?, 0, ?)",
                       (f"in:{entry.split('+')[1].split('.')[0]}", time.time_ns() // 1000))
     site.instance.start()

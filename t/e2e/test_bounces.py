@@ -11,7 +11,6 @@ import os
 import random
 import re
 import signal
-import sqlite3
 import time
 from collections import Counter
 
@@ -57,10 +56,10 @@ def brief(list_name, key):
 
 def signed(instance, list_name, recipient, purpose="copy", when=None, local="bounces"):
     """The address as mail/verp.h describes it, made from the secret in the database."""
-    with sqlite3.connect(instance.directory / "lib" / "listrunner.db") as store:
+    with instance.database() as store:
         secret, = store.execute("SELECT octets FROM secret ORDER BY key DESC LIMIT 1").fetchone()
         list_key, = store.execute("SELECT key FROM list WHERE list_name = ?", [list_name]).fetchone() or [0]
-    key = hmac.digest(secret, f"listrunner verp {purpose} 1".encode(), "sha256")
+    key = hmac.digest(bytes(secret), f"listrunner verp {purpose} 1".encode(), "sha256")
     week = int((when or time.time()) // WEEK) % 1024
     octets = f"{list_name}.{HOST}".encode() + b"\0" + week.to_bytes(2, "big") + recipient.lower().encode()
     proof = base64.b32encode(hmac.digest(key, octets, "sha256")).decode().lower()[:10]

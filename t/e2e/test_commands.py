@@ -489,6 +489,7 @@ def test_letter_that_cannot_be_stored_comes_later(people):
     assert token(people.letter(ANNE))
 
 
+@pytest.mark.sqlite
 def test_failed_cleaning_of_the_outbox_leaves_no_transaction_open(people):
     """Everybody who writes would wait for it, and what the runner commits later would be gone when its process ends."""
     path = people.instance.directory / "lib" / "listrunner.db"
@@ -530,7 +531,7 @@ def test_killed_at_work_nothing_is_lost_or_done_twice(people):
     assert people.members() == sorted(names)
     assert people.instance.set_aside() == []
     wait_until(lambda: people.instance.status()["healthy"], 20, "the runner to be back")
-    with contextlib.closing(sqlite3.connect(people.instance.directory / "lib" / "listrunner.db")) as database:
+    with people.instance.database() as database:
         wait_until(lambda: database.execute("SELECT count(*) FROM outbox").fetchone() == (0,), 20,
                    "no letter to be kept")
 

@@ -357,10 +357,9 @@ def test_two_hosts(instances, sink):
     """Parts come to either of two hosts that share the store; each set is joined where it began."""
     first = instances(sink.port)
     second = instances(sink.port)
-    shared = first.directory / "lib" / "listrunner.db"
     hosts = f"one.example.com=127.0.0.1:{first.port} two.example.com=127.0.0.1:{second.port}"
     for instance, name in ((first, "one.example.com"), (second, "two.example.com")):
-        instance.set({"site": {"hostname": name}, "store": {"path": shared},
+        instance.set({"site": {"hostname": name}, "store": first.sections["store"],
                       "defragment": {**PLENTY, "hosts": hosts, "host_timeout": "5s"}})
         instance.start()
         instance.address = f"test@{HOST}"
@@ -400,6 +399,7 @@ def test_two_hosts(instances, sink):
     assert "<late@y>" in {t.message_id for t in sink.transactions()}
 
 
+@pytest.mark.sqlite
 def test_index_out_of_reach(instances, sink):
     """Without the store the door says 451, parts that are there wait, and all goes on when it is back."""
     instance = set_up(instances, sink)
@@ -435,6 +435,7 @@ def test_index_out_of_reach(instances, sink):
     assert split_head(copy.octets)[1] == b"one\r\ntwo\r\nthree\r\n"
 
 
+@pytest.mark.sqlite
 def test_locked_index(instances, sink):
     """Somebody holds the store longer than anybody waits for it: parts are deferred, nothing is lost."""
     instance = set_up(instances, sink)

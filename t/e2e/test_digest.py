@@ -259,6 +259,7 @@ def test_personal_copies(instances, sink):
     assert len(enclosed(got[BART][0].octets)) == 1
 
 
+@pytest.mark.sqlite  # a host whose clock is not that of the database does not start
 def test_by_time(clock, instances, sink):
     """Posts of before the hour go when it has come, also where the machine was off then; later ones wait."""
     instance = instances(sink.port).start()

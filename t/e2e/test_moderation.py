@@ -4,7 +4,6 @@
 arrives."""
 import os
 import re
-import sqlite3
 import time
 
 import pytest
@@ -255,7 +254,7 @@ def test_sender_confirms(moderated):
     one.instance.run_job("held-notices")
     one.instance.run_job("reminders")
     assert one.mail() == {}
-    with sqlite3.connect(one.instance.directory / "lib" / "listrunner.db") as database:
+    with one.instance.database() as database:
         database.execute("UPDATE held SET asked_until = asked_until - 100 * 86400000000")
     one.instance.run_job("held-expiry")
     assert one.held() == [] and "did not confirm" in one.instance.log_text()
@@ -298,7 +297,7 @@ def test_held_too_long_is_discarded(moderated):
     moderated.instance.cli("list", "set", LIST, "max_days_to_hold=2")
     moderated.instance.run_job("held-expiry")
     assert len(moderated.held()) == 1
-    with sqlite3.connect(moderated.instance.directory / "lib" / "listrunner.db") as database:
+    with moderated.instance.database() as database:
         database.execute("UPDATE held SET held_at = held_at - 3 * 86400000000")
     moderated.instance.run_job("held-expiry")
     assert moderated.held() == [] and "max_days_to_hold" in moderated.instance.log_text()

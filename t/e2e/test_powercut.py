@@ -10,11 +10,12 @@ import pytest
 from support import disk
 from support.powercut import Generation, summary
 
+
 # One after the other: who writes to the same disk meanwhile would make its cache durable sooner.
-pytestmark = [pytest.mark.proof, pytest.mark.xdist_group("powercut")]
+pytestmark = [pytest.mark.proof, pytest.mark.sqlite, pytest.mark.xdist_group("powercut")]
 
 SEED = os.environ.get("LISTRUNNER_SEED", "1")
-ROUNDS = int(os.environ.get("LISTRUNNER_CUTS", "12" if os.environ.get("LISTRUNNER_THOROUGH") else "6"))
+ROUNDS = int(os.environ.get("LISTRUNNER_CUTS", "6"))
 
 
 @pytest.mark.parametrize("kind, switch", [("ext4", False), ("xfs", False), ("ext4", True), ("btrfs", True)])

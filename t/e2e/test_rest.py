@@ -346,6 +346,7 @@ def test_subscribing(api, ant):
         assert answer.status == 400 and answer.json["description"], wrong
 
 
+@pytest.mark.sqlite
 def test_an_answer_is_about_its_own_change(site, api, ant):
     """Members go as soon as they are made, by somebody who is faster than the answer."""
     stop = threading.Event()

@@ -205,6 +205,7 @@ LATE = [  # changes of a list and a domain that both are there when they are ask
 ]
 
 
+@pytest.mark.sqlite
 def test_list_goes_while_changes_wait(site):
     """Each change waits for the database, in a process of its own, while list and domain are taken away."""
     site.cli("rescale", "rest", 32)

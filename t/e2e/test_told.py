@@ -24,6 +24,7 @@ def lose_database(instance):
         path.unlink()
 
 
+@pytest.mark.sqlite
 def test_a_database_that_vanishes_refuses_nobody_for_good(instances, sink):
     instance = instances(sink.port, settings={"master": {"restart_delay_max": "200ms"}}).start()
     address = instance.create_list(members=["m@example.org"])
@@ -45,6 +46,7 @@ def test_a_database_that_vanishes_refuses_nobody_for_good(instances, sink):
     assert not list((instance.directory / "lib").glob("*.db"))
 
 
+@pytest.mark.sqlite
 def test_a_start_tells_which_runner_is_not_ready(instances, sink):
     """listrunner start waits for the runners, and is a failure when one of them fails."""
     instance = instances(sink.port)

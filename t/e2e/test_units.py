@@ -5,10 +5,14 @@ import contextlib
 import sqlite3
 import time
 
+import pytest
+
 from support import rest
 from support.instance import HOST, wait_until
 from support.post import post
 from support.rest import Rest
+
+pytestmark = pytest.mark.sqlite
 
 ANNE = "anne@example.org"
 STUCK, UNDECIDED = "0123456789abcdef" * 2, "fedcba9876543210" * 2
@@ -43,7 +47,8 @@ def test_one_that_is_stuck_holds_nothing_up(tmp_path):
         files = [prepared(instance, "virgin", STUCK, 1), prepared(instance, "virgin", UNDECIDED, 2)]
         folder.chmod(0o550)
         try:
-            change(instance, "INSERT INTO outbox_unit VALUES (?, 'virgin', 1700000000000000, 0, 0)", [STUCK])
+            change(instance, "INSERT INTO outbox_unit VALUES (?, 'virgin', 1700000000000000, 0, 0, ?)",
+                   [STUCK, (instance.spool / ".id").read_text().strip()])
             instance.cli("held", "discard", number)
             instance.cli("ban", "add", "spam@example.org")
             before = instance.pids("rest")

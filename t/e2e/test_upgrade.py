@@ -13,9 +13,13 @@ from support.corpus import TOP
 from support.instance import HOST, wait_until
 from test_bounces import SOON, delivery, report, rows, signed, standing
 
+pytestmark = pytest.mark.sqlite
+
 SCHEMA = sorted((TOP / "store" / "schema").glob("[0-9]*.sql"))
 WORDS = {"@integer@": "INTEGER", "@text@": "TEXT", "@blob@": "BLOB", "@clustered@": "STRICT, WITHOUT ROWID",
          "@table@": "STRICT"}  # as the driver has them
+# The oldest, the three that came last, and every fifth between them.
+LEVELS = sorted({1, 2, *range(5, len(SCHEMA), 5), *range(len(SCHEMA) - 2, len(SCHEMA) + 1)})
 ANNE, BART = "anne@example.org", "bart@example.org"
 MEMBERS = [ANNE, BART, *(f"m{number}@members.example.net" for number in range(60))]
 OWNER = "owner@example.com"
@@ -111,7 +115,7 @@ def shown(instance, address, closed):
              ("member", "ls", address, "--json"), ("member", "ls", closed, "--json"), ("held", "ls", "--json"))]
 
 
-@pytest.mark.parametrize("level", range(1, len(SCHEMA) + 1))
+@pytest.mark.parametrize("level", LEVELS)
 def test_upgrade(instances, sink, level):
     instance = instances(sink.port, settings={**SOON, "pipeline": {"verp_delivery_interval": "1"}}).start()
     database = instance.directory / "lib" / "listrunner.db"
@@ -121,6 +125,8 @@ def test_upgrade(instances, sink, level):
     assert instance.stop() == 0
     fresh = shape(database)
     kept = make_older(database, level)
+    if "site" not in kept:  # who knew no sites named none in the spool
+        (instance.spool / ".site").unlink()
     rows_before = dump(database, kept)
     assert level == len(SCHEMA) or shape(database) != fresh
     for name in ("list", "member", "address", "held", "effect", "message_id", "list_setting"):

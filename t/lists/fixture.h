@@ -38,7 +38,7 @@ static inline void world_open(World *world, const void *data)
     world->list = list_by_id(world->store, LIST, &error);
     g_assert_no_error(error);
     assert_ok(member_add(world->store, LIST, ROLE_OWNER, "olga@example.net", NULL, NULL, &error), error);
-    static const KeptKey kept_key = {"fedcba9876543210fedcba987654321"};
+    static const KeptKey kept_key = {.octets = "fedcba9876543210fedcba987654321"};
     static const unsigned char secret[32] = "0123456789abcdef0123456789abcde";
     g_autoptr(GPtrArray) secrets = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     g_ptr_array_add(secrets, g_bytes_new(secret, sizeof secret));

@@ -4,6 +4,7 @@
 #include "lists/held_post.h"
 
 #include "runners/keys.h"
+#include "store/store_internal.h"
 #include "t/lists/fixture.h"
 
 #define OTHER "other.example.com"
@@ -99,10 +100,29 @@ static void test_accepted(World *world, const void *data)
     g_assert_cmpuint(posts, ==, 1);
 }
 
+/* A program of the time before metadata were kept held it without any. */
+static void test_without_metadata(World *world, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    bool told;
+    const HeldVerdict verdicts[] = {HELD_ACCEPT, HELD_REJECT};
+    for (size_t at = 0; at < G_N_ELEMENTS(verdicts); at++) {
+        int64_t number = hold(world, LIST, DAY, 0);
+        assert_ok(query_run(world->store, &error, NULL, "UPDATE held SET meta = NULL WHERE number = $1",
+                            INTEGER(number)), error);
+        g_autoptr(Work) work = world_work(world);
+        assert_ok(held_post_decide(work, number, verdicts[at], "no", &told, &error), error);
+        assert_ok(work_keep(work, at == 0 ? "accept" : "reject", &error), error);
+        g_assert_false(is_held(world, number));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/held_post/expire", test_expire);
     WORLD_TEST("/held_post/accepted", test_accepted);
+    WORLD_TEST("/held_post/without metadata", test_without_metadata);
     return g_test_run();
 }

@@ -160,18 +160,10 @@ static void spoil(const char *path, off_t at, char octet)
     g_assert_cmpint(pwrite(fd, &octet, 1, at), ==, 1);
 }
 
-static int die_at_commit(const FsEvent *event, void *data)
+/* Dies in the rename to that suffix. */
+static int die_at(const FsEvent *event, void *suffix)
 {
-    (void)data;
-    if (event->call == FS_PWRITE && event->offset == 0) /* the parent's head */
-        _exit(0);
-    return 0;
-}
-
-static int die_at_publication(const FsEvent *event, void *data)
-{
-    (void)data;
-    if (event->call == FS_RENAME)
+    if (event->call == FS_RENAME && g_str_has_suffix(event->to, suffix))
         _exit(0);
     return 0;
 }
@@ -185,7 +177,8 @@ static void die_in_hop(Spool *spool, const char *name, int number)
         g_autofree char *file = g_strconcat(name, SUFFIX_CLAIMED, NULL);
         Outcome *outcome = outcome_new(entry_open(spool_queue(spool, "in", NULL), file, NULL));
         fault_add_kids(&fault_plans[number], outcome);
-        fs_set_hook(fault_plans[number].fate == UNDONE ? die_at_commit : die_at_publication, NULL);
+        static char decided[] = SUFFIX_DECIDED, published[] = SUFFIX_READY;
+        fs_set_hook(die_at, fault_plans[number].fate == UNDONE ? decided : published);
         hop_commit(hop_new(spool), &outcome, 1, NULL);
         _exit(1);
     }

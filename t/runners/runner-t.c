@@ -476,16 +476,20 @@ static void end_by_fault(Test *test, FsHook *calls)
     g_assert_cmpint(WEXITSTATUS(status), ==, CHILD_EXIT_LATER);
 }
 
+/* The sync of the directory in which the parent was renamed. */
 static int refuse_decision(const FsEvent *event, void *data)
 {
+    static int dir = -1;
     (void)data;
-    return event->call == FS_PWRITE && event->length > 1 ? EIO : 0; /* the crash count is one byte */
+    if (event->call == FS_RENAME && g_str_has_suffix(event->to, ".done"))
+        dir = event->fd;
+    return event->call == FS_SYNC_DIR && event->fd == dir ? EIO : 0;
 }
 
 static int refuse_unlink(const FsEvent *event, void *data)
 {
     (void)data;
-    return event->call == FS_UNLINK && g_str_has_suffix(event->name, ".bak") ? EIO : 0;
+    return event->call == FS_UNLINK && g_str_has_suffix(event->name, ".done") ? EIO : 0;
 }
 
 /* What leaves it unknown, or known to itself alone, how far an entry is ends the process; the next one decides. */
@@ -495,7 +499,7 @@ static void test_commit_fails(Test *test, gconstpointer data)
     for (unsigned i = 0; i < G_N_ELEMENTS(hooks); i++) {
         g_free(fixture_store(&test->fixture, "in", "go"));
         end_by_fault(test, hooks[i]);
-        g_assert_cmpuint(fixture_count(&test->fixture, "in", ".bak"), ==, 1);
+        g_assert_cmpuint(fixture_count(&test->fixture, "in", ".done"), ==, 1);
         start(test);
         wait_for(test, "target", ".msg", i + 1);
         wait_for(test, "in", "", 0);

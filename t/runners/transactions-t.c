@@ -69,13 +69,11 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
-/* An entry is decided when its head is overwritten, or it is renamed to .done. */
+/* An entry is decided when it is renamed to .done. */
 static int watch(const FsEvent *event, void *data)
 {
     (void)data;
-    bool in_head = event->call == FS_PWRITE && event->offset == 0 && event->length > strlen("LISTRUNNER") &&
-                   memcmp(event->data, "LISTRUNNER", strlen("LISTRUNNER")) == 0;
-    if (in_head || (event->call == FS_RENAME && g_str_has_suffix(event->to, ".done"))) {
+    if (event->call == FS_RENAME && g_str_has_suffix(event->to, ".done")) {
         seen->decided++;
         seen->too_early += unsynced;
     }

@@ -3,7 +3,7 @@
 #pragma once
 /*
  * A store for each test. LISTRUNNER_STORE names the driver (sqlite), and LISTRUNNER_STORE_WHERE where its databases
- * are, with an "@" for the name of the test's own; by default a file in a temporary directory.
+ * are, with an "@" for the name of the test's own, which is new each time; by default a file in a temporary directory.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -45,6 +45,16 @@ static inline bool fixture_is_sqlite(void)
     return sqlite;
 }
 
+/* Where a database of the test with this name is; g_free(). */
+static inline char *fixture_where(const char *directory, const char *name)
+{
+    const char *where = g_getenv("LISTRUNNER_STORE_WHERE");
+    g_autofree char *base = g_path_get_basename(directory), *own = g_strdup_printf("%s-%s", base, name);
+    g_autofree char *file = g_strconcat(name, ".db", NULL);
+    g_auto(GStrv) parts = g_strsplit(where ? where : "", "@", -1);
+    return where ? g_strjoinv(own, parts) : g_build_filename(directory, file, NULL);
+}
+
 /* One more connection to the test's database; NULL with error. */
 static inline Store *fixture_connect(const Fixture *fixture, GError **error)
 {
@@ -57,10 +67,7 @@ static inline void fixture_open(Fixture *fixture, const void *data)
     GError *error = NULL;
     fixture->directory = g_dir_make_tmp("store-XXXXXX", &error);
     g_assert_no_error(error);
-    const char *where = g_getenv("LISTRUNNER_STORE_WHERE");
-    g_auto(GStrv) parts = g_strsplit(where ? where : "", "@", -1);
-    g_autofree char *name = g_path_get_basename(fixture->directory);
-    fixture->path = where ? g_strjoinv(name, parts) : g_build_filename(fixture->directory, "t.db", NULL);
+    fixture->path = fixture_where(fixture->directory, "t");
     fixture->store = store_open(fixture_driver(), fixture->path, true, &error);
     g_assert_no_error(error);
     g_assert_nonnull(fixture->store);

@@ -130,7 +130,7 @@ static void test_durable(Fixture *fixture, const void *data)
     for (int again = 0; again < 2; again++) {
         assert_ok(domain_create(fixture->store, again ? "d.example.com" : "e.example.com", NULL, &error), error);
         g_assert_true(unsynced);
-        assert_ok(outbox_unit_decide(fixture->store, "0123", 1, &committed, &error), error);
+        assert_ok(outbox_unit_decide(fixture->store, "", "0123", 1, &committed, &error), error);
         g_assert_false(unsynced);
     }
     watched = 0;

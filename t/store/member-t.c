@@ -44,7 +44,8 @@ static void assert_sound(Fixture *fixture)
     g_assert_cmpint(number(fixture, "SELECT count(*) FROM person WHERE key NOT IN (SELECT person FROM address)"), ==,
                     0);
     g_assert_cmpint(
-        number(fixture, "SELECT COALESCE(MAX(n), 0) FROM (SELECT sum(preferred) AS n FROM address GROUP BY person)"),
+        number(fixture, "SELECT COALESCE(MAX(n), 0) FROM (SELECT sum(preferred) AS n FROM address GROUP BY person) "
+               "AS sums"),
         <=, 1);
 }
 

@@ -134,6 +134,49 @@ static void test_criteria(Fixture *fixture, const void *data)
     expect(fixture, of, "to:anne");
 }
 
+/* A list of more members than are read at once, each by the address and by the user, so that a portion ends between two
+ * rows of one address: every page size gives all of them once. */
+static void test_portions(Fixture *fixture, const void *data)
+{
+    enum { PEOPLE = 700 };
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    for (int number = 0; number < PEOPLE; number++) {
+        g_autofree char *address = g_strdup_printf("p%03d@example.org", number);
+        char id[STORE_ID_SIZE];
+        assert_ok(user_create(fixture->store, address, NULL, id, &error), error);
+        assert_ok(user_set_preferred(fixture->store, address, &error), error);
+        add(fixture, LIST, ROLE_MEMBER, address, NULL);
+        assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, address, &error), error);
+    }
+    assert_ok(store_commit(fixture->store, &error), error);
+    static const unsigned limits[] = {1, 9, 10, 11, 49, 50, 51, 250, 251, 999, 1000, 1001, 1399, 1400, 1401};
+    for (int rare = 0; rare < 2; rare++)
+        for (size_t at = 0; at < G_N_ELEMENTS(limits); at++) {
+            MemberCriteria of = MEMBER_CRITERIA_ALL;
+            of.list_id = LIST;
+            of.subscriber = rare ? "*99@example.org" : NULL;
+            unsigned seen = 0;
+            g_autofree char *after = NULL;
+            do {
+                char *next;
+                g_autoptr(GPtrArray) page = member_page(fixture->store, &of, after, limits[at], &next, &error);
+                g_assert_no_error(error);
+                g_assert_cmpuint(page->len, <=, limits[at]);
+                for (guint row = 0; row < page->len; row++, seen++) {
+                    const Member *member = page->pdata[row];
+                    unsigned person = rare ? seen / 2 * 100 + 99 : seen / 2;
+                    g_autofree char *address = g_strdup_printf("p%03u@example.org", person);
+                    g_assert_cmpstr(member->address, ==, address);
+                    g_assert_cmpint(member->as_user, ==, seen % 2);
+                }
+                g_free(after);
+                after = next;
+            } while (after);
+            g_assert_cmpuint(seen, ==, rare ? PEOPLE / 100 * 2 : PEOPLE * 2);
+        }
+}
+
 static void test_refusals(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -209,6 +252,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/member_page/orders", test_orders);
     TEST_WITH_LIST("/member_page/criteria", test_criteria);
     TEST_WITH_LIST("/member_page/lists", test_lists);
+    TEST_WITH_LIST("/member_page/portions", test_portions);
     TEST_WITH_LIST("/member_page/refusals", test_refusals);
     TEST_WITH_LIST("/member_page/a member goes between two pages", test_member_goes);
     return g_test_run();

@@ -3,6 +3,8 @@
 /* Jobs of the timer, which several processes may take. */
 #include "store/task_job.h"
 
+#include "base/clock.h"
+#include "store/host.h"
 #include "t/store/fixture.h"
 
 static bool take(Store *store, const char *name, int64_t now, int64_t due_at)
@@ -30,17 +32,67 @@ static void test_one_takes(Fixture *fixture, const void *data)
     assert_ok(task_job_end(other, &ended, &error), error);
     g_assert_false(take(fixture->store, "held", 999, 2000));
     g_assert_true(take(fixture->store, "held", 1000, 2000));
-    TaskJob *job = NULL;
-    assert_ok(task_job_find(other, "held", &job, &error), error);
+    g_autoptr(GPtrArray) jobs = task_job_all(other, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(jobs->len, ==, 2);
+    const TaskJob *job = jobs->pdata[1];
+    g_assert_cmpstr(job->name, ==, "held");
     g_assert_cmpint(job->started_at, ==, 1000);
     g_assert_cmpint(job->runs, ==, 1);
     g_assert_cmpint(job->failures, ==, 0);
-    task_job_free(job);
+}
+
+static void begin_host(Fixture *fixture, const char *name, int64_t lease)
+{
+    GError *error = NULL;
+    g_autoptr(Host) host = g_new0(Host, 1);
+    host->name = g_strdup(name);
+    host->spool = g_strconcat("spool-", name, NULL);
+    host->boot = g_strdup("boot");
+    host->version = g_strdup("1");
+    host->state = g_strdup("{}");
+    assert_ok(host_next_epoch(fixture->store, &host->epoch, &error) && host_begin(fixture->store, host, lease, &error),
+              error);
+}
+
+/* The names of those that nobody has to do, in one line; g_free(). */
+static char *nobodys(Fixture *fixture)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) jobs = task_job_all(fixture->store, &error);
+    g_autoptr(GString) names = g_string_new(NULL);
+    g_assert_no_error(error);
+    for (guint at = 0; at < jobs->len; at++) {
+        const TaskJob *job = jobs->pdata[at];
+        if (job->nobodys)
+            g_string_append_printf(names, "%s ", job->name);
+    }
+    return g_string_free(g_steal_pointer(&names), FALSE);
+}
+
+/* Nobody waits for the jobs of a host that does not live, nor, where hosts live, for one of the time before them. */
+static void test_nobodys(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    static const char *const names[] = {"digests", "outbox", "outbox@a", "outbox@b", "outbox@gone", "out"};
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++)
+        take(fixture->store, names[at], 100, 200);
+    g_autofree char *before = nobodys(fixture);
+    g_assert_cmpstr(before, ==, "outbox@a outbox@b outbox@gone ");
+    begin_host(fixture, "a", 60 * CLOCK_SECOND);
+    begin_host(fixture, "b", -CLOCK_SECOND);
+    g_autofree char *one = nobodys(fixture);
+    g_assert_cmpstr(one, ==, "outbox outbox@b outbox@gone ");
+    assert_ok(task_job_remove(fixture->store, "outbox", &error), error);
+    g_autofree char *removed = nobodys(fixture);
+    g_assert_cmpstr(removed, ==, "outbox@b outbox@gone ");
 }
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/task_job/one takes it", Fixture, NULL, fixture_open, test_one_takes, fixture_close);
+    g_test_add("/task_job/nobody's", Fixture, NULL, fixture_open, test_nobodys, fixture_close);
     return g_test_run();
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/auto.h"
+#include "switchboard/format_internal.h"
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"
 #include "switchboard/stray.h"
@@ -175,20 +177,26 @@ static void find_held(void *data, Queue *queue, const char *file, const EntryNam
 {
     (void)queue;
     (void)name;
-    if (strcmp(rest, ".bak") == 0 || strcmp(rest, ".opd") == 0)
+    if (strcmp(rest, ".bak") == 0 || strcmp(rest, ".done") == 0 || strcmp(rest, ".opd") == 0)
         *(char **)data = g_strdup(file);
 }
 
-/* A run of what is in, with another outcome, that dies before it decides. */
-static void run_undone(CrashWorld *world)
+/* A run of what is in that dies before it decides. */
+static void run_undecided(CrashWorld *world)
 {
     unsigned worked = 0;
-    world->other_outcome = true;
-    crashlog_die_at(world->log, "decide in .bak", 0);
+    crashlog_die_at(world->log, "rename in .bak .done", 0);
     g_autoptr(Inbox) dead = crashworld_inbox(world, "in", (Slice){0, 1});
-    g_autoptr(Hop) undone = hop_new(world->spool);
-    g_assert_false(crashworld_work(world, dead, undone, &worked));
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    g_assert_false(crashworld_work(world, dead, hop, &worked));
     world->log->die_in = -1;
+}
+
+/* The same with another outcome. */
+static void run_undone(CrashWorld *world)
+{
+    world->other_outcome = true;
+    run_undecided(world);
     world->other_outcome = false;
 }
 
@@ -342,19 +350,21 @@ void crashoperator_retry_unread(CrashWorld *world)
     work_on(world, living);
 }
 
-/* An entry is decided, and its runner dies before it has synced that; the next one cannot read it, and sets it aside
- * (R9), not its children; O5d when it can be read again, and R1 by the next one. */
+/* An earlier version has decided an entry in its head, once its claim was durable, and died before it synced that. The
+ * next start cannot read it, and sets it aside (R9), not its children; O5d when it can be read again, and R1 by the
+ * start after that. */
 void crashoperator_retry_decided(CrashWorld *world)
 {
-    unsigned worked = 0;
+    Queue *in = spool_queue(world->spool, "in", NULL);
+    g_autofree char *claimed = NULL;
     crashworld_store(world, (const int[]){6}, 1);
     world->retries = true;
     crashlog_begin(world->log);
-    crashlog_die_at(world->log, "decide in .bak", 1);
-    g_autoptr(Inbox) dead = crashworld_inbox(world, "in", (Slice){0, 1});
-    g_autoptr(Hop) decided = hop_new(world->spool);
-    g_assert_false(crashworld_work(world, dead, decided, &worked));
-    world->log->die_in = -1;
+    run_undecided(world);
+    g_assert_true(queue_visit(in, find_held, &claimed, NULL));
+    auto_fd fd = fs_open(queue_fd(in), claimed, true, NULL);
+    g_assert_true(fs_sync_dir(queue_fd(in), NULL) &&
+                  fs_pwrite(fd, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE, 0, NULL));
     crashlog_begin_changes(world->log);
     unreadable_files = true;
     g_autoptr(Inbox) unread = crashworld_inbox(world, "in", (Slice){0, 1});

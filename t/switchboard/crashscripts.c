@@ -64,7 +64,7 @@ void crashscript_hops(CrashWorld *world)
     g_assert_true(hop_settle(hop_first, NULL));
 }
 
-/* So many parents at once that they are committed in their directory. */
+/* Several parents at once share the sync of their directory. */
 void crashscript_together(CrashWorld *world)
 {
     store(world, 1, 5);
@@ -294,7 +294,7 @@ static void die_and_go_on(CrashWorld *world, int message, Slice slice, const cha
 
 void crashscript_killed_deciding(CrashWorld *world)
 {
-    die_and_go_on(world, 6, HALF_0, "decide in .bak", 1);
+    die_and_go_on(world, 6, HALF_0, "rename in .bak .done", 1);
 }
 
 void crashscript_killed_together(CrashWorld *world)
@@ -396,7 +396,7 @@ void crashscript_killed_undoing(CrashWorld *world)
 void crashscript_killed_before(CrashWorld *world)
 {
     world->other_outcome = true;
-    die_and_go_on(world, 7, HALF_0, "decide in .bak", 0);
+    die_and_go_on(world, 7, HALF_0, "rename in .bak .done", 0);
 }
 
 /* A child's sync fails; the next try has another outcome. */

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/auto.h"
+#include "base/fs.h"
+#include "switchboard/format_internal.h"
+
 void fixture_set_up(Fixture *fixture, gconstpointer data)
 {
     (void)data;
@@ -132,4 +136,10 @@ unsigned fixture_count(Fixture *fixture, const char *queue, const char *suffix)
 char *fixture_file_path(Fixture *fixture, const char *queue, const char *file)
 {
     return g_build_filename(fixture->path, queue, file, NULL);
+}
+
+bool fixture_decide_in_head(Queue *queue, const char *file)
+{
+    auto_fd fd = fs_open(queue_fd(queue), file, true, NULL);
+    return fd >= 0 && fs_pwrite(fd, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE, 0, NULL) && fs_sync_file(fd, NULL);
 }

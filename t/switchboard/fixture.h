@@ -38,3 +38,7 @@ GPtrArray *fixture_claim(Inbox *inbox);
 char *fixture_files(Fixture *fixture, const char *queue, const char *suffix);
 unsigned fixture_count(Fixture *fixture, const char *queue, const char *suffix);
 char *fixture_file_path(Fixture *fixture, const char *queue, const char *file);
+
+/* Writes into the head of a claimed entry that it is decided, and syncs it, as an earlier version did (INTERNALS.md,
+ * "Decided in the head"). False when a call failed. */
+bool fixture_decide_in_head(Queue *queue, const char *file);

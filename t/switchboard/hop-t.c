@@ -56,8 +56,8 @@ static void test_fans_out(Fixture *fixture, gconstpointer data)
     Record log = {.calls = calls};
     fs_set_hook(record, &log);
     g_assert_true(hop_commit(hop, &outcome, 1, NULL));
-    /* children; the three directories and the files; the parent's head, its file; publications */
-    g_assert_cmpstr(calls->str, ==, "cccdddfffpfrrr");
+    /* children; the two directories and the files; the parent, its directory; publications */
+    g_assert_cmpstr(calls->str, ==, "cccddfffrdrrr");
     fs_set_hook(NULL, NULL);
     g_assert_true(hop_settle(hop, NULL));
     g_assert_cmpuint(fixture_count(fixture, "pipeline", ""), ==, 0);
@@ -88,7 +88,7 @@ static void test_settles(Fixture *fixture, gconstpointer data)
     Record log = {calls, FS_SYNC_DIR, 1, EIO};
     fs_set_hook(record, &log);
     g_assert_false(hop_settle(hop, NULL));
-    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
     g_string_truncate(calls, 0);
     g_assert_true(hop_settle(hop, NULL));
     fs_set_hook(NULL, NULL);
@@ -149,7 +149,8 @@ static void test_owed(Fixture *fixture, gconstpointer data)
         g_assert_true((error != NULL) == (round == 1));
     }
     g_assert_null(strchr(calls->str, 'u'));
-    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, 0);
 }
 
@@ -175,7 +176,7 @@ static void test_faults(Fixture *fixture, gconstpointer data)
         int countdown;
         unsigned failed;
     } cases[] = {{FS_CREATE, 0, 1}, {FS_CREATE, 1, 1}, {FS_WRITE, 0, 1}, {FS_SYNC_FILE, 2, 1},
-                 {FS_SYNC_DIR, 0, 2}, {FS_SYNC_DIR, 1, 2} /* of the parents */, {FS_SYNC_DIR, 2, 2}};
+                 {FS_SYNC_DIR, 0, 2}, {FS_SYNC_DIR, 1, 2}};
     static const char *const queues[] = {"out", "archive", NULL};
     g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
     g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
@@ -250,7 +251,7 @@ static void test_many_children(Fixture *fixture, gconstpointer data)
 }
 
 /* Of parents that are renamed together, one whose rename fails keeps its claim and loses its
- * child; the others are committed (T6d). */
+ * child; the others are committed. */
 static void test_faults_together(Fixture *fixture, gconstpointer data)
 {
     static const char *const queues[] = {"out", NULL};
@@ -283,9 +284,8 @@ static void test_faults_together(Fixture *fixture, gconstpointer data)
         outcome_free(batch[i]);
 }
 
-/* Nobody knows what is on the disk: the caller must end the process. The commit
- * in the head fails in its write or its sync. */
-static void unknown_commit(Fixture *fixture, FsCall call, int countdown)
+/* The sync of the commit fails, so nobody knows what is on the disk: the caller must end the process. */
+static void test_unknown_commit(Fixture *fixture, gconstpointer data)
 {
     static const char *const queues[] = {"out", NULL};
     g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
@@ -295,7 +295,7 @@ static void unknown_commit(Fixture *fixture, FsCall call, int countdown)
     add_children(outcome, queues);
     g_autoptr(Hop) hop = hop_new(fixture->spool);
     g_autoptr(GString) calls = g_string_new(NULL);
-    Record log = {calls, call, countdown, EIO};
+    Record log = {calls, FS_SYNC_DIR, 1, EIO};
     g_autoptr(GError) error = NULL;
     fs_set_hook(record, &log);
     g_assert_false(hop_commit(hop, &outcome, 1, &error));
@@ -304,17 +304,7 @@ static void unknown_commit(Fixture *fixture, FsCall call, int countdown)
     g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 0);
 }
 
-static void test_unknown_head(Fixture *fixture, gconstpointer data)
-{
-    unknown_commit(fixture, FS_PWRITE, 0);
-}
-
-static void test_unknown_commit(Fixture *fixture, gconstpointer data)
-{
-    unknown_commit(fixture, FS_SYNC_FILE, 1);
-}
-
-/* Three parents are committed in their directory. Returns what hop_commit() did. */
+/* Three parents are committed together. Returns what hop_commit() did. */
 static bool commit_three(Fixture *fixture, FsCall fail_call, unsigned *failed)
 {
     static const char *const queues[] = {"out", NULL};
@@ -353,7 +343,7 @@ static void test_rename_fails(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 2);
 }
 
-static void test_unknown_directory(Fixture *fixture, gconstpointer data)
+static void test_unknown_together(Fixture *fixture, gconstpointer data)
 {
     unsigned failed;
     g_assert_false(commit_three(fixture, FS_SYNC_DIR, &failed));
@@ -423,7 +413,7 @@ static void test_sync_along(Fixture *fixture, gconstpointer data)
         fs_set_hook(record, &log);
         g_assert_true(hop_commit(hop, &outcome, 1, NULL) == (round != 2));
         fs_set_hook(NULL, NULL);
-        g_assert_cmpstr(calls->str, ==, round == 0 ? "cddffpfr" : round == 1 ? "fu" : "cddff");
+        g_assert_cmpstr(calls->str, ==, round == 0 ? "cdffrdr" : round == 1 ? "fu" : "cdff");
     }
     close(fd);
     unlink(path);
@@ -476,7 +466,7 @@ static void test_takes_many(Fixture *fixture, gconstpointer data)
     g_autoptr(GPtrArray) entries = fixture_claim(inbox);
     g_assert_cmpuint(entries->len, ==, TAKEN + 1);
     g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
-    g_autofree char *taker = g_strconcat(entry_text(outcome->parent), ".bak", NULL);
+    g_autofree char *taker = g_strconcat(entry_text(outcome->parent), ".done", NULL);
     g_autofree char *path = fixture_file_path(fixture, "pipeline", taker);
     for (int i = 1; i <= TAKEN; i++) {
         outcome_take(outcome, entry_name(entries->pdata[i]));
@@ -535,9 +525,8 @@ int main(int argc, char **argv)
     ADD("/hop/many children", test_many_children);
     ADD("/hop/faults together", test_faults_together);
     ADD("/hop/sync along", test_sync_along);
-    ADD("/hop/unknown head", test_unknown_head);
     ADD("/hop/unknown commit", test_unknown_commit);
     ADD("/hop/rename fails", test_rename_fails);
-    ADD("/hop/unknown commit in the directory", test_unknown_directory);
+    ADD("/hop/unknown commit together", test_unknown_together);
     return g_test_run();
 }

@@ -436,9 +436,8 @@ static void test_decided_head(Fixture *fixture, gconstpointer data)
 {
     unsigned count = 0;
     EntryName name = store(fixture, "out", "m");
-    Entry *entry = open_one(fixture, "out");
-    g_assert_true(entry_decide(entry, NULL));
-    entry_free(entry);
+    g_autofree char *file = fixture_files(fixture, "out", ".msg");
+    g_assert_true(fixture_decide_in_head(spool_queue(fixture->spool, "out", NULL), file));
     g_autoptr(GError) error = NULL;
     g_autoptr(Operate) operate = operate_open(fixture->spool, false, done, &count, NULL);
     g_assert_null(operate_claim(operate, spool_queue(fixture->spool, "out", NULL), &name, false, &error));

@@ -5,17 +5,18 @@ import contextlib
 import json
 import os
 import pwd
-import random
 import re
 import signal
 import smtplib
-import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
+from support import postgresql
 from support.corpus import TOP
+from support.ports import free_port
 
 HOST = "lists.example.com"
 # Work in progress is in these queues, in the order it flows; what rests in the others waits for a person or a later
@@ -35,18 +36,6 @@ def build():
 def tool(name):
     """A program of t/tools, built but not installed."""
     return build() / "t" / "tools" / name
-
-
-def free_port():
-    """One that no connection gets by itself: a server that is started again shall find it free."""
-    least = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    while True:
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", random.randrange(least // 2, least)))
-            except OSError:
-                continue
-            return probe.getsockname()[1]
 
 
 def below(first):
@@ -93,14 +82,16 @@ def write_secret(path, text):
 
 
 def wait_until(condition, seconds, what, step=0.05):
-    """The condition's first true value; AssertionError, naming what, when it never came."""
-    deadline = time.monotonic() + seconds
+    """The condition's first true value; AssertionError, naming what, when it never came. Looks less often the longer it
+    takes, since a look may cost as much as what it waits for."""
+    deadline, pause = time.monotonic() + seconds, step
     while True:
         value = condition()
         if value:
             return value
         assert time.monotonic() < deadline, f"waited {seconds} s for {what() if callable(what) else what}"
-        time.sleep(step)
+        time.sleep(pause)
+        pause = min(pause * 1.2, 4 * step)
 
 
 class Instance:
@@ -125,7 +116,7 @@ class Instance:
         self.sections = {
             "site": {"user": self.user, "hostname": HOST, "site_owner": f"postmaster@{HOST}"},
             "spool": {"directory": self.spool, "min_free": "1M"},
-            "store": {"path": self.directory / "lib" / "listrunner.db"},
+            "store": self.store_settings(),
             "master": {"runtime_directory": self.directory / "run", "heartbeat_interval": "1s",
                        "restart_delay_min": "100ms", "restart_delay_max": "2s", "stop_timeout": "10s"},
             "runner.lmtp": {"listen": f"127.0.0.1:{self.port}"},
@@ -136,13 +127,33 @@ class Instance:
         }
         self.set(settings or {})
 
+    def store_settings(self):
+        """A file, or a schema of its own on the server that t/tools/with-postgresql started."""
+        if os.environ.get("LISTRUNNER_STORE") == "postgresql":
+            name = f"{self.directory.name}-{os.urandom(3).hex()}"
+            return {"driver": "postgresql", "url": os.environ["LISTRUNNER_STORE_WHERE"].replace("@", name)}
+        return {"path": self.directory / "lib" / "listrunner.db"}
+
+    @contextlib.contextmanager
+    def database(self):
+        """The store itself, with execute(SQL, values), in which "?" stands for each value; committed at the end."""
+        store = self.sections["store"]
+        if "url" in store:
+            connection = postgresql.connect(store["url"])
+        else:
+            connection = sqlite3.connect(store["path"], timeout=5)
+        with contextlib.closing(connection):
+            yield connection
+            connection.commit()
+
     def own(self, path):
         if os.getuid() == 0:
             entry = pwd.getpwnam(self.user)
             os.chown(path, entry.pw_uid, entry.pw_gid)
 
     def set(self, settings):
-        """Merges {section: {key: value}}; a value or section of None is taken out. Writes the file."""
+        """Merges {section: {key: value}}; a value or section of None is taken out. Replaces the file, since a process
+        may be reading it."""
         for section, keys in settings.items():
             if keys is None:
                 self.sections.pop(section, None)
@@ -156,7 +167,9 @@ class Instance:
             self.sections.setdefault("out", {}).setdefault("mx_private_addresses", "yes")
         for section, keys in self.sections.items():
             lines += [f"[{section}]"] + [f"{key} = {value}" for key, value in keys.items()] + [""]
-        self.config.write_text("\n".join(lines))
+        new = self.config.with_suffix(".new")
+        new.write_text("\n".join(lines))
+        new.replace(self.config)
 
     # ---- the command line ----
 
@@ -173,8 +186,10 @@ class Instance:
         return done.stdout
 
     def jobs(self):
-        """{name: row} of what the timer does."""
-        return {row["name"]: row for row in map(json.loads, self.cli("task", "ls", "--json").splitlines())}
+        """{name: row} of what the timer does. What each host does for itself bears its name behind "@"."""
+        own = "@" + self.sections["site"]["hostname"]
+        rows = map(json.loads, self.cli("task", "ls", "--json").splitlines())
+        return {row["name"].removesuffix(own): row for row in rows}
 
     def run_job(self, name):
         """Have the timer do a job, and wait until it has."""
@@ -222,16 +237,24 @@ class Instance:
         program = prefix() / "sbin" / "listrunner-master"
         self.create_store()
         self.log = open(self.log_path, "ab")
+        begin = self.log.tell()
         self.process = subprocess.Popen([*self.wrapper, program, "-c", self.config], stdin=subprocess.DEVNULL,
                                         stdout=self.log, stderr=self.log, start_new_session=True, cwd="/")
         if wait:
-            self.wait_ready()
+            self.wait_ready(begin=begin)
         return self
 
-    def wait_ready(self, seconds=30):
+    def wait_ready(self, seconds=30, begin=None):
+        """Waits until all runners are; begin is where the log was at the start, so that status is not asked before the
+        master says so there (or some seconds have passed, where its log is elsewhere)."""
+        patient = time.monotonic() + 5
+
         def ready():
             assert self.process.poll() is None, \
                 f"the master ended with code {self.process.returncode}:\n{self.log_text()[-3000:]}"
+            told = begin is None or b"master: running" in self.log_path.read_bytes()[begin:]
+            if not told and time.monotonic() < patient:
+                return False
             status = self.status()
             children = [child for runner in status.get("runners", []) for child in runner["children"]]
             return children and status["healthy"] and all(child["state"] == "ready" for child in children)

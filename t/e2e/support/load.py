@@ -8,7 +8,8 @@ from collections import Counter
 
 
 class Load(threading.Thread):
-    """Sends mails one after another, each until it is accepted, as an MTA would. pause: seconds between two."""
+    """Sends mails one after another, each until it is accepted, as an MTA would, and ends early when `halt` is set.
+    pause: seconds between two."""
 
     def __init__(self, instance, address, mails, pause=0.0):
         super().__init__(daemon=True)
@@ -20,6 +21,8 @@ class Load(threading.Thread):
         try:
             client = None
             for mail in self.mails:
+                if self.halt.is_set():
+                    break
                 while not self.halt.is_set():
                     client = self._send(client, mail)
                     if client is not None:

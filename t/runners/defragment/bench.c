@@ -130,7 +130,7 @@ static void pass_moment(void)
 static int on_call(const FsEvent *event, void *data)
 {
     pass_moment();
-    if (event->call != FS_CREATE)
+    if (event->call != FS_CREATE || event->name[0] == '.') /* one that a start makes in a new spool is no mail */
         return 0;
     int result = refusal;
     refusal = 0;

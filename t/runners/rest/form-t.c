@@ -352,15 +352,15 @@ static void test_paging(void)
         const char *query, *names; /* NULL: */
         Paging wanted;
     } cases[] = {
-        {"", NULL, {false, 0, G_MAXINT}},
-        {"count=10&page=1", NULL, {true, 0, 10}},
-        {"count=10&page=4", NULL, {true, 30, 10}},
-        {"page=2&count=50&count=5", NULL, {true, 5, 5}},
-        {"count=0&page=1", NULL, {true, 0, 0}},
-        {"count=0&page=9223372036854775807", NULL, {true, 0, 0}},
-        {"count=9223372036854775807&page=1", NULL, {true, 0, G_MAXINT}},
-        {"count=9223372036854775807&page=3", NULL, {true, INT64_MAX, G_MAXINT}},
-        {"count=3&page=9223372036854775807", NULL, {true, INT64_MAX, 3}},
+        {"", NULL, {0, G_MAXINT}},
+        {"count=10&page=1", NULL, {0, 10}},
+        {"count=10&page=4", NULL, {30, 10}},
+        {"page=2&count=50&count=5", NULL, {5, 5}},
+        {"count=0&page=1", NULL, {0, 0}},
+        {"count=0&page=9223372036854775807", NULL, {0, 0}},
+        {"count=9223372036854775807&page=1", NULL, {0, G_MAXINT}},
+        {"count=9223372036854775807&page=3", NULL, {INT64_MAX, G_MAXINT}},
+        {"count=3&page=9223372036854775807", NULL, {INT64_MAX, 3}},
         {"count=10", "count and page", {0}},
         {"page=1", "count and page", {0}},
         {"count=10&page=0", "\"page\"", {0}},
@@ -380,7 +380,6 @@ static void test_paging(void)
         if (cases[at].names) {
             assert_refused(&message, 400, cases[at].names);
         } else {
-            g_assert_cmpint(paging.paged, ==, cases[at].wanted.paged);
             g_assert_cmpint(paging.start, ==, cases[at].wanted.start);
             g_assert_cmpuint(paging.count, ==, cases[at].wanted.count);
         }

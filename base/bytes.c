@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/bytes.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define TOP_BITS UINT64_C(0x8080808080808080)
+
+bool bytes_8bit(const void *data, size_t length)
+{
+    const unsigned char *at = data;
+    uint64_t word;
+    for (; length >= sizeof word; at += sizeof word, length -= sizeof word) {
+        memcpy(&word, at, sizeof word);
+        if (word & TOP_BITS)
+            return true;
+    }
+    while (length > 0)
+        if (at[--length] > 127)
+            return true;
+    return false;
+}
+
+bool bytes_8bit_of(GBytes *bytes)
+{
+    size_t length;
+    const void *data = g_bytes_get_data(bytes, &length);
+    return bytes_8bit(data, length);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner host: the hosts that share the database. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cli/command.h"
+#include "cli/listing.h"
+#include "cli/plain.h"
+#include "store/host.h"
+
+static gboolean undo;
+
+static const char *state_of(const Host *host)
+{
+    return !host->living ? host->lease_until ? "dead" : "stopped" : host->draining ? "draining" : "living";
+}
+
+/* What is due in all its queues, as it said last; null where its master did not answer the runner host. */
+static json_t *backlog_of(const json_t *said)
+{
+    json_int_t sum = 0;
+    size_t at;
+    json_t *runner;
+    json_array_foreach(json_object_get(said, "runners"), at, runner)
+        sum += json_integer_value(json_object_get(runner, "backlog"));
+    return at > 0 ? json_integer(sum) : json_null();
+}
+
+/* How much waits there for a person; null likewise. */
+static json_t *waiting_of(const json_t *said)
+{
+    bool known = json_array_size(json_object_get(said, "runners")) > 0;
+    return known ? json_integer(json_integer_value(json_object_get(said, "waiting"))) : json_null();
+}
+
+/* said is taken. */
+static json_t *make_row(const Host *host, json_t *said)
+{
+    return json_pack("{ss ss so so so sI ss so sb so so}", "name", host->name, "state", state_of(host), "started_at",
+                     listing_time(host->started_at), "seen_at", listing_time(host->seen_at), "lease_until",
+                     listing_time(host->lease_until), "epoch", (json_int_t)host->epoch, "version", host->version,
+                     "backlog", backlog_of(said), "draining", host->draining, "waiting", waiting_of(said), "said",
+                     said);
+}
+
+static json_t *row_of(const Host *host)
+{
+    json_t *said = json_loads(host->state, 0, NULL);
+    return make_row(host, said ? said : json_object());
+}
+
+static int run_ls(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {{"name", "HOST", COLUMN_TEXT},
+                                     {"state", "STATE", COLUMN_TEXT},
+                                     {"version", "VERSION", COLUMN_TEXT},
+                                     {"epoch", "EPOCH", COLUMN_NUMBER},
+                                     {"backlog", "BACKLOG", COLUMN_NUMBER},
+                                     {"waiting", "WAITING", COLUMN_NUMBER},
+                                     {"started_at", "STARTED", COLUMN_TEXT},
+                                     {"seen_at", "SEEN", COLUMN_TEXT},
+                                     {NULL, NULL, COLUMN_TEXT}};
+    Store *store = site_store(site, false, error);
+    g_autoptr(GPtrArray) hosts = store ? host_all(store, error) : NULL;
+    if (!hosts)
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
+    for (guint at = 0; at < hosts->len; at++)
+        listing_row(listing, row_of(hosts->pdata[at]));
+    return TOOL_OK;
+}
+
+static int run_show(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    g_autoptr(GPtrArray) hosts = store ? host_all(store, error) : NULL;
+    for (guint at = 0; hosts && at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        if (strcmp(host->name, argv[0]) != 0)
+            continue;
+        json_t *row = row_of(host), *runners = json_array(), *runner;
+        size_t place;
+        json_array_foreach(json_object_get(json_object_get(row, "said"), "runners"), place, runner)
+            json_array_append_new(runners, json_sprintf("%s: %" JSON_INTEGER_FORMAT " wait, %" JSON_INTEGER_FORMAT
+                                                        " done since its start",
+                                                        json_string_value(json_object_get(runner, "runner")),
+                                                        json_integer_value(json_object_get(runner, "backlog")),
+                                                        json_integer_value(json_object_get(runner, "done"))));
+        if (json_option)
+            json_decref(runners);
+        else
+            json_object_set_new(row, "said", runners);
+        listing_show(row, json_option);
+        return TOOL_OK;
+    }
+    if (hosts)
+        fail(error, FAIL_MISSING, "there is no host %s", argv[0]);
+    return TOOL_LATER;
+}
+
+/* Another host than name that takes mail. */
+static bool is_another(const GPtrArray *hosts, const char *name)
+{
+    for (guint at = 0; at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        if (host->living && !host->draining && strcmp(host->name, name) != 0)
+            return true;
+    }
+    return false;
+}
+
+static int run_drain(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    if (!store || !host_set_draining(store, argv[0], !undo, error))
+        return TOOL_LATER;
+    g_autoptr(GPtrArray) hosts = host_all(store, error);
+    if (!hosts)
+        return TOOL_LATER;
+    if (undo)
+        printf("%s takes mail again when it renews its lease next\n", argv[0]);
+    else
+        printf("%s takes no new mail from the next renewal of its lease on, and works off what it has\n", argv[0]);
+    if (!undo && !is_another(hosts, argv[0]))
+        plain_complain("No other host lives and takes mail: all mail waits at the servers in front, and nobody does "
+                       "the jobs of the timer, until \"host drain --undo\".");
+    return TOOL_OK;
+}
+
+static int run_remove(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    if (!store || !host_remove(store, argv[0], error))
+        return TOOL_LATER;
+    printf("%s is forgotten\n", argv[0]);
+    return TOOL_OK;
+}
+
+static const GOptionEntry drain_options[] = {
+    {"undo", 0, 0, G_OPTION_ARG_NONE, &undo, "let it take mail again", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const Command ls = {
+    .name = "ls",
+    .arguments = "",
+    .summary = "Show the hosts that share the database",
+    .options = json_rows_options,
+    .run = run_ls,
+    .details = "STATE is living, draining, stopped, or dead: its lease has run out. BACKLOG is what its runners have\n"
+               "to do now, without what was put off or waits for parts, and WAITING what waits for a person in its\n"
+               "queues, both as it said last; - where its master did not answer. To see whether a host is empty, give\n"
+               "\"queue stat\" there.",
+};
+
+static const Command show = {
+    .name = "show",
+    .arguments = "HOST",
+    .summary = "Show one of them with its runners",
+    .least = 1,
+    .most = 1,
+    .options = json_object_options,
+    .run = run_show,
+};
+
+static const Command drain = {
+    .name = "drain",
+    .arguments = "HOST",
+    .summary = "Let a host take no new mail and work off what it has",
+    .least = 1,
+    .most = 1,
+    .options = drain_options,
+    .run = run_drain,
+    .details =
+        "Its LMTP answers 451, and jobs of the timer pass to another host. Mail goes to another host if the\n"
+        "mail server in front has that one's LMTP, too; where each host has a mail server of its own, first\n"
+        "take its MX away, or give that server the other host's LMTP as the second. It is empty when\n"
+        "\"queue stat\", given there, shows no entry in any queue: \"host ls\" does not count mail that was put\n"
+        "off. A host is drained, and \"status\" says so, until --undo.",
+};
+
+static const Command remove_verb = {
+    .name = "remove",
+    .arguments = "HOST",
+    .summary = "Forget a host that has been stopped",
+    .least = 1,
+    .most = 1,
+    .run = run_remove,
+};
+
+static const Command *const verbs[] = {&ls, &show, &drain, &remove_verb, NULL};
+
+const Command cmd_host = {
+    .name = "host",
+    .arguments = "",
+    .summary = "Show the hosts that share the database, drain or forget one",
+    .verbs = verbs,
+};

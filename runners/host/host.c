@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Says to the other hosts that share the database that this one lives: renews its lease three times in its length, and
+ * writes into the spool what it was told (lists/this_host.h). When the database is away, or the row was taken over, it
+ * writes nothing more, and what only one host may do ends here by itself.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/control.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "lists/this_host.h"
+#include "runners/process.h"
+#include "store/place.h"
+
+#define RENEWALS 3                   /* in a lease */
+#define MARGIN 5                     /* a fifth of the lease is kept for clocks that go unlike */
+#define SKEW_MAX (60 * CLOCK_SECOND) /* between this host's clock and the database's */
+#define MASTER_SECONDS 5             /* for its answer; less than what the others wait for after a renewal */
+#define SURVEY_INTERVAL (60 * CLOCK_SECOND)
+
+typedef struct HostRunner {
+    const Child *child;
+    const Config *config;
+    Store *store;
+    Spool *spool;
+    Host *host;
+    ThisHost said; /* to the other processes of this host */
+    bool mute;     /* the last time that could not be done */
+    int64_t lease;
+    int64_t due;       /* monotonic: of the next renewal */
+    int64_t survey_at; /* monotonic: when the master is asked again */
+    uint64_t renewals;
+} HostRunner;
+
+/* What each runner has to do, as the master knows it; a new reference. */
+static json_t *ask_master(const Config *config)
+{
+    const char *directory = config_string(config, "master", "runtime_directory");
+    int fd = control_connect(directory, CONTROL_SOCKET, MASTER_SECONDS, NULL);
+    json_t *status = fd < 0 ? NULL : control_exchange(fd, json_pack("{ss}", "verb", "status"), NULL);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* Sum up the children of one runner. */
+static json_t *runner_said(const json_t *group)
+{
+    json_int_t backlog = 0, done = 0;
+    const char *oldest = NULL;
+    size_t at;
+    json_t *child;
+    json_array_foreach(json_object_get(group, "children"), at, child) {
+        const char *since = json_string_value(json_object_get(child, "oldest"));
+        backlog += json_integer_value(json_object_get(child, "backlog"));
+        done += json_integer_value(json_object_get(child, "done"));
+        if (since && (!oldest || strcmp(since, oldest) < 0)) /* of one length until the year 2286 */
+            oldest = since;
+    }
+    return json_pack("{sO sI sI ss*}", "runner", json_object_get(group, "runner"), "backlog", backlog, "done", done,
+                     "oldest", oldest);
+}
+
+/* Ask for what the next renewal writes: the master looks through the whole spool for it. */
+static void survey(HostRunner *own)
+{
+    json_t *status = ask_master(own->config), *runners = json_array(), *group;
+    size_t at;
+    json_array_foreach(json_object_get(status, "runners"), at, group)
+        json_array_append_new(runners, runner_said(group));
+    json_int_t waiting = 0;
+    json_array_foreach(json_object_get(status, "waiting"), at, group)
+        waiting += json_integer_value(json_object_get(group, "count"));
+    json_t *said = json_pack("{so sb sI}", "runners", runners, "healthy",
+                             json_is_true(json_object_get(status, "healthy")), "waiting", waiting);
+    char *text = json_dumps(said, JSON_COMPACT);
+    json_decref(said);
+    json_decref(status);
+    g_free(own->host->state);
+    own->host->state = g_strdup(text);
+    free(text);
+    own->survey_at = clock_monotonic() + SURVEY_INTERVAL;
+}
+
+static bool is_clock_good(int64_t now, GError **error)
+{
+    int64_t apart = clock_now() - now;
+    return ABS(apart) < SKEW_MAX ||
+           fail(error, FAIL_LATER, "the clock of this host is %" G_GINT64_FORMAT " s %s that of the database: set it",
+                ABS(apart) / CLOCK_SECOND, apart > 0 ? "ahead of" : "behind");
+}
+
+/* Tell the other processes of this host until when it has the lease; 0: it has none. */
+static bool write_down(HostRunner *own, int64_t until, GError **error)
+{
+    own->said.draining = own->host->draining;
+    own->said.until = until;
+    return this_host_write(own->spool, &own->said, error);
+}
+
+/* The clock is judged first: a host that may do nothing gets no lease, by which it would keep others from doing it. The
+ * same holds for one that cannot tell its processes. asked: clock_boot() before. */
+static bool renew(HostRunner *own, GError **error)
+{
+    int64_t asked = clock_boot(), now;
+    if (!host_clock(own->store, &now, error) || !is_clock_good(now, error) ||
+        (own->mute && !write_down(own, 0, error)) || !host_renew(own->store, own->host, own->lease, error))
+        return false;
+    own->mute = !write_down(own, asked + own->lease - own->lease / MARGIN, error);
+    if (own->mute)
+        host_end(own->store, own->host, NULL);
+    return !own->mute;
+}
+
+static bool begin(HostRunner *own, GError **error)
+{
+    int64_t now, asked = clock_boot();
+    char boot[CLOCK_BOOT_ID_SIZE];
+    const char *spool = spool_id(own->spool, error);
+    if (!spool)
+        return false;
+    if (!clock_boot_id(boot))
+        return fail_errno(error, FAIL_LATER, "the system does not say when it was started");
+    Host *host = own->host = g_new0(Host, 1);
+    host->name = g_strdup(config_string(own->config, "site", "hostname"));
+    host->spool = g_strdup(spool);
+    host->boot = g_strdup(boot);
+    host->version = g_strdup(PACKAGE_VERSION);
+    host->state = g_strdup("{}");
+    if (!host_clock(own->store, &now, error) || !is_clock_good(now, error) ||
+        !this_host_begin(own->store, own->spool, host, own->lease, &own->said, error))
+        return false;
+    if (write_down(own, asked + own->lease - own->lease / MARGIN, error))
+        return true;
+    host_end(own->store, host, NULL);
+    return false;
+}
+
+static bool start(void *data, const Process *process, GError **error)
+{
+    HostRunner *own = data;
+    own->child = process->child;
+    own->config = process->config;
+    own->lease = config_duration(own->config, "host", "lease");
+    own->store = store_open_configured(own->config, false, error);
+    own->spool = own->store ? spool_open(config_string(own->config, "spool", "directory"), error) : NULL;
+    if (!own->spool || !begin(own, error))
+        return false;
+    log_info("the host %s begins, epoch=%" G_GINT64_FORMAT, own->host->name, own->host->epoch);
+    return true;
+}
+
+/* A host whose row was taken over, or removed, starts anew and finds out there what it may do. */
+static void renew_now(HostRunner *own)
+{
+    g_autoptr(GError) error = NULL;
+    own->due = clock_monotonic() + own->lease / RENEWALS;
+    if (renew(own, &error)) {
+        own->renewals++;
+        child_notice(CHILD_NOTICE_WORK, NULL);
+    } else if (g_error_matches(error, FAIL, FAIL_RACE)) {
+        log_fatal(CHILD_EXIT_LATER, "%s", error->message);
+    } else {
+        g_autofree char *notice = g_strdup_printf("the lease of this host is not renewed: %s", error->message);
+        log_warn("%s", notice);
+        child_notice(CHILD_NOTICE_WORK, notice);
+        own->due = clock_monotonic() + CLOCK_SECOND;
+    }
+}
+
+static void work(void *data)
+{
+    HostRunner *own = data;
+    const Child *child = own->child;
+    int64_t beat = config_duration(own->config, "master", "heartbeat_interval");
+    own->due = clock_monotonic() + own->lease / RENEWALS;
+    while (!child_stopping()) {
+        struct pollfd fds[] = {{child->wake_fd, POLLIN, 0}, {child->status_fd, 0, 0}};
+        int64_t wait = MIN(own->due - clock_monotonic(), beat);
+        if (poll(fds, G_N_ELEMENTS(fds), (int)(MAX(wait, 0) / 1000) + 1) > 0 && (fds[1].revents & POLLERR))
+            child_stop();
+        child_reopen();
+        if (!child_stopping() && clock_monotonic() >= own->due)
+            renew_now(own);
+        if (!child_stopping() && clock_monotonic() >= own->survey_at && !own->mute)
+            survey(own);
+        child_beat(own->renewals, own->renewals, 0, 0, NULL);
+    }
+}
+
+static void stop(void *data)
+{
+    HostRunner *own = data;
+    g_autoptr(GError) error = NULL;
+    if (own->host && own->host->living && !host_end(own->store, own->host, &error))
+        log_warn("the others wait until the lease of this host ends: %s", error->message);
+    g_clear_pointer(&own->host, host_free);
+    this_host_clear(&own->said);
+    store_free(own->store);
+    spool_free(own->spool);
+}
+
+int main(int argc, char **argv)
+{
+    HostRunner own = {0};
+    const ProcessSpec spec = {.name = "host", .start = start, .work = work, .stop = stop};
+    return process_main(&spec, &own, argc, argv);
+}

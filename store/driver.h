@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What a database has to do for the store: one StoreDriver each. For this folder only; README.md says what a driver
+ * must keep.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum ValueType { VALUE_INTEGER, VALUE_TEXT, VALUE_BLOB } ValueType;
+
+/* A parameter. It has its type also where it is NULL, since some databases want to know the types before the values.
+ * Memory is borrowed until the query ends. */
+typedef struct Value {
+    ValueType type;
+    bool null;
+    int64_t integer;
+    const void *data;
+    size_t length;
+} Value;
+
+/* For parameters: NULL text is NULL; INTEGER_OR_NULL takes -1 as NULL. */
+#define INTEGER(x) ((Value){.type = VALUE_INTEGER, .integer = (int64_t)(x)})
+#define INTEGER_OR_NULL(x) ((Value){.type = VALUE_INTEGER, .null = (x) < 0, .integer = (int64_t)(x)})
+#define TEXT(x) store_text(x)
+#define BLOB(x, n) ((Value){.type = VALUE_BLOB, .data = (x), .length = (n)})
+Value store_text(const char *text);
+
+typedef enum Step { STEP_FAILED = -1, STEP_DONE, STEP_ROW } Step;
+
+/* One file a driver. Statements belong to the connection that made them. */
+typedef struct StoreDriver {
+    const char *name;
+    const char *setting; /* of [store], that says where the database is */
+    /* Where it is, for people; g_free(). FAIL_CONFIG: where names no such place. */
+    char *(*shown)(const char *where, GError **error);
+    /* With create, makes what is missing outside of the schema. */
+    void *(*open)(const char *where, bool create, GError **error);
+    void (*close)(void *connection);
+    bool (*find)(const char *where, GError **error);         /* store_find() */
+    bool (*present)(void *connection, GError **error);       /* store_present() */
+    bool (*reachable)(void *connection, GError **error);     /* store_reachable(); NULL: there is no server */
+    /* Appends a sentence (owned) for each fault that reading all of the database finds. */
+    bool (*verify)(void *connection, GPtrArray *faults, GError **error);
+    bool (*backup)(void *connection, const char *to, GError **error); /* store_backup() */
+    bool (*size)(void *connection, int64_t *bytes, GError **error);   /* store_size() */
+    bool (*compact)(void *connection, GError **error);                /* store_compact() */
+    bool (*give_back)(void *connection, bool *more, GError **error);  /* one portion of store_give_back() */
+    bool (*script)(void *connection, const char *sql, GError **error); /* statements without parameters or results */
+    /* The values tell the types of the parameters, the same at each use of this sql. A statement that is no stream may
+     * read its whole result into memory at the first step; a stream may not, and others are used beside it. */
+    void *(*prepare)(void *connection, const char *sql, const Value *values, size_t count, bool stream, GError **error);
+    void (*finalize)(void *statement);
+    bool (*bind)(void *statement, int parameter, const Value *value, GError **error); /* from 1 */
+    Step (*step)(void *statement, GError **error);
+    /* Send a statement that was not stepped yet and go on without its outcome: a failure dooms the transaction and is
+     * told by a later call. NULL: cannot. */
+    bool (*later)(void *statement, GError **error);
+    void (*reset)(void *statement);
+    bool (*is_null)(void *statement, int column); /* from 0 */
+    int64_t (*integer)(void *statement, int column);
+    const void *(*octets)(void *statement, int column, size_t *length); /* text is ended by a zero byte */
+    /* After the first step: how many columns a row has; the name of one (borrowed) and what it holds. */
+    int (*columns)(void *statement);
+    const char *(*column)(void *statement, int column, ValueType *type);
+    int64_t (*changed)(void *connection);                               /* rows changed by the last statement */
+    int64_t (*changed_ever)(void *connection);                          /* only ever compared */
+    bool (*leave_sync)(void *connection, int *fd, GError **error);      /* store_leave_sync(); NULL: cannot */
+    /* With true, commits wait for the disk in spite of leave_sync() from the next transaction on. */
+    bool (*wait)(void *connection, bool wait, GError **error); /* NULL where leave_sync is */
+    bool (*begin)(void *connection, GError **error); /* a transaction that will not fail later for want of a lock */
+    /* One of store_begin_lists(), for these keys in ascending order, each once. NULL: begin() does it. */
+    bool (*begin_lists)(void *connection, const int64_t *lists, size_t count, GError **error);
+    /* In a transaction of begin_lists(), wait for all others that called this, until this one ends or what was done
+     * since a savepoint is undone; a failure may be told later. NULL where begin_lists is. */
+    bool (*lock_site)(void *connection, GError **error);
+    bool (*commit)(void *connection, GError **error);
+    void (*rollback)(void *connection);
+    bool (*in_transaction)(void *connection); /* false after the database gave one up */
+    bool (*is_sound)(void *connection);       /* in a transaction that can still be committed */
+    /* A key that was never handed out, by whatever connection: clock_unique() << 11 with random bits below where that
+     * is greater than all before. Inside a transaction, whose rollback may give it back. */
+    bool (*key)(void *connection, int64_t *key, GError **error);
+    /* The database's own clock, the same for all hosts; microseconds since 1970. NULL: that of this host. */
+    bool (*clock)(void *connection, int64_t *now, GError **error);
+    bool (*keys_above)(void *connection, int64_t key, GError **error); /* hand out only greater ones from now on */
+    /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).
+     * has_schema: a migration table is there. */
+    bool (*inspect)(void *connection, bool *has_schema, GError **error);
+    const char *const *words; /* for schema/: pairs "@word@", text; NULL ends */
+} StoreDriver;
+
+extern const StoreDriver store_sqlite, store_pgsql;
+
+/* NULL with FAIL_CONFIG for a name that is not known. */
+const StoreDriver *store_driver_find(const char *name, GError **error);
+
+/* FAIL_MISSING, with what a person can do about it. Returns false. */
+bool store_fail_missing(const char *where, const char *what, GError **error);

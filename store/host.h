@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The hosts that share this database (doc/hosts.md): a row for each, with a lease by the database's clock, so that the
+ * clocks of hosts do not matter. While its lease runs, a host may do what only one host does at a time, if it holds the
+ * claim to it. Each start of a host begins an epoch, which is in its claims, too: what an earlier start held is worth
+ * nothing.
+ *
+ * Whoever begins work under a claim must end it before the lease ends by a clock of its own, which it reads before it
+ * asks for the lease. Then another host that finds the lease at its end may take the claim over.
+ *
+ * A claim saves work, and does not exclude: it ends at once, while its holder still works, when the host is drained,
+ * when it gives its lease back and when its next epoch begins. What is done under a claim must be right when two do it.
+ * So each step is one transaction that looks again whether it is still to be done (doc/hosts.md).
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef struct Host {
+    char *name;
+    char *spool;   /* the id of the spool that it works */
+    char *boot;    /* the run of its machine's kernel: who has the same is on the same machine */
+    char *version; /* of Listrunner */
+    char *state;   /* a JSON object: what it says of itself */
+    int64_t epoch; /* greater at each start; no number is given twice, to whatever host */
+    int64_t started_at, seen_at, lease_until;
+    bool draining; /* somebody asked that it takes no new work */
+    bool living;   /* its lease has not run out */
+} Host;
+
+void host_free(Host *host);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Host, host_free)
+
+/* Read the database's clock, the same for all hosts; microseconds since 1970. */
+bool host_clock(Store *store, int64_t *now, GError **error);
+
+/* See whether host->spool may be worked under host->name on the machine with host->boot; nothing is changed. No host
+ * needs to have begun yet. FAIL_LATER: it is worked by another machine, or by this one before it was started anew,
+ * whose lease runs. FAIL_CONFIG: a living host of that name works another spool, or the spool is known by another name.
+ * *epoch is that of the last start with this spool; 0: none is known. */
+bool host_may_work(Store *store, const Host *host, int64_t *epoch, GError **error);
+
+/* Draw the number of the next epoch, for host_begin(). Note it in the spool between the two: then it is known there
+ * whenever the database has it. */
+bool host_next_epoch(Store *store, int64_t *epoch, GError **error);
+
+/* Begin an epoch of a host. name, spool, boot, version, state and epoch are read, and lease is for how long it lives
+ * without host_renew(), in microseconds. *host gets the other fields. It fails as host_may_work() does. The first host
+ * of a site gets the rows of the outbox that are of no spool, from before there were hosts. */
+bool host_begin(Store *store, Host *host, int64_t lease, GError **error);
+
+/* Prolong the lease of host->name in host->epoch and write its state, and read draining and the times. FAIL_RACE:
+ * another start has begun a later epoch, or the host was removed: stop at once. */
+bool host_renew(Store *store, Host *host, int64_t lease, GError **error);
+
+/* End the lease, so that others go on at once. host_renew() begins it again. */
+bool host_end(Store *store, Host *host, GError **error);
+
+/* All of them by name: of Host, freed with the array. */
+GPtrArray *host_all(Store *store, GError **error);
+
+/* Ask a host to take no new work, or to take it again. FAIL_MISSING. */
+bool host_set_draining(Store *store, const char *name, bool draining, GError **error);
+
+/* Forget a host. FAIL_MISSING; FAIL_EXISTS: it lives. */
+bool host_remove(Store *store, const char *name, GError **error);
+
+/* Take the claim to what ("task") for a host in an epoch, unless a living host has it: *held. A host whose lease has
+ * run out, or that is being drained, holds none. Costs two questions when nothing changes. */
+bool host_claim(Store *store, const char *what, const char *name, int64_t epoch, bool *held, GError **error);
+
+/* Return the id of the site, which its spools bear, too; it is made when it is first asked for; g_free(). */
+char *host_site(Store *store, GError **error);

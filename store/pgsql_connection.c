@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/pgsql_connection.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+
+#define SERVER_OLDEST 130000
+#define RETRY_LEAST CLOCK_SECOND /* in which a server that did not answer is not asked again, */
+#define RETRY_MOST (30 * CLOCK_SECOND)
+#define RETRY_TIMES 5 /* or so many times what finding that out took */
+
+/* ---- errors ---- */
+
+static FailCode code_of(const char *state)
+{
+    if (state && g_str_has_prefix(state, "23")) /* constraints: only that of a key says that it is there */
+        return strcmp(state, "23505") == 0 ? FAIL_EXISTS : FAIL_LATER;
+    return FAIL_LATER;
+}
+
+/* The text of libpq has several lines, and ends one. */
+static char *one_line(const char *message)
+{
+    g_autofree char *text = g_strstrip(g_strdup(message && *message ? message : "the connection was lost"));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++)
+        g_strstrip(*line);
+    return g_strjoinv("; ", lines);
+}
+
+/* A server that became a standby answers "read-only": another one is the primary now, so look for it anew. */
+static void drop_if_read_only(PgsqlConnection *self, const char *state)
+{
+    if (state && strcmp(state, "25006") == 0) {
+        libpq.PQfinish(self->server);
+        self->server = NULL;
+    }
+}
+
+/* Tell what is wrong with result, which is freed. */
+bool pgsql_failed(PgsqlConnection *self, PGresult *result, GError **error)
+{
+    const char *state = result ? libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    const char *primary = result ? libpq.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    g_autofree char *message = primary ? g_strdup(primary) : one_line(libpq.PQerrorMessage(self->server));
+    const char *advice = state && strcmp(state, "55P03") == 0
+                             ? " (another process has been writing for " PGSQL_LOCK_WAIT ")"
+                             : "";
+    fail(error, code_of(state), "%s: %s%s", self->shown, message, advice);
+    drop_if_read_only(self, state);
+    libpq.PQclear(result);
+    return false;
+}
+
+bool pgsql_succeeded(const PGresult *result)
+{
+    ExecStatusType status = libpq.PQresultStatus(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+bool pgsql_is_conflict(const PGresult *result)
+{
+    const char *state = result ? libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    return state && (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0);
+}
+
+bool pgsql_run(PgsqlConnection *self, const char *sql, GError **error)
+{
+    PGresult *result = libpq.PQexec(self->server, sql);
+    if (!pgsql_succeeded(result))
+        return pgsql_failed(self, result, error);
+    libpq.PQclear(result);
+    return true;
+}
+
+void pgsql_count_changes(PgsqlConnection *self, PGresult *result)
+{
+    const char *command = libpq.PQcmdStatus(result);
+    if (!g_str_has_prefix(command, "INSERT") && !g_str_has_prefix(command, "UPDATE") &&
+        !g_str_has_prefix(command, "DELETE"))
+        return;
+    self->changed = g_ascii_strtoll(libpq.PQcmdTuples(result), NULL, 10);
+    self->changed_ever += self->changed;
+}
+
+bool pgsql_sent(PgsqlConnection *self, bool sent, GError **error)
+{
+    self->waiting += sent;
+    return sent || pgsql_failed(self, NULL, error);
+}
+
+bool pgsql_may_send(PgsqlConnection *self, GError **error)
+{
+    return self->waiting > 0 || libpq.PQenterPipelineMode(self->server) == 1 || pgsql_failed(self, NULL, error);
+}
+
+/* NULL parts the results of one statement from those of the next one. After a failure, the server passes over the rest
+ * up to the end of the pipeline. */
+PGresult *pgsql_collect(PgsqlConnection *self, GError **error)
+{
+    PGresult *last = NULL, *fault = NULL;
+    bool ended = libpq.PQpipelineSync(self->server) != 1;
+    self->waiting = 0;
+    while (!ended && libpq.PQstatus(self->server) == CONNECTION_OK) {
+        PGresult *result = libpq.PQgetResult(self->server);
+        ended = result && libpq.PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+        if (result && libpq.PQresultStatus(result) == PGRES_FATAL_ERROR && !fault)
+            fault = g_steal_pointer(&result);
+        if (result && pgsql_succeeded(result)) {
+            pgsql_count_changes(self, result);
+            libpq.PQclear(last);
+            last = g_steal_pointer(&result);
+        }
+        libpq.PQclear(result);
+    }
+    if (libpq.PQexitPipelineMode(self->server) == 1 && libpq.PQstatus(self->server) == CONNECTION_OK && !fault)
+        return last;
+    libpq.PQclear(last);
+    pgsql_failed(self, fault, error);
+    return NULL;
+}
+
+bool pgsql_settle(PgsqlConnection *self, GError **error)
+{
+    if (self->waiting == 0)
+        return true;
+    PGresult *last = pgsql_collect(self, error);
+    libpq.PQclear(last);
+    return last != NULL;
+}
+
+/* The text of the first column of the first row; NULL for NULL or no row. */
+bool pgsql_text(PgsqlConnection *self, const char *sql, char **text, GError **error)
+{
+    PGresult *result = libpq.PQexec(self->server, sql);
+    *text = NULL;
+    if (!pgsql_succeeded(result))
+        return pgsql_failed(self, result, error);
+    if (libpq.PQntuples(result) > 0 && !libpq.PQgetisnull(result, 0, 0))
+        *text = g_strdup(libpq.PQgetvalue(result, 0, 0));
+    libpq.PQclear(result);
+    return true;
+}
+
+/* ---- the connection ---- */
+
+static void add_option(GString *shown, const char *before, const char *value)
+{
+    if (value && *value)
+        g_string_append_printf(shown, "%s%s", before, value);
+}
+
+char *pgsql_shown(const char *where, GError **error)
+{
+    char *message = NULL;
+    if (!libpq_load(error))
+        return NULL;
+    PQconninfoOption *options = libpq.PQconninfoParse(where, &message);
+    if (!options) {
+        g_autofree char *line = one_line(message);
+        libpq.PQfreemem(message);
+        fail(error, FAIL_CONFIG, "this is no connection string of PostgreSQL: %s", line);
+        return NULL;
+    }
+    const char *user = NULL, *host = NULL, *port = NULL, *database = NULL;
+    for (const PQconninfoOption *option = options; option->keyword; option++) {
+        if (strcmp(option->keyword, "user") == 0)
+            user = option->val;
+        else if (strcmp(option->keyword, "host") == 0)
+            host = option->val;
+        else if (strcmp(option->keyword, "port") == 0)
+            port = option->val;
+        else if (strcmp(option->keyword, "dbname") == 0)
+            database = option->val;
+    }
+    g_autoptr(GString) shown = g_string_new("PostgreSQL");
+    add_option(shown, " database ", database);
+    add_option(shown, " at ", host);
+    add_option(shown, " port ", port);
+    add_option(shown, " as ", user);
+    libpq.PQconninfoFree(options);
+    return g_string_free(g_steal_pointer(&shown), FALSE);
+}
+
+bool pgsql_look_around(PgsqlConnection *self, GError **error)
+{
+    const char *encoding = libpq.PQparameterStatus(self->server, "server_encoding");
+    if (libpq.PQserverVersion(self->server) < SERVER_OLDEST)
+        return fail(error, FAIL_CONFIG, "%s: the server is too old; PostgreSQL %d or newer is needed", self->shown,
+                    SERVER_OLDEST / 10000);
+    if (g_strcmp0(encoding, "UTF8") != 0)
+        return fail(error, FAIL_CONFIG,
+                    "%s: the database is in %s; make it with \"createdb --encoding=UTF8 "
+                    "--template=template0\"",
+                    self->shown, encoding ? encoding : "an unknown encoding");
+    PGresult *result = libpq.PQexec(self->server,
+                                    "SELECT pg_backend_pid(), coalesce(to_regnamespace(quote_ident("
+                                    "current_schema()))::oid::bigint, 0), current_setting('synchronous_commit')");
+    if (!pgsql_succeeded(result))
+        return pgsql_failed(self, result, error);
+    self->pooled = atoi(libpq.PQgetvalue(result, 0, 0)) != libpq.PQbackendPID(self->server);
+    int64_t schema = g_ascii_strtoll(libpq.PQgetvalue(result, 0, 1), NULL, 10);
+    bool durable = strcmp(libpq.PQgetvalue(result, 0, 2), "off") != 0;
+    libpq.PQclear(result);
+    self->lock = schema << 31;
+    /* Statements find rows by an index, whatever their values: one plan is right, and planning takes longer than it. */
+    if (!self->pooled && !pgsql_run(self, "SET plan_cache_mode = force_generic_plan", error))
+        return false;
+    return durable || fail(error, FAIL_CONFIG,
+                           "%s: synchronous_commit is off, so mail that was accepted could be "
+                           "lost; set it to \"on\" for this database or role",
+                           self->shown);
+}
+
+static void ignore_notice(void *data, const PGresult *result)
+{
+    (void)data, (void)result;
+}
+
+/* Tell once that the server is away, and once that it is back; whoever opens a store first is told by the error. */
+static void note_refusal(PgsqlConnection *self, int64_t took)
+{
+    g_autofree char *message = one_line(libpq.PQerrorMessage(self->server));
+    g_free(self->refusal);
+    self->refusal = g_strdup_printf("%s: %s", self->shown, message);
+    self->retry_at = clock_monotonic() + CLAMP(RETRY_TIMES * took, RETRY_LEAST, RETRY_MOST);
+    if (self->away_since != 0 || self->generation == 1)
+        return;
+    self->away_since = clock_now();
+    g_autofree char *since = clock_text(self->away_since);
+    g_autofree char *notice = g_strdup_printf("the database is away since %s (%s)", since, self->refusal);
+    log_warn("%s", notice);
+    child_notice(CHILD_NOTICE_DATABASE, notice);
+}
+
+static void note_return(PgsqlConnection *self)
+{
+    if (self->away_since == 0)
+        return;
+    log_info("the database is back after %" G_GINT64_FORMAT " s", (clock_now() - self->away_since) / CLOCK_SECOND);
+    child_notice(CHILD_NOTICE_DATABASE, NULL);
+    self->away_since = 0;
+}
+
+/* The settings stand before where, which so has the last word on all but the encoding. */
+static bool connect_anew(PgsqlConnection *self, GError **error)
+{
+    static const char *const keywords[] = {"connect_timeout",      "keepalives_idle",
+                                           "keepalives_interval",  "keepalives_count",
+                                           "tcp_user_timeout",     "fallback_application_name",
+                                           "target_session_attrs", "dbname",
+                                           "client_encoding",      NULL};
+    const char *const values[] = {"3", "5", "2", "3", "10000", "listrunner", "read-write", self->where, "UTF8", NULL};
+    int64_t began = clock_monotonic();
+    if (began < self->retry_at)
+        return fail(error, FAIL_LATER, "%s", self->refusal);
+    libpq.PQfinish(self->server);
+    self->server = libpq.PQconnectdbParams(keywords, values, 1);
+    libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
+    self->generation++;
+    self->streams = self->waiting = 0;
+    if (libpq.PQstatus(self->server) != CONNECTION_OK) {
+        note_refusal(self, clock_monotonic() - began);
+        return fail(error, FAIL_LATER, "%s", self->refusal);
+    }
+    note_return(self);
+    if (pgsql_look_around(self, error))
+        return true;
+    g_clear_pointer(&self->server, libpq.PQfinish);
+    return false;
+}
+
+/* A server that went away while nothing was asked has left its last words and an end of file behind. */
+static bool is_alive(PgsqlConnection *self)
+{
+    while (libpq.PQstatus(self->server) == CONNECTION_OK) {
+        struct pollfd socket = {.fd = libpq.PQsocket(self->server), .events = POLLIN};
+        if (poll(&socket, 1, 0) <= 0)
+            return true;
+        if (!libpq.PQconsumeInput(self->server))
+            return false;
+        libpq.PQclear(libpq.PQisBusy(self->server)
+                          ? NULL
+                          : libpq.PQgetResult(self->server)); /* takes notices out of the buffer */
+    }
+    return false;
+}
+
+/* Outside a transaction: see that there is a server. */
+bool pgsql_connected(PgsqlConnection *self, GError **error)
+{
+    return is_alive(self) || connect_anew(self, error);
+}
+
+PgsqlConnection *pgsql_connect(const char *where, GError **error)
+{
+    g_autofree char *shown = pgsql_shown(where, error);
+    if (!shown)
+        return NULL;
+    PgsqlConnection *self = g_new0(PgsqlConnection, 1);
+    self->where = g_strdup(where);
+    self->shown = g_steal_pointer(&shown);
+    if (connect_anew(self, error))
+        return self;
+    pgsql_disconnect(self);
+    return NULL;
+}
+
+void pgsql_disconnect(PgsqlConnection *self)
+{
+    libpq.PQfinish(self->server);
+    g_free(self->where);
+    g_free(self->shown);
+    g_free(self->refusal);
+    g_free(self);
+}

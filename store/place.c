@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/place.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/secret_file.h"
+#include "store/store_internal.h"
+
+void store_place_clear(StorePlace *place)
+{
+    g_clear_pointer(&place->where, g_free);
+    g_clear_pointer(&place->shown, g_free);
+}
+
+/* A connection string of the form name=value takes the password as one more of these, a URI as one of its query. */
+static char *with_password(const char *url, const char *password)
+{
+    bool uri = strstr(url, "://") != NULL;
+    g_autofree char *escaped = g_uri_escape_string(password, NULL, FALSE);
+    if (uri)
+        return g_strdup_printf("%s%cpassword=%s", url, strchr(url, '?') ? '&' : '?', escaped);
+    g_autoptr(GString) quoted = g_string_new(password);
+    g_string_replace(quoted, "\\", "\\\\", 0);
+    g_string_replace(quoted, "'", "\\'", 0);
+    return g_strdup_printf("%s password='%s'", url, quoted->str);
+}
+
+bool store_place_read(const Config *config, StorePlace *place, GError **error)
+{
+    *place = (StorePlace){.driver = config_string(config, "store", "driver")};
+    const StoreDriver *driver = store_driver_find(place->driver, error);
+    if (!driver)
+        return false;
+    const char *named = config_string(config, "store", driver->setting);
+    const char *file = config_string(config, "store", "password_file");
+    g_autofree char *password = file ? secret_file_line(file, error) : NULL;
+    if (file && !password) {
+        g_prefix_error(error, "[store] password_file: ");
+        return false;
+    }
+    place->where = password ? with_password(named, password) : g_strdup(named);
+    place->shown = driver->shown(place->where, error);
+    return place->shown != NULL;
+}
+
+bool store_place_named(const Config *config, const char *name, StorePlace *place, GError **error)
+{
+    if (strcmp(name, "configured") == 0)
+        return store_place_read(config, place, error);
+    size_t word = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+    bool server = g_str_has_prefix(name, "postgresql://") || g_str_has_prefix(name, "postgres://") || name[word] == '=';
+    const StoreDriver *driver = server ? &store_pgsql : &store_sqlite;
+    *place = (StorePlace){.driver = driver->name, .where = g_strdup(name), .shown = driver->shown(name, error)};
+    return place->shown != NULL;
+}
+
+Store *store_open_configured(const Config *config, bool create, GError **error)
+{
+    g_auto(StorePlace) place = {0};
+    return store_place_read(config, &place, error) ? store_open(place.driver, place.where, create, error) : NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The database that section [store] of the configuration names.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+#include "store/store.h"
+
+typedef struct StorePlace {
+    const char *driver; /* the configuration's */
+    char *where;        /* for store_open(); may hold a password */
+    char *shown;        /* for people */
+} StorePlace;
+
+/* Read the section, and the password from the file that it names. FAIL_CONFIG, FAIL_LATER as secret_file_line(). Clear
+ * *place in either case. */
+bool store_place_read(const Config *config, StorePlace *place, GError **error);
+void store_place_clear(StorePlace *place);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StorePlace, store_place_clear)
+
+/* A place that a person named: "configured" for that of the section, else a connection string of PostgreSQL or the path
+ * of a file of SQLite. */
+bool store_place_named(const Config *config, const char *name, StorePlace *place, GError **error);
+
+/* store_open() of that place. */
+Store *store_open_configured(const Config *config, bool create, GError **error);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/row.h"
+
+void row_read_fields(Query *query, int first, const RowField *fields, size_t count, void *row)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *field = (char *)row + fields[i].offset;
+        int column = first + (int)i;
+        switch (fields[i].type) {
+        case ROW_TEXT:
+            *(char **)field = g_strdup(query_text(query, column));
+            break;
+        case ROW_INTEGER:
+            *(int64_t *)field = query_integer(query, column);
+            break;
+        case ROW_CHOICE:
+            *(int *)field = query_choice(query, column);
+            break;
+        case ROW_FLAG:
+            *(bool *)field = query_integer(query, column) != 0;
+            break;
+        }
+    }
+}
+
+void row_clear_fields(const RowField *fields, size_t count, void *row)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].type == ROW_TEXT)
+            g_clear_pointer((char **)(void *)((char *)row + fields[i].offset), g_free);
+}

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""A site whose lists are in PostgreSQL: its server goes away and comes back, or another one takes over; PgBouncer is
+between; the site moves there and back; what is configured wrongly. Tests of other files run with PostgreSQL, too, by
+t/tools/with-postgresql."""
+import contextlib
+import random
+import smtplib
+import threading
+import time
+from collections import Counter
+from email import message_from_bytes
+
+import pytest
+
+from support import postgresql
+from support.instance import HOST, wait_until, write_secret
+from support.post import post
+from support.rest import Rest, serving
+
+pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
+
+ANNE, BOB = "anne@example.org", "bob@example.net"
+
+
+@pytest.fixture
+def server():
+    one = postgresql.Server()
+    yield one
+    one.remove()
+
+
+@pytest.fixture
+def site(instances, sink, server):
+    """Two lists, of which only talk@ was asked for at the door, and REST."""
+    instance = instances(sink.port)
+    instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site")}})
+    instance.set(serving(instance.directory))
+    instance.create_list("talk", members=[ANNE, BOB], owner="olga@example.com")
+    instance.create_list("other", members=[ANNE])
+    instance.start()
+    with instance.lmtp() as client:
+        client.sendmail("x@example.net", f"talk@{HOST}", post(subject="first", to=f"talk@{HOST}"))
+    instance.wait_idle()
+    sink.purge()
+    return instance
+
+
+def answer(instance, name):
+    """The door's code for RCPT."""
+    with instance.lmtp() as client:
+        client.ehlo_or_helo_if_needed()
+        client.mail("x@example.net")
+        return client.rcpt(f"{name}@{HOST}")[0]
+
+
+def send(instance, subject, name="talk"):
+    instance.lmtp_send(post(subject=subject, to=f"{name}@{HOST}"), f"{name}@{HOST}")
+
+
+def arrived(sink):
+    """{recipient: subjects, in no order}"""
+    found = {}
+    for transaction in sink.transactions():
+        subject = message_from_bytes(transaction.octets)["Subject"].split("] ")[-1]
+        for to in transaction.to:
+            found.setdefault(to, []).append(subject)
+    return {to: sorted(subjects) for to, subjects in found.items()}
+
+
+def workers(instance):
+    return {pid for runner in ("in", "pipeline", "lmtp", "command", "task") for pid in instance.pids(runner)}
+
+
+def assert_all_came(site, sink, subjects):
+    expected = sorted(subjects)
+    wait_until(lambda: arrived(sink) == {ANNE: expected, BOB: expected}, 120, lambda: f"all posts: {arrived(sink)}")
+    site.wait_idle()
+    assert site.set_aside() == [] and arrived(sink) == {ANNE: expected, BOB: expected}
+
+
+def test_the_server_goes_and_comes_back(site, sink, server):
+    """What is known at the door is taken, all else is refused for now; nobody is bounced, no process ends, and all goes
+    on by itself. The status says since when."""
+    api, subjects = Rest(site), [f"meanwhile {number:02}" for number in range(20)]
+    started = workers(site)
+    server.stop()
+    wait_until(lambda: answer(site, "other") == 451, 30, "451 for a list that the door does not know")
+    assert answer(site, "talk") == 250 and answer(site, "stranger") == 451
+    for subject in subjects:
+        send(site, subject)
+    away = api.call("GET", "lists")
+    assert away.status == 503 and int(away.headers["Retry-After"]) > 0
+    status = wait_until(lambda: (told := site.run("status")).returncode != 0 and "away since" in told.stdout and told,
+                        30, "the status to tell")
+    assert time.strftime("%Y-%m-%d") in status.stdout
+    told = wait_until(lambda: (lines := site.log_text().count("away since")) >= 8 and lines, 30, "the log to tell")
+    time.sleep(3)
+    assert site.log_text().count("Connection refused") <= told + 8, "the log says it again and again"
+    assert answer(site, "talk") == 250 and arrived(sink) == {}
+    server.start()
+    assert_all_came(site, sink, subjects)
+    wait_until(lambda: answer(site, "other") == 250, 30, "the door to know again")
+    assert answer(site, "stranger") == 550
+    assert api.call("GET", "lists").status == 200
+    wait_until(lambda: site.run("status").returncode == 0, 30, "the status to be well")
+    assert workers(site) == started and "the database is back after" in site.log_text()
+
+
+def test_the_standby_takes_over(instances, sink, server):
+    """The primary dies in the middle of the work; once the other one is promoted, all goes on there."""
+    server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+    standby = postgresql.Server(copy_of=server)
+    try:
+        instance = instances(sink.port)
+        url = server.url("site").replace("host=127.0.0.1", "host=127.0.0.1,127.0.0.1")
+        instance.set({"store": {"path": None, "driver": "postgresql",
+                                "url": url.replace(f"port={server.port}", f"port={server.port},{standby.port}")}})
+        instance.create_list("talk", members=[ANNE, BOB])
+        instance.start()
+        started, subjects = workers(instance), [f"{number:03}" for number in range(60)]
+        for subject in subjects[:30]:
+            send(instance, subject)
+        server.stop()
+        for subject in subjects[30:]:
+            send(instance, subject)
+        standby.promote()
+        standby.sql("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")  # it has none itself
+        assert_all_came(instance, sink, subjects)
+        assert workers(instance) == started
+        assert instance.cli("list", "show", f"talk@{HOST}")
+    finally:
+        standby.remove()
+
+
+def test_connections_are_cut_at_any_moment(instances, sink, server):
+    """Whatever a process was doing when its connection went, a COMMIT or the middle of a roster among it: every member
+    gets every post once."""
+    instance = instances(sink.port)
+    instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site")}})
+    members = [f"m{number}@example.org" for number in range(700)]  # more than one answer of the server brings
+    instance.create_list("talk", members=members)
+    instance.start()
+    subjects, cuts, stop = [f"{number:02}" for number in range(30)], [], threading.Event()
+
+    def cut():
+        dice = random.Random(29)
+        with contextlib.closing(postgresql.connect(server.url())) as connection:
+            connection.autocommit = True
+            while not stop.is_set():
+                cuts.extend(connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'listrunner' AND "
+                    "pid <> pg_backend_pid() ORDER BY random() LIMIT 2").fetchall())
+                time.sleep(dice.uniform(0.02, 0.2))
+    cutter = threading.Thread(target=cut)
+    cutter.start()
+    try:
+        for subject in subjects:
+            code = None
+            while code != 250:  # 451 while the door has no connection: the MTA tries again
+                with contextlib.suppress(smtplib.SMTPException):
+                    instance.lmtp_send(post(subject=subject, to=f"talk@{HOST}"), f"talk@{HOST}")
+                    code = 250
+        wait_until(lambda: len(cuts) > 100, 60, "enough cuts")
+    finally:
+        stop.set()
+        cutter.join()
+    instance.wait_idle(120)
+    came = Counter((message_from_bytes(one.octets)["Subject"].split("] ")[-1], to)
+                   for one in sink.transactions() for to in one.to)
+    assert came == {(subject, member): 1 for subject in subjects for member in members}
+    assert instance.set_aside() == []
+
+
+def test_behind_a_pooler(instances, sink, server):
+    """PgBouncer gives each transaction another process of the server."""
+    pooler = postgresql.Pooler(server)
+    try:
+        instance = instances(sink.port)
+        instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url(port=pooler.port)}})
+        instance.create_list("talk", members=[ANNE, BOB])
+        instance.start()
+        subjects = [f"{number:02}" for number in range(30)]
+        for subject in subjects:
+            send(instance, subject)
+        assert_all_came(instance, sink, subjects)
+        instance.cli("member", "add", f"talk@{HOST}", "carl@example.org")
+        assert "carl@example.org" in instance.cli("member", "ls", f"talk@{HOST}")
+    finally:
+        pooler.stop()
+
+
+def test_moves_there_and_back(instances, sink, server):
+    instance = instances(sink.port)
+    file = instance.directory / "lib" / "listrunner.db"
+    instance.set({"store": {"driver": None, "url": None, "path": file}})
+    instance.create_list("talk", members=[ANNE, BOB], owner="olga@example.com", settings=["description=Grüße"])
+    instance.create_list("other", members=[f"member{number}@example.org" for number in range(700)])
+    instance.start()
+    refused = instance.run("store", "copy", "configured", server.url("site"))
+    assert refused.returncode != 0 and "running" in refused.stderr
+    send(instance, "one")
+    assert_all_came(instance, sink, ["one"])
+    instance.stop()
+    shown = instance.cli("list", "show", f"talk@{HOST}"), instance.cli("member", "ls", f"other@{HOST}")
+    assert "rows in" in instance.cli("store", "copy", "configured", server.url("site"))
+    again = instance.run("store", "copy", "configured", server.url("site"))
+    assert again.returncode != 0 and "holds data already" in again.stderr
+    instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site")}})
+    assert (instance.cli("list", "show", f"talk@{HOST}"), instance.cli("member", "ls", f"other@{HOST}")) == shown
+    instance.start()
+    send(instance, "two")
+    assert_all_came(instance, sink, ["one", "two"])
+    instance.stop()
+    back = instance.directory / "lib" / "back.db"
+    instance.cli("store", "copy", "configured", back)
+    instance.set({"store": {"driver": None, "url": None, "path": back}})
+    instance.cli("store", "check")
+    assert instance.cli("member", "ls", f"other@{HOST}") == shown[1]
+    instance.start()
+    send(instance, "three")
+    assert_all_came(instance, sink, ["one", "two", "three"])
+
+
+def test_what_is_wrong_is_named(instances, sink, server):
+    instance = instances(sink.port)
+
+    def fault(*words, **store):
+        instance.set({"store": {"path": None, "password_file": None, "driver": "postgresql", **store}})
+        done = instance.run(*words)
+        assert done.returncode != 0 and done.stdout == "", done
+        assert "Pa55word" not in done.stderr
+        return done.stderr
+
+    assert "without url" in fault("config", "check", url=None)
+    assert "password_file" in fault("config", "check", url="postgresql://x:Pa55word@127.0.0.1/y")
+    assert "password_file" in fault("config", "check", url="host=127.0.0.1 password=Pa55word")
+    assert "Connection refused" in fault("store", "create", url="postgresql://x@127.0.0.1:1/y")
+    assert '"nowhere" does not exist' in fault("store", "create", url=server.url().replace("/listrunner?", "/nowhere?"))
+    assert "sslmod" in fault("store", "create", url=server.url() + "&sslmod=require")
+    server.sql("CREATE ROLE locked LOGIN PASSWORD 'right'",
+               "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
+               "CREATE DATABASE wide OWNER listrunner")
+    assert "LATIN1" in fault("store", "create", url=server.url().replace("/listrunner?", "/latin?"))
+    assert "store create" in fault("list", "ls", url=server.url())
+    server.sql("CREATE TABLE invoice (number int)", database="wide")
+    assert "invoice" in fault("store", "create", url=server.url().replace("/listrunner?", "/wide?"))
+    server.demand_passwords()
+    file, url = instance.directory / "password", server.url().replace("user=listrunner", "user=locked")
+    write_secret(file, "Pa55word\n")
+    assert "password authentication failed" in fault("list", "ls", url=url, password_file=file)
+    write_secret(file, "right\n")
+    assert "store create" in fault("list", "ls", url=url, password_file=file)  # it may look, and finds nothing
+    file.chmod(0o644)
+    assert str(file) in fault("config", "check", url=url, password_file=file)

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What only a server can do to a store: lose its connection at any moment, be another one, refuse. Skipped unless
+ * LISTRUNNER_STORE is postgresql. */
+#include <string.h>
+
+#include "store/store_internal.h"
+#include "t/store/fixture.h"
+
+#define LIST "test.example.com"
+
+static bool is_postgresql(void)
+{
+    bool is = g_str_equal(fixture_driver(), "postgresql");
+    if (!is)
+        g_test_skip("it is about PostgreSQL");
+    return is;
+}
+
+static int64_t number(Store *store, const char *sql)
+{
+    GError *error = NULL;
+    g_autoptr(Query) query = query_start(store, &error, sql, NULL, 0);
+    g_assert_no_error(error);
+    g_assert_cmpint(query_step(query, &error), ==, STEP_ROW);
+    return query_integer(query, 0);
+}
+
+static int64_t process_of(Store *store)
+{
+    return number(store, "SELECT pg_backend_pid()");
+}
+
+/* End the server's process of a connection and wait until it is gone. */
+static void cut(Store *other, int64_t process)
+{
+    GError *error = NULL;
+    assert_ok(query_run(other, &error, NULL, "SELECT pg_terminate_backend($1::int, 10000)", INTEGER(process)), error);
+}
+
+static void add_members(Store *store, int count)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(store, &error), error);
+    for (int i = 0; i < count; i++) {
+        g_autofree char *address = g_strdup_printf("member%04d@example.org", i);
+        assert_ok(member_add(store, LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
+    }
+    assert_ok(store_commit(store, &error), error);
+}
+
+/* Between transactions, nobody notices. */
+static void test_comes_back(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
+    for (int i = 0; i < 3; i++) {
+        g_autofree char *name = g_strdup_printf("d%d.example.net", i);
+        cut(other, process_of(fixture->store));
+        assert_ok(domain_create(fixture->store, name, NULL, &error), error);
+        cut(other, process_of(fixture->store));
+        g_autoptr(GPtrArray) domains = domain_all(fixture->store, &error);
+        g_assert_no_error(error);
+        g_assert_cmpuint(domains->len, ==, 2 + i);
+    }
+}
+
+/* Within one, all of it fails, what comes behind the loss too; nothing of it is there, and the next one works. */
+static void test_lost_within(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
+    for (int read_first = 0; read_first < 2; read_first++) {
+        assert_ok(store_begin(fixture->store, &error), error);
+        int64_t process = process_of(fixture->store);
+        assert_ok(domain_create(fixture->store, "before.example.net", NULL, &error), error);
+        g_autoptr(Query) waiting = query_start(fixture->store, &error, "DELETE FROM domain RETURNING 1", NULL, 0);
+        cut(other, process);
+        if (read_first) {
+            g_assert_false(domain_create(fixture->store, "behind.example.net", NULL, &error));
+            assert_failed(FAIL_LATER, error);
+            g_assert_cmpint(query_step(waiting, &error), ==, STEP_FAILED);
+            assert_failed(FAIL_LATER, error);
+            g_assert_false(domain_create(fixture->store, "behind.example.net", NULL, &error));
+            assert_failed(FAIL_LATER, error);
+        }
+        g_clear_pointer(&waiting, query_free);
+        g_assert_false(store_commit(fixture->store, &error));
+        assert_failed(FAIL_LATER, error);
+        g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM domain"), ==, 1);
+    }
+    assert_ok(domain_create(fixture->store, "after.example.net", NULL, &error), error);
+    g_assert_cmpint(number(other, "SELECT count(*) FROM domain"), ==, 2);
+}
+
+/* Cut after each row: the cursor fails, and never says before the last row that it came to its end. Rows that came with
+ * one answer of the server are there. */
+static void test_roster(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    enum { COUNT = 1150 };
+    GError *error = NULL;
+    add_members(fixture->store, COUNT);
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
+    static const int cuts[] = {0,   1,   2,   50,  98,   99,   100,  101,  350, 598,
+                               599, 600, 601, 900, 1098, 1099, 1100, 1101, 1149};
+    for (size_t i = 0; i < G_N_ELEMENTS(cuts); i++) {
+        int after = cuts[i];
+        g_autoptr(RecipientCursor) cursor = recipient_cursor_open(fixture->store, LIST, NULL, NULL, &error);
+        g_assert_no_error(error);
+        int seen = 0;
+        while (seen < after && recipient_cursor_next(cursor, &error))
+            seen++;
+        g_assert_cmpint(seen, ==, after);
+        if (after == 0)
+            g_assert_nonnull(recipient_cursor_next(cursor, &error));
+        cut(other, process_of(fixture->store));
+        int all = MAX(seen, 1);
+        while (recipient_cursor_next(cursor, &error))
+            all++;
+        if (all < COUNT || error) /* else the last rows had come before the cut */
+            assert_failed(FAIL_LATER, error);
+    }
+    /* Whole again, and writing is possible again. */
+    g_autoptr(RecipientCursor) cursor = recipient_cursor_open(fixture->store, LIST, NULL, NULL, &error);
+    int seen = 0;
+    while (recipient_cursor_next(cursor, &error))
+        seen++;
+    g_assert_no_error(error);
+    g_assert_cmpint(seen, ==, COUNT);
+    g_clear_pointer(&cursor, recipient_cursor_free);
+    assert_ok(domain_create(fixture->store, "after.example.net", NULL, &error), error);
+}
+
+/* A statement that nobody waited for fails the transaction that it belongs to, and a savepoint undoes it. */
+static void test_later(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    static const char insertion[] = "INSERT INTO secret (key, octets, replaced_at) VALUES ($1, $2, 0)";
+    assert_ok(store_begin(fixture->store, &error), error);
+    for (int i = 0; i < 1000; i++)
+        assert_ok(query_later(fixture->store, &error, insertion, INTEGER(i), BLOB("x", 1)), error);
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM secret"), ==, 1000);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    bool sent = query_later(fixture->store, &error, insertion, INTEGER(5), BLOB("x", 1));
+    g_clear_error(&error);
+    store_savepoint_end(fixture->store, false);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM secret"), ==, 1000);
+    if (!sent) /* a driver that waits tells at once */
+        return;
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(query_later(fixture->store, &error, insertion, INTEGER(2000), BLOB("x", 1)), error);
+    assert_ok(query_later(fixture->store, &error, insertion, INTEGER(7), BLOB("x", 1)), error);
+    g_assert_false(store_commit(fixture->store, &error));
+    assert_failed(FAIL_EXISTS, error);
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM secret"), ==, 1000);
+    assert_ok(domain_create(fixture->store, "after.example.net", NULL, &error), error);
+}
+
+typedef struct Noting {
+    const char *path, *list;
+    int *begun; /* how many threads hold their transaction */
+    GError *error;
+} Noting;
+
+static void *note_elsewhere(void *data)
+{
+    Noting *own = data;
+    g_autoptr(Store) store = store_open("postgresql", own->path, false, &own->error);
+    g_autoptr(GPtrArray) lists = g_ptr_array_new();
+    g_ptr_array_add(lists, (gpointer)own->list);
+    bool held = store && store_begin_lists(store, lists, &own->error);
+    g_atomic_int_inc(own->begun);
+    while (g_atomic_int_get(own->begun) < 2)
+        g_usleep(1000);
+    bool done = held && stranger_note(store, own->list, "stranger@example.org", 1, &own->error);
+    g_usleep(200000);
+    if (done)
+        store_commit(store, &own->error);
+    return NULL;
+}
+
+/* Two transactions of different lists meet at what belongs to the site: one waits for the other. */
+static void test_stranger_of_two_lists(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    int begun = 0;
+    g_autoptr(List) other = list_create(fixture->store, "other@example.com", &error);
+    g_assert_no_error(error);
+    Noting one = {fixture->path, LIST, &begun, NULL}, two = {fixture->path, "other.example.com", &begun, NULL};
+    GThread *thread = g_thread_new("other", note_elsewhere, &one);
+    note_elsewhere(&two);
+    g_thread_join(thread);
+    g_assert_no_error(one.error);
+    g_assert_no_error(two.error);
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM address"), ==, 1);
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM member"), ==, 2);
+}
+
+static void refused(const char *where, bool create, int code, const char *words)
+{
+    GError *error = NULL;
+    g_autoptr(Store) store = store_open("postgresql", where, create, &error);
+    g_assert_null(store);
+    if (!strstr(error->message, words))
+        g_error("%s: does not say \"%s\"", error->message, words);
+    g_assert_null(strstr(error->message, "Pa55word"));
+    assert_failed(code, error);
+}
+
+static void test_refused(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    refused("postgresql://user:Pa55word@127.0.0.1:1/db", false, FAIL_LATER, "127.0.0.1");
+    refused("postgresql://user:Pa55word@127.0.0.1:1/db?ssl=maybe", false, FAIL_CONFIG, "ssl");
+    g_autofree char *fresh = fixture_where(fixture->directory, "new");
+    refused(fresh, false, FAIL_MISSING, "listrunner store create");
+    /* Another schema of the same database, in which somebody else works. */
+    g_autofree char *theirs = fixture_where(fixture->directory, "theirs"), *name = NULL;
+    g_autofree char *base = g_path_get_basename(fixture->directory);
+    name = g_strdup_printf("CREATE SCHEMA \"%s-theirs\"", base);
+    assert_ok(query_all(fixture->store, &error, NULL, name, NULL, 0), error);
+    g_autofree char *table = g_strdup_printf("CREATE TABLE \"%s-theirs\".invoice (x int)", base);
+    assert_ok(query_all(fixture->store, &error, NULL, table, NULL, 0), error);
+    refused(theirs, true, FAIL_CONFIG, "invoice");
+    g_assert_false(store_find("postgresql", theirs, &error));
+    assert_failed(FAIL_CONFIG, error);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST_WITH_LIST("/pgsql/a connection comes back", test_comes_back);
+    TEST_WITH_LIST("/pgsql/a transaction is lost whole", test_lost_within);
+    TEST_WITH_LIST("/pgsql/a roster that is cut", test_roster);
+    TEST("/pgsql/nobody waited", test_later);
+    TEST_WITH_LIST("/pgsql/a stranger of two lists", test_stranger_of_two_lists);
+    TEST("/pgsql/refused", test_refused);
+    return g_test_run();
+}
