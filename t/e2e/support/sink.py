@@ -11,6 +11,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from support.ports import free_port
 from support.wire import message_id
 
 
@@ -26,14 +27,15 @@ class Transaction:
 
 
 class Sink:
-    """A running sink. store: keeps whole messages; else only the log of envelopes."""
+    """A running sink. store: keeps whole messages; else only the log of envelopes. port 0: one that is free also when the
+    sink has stopped for a while."""
 
     def __init__(self, program, directory=None, store=True, port=0, faults=(), options=(), host="127.0.0.1",
                  log=None):
         self.directory = Path(directory or tempfile.mkdtemp(prefix="sink-"))
         self.directory.mkdir(parents=True, exist_ok=True)
         self.store, self.log = self.directory / "store", Path(log or self.directory / "log")
-        command = [str(program), "--listen", f"{host}:{port}", "--log", str(self.log),
+        command = [str(program), "--listen", f"{host}:{port or free_port()}", "--log", str(self.log),
                    "--stats", str(self.directory / "stats"), *options]
         if store:
             command += ["--store", str(self.store)]
