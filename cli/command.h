@@ -41,7 +41,7 @@ struct Command {
 /* The whole table, ended by NULL. */
 extern const Command *const commands[];
 
-extern const Command cmd_digest, cmd_fragments, cmd_host, cmd_mta, cmd_news;
+extern const Command cmd_archive, cmd_digest, cmd_fragments, cmd_host, cmd_mta, cmd_news;
 
 extern const Command cmd_address, cmd_pending, cmd_task, cmd_template, cmd_unsubscribe, cmd_user;
 
@@ -53,6 +53,7 @@ extern const Command cmd_dest, cmd_metrics, cmd_store;
 extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_shunt, cmd_spool, cmd_start, cmd_status, cmd_stop;
 
 /* Verbs that stand in another file than their group. */
+extern const Command archive_export, archive_import;
 extern const Command bounce_ls, bounce_show, bounce_reset_verb, bounce_stat, bounce_rotate;
 extern const Command list_remove_verb;
 extern const Command list_show, list_get_verb, list_set_verb, list_reset_verb;

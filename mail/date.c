@@ -19,12 +19,16 @@ typedef struct Parts {
     int zone; /* seconds east of Greenwich */
 } Parts;
 
+/* The month of "Mar", "March" or what stands between; 0: it is none. */
 static int month_of(const char *word)
 {
-    static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdec";
-    g_autofree char *three = g_ascii_strdown(word, 3);
-    const char *at = strlen(three) == 3 ? strstr(names, three) : NULL;
-    return at && (at - names) % 3 == 0 ? (int)(at - names) / 3 + 1 : 0;
+    static const char *const names[] = {"January", "February", "March",     "April",   "May",      "June",
+                                        "July",    "August",   "September", "October", "November", "December"};
+    size_t length = strlen(word);
+    for (size_t i = 0; length >= 3 && i < G_N_ELEMENTS(names); i++)
+        if (g_ascii_strncasecmp(names[i], word, length) == 0)
+            return (int)i + 1;
+    return 0;
 }
 
 static void read_zone(const char *word, Parts *parts)

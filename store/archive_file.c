@@ -75,7 +75,7 @@ static ArchiveIndex *open_file(const char *link, const char *target, bool create
 static bool make_link(const char *directory, const char *link, GError **error)
 {
     g_autofree char *own = g_path_get_dirname(link), *name = new_name();
-    auto_fd archive = fs_open_dir(AT_FDCWD, directory, false, error);
+    auto_fd archive = fs_open_dir(AT_FDCWD, directory, true, error);
     auto_fd made = archive >= 0 ? fs_open_dir(archive, DIRECTORY, true, error) : -1;
     if (made < 0)
         return false;
@@ -116,7 +116,7 @@ void archive_index_free(ArchiveIndex *index)
 ArchiveIndex *archive_index_open_new(const char *directory, GError **error)
 {
     g_autofree char *link = archive_index_path(directory), *target = new_name();
-    auto_fd archive = fs_open_dir(AT_FDCWD, directory, false, error);
+    auto_fd archive = fs_open_dir(AT_FDCWD, directory, true, error);
     auto_fd made = archive >= 0 ? fs_open_dir(archive, DIRECTORY, true, error) : -1;
     g_autoptr(ArchiveIndex) index = made >= 0 ? open_file(link, target, true, error) : NULL;
     int log;

@@ -8,7 +8,7 @@
 #include "lists/archive_catch_up.h"
 #include "lists/archived_post.h"
 
-#define RETRY (30 * CLOCK_SECOND)
+#define RETRY (5 * CLOCK_SECOND)
 #define LOOK (60 * CLOCK_SECOND)    /* whether the index was replaced */
 #define PORTION (CLOCK_SECOND / 20) /* of catching up, between two looks for entries */
 #define HELD_MAX ((size_t)32 << 20) /* bytes of mails of one batch; what is more is caught up with */

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * One mbox a list under `path`, in the mboxrd manner: LF line ends, a From_
- * line before each mail, an empty line behind it, and one more '>' on each line that
- * is "From " behind any number of '>'. How it is appended to exactly once is told in mbox_file.h.
+ * One mbox a list under `path` (mail/mbox.h). How it is appended to exactly once is told in mbox_file.h.
  */
 #include "lists/archive_place.h"
 #include "runners/archive/archiver.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "mail/mbox.h"
 #include "runners/archive/mbox_file.h"
 
 #define OPEN_MAX 64
@@ -50,38 +48,6 @@ static void *mbox_open(Runner *runner, const char *section, GError **error)
     self->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)mbox_file_free);
     self->touched = g_ptr_array_new();
     return self;
-}
-
-static bool quoted_from(const char *line, const char *end)
-{
-    while (line < end && *line == '>')
-        line++;
-    return end - line >= 5 && memcmp(line, "From ", 5) == 0;
-}
-
-static GString *mbox_text(const ArchiveMail *mail)
-{
-    GString *text = g_string_sized_new(mail->length + 128);
-    g_autofree char *sender = g_strdup(*mail->sender != '\0' ? mail->sender : "MAILER-DAEMON");
-    time_t seconds = (time_t)(mail->arrival / CLOCK_SECOND);
-    struct tm broken;
-    char date[64];
-    for (char *at = sender; *at != '\0'; at++) /* one word of ASCII, for all who read it */
-        *at = g_ascii_isgraph(*at) ? *at : '_';
-    gmtime_r(&seconds, &broken);
-    strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &broken);
-    g_string_append_printf(text, "From %s %s\n", sender, date);
-    const char *end = mail->octets + mail->length;
-    for (const char *line = mail->octets; line < end;) {
-        const char *feed = memchr(line, '\n', (size_t)(end - line));
-        const char *next = feed != NULL ? feed + 1 : end;
-        if (quoted_from(line, end))
-            g_string_append_c(text, '>');
-        g_string_append_len(text, line, next - line);
-        line = next;
-    }
-    g_string_append(text, mail->length > 0 && end[-1] != '\n' ? "\n\n" : "\n");
-    return text;
 }
 
 /* Takes the step with each file that was touched, then syncs what it left to sync. */
@@ -160,7 +126,8 @@ static bool mbox_store(void *data, const ArchiveMail *mail, GError **error)
         return true;
     if (mbox_file_pending(file) > PENDING_MAX)
         return fail(error, FAIL_RACE, "too much waits to be appended to the mbox of %s", mail->list);
-    GString *text = mbox_text(mail);
+    GString *text = g_string_sized_new(mail->length + 128);
+    mbox_append(text, mail->sender, mail->arrival, mail->octets, mail->length);
     mbox_file_add(file, &key, text->str, text->len);
     g_string_free(text, TRUE);
     return true;

@@ -181,9 +181,14 @@ static void ask(const char *what, guint (*function)(const Question *question), c
 
 static void ask_all(const char *name, Question question)
 {
-    static const char *const texts[] = {
-        "ba",        "oddword", "ba ke", "\"ba ke\"", "from:ba subject:ke", "oddword evenword", "\"evenword oddword\"",
-        "absentword"};
+    static const char *const texts[] = {"bake",
+                                        "oddword",
+                                        "bake keke",
+                                        "\"bake keke\"",
+                                        "from:bake subject:keke",
+                                        "oddword evenword",
+                                        "\"evenword oddword\"",
+                                        "absentword"};
     printf("-- %s\n", name);
     question.page = (ArchivePage){.limit = 100};
     ask("newest messages", ask_messages, &question, RUNS);

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * listrunner archive import: mails of an mbox or a maildir become archived posts of a list, as if they had been posted
+ * when they arrived. They are written in batches: first the files, synced, then the index. A mail whose Message-ID the
+ * index knows is left out, and one without a Message-ID when its file is there; so an import that was interrupted is
+ * begun again. Nothing is sent.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "cli/archive_site.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/plain.h"
+#include "cli/progress.h"
+#include "lists/archive_catch_up.h"
+#include "lists/archive_maildir.h"
+#include "lists/archived_post.h"
+#include "mail/date.h"
+#include "mail/mbox.h"
+#include "mail/message.h"
+
+#define BATCH_MAILS 1000
+#define BATCH_OCTETS ((size_t)16 << 20)
+#define DATE_AHEAD (86400 * CLOCK_SECOND)       /* a Date may be so much after the arrival, */
+#define DATE_BEHIND (60 * 86400 * CLOCK_SECOND) /* and so much before it */
+
+typedef struct Import {
+    const ArchiveSite *place;
+    ArchiveIndex *index;
+    ArchiveWriter *writer;
+    int64_t number;     /* of the list in the index; 0: it has no posts yet */
+    GPtrArray *posts;   /* of ArchivedPost, of the batch */
+    GHashTable *hashes; /* theirs */
+    size_t octets;
+    int64_t last_time; /* of the mail before, for one that has none */
+    uint64_t added, known, cut;
+    Progress progress;
+} Import;
+
+/* When it arrived: as the last host of its way says, or the mailbox where that does not contradict the Date, or the
+ * Date. A mailbox that was made from another archive may name one time for all. */
+static int64_t arrival_of(const Message *message, int64_t of_mailbox)
+{
+    g_autofree char *received = message_value(message, "Received"), *date_text = message_value(message, "Date");
+    const char *behind = received ? strrchr(received, ';') : NULL;
+    int64_t now = clock_now(), date = date_text ? date_read(date_text) : 0;
+    bool agree = of_mailbox >= date - DATE_AHEAD && (date == 0 || of_mailbox <= date + DATE_BEHIND);
+    const int64_t choices[] = {behind ? date_read(behind + 1) : 0, agree ? of_mailbox : 0, date, of_mailbox};
+    for (size_t i = 0; i < G_N_ELEMENTS(choices); i++)
+        if (choices[i] > 0 && choices[i] <= now)
+            return choices[i];
+    return 0;
+}
+
+static bool is_known(Import *import, const char *hash, bool *known, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    *known = g_hash_table_contains(import->hashes, hash);
+    if (*known || import->number == 0)
+        return true;
+    g_autoptr(ArchiveMessage) message = archive_index_message(import->index, import->number, hash, &problem);
+    *known = message != NULL;
+    if (message || g_error_matches(problem, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&problem));
+    return false;
+}
+
+static int compare_posts(gconstpointer one, gconstpointer other)
+{
+    const ArchivePost *a = &(*(ArchivedPost *const *)one)->post, *b = &(*(ArchivedPost *const *)other)->post;
+    return (a->arrival > b->arrival) - (a->arrival < b->arrival);
+}
+
+static bool add_posts(Import *import, GError **error)
+{
+    for (guint i = 0; i < import->posts->len; i++) {
+        bool added;
+        if (!archive_index_add(import->index, &((ArchivedPost *)import->posts->pdata[i])->post, &added, error))
+            return false;
+        import->added += added;
+        import->known += !added;
+    }
+    return true;
+}
+
+/* The number that the list has in the index, once it has posts. */
+static bool find_number(Import *import, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    g_autoptr(ArchiveList) list = archive_index_list(import->index, import->place->list, &problem);
+    import->number = list ? list->number : 0;
+    if (list || g_error_matches(problem, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&problem));
+    return false;
+}
+
+static bool end_batch(Import *import, GError **error)
+{
+    if (!archive_writer_flush(import->writer, error) || !archive_index_begin(import->index, error))
+        return false;
+    g_ptr_array_sort(import->posts, compare_posts);
+    if (!add_posts(import, error)) {
+        archive_index_rollback(import->index);
+        return false;
+    }
+    g_hash_table_remove_all(import->hashes);
+    g_ptr_array_set_size(import->posts, 0);
+    import->octets = 0;
+    return archive_index_commit(import->index, error) && (import->number != 0 || find_number(import, error));
+}
+
+static bool take_mail(Import *import, const char *octets, size_t length, int64_t otherwise, GError **error)
+{
+    g_autoptr(GBytes) bytes = g_bytes_new_static(octets, length);
+    g_autoptr(Message) message = message_new(bytes);
+    g_autofree char *id = message_id(message), *hash = id ? message_id_hash(id) : NULL;
+    int64_t arrival = arrival_of(message, otherwise);
+    import->last_time = arrival = arrival > 0 ? arrival : MAX(import->last_time, CLOCK_SECOND);
+    bool known = false;
+    if (hash && !is_known(import, hash, &known, error))
+        return false;
+    if (known) {
+        import->known++;
+        return true;
+    }
+    g_autofree char *file = archive_writer_add(import->writer, arrival, octets, length, error);
+    if (!file)
+        return false;
+    ArchivedPost *post = archived_post_new(import->place->list, file, arrival, octets, length);
+    g_ptr_array_add(import->posts, post);
+    if (post->post.hash)
+        g_hash_table_add(import->hashes, (gpointer)post->post.hash);
+    import->octets += length;
+    return (import->posts->len < BATCH_MAILS && import->octets < BATCH_OCTETS) || end_batch(import, error);
+}
+
+static void show(Import *import, uint64_t done)
+{
+    progress_show(&import->progress, done, import->added + import->known);
+}
+
+static bool take_mbox(Import *import, InputFile *file, const char *path, GError **error)
+{
+    g_autoptr(MboxReader) reader = mbox_reader_new(file);
+    import->progress = (Progress){.what = "posts", .total = input_size(file)};
+    for (MboxMail mail;;) {
+        if (!mbox_reader_next(reader, &mail, error)) {
+            g_prefix_error(error, "%s: ", input_name(path));
+            return false;
+        }
+        if (!mail.octets)
+            return true;
+        import->cut += mail.cut;
+        if (!take_mail(import, mail.octets->str, mail.octets->len, mail.from_time, error))
+            return false;
+        show(import, mail.offset);
+    }
+}
+
+/* The mails of a maildir may have CRLF. */
+static GString *unix_lines(GBytes *bytes)
+{
+    size_t length;
+    const char *octets = g_bytes_get_data(bytes, &length);
+    GString *text = g_string_sized_new(length + 1);
+    for (size_t i = 0; i < length; i++)
+        if (octets[i] != '\r' || i + 1 == length || octets[i + 1] != '\n')
+            g_string_append_c(text, octets[i]);
+    return text;
+}
+
+static bool take_maildir(Import *import, ArchiveFiles *files, GError **error)
+{
+    import->progress = (Progress){.what = "posts", .total = archive_files_count(files)};
+    for (size_t at = 0; at < archive_files_count(files); at++) {
+        int64_t arrival;
+        g_autofree char *name = archive_files_name(files, at, &arrival);
+        g_autoptr(GBytes) bytes = archive_files_load(files, at, error);
+        g_autoptr(GString) text = bytes ? unix_lines(bytes) : NULL;
+        if (!text || !take_mail(import, text->str, text->len, arrival, error))
+            return false;
+        show(import, at);
+    }
+    return true;
+}
+
+/* What is in the archive already must be known before it is compared. */
+static bool catch_up(Import *import, GError **error)
+{
+    g_autoptr(ArchiveCatchUp) work = archive_catch_up_new(import->place->directory, import->place->list, error);
+    Progress progress = {.what = "posts indexed"};
+    bool more = true;
+    while (work && more) {
+        if (!archive_catch_up_some(work, import->index, CLOCK_SECOND, &more, error))
+            return false;
+        ArchiveCaught figures = archive_catch_up_figures(work);
+        progress_show(&progress, figures.files, figures.files);
+    }
+    progress_end(&progress);
+    return work != NULL;
+}
+
+static bool take_all(Import *import, InputFile *file, ArchiveFiles *files, const char *path, GError **error)
+{
+    int log;
+    bool done = archive_index_leave_sync(import->index, &log, error) && catch_up(import, error) &&
+                find_number(import, error) &&
+                (files ? take_maildir(import, files, error) : take_mbox(import, file, path, error)) &&
+                end_batch(import, error);
+    progress_end(&import->progress);
+    return done;
+}
+
+static bool is_maildir(const char *path)
+{
+    g_autofree char *inside = g_build_filename(path, "cur", NULL);
+    return g_file_test(inside, G_FILE_TEST_IS_DIR);
+}
+
+static int import_into(const ArchiveSite *place, InputFile *file, ArchiveFiles *files, const char *path, GError **error)
+{
+    g_autoptr(ArchiveIndex) index = archive_index_open(place->directory, true, error);
+    g_autoptr(ArchiveWriter) writer = index ? archive_writer_open(place->directory, place->list, error) : NULL;
+    if (!writer)
+        return TOOL_LATER;
+    g_autoptr(GPtrArray) posts = g_ptr_array_new_with_free_func((GDestroyNotify)archived_post_free);
+    g_autoptr(GHashTable) hashes = g_hash_table_new(g_str_hash, g_str_equal);
+    Import import = {.place = place, .index = index, .writer = writer, .posts = posts, .hashes = hashes};
+    fs_use_syncfs(true);
+    bool done = take_all(&import, file, files, path, error);
+    printf("%" PRIu64 " posts added, %" PRIu64 " left out that were known\n", import.added, import.known);
+    if (import.cut > 0)
+        plain_complain("%" PRIu64 " of them are cut: they have more than %zu bytes", import.cut, MBOX_MAIL_MAX);
+    return !done ? TOOL_LATER : import.cut > 0 ? TOOL_NOT_SO : TOOL_OK;
+}
+
+static int run_import(Site *site, int argc, char **argv, GError **error)
+{
+    g_auto(ArchiveSite) place = {0};
+    g_autoptr(ArchiveFiles) files = NULL;
+    g_autoptr(InputFile) file = NULL;
+    /* Before the right to read there may be given up. */
+    if (is_maildir(argv[1])) {
+        g_autofree char *above = g_path_get_dirname(argv[1]), *own = g_path_get_basename(argv[1]);
+        files = archive_files_read(above, own, error);
+    } else {
+        file = input_open(argv[1], error);
+    }
+    if ((!files && !file) || !archive_site_find(&place, site, archive_option, argv[0], error))
+        return TOOL_LATER;
+    return import_into(&place, file, files, argv[1], error);
+}
+
+static const GOptionEntry options[] = {ARCHIVER_OPTION, G_OPTION_ENTRY_NULL};
+
+const Command archive_import = {
+    .name = "import",
+    .arguments = "LIST FILE",
+    .summary = "Add mails of an mbox or a maildir to the archive of a list",
+    .least = 2,
+    .most = 2,
+    .options = options,
+    .run = run_import,
+    .details =
+        "FILE is an mbox, a maildir, or - for an mbox on standard input. Nothing is sent. A mail whose Message-ID "
+        "is in the archive is left out, so an import that was interrupted may be given again. A mail's time of "
+        "arrival is that of its first Received field, or else what the mailbox says, or its Date where the two do not "
+        "agree.",
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "cli/archive_site.h"
+
+#include "base/fail.h"
+#include "lists/archive_place.h"
+#include "store/list_archive.h"
+
+char *archive_option;
+
+void archive_site_clear(ArchiveSite *place)
+{
+    g_clear_pointer(&place->list, g_free);
+}
+
+static bool is_usable(const Config *config, const char *section)
+{
+    const char *type = config_string(config, section, "type");
+    return config_bool(config, section, "enabled") && g_strcmp0(type, "maildir") == 0 &&
+           config_bool(config, section, "index") && config_string(config, section, "path");
+}
+
+static const char *directory_of(const Config *config, const char *archiver, GError **error)
+{
+    g_autofree const char **sections = config_family_sections(config, "archiver");
+    g_autofree char *wanted = archiver ? g_strconcat("archiver.", archiver, NULL) : NULL;
+    for (const char **section = sections; *section; section++)
+        if ((!wanted || g_str_equal(*section, wanted)) && is_usable(config, *section))
+            return config_string(config, *section, "path");
+    if (wanted)
+        fail(error, FAIL_CONFIG,
+             "[%s]: there is no such archiver that is enabled, of type maildir, and has index = yes", wanted);
+    else
+        fail(error, FAIL_CONFIG, "no section [archiver.NAME] is enabled, of type maildir, and has index = yes");
+    return NULL;
+}
+
+bool archive_site_find(ArchiveSite *place, Site *site, const char *archiver, const char *list, GError **error)
+{
+    const Config *config = site_config(site, error);
+    place->directory = config ? directory_of(config, archiver, error) : NULL;
+    if (!place->directory || !site_become_user(site, error))
+        return false;
+    if (!list)
+        return true;
+    Store *store = site_store(site, false, error);
+    g_autoptr(List) found = store ? list_find(store, list, error) : NULL;
+    if (!found)
+        return false;
+    g_autofree char *name = list_archive_name(found->list_id, found->archive);
+    place->list = archive_file_name(name);
+    return true;
+}

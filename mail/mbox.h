@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Mailboxes in one file. They are written in the mboxrd manner: LF line ends, a From_ line before each mail, an empty
+ * line behind it, and one more '>' on each line that is "From " behind any number of '>':
+ *
+ *   From anne@example.org Fri Nov 20 13:20:00 2026
+ *   Subject: frost
+ *
+ *   >From now on it is cold.
+ *
+ * Read are those of all programs: mboxrd and mboxo, with LF or CRLF, of any size, one mail in memory at a time. A mail
+ * begins at a line that is "From ", something, and a time, at the beginning or behind an empty line.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Append a mail (of LF lines) with its From_ line. sender "" is the null sender. */
+void mbox_append(GString *text, const char *sender, int64_t arrival, const char *octets, size_t length);
+
+/* A mail that has more bytes is read only so far. */
+#define MBOX_MAIL_MAX ((size_t)128 << 20)
+
+typedef struct MboxReader MboxReader;
+
+/* stream is borrowed. */
+MboxReader *mbox_reader_new(FILE *stream);
+void mbox_reader_free(MboxReader *reader);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(MboxReader, mbox_reader_free)
+
+typedef struct MboxMail {
+    GString *octets;   /* LF line ends, quoting taken off; the reader's, until the next call */
+    int64_t from_time; /* of the From_ line */
+    bool cut;          /* it was longer than MBOX_MAIL_MAX */
+    uint64_t offset;   /* where the next one begins, in the file */
+} MboxMail;
+
+/* Read the next mail; *mail has octets NULL behind the last. FAIL_NEVER: the file is no mbox. FAIL_LATER: it cannot be
+ * read. */
+bool mbox_reader_next(MboxReader *reader, MboxMail *mail, GError **error);
