@@ -9,6 +9,7 @@
 #include "store/archive_index.h"
 
 #define LINE_WITHOUT_BLANK 60 /* bytes */
+#define SIGNATURE "-- "       /* a line that ends what somebody wrote; also before what a list adds */
 
 static bool is_attachment(const MimePart *part)
 {
@@ -38,6 +39,8 @@ static void add_lines(GString *text, const GString *all)
     for (const char *line = all->str; line < end && text->len < ARCHIVE_TEXT_MAX;) {
         const char *feed = memchr(line, '\n', (size_t)(end - line));
         const char *next = feed ? feed + 1 : end;
+        if (strncmp(line, SIGNATURE, strlen(SIGNATURE)) == 0 && feed == line + strlen(SIGNATURE))
+            break;
         if (is_kept(line, (size_t)(next - line)))
             g_string_append_len(text, line, next - line);
         line = next;

@@ -144,7 +144,8 @@ static bool begin(MboxReader *reader, GError **error)
 /* The empty line before the next From_ line, or at the end, is none of the mail's. */
 static void drop_last_line(GString *octets)
 {
-    if (octets->len >= 2 && octets->str[octets->len - 1] == '\n' && octets->str[octets->len - 2] == '\n')
+    bool empty = octets->len == 1 || (octets->len >= 2 && octets->str[octets->len - 2] == '\n');
+    if (empty && octets->str[octets->len - 1] == '\n')
         g_string_truncate(octets, octets->len - 1);
 }
 

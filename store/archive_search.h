@@ -15,7 +15,7 @@
  * Any text is a search, and none is an error: what is no such word is taken for words. Case and accents make no
  * difference, and words are whole ones. Chinese, Japanese, Korean, Thai, Khmer and Burmese, which are written without
  * blanks, are kept by pairs of characters, so any part of a sentence is found. Quoted lines ("> ") are not searched,
- * for who wrote them is found.
+ * for who wrote them is found, and neither are signatures.
  *
  * The newest come first. With `ranked` the best of the newest ARCHIVE_RANKED do: a word counts most in the subject,
  * then in the sender's name, then in the text. So a search costs no more in a large list than in a small one. When it
