@@ -9,6 +9,7 @@
 #include "lists/held_post.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
+#include "store/held.h"
 
 /* *subscription says why the token is not good; one that nobody ever made is a guess. */
 static bool refuse(Work *work, const List *list, const char *token, Subscription *subscription, GError **error)
@@ -68,4 +69,42 @@ bool confirm_token(Work *work, const List *list, const char *token, Consent cons
     else /* the address that goes is asked first, then the one that comes */
         request->facts |= second ? FACT_CONFIRMED : FACT_APPROVED;
     return subscription_advance(work, own, request, subscription, error);
+}
+
+void confirm_view_clear(ConfirmView *view)
+{
+    g_free(view->list_id);
+    g_free(view->address);
+    g_free(view->detail);
+    *view = (ConfirmView){0};
+}
+
+bool confirm_peek(Work *work, const char *token, ConfirmView *view, GError **error)
+{
+    g_autoptr(GError) missing = NULL, no_post = NULL;
+    g_auto(Subscription) why = {0};
+    Store *store = work_store(work);
+    *view = (ConfirmView){0};
+    g_autoptr(Pending) request = pending_find_token(store, token, work_now(work), &missing);
+    if (request) {
+        *view = (ConfirmView){.kind = request->kind, .list_id = g_strdup(request->list_id),
+                              .address = g_strdup(request->address), .detail = g_strdup(request->detail)};
+        return true;
+    }
+    g_autoptr(Held) held = g_error_matches(missing, FAIL, FAIL_MISSING)
+                               ? held_find_token(store, token, work_now(work), &no_post)
+                               : NULL;
+    if (held) {
+        *view = (ConfirmView){.is_post = true, .list_id = g_strdup(held->list_id)};
+        return true;
+    }
+    if (!no_post || !g_error_matches(no_post, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, no_post ? g_steal_pointer(&no_post) : g_steal_pointer(&missing));
+        return false;
+    }
+    if (!refuse(work, NULL, token, &why, error))
+        return false;
+    view->fate = why.fate;
+    view->is_guessing = why.result == SUBSCRIPTION_GUESSING;
+    return true;
 }

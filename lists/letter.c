@@ -438,3 +438,14 @@ char *letter_sentence(const Work *work, const List *list, const char *language, 
     }
     return g_strdup(key);
 }
+
+char *letter_page(const Work *work, const List *list, const char *language, const char *kind, const char *token)
+{
+    const char *url = work_site(work)->web_url;
+    if (!url)
+        return g_strdup("");
+    g_autofree char *key = g_strconcat("page_", kind, NULL);
+    g_autofree char *sentence = letter_sentence(work, list, language, key, NULL);
+    const char *slash = g_str_has_suffix(url, "/") ? "" : "/";
+    return g_strdup_printf("\n%s\n\n    %s%s%s/%s\n", sentence, url, slash, kind, token);
+}

@@ -91,6 +91,10 @@ bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *ask
  * failed. */
 char **letter_owners(Store *store, const List *list, const char *site_owner, GError **error);
 
+/* What stands for $page in a letter that brings a token: a sentence and the link to the page of that kind ("confirm",
+ * "decide") which does the same as an answer; "" where the site has no pages; g_free(). */
+char *letter_page(const Work *work, const List *list, const char *language, const char *kind, const char *token);
+
 /* A sentence of the template "answers", whose lines are "key: sentence" (\n in one is the end of a line), in a language
  * (NULL: the list's), filled with values as above; g_free(). The key itself when there is none. */
 char *letter_sentence(const Work *work, const List *list, const char *language, const char *key,

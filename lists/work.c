@@ -38,6 +38,7 @@ void work_site_init(WorkSite *site, const Config *config)
         .config = config,
         .site_owner = config_string(config, "site", "site_owner"),
         .hostname = config_string(config, "site", "hostname"),
+        .web_url = config_string(config, "site", "web_url"),
         .templates = config_string(config, "site", "template_directory"),
         .template_hosts = config_list(config, "site", "template_hosts"),
         .delimiter = config_string(config, "lmtp", "verp_delimiter")[0],

@@ -23,6 +23,7 @@
 /* The settings of the site that letters and requests need. */
 typedef struct WorkSite {
     const char *site_owner, *hostname;
+    const char *web_url;            /* where the pages are; NULL: there are none */
     const char *templates;          /* the site's folder of templates */
     const char *const *template_hosts; /* lists/template_host.h; NULL: none */
     char delimiter;                 /* in addresses, before a token */

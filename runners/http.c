@@ -362,9 +362,10 @@ static bool pass_head(HttpClient *client)
         refuse_request(client, status, why);
     } else {
         http_body_begin(&client->body, &head);
+        const HttpSpec *spec = client->http->spec;
         drop_sender(client);
-        client->sender = client->http->spec->judge(client->http, head.authorization, client->peer);
-        if (!client->body.ended && !client->http->spec->may_send(client->sender, head.verb)) {
+        client->sender = spec->judge ? spec->judge(client->http, head.authorization, client->peer) : NULL;
+        if (!client->body.ended && spec->judge && !spec->may_send(client->sender, head.verb)) {
             pass_without_body(client, head.verb, head.target);
         } else {
             static const char none[] = "Content-Length: 0\r\n\r\n"; /* evhttp would read to the connection's end */

@@ -29,7 +29,8 @@ typedef struct HttpSpec {
     const char *section; /* of its settings */
     bool (*start)(Http *http, GError **error);
     /* Judge who sends a request by its Authorization field (NULL: it has none), before anything of its body is read;
-     * what is returned is http_sender() of the call, and is freed behind it. */
+     * what is returned is http_sender() of the call, and is freed behind it. NULL: nobody is judged, everybody may send
+     * a body, and there is no sender. */
     void *(*judge)(Http *http, const char *authorization, const char *peer);
     /* May the sender send a body with this verb? If not it is not read, the call comes without it, and the connection
      * ends with the answer. */

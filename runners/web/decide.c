@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * What a letter to a moderator is about, decided from the link in it (lists/moderate.h). The page has a choice for each
+ * post and request that waits, one reason for all that are rejected, and one button.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "lists/moderate.h"
+#include "lists/reason.h"
+#include "mail/template.h"
+#include "runners/web/web.h"
+#include "store/held.h"
+#include "store/list.h"
+#include "store/pending.h"
+
+#define POST_FIELD "post-"
+#define REQUEST_FIELD "request-"
+#define REASON_MAX 4000 /* bytes */
+
+/* "28 Nov 2026, 01:20 UTC"; g_free(). */
+static char *time_text(int64_t time)
+{
+    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
+    return g_date_time_format(at, "%Y-%m-%d %H:%M UTC");
+}
+
+static json_t *post_view(WebCall *call, Work *work, const List *list, const Held *held)
+{
+    g_autofree char *reasons = reason_translate(work, list, call->language, held->reason ? held->reason : "");
+    g_autofree char *size = g_format_size((guint64)held->size), *since = time_text(held->held_at);
+    g_autofree char *subject = template_brief(held->subject ? held->subject : "");
+    g_autofree char *sender = template_brief(held->sender ? held->sender : "");
+    return json_pack("{sI ss ss ss ss ss}", "number", (json_int_t)held->number, "subject", subject, "sender", sender,
+                     "reasons", reasons, "size", size, "since", since);
+}
+
+static json_t *request_view(const Pending *request)
+{
+    g_autofree char *since = time_text(request->made_at);
+    return json_pack("{sI ss ss* ss sb}", "number", (json_int_t)request->number, "address", request->address, "name",
+                     request->display_name, "since", since, "joins", request->kind == PENDING_JOIN);
+}
+
+/* The page with what waits. view is taken. */
+static void show(WebCall *call, Work *work, const Ticket *ticket, json_t *view)
+{
+    GError *error = NULL;
+    g_auto(ModerateWaiting) waiting = {0};
+    g_autoptr(List) list = list_by_id(work_store(work), ticket->list_id, &error);
+    if (!list || !moderate_waiting(work, ticket, &waiting, &error)) {
+        json_decref(view);
+        web_fail(call, error);
+        return;
+    }
+    json_t *posts = json_array(), *requests = json_array();
+    for (unsigned i = 0; i < waiting.posts->len; i++)
+        json_array_append_new(posts, post_view(call, work, list, waiting.posts->pdata[i]));
+    for (unsigned i = 0; i < waiting.requests->len; i++)
+        json_array_append_new(requests, request_view(waiting.requests->pdata[i]));
+    json_object_set_new(view, "list", json_string(list->posting_address));
+    json_object_set_new(view, "moderator", json_string(ticket->moderator));
+    json_object_set_new(view, "token", json_string(call->args[0]));
+    json_object_set_new(view, "more", json_boolean(waiting.more));
+    json_object_set_new(view, "waits", json_boolean(waiting.posts->len + waiting.requests->len > 0));
+    json_object_set_new(view, "posts", posts);
+    json_object_set_new(view, "requests", requests);
+    web_page(call, 200, "decide", view);
+}
+
+/* NULL: the call was answered. An unknown token is counted as a guess. */
+static Ticket *find_ticket(WebCall *call, Work *work)
+{
+    GError *error = NULL;
+    bool moderates;
+    g_autoptr(Ticket) ticket = NULL;
+    if (!moderate_ticket(work, call->args[0], &ticket, &moderates, &error)) {
+        web_fail(call, error);
+    } else if (!ticket) {
+        if (web_commit(call, work))
+            web_notice(call, 404, "no_ticket", NULL);
+    } else if (!moderates) {
+        web_notice(call, 403, "no_moderator", NULL);
+    } else {
+        return g_steal_pointer(&ticket);
+    }
+    return NULL;
+}
+
+static void get_decide(WebCall *call)
+{
+    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
+    if (ticket)
+        show(call, work, ticket, json_object());
+}
+
+/* Do what one field of the form says: "post-12=accept". *done counts what was decided, *gone what waits no more. */
+static bool decide_field(Work *work, const Ticket *ticket, const char *name, ModerateOne *one, int counts[2],
+                         GError **error)
+{
+    bool known;
+    one->is_request = g_str_has_prefix(name, REQUEST_FIELD);
+    if (!one->is_request && !g_str_has_prefix(name, POST_FIELD))
+        return true;
+    if (!*one->word || strcmp(one->word, "defer") == 0)
+        return true;
+    const char *number = strchr(name, '-') + 1;
+    if (!g_ascii_string_to_signed(number, 10, 1, G_MAXINT64, &one->number, NULL))
+        return true;
+    if (!moderate_one(work, ticket, one, &known, error))
+        return false;
+    counts[known ? 0 : 1]++;
+    return true;
+}
+
+static void post_decide(WebCall *call)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
+    if (!ticket)
+        return;
+    g_autofree char *reason = g_utf8_substring(web_field(call, "reason"), 0,
+                                               MIN(g_utf8_strlen(web_field(call, "reason"), -1), REASON_MAX / 4));
+    int counts[2] = {0, 0};
+    GHashTableIter at;
+    void *name, *value;
+    g_hash_table_iter_init(&at, call->form);
+    while (g_hash_table_iter_next(&at, &name, &value)) {
+        ModerateOne one = {.word = value, .reason = *reason ? reason : NULL};
+        if (!decide_field(work, ticket, name, &one, counts, &error)) {
+            web_fail(call, error);
+            return;
+        }
+    }
+    if (!web_commit(call, work))
+        return;
+    g_clear_pointer(&work, work_free);
+    work = web_begin(call);
+    if (work)
+        show(call, work, ticket, json_pack("{sb sb si}", "decided", counts[0] > 0, "gone", counts[1] > 0, "count",
+                                           counts[0]));
+}
+
+const WebRoute web_decide[] = {
+    {"GET", "/decide/{}", get_decide},
+    {"POST", "/decide/{}", post_decide},
+    {.verb = NULL},
+};

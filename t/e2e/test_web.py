@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The pages of the runner web: links in letters, leaving by one click, joining by a form."""
+import http.client
+import json
+import re
+import urllib.parse
+
+import pytest
+
+from support.instance import HOST, free_port, wait_until
+from support.post import post
+
+ANNE, BART, CORA, OLGA, MAX = (f"{name}@example.org" for name in ("anne", "bart", "cora", "olga", "max"))
+LINK = re.compile(r"https://pages\.example/(\S*?(confirm|decide)/(\w+))")
+
+
+class Answer:
+    def __init__(self, response):
+        self.status, self.headers, self.octets = response.status, response.headers, response.read()
+        self.text = self.octets.decode()
+
+    def says(self, *words):
+        assert all(word in self.text for word in words), self.text
+        return self
+
+
+class Pages:
+    """A browser without a memory, behind a proxy that says who it is."""
+
+    def __init__(self, instance, path=""):
+        self.instance, self.path = instance, path
+        self.port = int(instance.sections["runner.web"]["listen"].rpartition(":")[2])
+
+    def ask(self, verb, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        headers = {"X-Forwarded-For": "192.0.2.7", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        connection.request(verb, path, body, headers)
+        answer = Answer(connection.getresponse())
+        connection.close()
+        return answer
+
+    def get(self, path, **headers):
+        return self.ask("GET", path, **headers)
+
+    def send(self, path, fields, **headers):
+        return self.ask("POST", path, urllib.parse.urlencode(fields),
+                        Content_Type="application/x-www-form-urlencoded", **headers)
+
+    def form_mark(self, list_id):
+        return re.search(r'name="mark" value="([^"]+)"', self.get(f"/list/{list_id}").text).group(1)
+
+    def join(self, list_id, address, **fields):
+        return self.send(f"/list/{list_id}/join", {"mark": self.form_mark(list_id), "address": address, **fields})
+
+
+def make(instances, sink, **settings):
+    instance = instances(sink.port, settings={
+        "site": {"web_url": "https://pages.example", "held_notice_interval": "0"},
+        "runner.web": {"listen": f"127.0.0.1:{free_port()}"}, **settings}).start()
+    instance.pages = Pages(instance)
+    return instance
+
+
+@pytest.fixture
+def world(instances, sink):
+    """A site with pages, and two lists."""
+    instance = make(instances, sink)
+    instance.create_list("cats", [ANNE, BART], owner=OLGA)
+    instance.create_list("dogs", [ANNE], owner=MAX)
+    return instance
+
+
+def rows(instance, name):
+    return [json.loads(line) for line in instance.cli("member", "ls", f"{name}@{HOST}", "--json").splitlines()]
+
+
+def members(instance, name):
+    return [one["address"] for one in rows(instance, name)]
+
+
+def letters(instance, sink, to):
+    """The letters that came to an address since they were looked at."""
+    instance.wait_idle()
+    return sink.take_mail().get(to, [])
+
+
+def letter_link(instance, sink, to):
+    (letter,) = letters(instance, sink, to)
+    return "/" + LINK.search(letter.get_body(("plain",)).get_content()).group(1)
+
+
+def test_joins_by_form_and_link(world, sink):
+    pages = world.pages
+    pages.get("/").says(f"cats.{HOST}", f"dogs.{HOST}")
+    pages.join(f"cats.{HOST}", CORA, name="Cora & Co").says("Please read your mail", CORA)
+    assert members(world, "cats") == [ANNE, BART]
+    link = letter_link(world, sink, CORA)
+    for _ in range(3):  # programs that look through mail
+        pages.get(link).says("Join Cats?", CORA, "<form")
+    assert members(world, "cats") == [ANNE, BART] and members(world, "dogs") == [ANNE]
+    pages.send(link, {"confirm": "yes"}).says("You are on the list", CORA)
+    assert members(world, "cats") == [ANNE, BART, CORA] and members(world, "dogs") == [ANNE]
+    assert [one["display_name"] for one in rows(world, "cats") if one["address"] == CORA] == ["Cora & Co"]
+    for answer in (pages.get(link), pages.send(link, {"confirm": "yes"})):
+        assert answer.status == 404
+        answer.says("used already")
+    pages.get("/confirm/aaaaaaaaaaaaaaaaaaaaaaaaaa").says("not known here")
+
+
+def test_a_form_tells_nobody_who_is_a_member(world, sink):
+    """Nor who is banned, or got a letter already; and an address that somebody proved is asked all the same."""
+    world.cli("list", "set", f"cats@{HOST}", "subscription_policy=open")
+    world.cli("ban", "add", "bad@example.org")
+    pages = world.pages
+    same = {pages.join(f"cats.{HOST}", address).text.replace(address, "X")
+            for address in (ANNE, BART, CORA, CORA, "bad@example.org")}
+    assert len(same) == 1
+    world.wait_idle()
+    assert {to: len(found) for to, found in sink.take_mail().items()} == {CORA: 1}
+    assert members(world, "cats") == [ANNE, BART]
+    pages.join(f"cats.{HOST}", "nonsense").says("is no address", 'value="nonsense"')
+    pages.join(f"cats.{HOST}", f"dogs@{HOST}").says("is no address")
+    pages.join(f"cats.{HOST}", '"><script>x</script>@example.org').says("&quot;&gt;&lt;script")
+
+
+def test_forms_of_other_pages_are_refused(world):
+    pages = world.pages
+    other = pages.form_mark(f"dogs.{HOST}")
+    for mark in ("", "1.2", other):
+        answer = pages.send(f"/list/cats.{HOST}/join", {"mark": mark, "address": CORA})
+        assert answer.status == 400
+        answer.says("once more", f'value="{CORA}"')
+
+
+def test_leaves_by_mail_and_link(world, sink):
+    world.lmtp_send(f"From: {BART}\r\nTo: cats-leave@{HOST}\r\nSubject: x\r\nMessage-ID: <l@x>\r\n\r\nx\r\n".encode(),
+                    f"cats-leave@{HOST}", sender=BART)
+    link = letter_link(world, sink, BART)
+    world.pages.get(link).says("Leave Cats?", BART)
+    world.pages.send(link, {"confirm": "yes"}).says("You have left")
+    assert members(world, "cats") == [ANNE]
+
+
+def test_a_moderator_decides(world, sink):
+    """From the link in the letter, about what the letter is about and nothing else."""
+    pages = world.pages
+    for name in ("cats", "dogs"):
+        world.cli("list", "set", f"{name}@{HOST}", "default_nonmember_action=hold")
+    for name in ("cats", "dogs"):
+        world.lmtp_send(post(to=f"{name}@{HOST}", sender="stranger@example.net", subject=f"<b>{name}</b>",
+                             message_id=f"<{name}@example.net>"), f"{name}@{HOST}", sender="stranger@example.net")
+    world.wait_idle()
+    found = sink.take_mail()
+    link, other = ("/" + LINK.search(found[to][0].get_body(("plain",)).get_content()).group(1) for to in (OLGA, MAX))
+    page = pages.get(link).says("&lt;b&gt;cats&lt;/b&gt;", "stranger@example.net", OLGA)
+    assert "dogs" not in page.text
+    number = re.search(r'name="post-(\d+)"', page.text).group(1)
+    theirs = re.search(r'name="post-(\d+)"', pages.get(other).text).group(1)
+    pages.send(link, {f"post-{theirs}": "accept", "post-0": "accept", "post-x": "accept",
+                      f"post-{number}": "nonsense"}).says("did not wait")
+    assert len(world.cli("held", "ls").splitlines()) == 3  # a heading and two
+    pages.send(link, {f"post-{number}": "accept"}).says("Decided: 1", "Nothing waits")
+    world.wait_idle()
+    copies = sink.take_mail()
+    assert {to for to in copies if to in (ANNE, BART)} == {ANNE, BART}
+    pages.send(other, {f"post-{theirs}": "reject", "reason": "No dogs & <cats>"}).says("Decided: 1")
+    told, = letters(world, sink, "stranger@example.net")
+    assert "No dogs & <cats>" in told.as_string()
+    assert "cats-owner" not in world.cli("held", "ls")
+    # Who is no moderator any more decides nothing.
+    world.lmtp_send(post(to=f"cats@{HOST}", sender="stranger@example.net", message_id="<2@example.net>"),
+                    f"cats@{HOST}", sender="stranger@example.net")
+    link = letter_link(world, sink, OLGA)
+    world.cli("member", "remove", f"cats@{HOST}", OLGA, "--role", "owner")
+    number = world.cli("held", "ls").splitlines()[1].split()[0]
+    answer = pages.send(link, {f"post-{number}": "accept"})
+    assert answer.status == 403 and len(world.cli("held", "ls").splitlines()) == 2
+
+
+def test_headers(world):
+    """No script, no cookie, nothing from elsewhere; the address of a page goes to nobody."""
+    for path, status in (("/", 200), (f"/list/cats.{HOST}", 200), ("/nothing", 404), ("/confirm/x", 404)):
+        answer = world.pages.get(path)
+        assert answer.status == status and answer.headers["Referrer-Policy"] == "no-referrer"
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert "Set-Cookie" not in answer.headers and "<script" not in answer.text
+        assert not re.search(r'(?:src|href|action)="(?!/|mailto:|#)', answer.text)
+    style = world.pages.get("/files/style.css")
+    assert style.status == 200 and style.headers["Content-Type"].startswith("text/css")
+    assert world.pages.get("/files/style.css", If_None_Match=style.headers["ETag"]).status == 304
+    assert world.pages.ask("DELETE", "/").status == 405
+    head = world.pages.ask("HEAD", "/")
+    assert head.status == 200 and not head.octets and int(head.headers["Content-Length"]) > 0
+    assert 'lang="de"' in world.pages.get("/", Accept_Language="de-AT, en;q=0.5").says("Mailinglisten").text
+
+
+@pytest.mark.sqlite
+def test_the_database_is_away(world):
+    path = world.directory / "lib" / "listrunner.db"
+    path.rename(path.with_suffix(".away"))
+    for page in ("/", "/confirm/x"):
+        answer = world.pages.get(page)
+        assert answer.status == 503 and answer.headers["Retry-After"]
+        answer.says("try again later")
+    path.with_suffix(".away").rename(path)
+    wait_until(lambda: world.pages.get("/").status == 200, 30, "the pages to come back")
+
+
+def test_not_started_without_an_address(instances, sink):
+    instance = instances(sink.port).start()
+    assert "web" not in instance.cli("status")
+    instance.set({"runner.web": {"start": "yes"}})
+    asked = instance.run("config", "check")
+    assert asked.returncode == 78 and "[site] web_url must be set" in asked.stderr
+    for url in ("ftp://x", "https://", "https://x?y", "lists.example.com", "https://x y", "https://a@x"):
+        instance.set({"site": {"web_url": url}, "runner.web": None})
+        asked = instance.run("config", "check")
+        assert asked.returncode == 78 and f'found "{url}"' in asked.stderr, url
+
+
+def test_below_a_path(instances, sink):
+    """web_url has a path, which the proxy passes on or takes away; the site has templates of its own."""
+    instance = make(instances, sink, site={"web_url": "https://pages.example/mail/"})
+    instance.create_list("cats", owner=OLGA)
+    for path in ("/mail/", "/mail", "/"):
+        instance.pages.get(path).says('href="/mail/files/style.css"', f'href="/mail/list/cats.{HOST}"')
+    assert instance.pages.get("/mailing").status == 404
+    instance.pages.join(f"cats.{HOST}", CORA)
+    assert letter_link(instance, sink, CORA).startswith("/mail/confirm/")
+    theme = instance.directory / "lib" / "theme"
+    theme.mkdir()
+    (theme / "lists.mustache").write_text("{{>head}}<p>ours</p>{{>foot}}")
+    instance.own(theme)
+    instance.set({"web": {"directory": theme}})
+    instance.cli("reload")
+    wait_until(lambda: "<p>ours</p>" in instance.pages.get("/mail/").text, 30, "the site's own page")
