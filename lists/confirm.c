@@ -87,8 +87,10 @@ bool confirm_peek(Work *work, const char *token, ConfirmView *view, GError **err
     *view = (ConfirmView){0};
     g_autoptr(Pending) request = pending_find_token(store, token, work_now(work), &missing);
     if (request) {
-        *view = (ConfirmView){.kind = request->kind, .list_id = g_strdup(request->list_id),
-                              .address = g_strdup(request->address), .detail = g_strdup(request->detail)};
+        *view = (ConfirmView){.kind = request->kind,
+                              .list_id = g_strdup(request->list_id),
+                              .address = g_strdup(request->address),
+                              .detail = g_strdup(request->detail)};
         return true;
     }
     g_autoptr(Held) held = g_error_matches(missing, FAIL, FAIL_MISSING)

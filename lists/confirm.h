@@ -19,15 +19,15 @@ typedef enum Consent {
 bool confirm_token(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
                    GError **error);
 
-/* What a token is for, so that a page can say it before the button is pressed. */
+/* The purpose of a token, so that a page can say it before the button is pressed. */
 typedef struct ConfirmView {
-    PendingKind kind;   /* of a request */
-    bool is_post;       /* it sends a held post; kind says nothing */
-    TokenFate fate;     /* where there is no list_id: why the token is not good */
-    bool is_guessing;   /* or who asks brought too many unknown ones (lists/guessing.h) */
-    char *list_id;      /* NULL: the token is not good */
-    char *address;      /* NULL with is_post */
-    char *detail;       /* the new address, or the options; else NULL */
+    PendingKind kind; /* of a request */
+    bool is_post;     /* it sends a held post; kind says nothing */
+    TokenFate fate;   /* where there is no list_id: why the token is not good */
+    bool is_guessing; /* or who asks brought too many unknown ones (lists/guessing.h) */
+    char *list_id;    /* NULL: the token is not good */
+    char *address;    /* NULL with is_post */
+    char *detail;     /* the new address, or the options; else NULL */
 } ConfirmView;
 void confirm_view_clear(ConfirmView *view);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ConfirmView, confirm_view_clear)

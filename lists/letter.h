@@ -91,7 +91,7 @@ bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *ask
  * failed. */
 char **letter_owners(Store *store, const List *list, const char *site_owner, GError **error);
 
-/* What stands for $page in a letter that brings a token: a sentence and the link to the page of that kind ("confirm",
+/* The text for $page in a letter that brings a token: a sentence and the link to the page of that kind ("confirm",
  * "decide") which does the same as an answer; "" where the site has no pages; g_free(). */
 char *letter_page(const Work *work, const List *list, const char *language, const char *kind, const char *token);
 

@@ -195,8 +195,7 @@ static bool find_request(Work *work, const Ticket *ticket, int64_t number, Pendi
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;
     }
-    if (*request &&
-        ((*request)->waits_for != PENDING_MODERATOR || strcmp((*request)->list_id, ticket->list_id) != 0))
+    if (*request && ((*request)->waits_for != PENDING_MODERATOR || strcmp((*request)->list_id, ticket->list_id) != 0))
         g_clear_pointer(request, pending_free);
     return true;
 }
@@ -437,8 +436,12 @@ static bool add_post(const Held *held, void *data)
     if (waiting->more)
         return false;
     Held *copy = g_new0(Held, 1);
-    *copy = (Held){.number = held->number, .list_id = g_strdup(held->list_id), .subject = g_strdup(held->subject),
-                   .sender = g_strdup(held->sender), .reason = g_strdup(held->reason), .held_at = held->held_at,
+    *copy = (Held){.number = held->number,
+                   .list_id = g_strdup(held->list_id),
+                   .subject = g_strdup(held->subject),
+                   .sender = g_strdup(held->sender),
+                   .reason = g_strdup(held->reason),
+                   .held_at = held->held_at,
                    .size = held->size};
     g_ptr_array_add(waiting->posts, copy);
     return true;

@@ -40,12 +40,12 @@ typedef struct Decision {
 GPtrArray *moderate_read(GBytes *message);
 
 /* Find the ticket (store/ticket.h) of a letter to a moderator; free with ticket_free(). *ticket is NULL where the token
- * is that of none, or whoever asks brought too many unknown tokens (lists/guessing.h); for *moderates false its person is
- * no moderator of the list any more, and may decide nothing. */
+ * is that of none, or whoever asks brought too many unknown tokens (lists/guessing.h); where *moderates is false its
+ * person is no moderator of the list any more, and may decide nothing. */
 bool moderate_ticket(Work *work, const char *token, Ticket **ticket, bool *moderates, GError **error);
 
-/* What waits of that which a ticket is about: posts of Held without their messages, and requests of Pending, in order,
- * at most MODERATE_SHOWN of each. */
+/* The things that wait of those which a ticket is about: posts of Held without their messages, and requests of Pending,
+ * in order, at most MODERATE_SHOWN of each. */
 #define MODERATE_SHOWN 100
 typedef struct ModerateWaiting {
     GPtrArray *posts, *requests;

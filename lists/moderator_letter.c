@@ -46,8 +46,8 @@ static bool write_to(Work *work, const List *list, const ModeratorLetter *letter
         letter->attached ? letter_sentence(work, list, language, letter->attached, NULL) : g_strdup("");
     g_autofree char *items = items_text(work, list, letter, language);
     g_autofree char *page = decides ? letter_page(work, list, language, "decide", token) : g_strdup("");
-    TemplateValue values[VALUES_MAX + 1] = {{"mark", back.mark ? back.mark : ""}, {"days", days},
-                                            {"attached", attached}, {"items", items}, {"page", page}};
+    TemplateValue values[VALUES_MAX + 1] = {
+        {"mark", back.mark ? back.mark : ""}, {"days", days}, {"attached", attached}, {"items", items}, {"page", page}};
     for (size_t at = 0, own = 5; letter->values[at].name && own < VALUES_MAX; at++, own++)
         values[own] = letter->values[at];
     ListLetter one = letter->letter;

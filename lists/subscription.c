@@ -92,9 +92,13 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
     g_autofree char *language = letter_language(work, of_site ? NULL : list, about->to);
     g_autofree char *asked = asked_text(work, list, request, language);
     g_autofree char *page = letter_page(work, list, language, "confirm", token);
-    TemplateValue values[7 + TOKEN_VALUES + 1] = {{"address", request->address}, {"token", token},
-                                                  {"confirm_email", back.address}, {"mark", back.mark},
-                                                  {"days", left}, {"asked", asked}, {"page", page}};
+    TemplateValue values[7 + TOKEN_VALUES + 1] = {{"address", request->address},
+                                                  {"token", token},
+                                                  {"confirm_email", back.address},
+                                                  {"mark", back.mark},
+                                                  {"days", left},
+                                                  {"asked", asked},
+                                                  {"page", page}};
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
         values[7 + at] = about->values[at];
     ListLetter letter = {.template = about->template, .values = values, .language = language,

@@ -72,8 +72,10 @@ static void check_web_url(const ConfigCheck *check)
     bool web = strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0;
     if (!web || !host || !*host || g_uri_get_query(uri) || g_uri_get_fragment(uri) || g_uri_get_userinfo(uri) ||
         strpbrk(url->text, "<>\"$ "))
-        config_complain(check, "site", "web_url", "found \"%s\"; allowed is https://HOST, perhaps with a port and a "
-                        "path, as https://lists.example.org", url->text);
+        config_complain(check, "site", "web_url",
+                        "found \"%s\"; allowed is https://HOST, perhaps with a port and a "
+                        "path, as https://lists.example.org",
+                        url->text);
 }
 
 static void check(const ConfigCheck *check)

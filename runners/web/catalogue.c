@@ -91,8 +91,8 @@ Catalogue *catalogue_read(const char *path, GError **error)
     for (unsigned i = 0; good && lines[i]; i++)
         good = read_line(&reader, lines[i]) ||
                fail(error, FAIL_CONFIG,
-                    "%s, line %u: allowed are comments, msgid \"...\", msgstr \"...\" and further \"...\" of these", path,
-                    i + 1);
+                    "%s, line %u: allowed are comments, msgid \"...\", msgstr \"...\" and further \"...\" of these",
+                    path, i + 1);
     finish(&reader);
     return good ? g_steal_pointer(&catalogue) : NULL;
 }

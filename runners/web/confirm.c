@@ -16,8 +16,10 @@ static json_t *token_view(TokenFate fate)
 /* What is asked, for the template confirm. */
 static json_t *asked_view(const WebCall *call, const ConfirmView *seen, const List *list)
 {
-    static const char *const names[] = {[PENDING_JOIN] = "joins", [PENDING_LEAVE] = "leaves",
-                                        [PENDING_CHANGE_ADDRESS] = "changes", [PENDING_SET] = "sets"};
+    static const char *const names[] = {[PENDING_JOIN] = "joins",
+                                        [PENDING_LEAVE] = "leaves",
+                                        [PENDING_CHANGE_ADDRESS] = "changes",
+                                        [PENDING_SET] = "sets"};
     json_t *view = json_pack("{ss ss ss ss*}", "token", call->args[0], "name", list->display_name, "list",
                              list->posting_address, "address", seen->address);
     json_object_set_new(view, seen->is_post ? "posts" : names[seen->kind], json_true());
@@ -61,8 +63,10 @@ static void get_confirm(WebCall *call)
 /* The section of the template notice for what was done. */
 static const char *done_name(const Subscription *made)
 {
-    static const char *const done[] = {[PENDING_JOIN] = "joined", [PENDING_LEAVE] = "left",
-                                       [PENDING_CHANGE_ADDRESS] = "changed", [PENDING_SET] = "set"};
+    static const char *const done[] = {[PENDING_JOIN] = "joined",
+                                       [PENDING_LEAVE] = "left",
+                                       [PENDING_CHANGE_ADDRESS] = "changed",
+                                       [PENDING_SET] = "set"};
     switch (made->result) {
     case SUBSCRIPTION_DONE:
         return done[made->kind];
@@ -99,8 +103,7 @@ static void post_confirm(WebCall *call)
     else if (made.result == SUBSCRIPTION_GUESSING)
         web_notice(call, 429, "guessing", NULL);
     else
-        web_notice(call, 200, done_name(&made),
-                   json_pack("{ss* ss*}", "address", made.address, "list", made.list_id));
+        web_notice(call, 200, done_name(&made), json_pack("{ss* ss*}", "address", made.address, "list", made.list_id));
 }
 
 const WebRoute web_confirm[] = {

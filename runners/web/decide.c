@@ -140,8 +140,8 @@ static void post_decide(WebCall *call)
     g_clear_pointer(&work, work_free);
     work = web_begin(call);
     if (work)
-        show(call, work, ticket, json_pack("{sb sb si}", "decided", counts[0] > 0, "gone", counts[1] > 0, "count",
-                                           counts[0]));
+        show(call, work, ticket,
+             json_pack("{sb sb si}", "decided", counts[0] > 0, "gone", counts[1] > 0, "count", counts[0]));
 }
 
 const WebRoute web_decide[] = {

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A mark in a form shows that it was read from a page of ours not long ago, so that pages elsewhere cannot send forms in
- * somebody's name, and a program has to read the page first. It is the time and an HMAC-SHA256 over the time and what the
- * form is about; all hosts of a site make the same.
+ * A mark in a form shows that it was read from a page of ours not long ago, so that pages elsewhere cannot send forms
+ * in somebody's name, and a program has to read the page first. It is the time and an HMAC-SHA256 over the time and
+ * over what the form is about; all hosts of a site make the same.
  */
 #include <glib.h>
 #include <stdbool.h>

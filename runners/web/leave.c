@@ -74,7 +74,7 @@ static void post_leave(WebCall *call)
     g_autoptr(Work) work = web_begin(call);
     if (!work)
         return;
-    if (!leave_token(work, NULL, call->args[0], &made, &error))
+    if (!leave_token(work, NULL, call->args[0], one_click ? LEAVE_BY_ONE_CLICK : LEAVE_BY_PAGE, &made, &error))
         web_fail(call, error);
     else if (web_commit(call, work))
         answer(call, &made);

@@ -44,9 +44,10 @@ void mustache_free(Mustache *template)
 
 typedef struct Parser {
     Mustache *template;
-    const char *text;       /* the whole */
-    char *open, *close;     /* delimiters */
-    GArray *sections;       /* of unsigned: the nodes whose end has not come */
+    const char *text;   /* what is parsed: the whole, or a translation in it */
+    unsigned outer;     /* sections that had begun before it */
+    char *open, *close; /* delimiters */
+    GArray *sections;   /* of unsigned: the nodes whose end has not come */
     MustacheTranslate *translate;
     void *data;
 } Parser;
@@ -60,10 +61,10 @@ typedef struct Tag {
 
 static bool parse(Parser *parser, const char *text, GError **error);
 
-static bool mistaken(const Parser *parser, const char *where, const char *text, GError **error, const char *what)
+static bool mistaken(const Parser *parser, const char *where, const char *what, GError **error)
 {
     unsigned line = 1;
-    for (const char *at = text; at < where; at++)
+    for (const char *at = parser->text; at < where; at++)
         line += *at == '\n';
     return fail(error, FAIL_CONFIG, "the template %s, line %u: %s", parser->template->name, line, what);
 }
@@ -87,12 +88,12 @@ static bool is_line_begin(const char *text, const char *at)
 }
 
 /* One node for each line, since each may get an indentation. */
-static void add_text(Parser *parser, const char *text, const char *begin, const char *end)
+static void add_text(Parser *parser, const char *begin, const char *end)
 {
     while (begin < end) {
         const char *newline = memchr(begin, '\n', (size_t)(end - begin));
         const char *next = newline ? newline + 1 : end;
-        add_node(parser, NODE_TEXT, is_line_begin(text, begin), g_strndup(begin, (size_t)(next - begin)));
+        add_node(parser, NODE_TEXT, is_line_begin(parser->text, begin), g_strndup(begin, (size_t)(next - begin)));
         begin = next;
     }
 }
@@ -103,7 +104,7 @@ static const char *skip_blanks(const char *at)
 }
 
 /* Read the tag at begin. */
-static bool read_tag(const Parser *parser, const char *text, const char *begin, Tag *tag, GError **error)
+static bool read_tag(const Parser *parser, const char *begin, Tag *tag, GError **error)
 {
     const char *inside = begin + strlen(parser->open);
     tag->begin = begin;
@@ -114,11 +115,11 @@ static bool read_tag(const Parser *parser, const char *text, const char *begin, 
                                                 : g_strdup(parser->close);
     const char *end = strstr(inside, close);
     if (!end)
-        return mistaken(parser, begin, text, error, "a tag that begins here has no end");
+        return mistaken(parser, begin, "a tag that begins here has no end", error);
     tag->end = end + strlen(close);
     tag->name = g_strstrip(g_strndup(inside, (size_t)(end - inside)));
     if (!*tag->name && tag->kind != '!')
-        return mistaken(parser, begin, text, error, "a tag without a name");
+        return mistaken(parser, begin, "a tag without a name", error);
     return true;
 }
 
@@ -139,7 +140,7 @@ static bool stands_alone(const char *text, const Tag *tag, const char **begin, c
     return true;
 }
 
-static bool set_delimiters(Parser *parser, const char *text, const Tag *tag, GError **error)
+static bool set_delimiters(Parser *parser, const Tag *tag, GError **error)
 {
     g_auto(GStrv) words = g_strsplit_set(tag->name, " \t\r\n", -1);
     const char *found[2] = {NULL, NULL};
@@ -148,7 +149,7 @@ static bool set_delimiters(Parser *parser, const char *text, const Tag *tag, GEr
         if (**word && count++ < 2)
             found[count - 1] = *word;
     if (count != 2)
-        return mistaken(parser, tag->begin, text, error, "delimiters are two words, as in {{=<% %>=}}");
+        return mistaken(parser, tag->begin, "delimiters are two words, as in {{=<% %>=}}", error);
     g_free(parser->open);
     g_free(parser->close);
     parser->open = g_strdup(found[0]);
@@ -157,12 +158,12 @@ static bool set_delimiters(Parser *parser, const char *text, const Tag *tag, GEr
 }
 
 /* Parse the translation of the text between {{#_}}, at *end, and its {{/_}}, behind which *end is set. */
-static bool add_translation(Parser *parser, const char *text, const char **end, GError **error)
+static bool add_translation(Parser *parser, const char **end, GError **error)
 {
     g_autofree char *mark = g_strconcat(parser->open, "/_", parser->close, NULL);
     const char *close = strstr(*end, mark);
     if (!close)
-        return mistaken(parser, *end, text, error, "the section _ has no end");
+        return mistaken(parser, *end, "the section _ has no end", error);
     g_autofree char *key = g_strndup(*end, (size_t)(close - *end));
     g_auto(GStrv) words = g_strsplit_set(g_strstrip(key), " \t\r\n", -1);
     g_autoptr(GString) single = g_string_new(NULL);
@@ -175,36 +176,36 @@ static bool add_translation(Parser *parser, const char *text, const char **end, 
     if (!parse(parser, translated ? translated : single->str, error))
         return false;
     return parser->sections->len == outer ||
-           mistaken(parser, close, text, error, "a section has no end within the text of a section _");
+           mistaken(parser, close, "a section has no end within the text of a section _", error);
 }
 
-static bool close_section(Parser *parser, const char *text, const Tag *tag, unsigned outer, GError **error)
+static bool close_section(Parser *parser, const Tag *tag, GError **error)
 {
     unsigned count = parser->sections->len;
-    if (count == outer)
-        return mistaken(parser, tag->begin, text, error, "a section ends that has not begun");
+    if (count == parser->outer)
+        return mistaken(parser, tag->begin, "a section ends that has not begun", error);
     Node *node = &g_array_index(parser->template->nodes, Node, g_array_index(parser->sections, unsigned, count - 1));
     if (strcmp(node->text, tag->name) != 0)
-        return mistaken(parser, tag->begin, text, error, "another section ends than the one that began last");
+        return mistaken(parser, tag->begin, "another section ends than the one that began last", error);
     node->end = parser->template->nodes->len;
     g_array_set_size(parser->sections, count - 1);
     return true;
 }
 
-static bool add_tag(Parser *parser, const char *text, const Tag *tag, bool alone, const char **end, unsigned outer,
-                    GError **error)
+/* *end is where the text behind the tag begins, and is moved behind a translation. */
+static bool add_tag(Parser *parser, const Tag *tag, bool alone, const char **end, GError **error)
 {
-    bool begins_line = !alone && is_line_begin(text, tag->begin);
+    bool begins_line = !alone && is_line_begin(parser->text, tag->begin);
     switch (tag->kind) {
     case '!':
         return true;
     case '=':
-        return set_delimiters(parser, text, tag, error);
+        return set_delimiters(parser, tag, error);
     case '/':
-        return close_section(parser, text, tag, outer, error);
+        return close_section(parser, tag, error);
     case '>': {
         const char *line = tag->begin;
-        while (line > text && !is_line_begin(text, line))
+        while (!is_line_begin(parser->text, line))
             line--;
         add_node(parser, NODE_PARTIAL, begins_line, g_strdup(tag->name))->indent =
             alone ? g_strndup(line, (size_t)(tag->begin - line)) : NULL;
@@ -213,7 +214,7 @@ static bool add_tag(Parser *parser, const char *text, const Tag *tag, bool alone
     case '#':
         if (strcmp(tag->name, "_") == 0) {
             *end = tag->end;
-            return add_translation(parser, text, end, error);
+            return add_translation(parser, end, error);
         }
         G_GNUC_FALLTHROUGH;
     case '^': {
@@ -228,27 +229,37 @@ static bool add_tag(Parser *parser, const char *text, const Tag *tag, bool alone
     }
 }
 
-static bool parse(Parser *parser, const char *text, GError **error)
+static bool parse_piece(Parser *parser, GError **error)
 {
-    unsigned outer = parser->sections->len;
-    const char *at = text;
+    const char *at = parser->text;
     for (const char *begin; (begin = strstr(at, parser->open));) {
-        g_autofree char *name = NULL;
         Tag tag = {0};
-        bool good = read_tag(parser, text, begin, &tag, error);
-        name = tag.name;
+        bool good = read_tag(parser, begin, &tag, error);
+        g_autofree char *name = tag.name;
         if (!good)
             return false;
         const char *end = tag.end;
         bool is_translation = tag.kind == '#' && strcmp(tag.name, "_") == 0;
-        bool alone = !is_translation && stands_alone(text, &tag, &begin, &end);
-        add_text(parser, text, at, begin);
-        if (!add_tag(parser, text, &tag, alone, &end, outer, error))
+        bool alone = !is_translation && stands_alone(parser->text, &tag, &begin, &end);
+        add_text(parser, at, begin);
+        if (!add_tag(parser, &tag, alone, &end, error))
             return false;
         at = end;
     }
-    add_text(parser, text, at, at + strlen(at));
+    add_text(parser, at, at + strlen(at));
     return true;
+}
+
+static bool parse(Parser *parser, const char *text, GError **error)
+{
+    const char *text_before = parser->text;
+    unsigned outer_before = parser->outer;
+    parser->text = text;
+    parser->outer = parser->sections->len;
+    bool good = parse_piece(parser, error);
+    parser->text = text_before;
+    parser->outer = outer_before;
+    return good;
 }
 
 Mustache *mustache_new(const char *name, const char *text, MustacheTranslate *translate, void *data, GError **error)
@@ -258,7 +269,13 @@ Mustache *mustache_new(const char *name, const char *text, MustacheTranslate *tr
     template->nodes = g_array_new(FALSE, FALSE, sizeof(Node));
     g_array_set_clear_func(template->nodes, node_clear);
     g_autoptr(GArray) sections = g_array_new(FALSE, FALSE, sizeof(unsigned));
-    Parser parser = {template, text, g_strdup("{{"), g_strdup("}}"), sections, translate, data};
+    Parser parser = {.template = template,
+                     .text = text,
+                     .open = g_strdup("{{"),
+                     .close = g_strdup("}}"),
+                     .sections = sections,
+                     .translate = translate,
+                     .data = data};
     bool good = parse(&parser, text, error);
     if (good && sections->len > 0) {
         const Node *node = &g_array_index(template->nodes, Node, g_array_index(sections, unsigned, sections->len - 1));
@@ -275,7 +292,7 @@ typedef struct Filler {
     MustachePartial *partial;
     void *data;
     GString *out;
-    GPtrArray *views;  /* of const json_t, the innermost last */
+    GPtrArray *views; /* of const json_t, the innermost last */
     unsigned depth;
     const char *indent;
 } Filler;
@@ -315,8 +332,11 @@ void mustache_escape(GString *out, const char *text)
         g_string_append_len(out, at, (gssize)plain);
         at += plain;
         if (*at)
-            g_string_append(out, *at == '&' ? "&amp;" : *at == '<' ? "&lt;" : *at == '>' ? "&gt;"
-                                                    : *at == '"' ? "&quot;" : "&#39;");
+            g_string_append(out, *at == '&'   ? "&amp;"
+                                 : *at == '<' ? "&lt;"
+                                 : *at == '>' ? "&gt;"
+                                 : *at == '"' ? "&quot;"
+                                              : "&#39;");
         at += *at != '\0';
     }
 }

@@ -11,8 +11,8 @@ static const ConfigKey keys[] = {
       "templates, style.css, icon.svg, and texts in po/LANGUAGE.po. Those that are not there stay as they are.",
      .example = "/etc/listrunner/web"},
     {"proxies", LIST("127.0.0.1, ::1, unix"),
-     .about = "Addresses from which requests come through a proxy of the site: the client is whom their X-Forwarded-For "
-      "field names last. unix stands for a UNIX socket."},
+     .about = "Addresses from which requests come through a proxy of the site: the client is whom their "
+      "X-Forwarded-For field names last. unix stands for a UNIX socket."},
     {"max_connections", INTEGER("500", 1, 65536, "connections"),
      .about = "Connections at one time in each instance; further clients wait until there is room."},
     {"requests_per_connection", INTEGER("1000", 1, 1000000000, "requests"),
@@ -48,8 +48,9 @@ static void check(const ConfigCheck *check)
         config_check_directory(check, "web", "directory", folder->text);
     const ConfigValue *start = config_usable(check, "runner.web", "start");
     if (start && start->line > 0 && start->number && config_unset(check, "site", "web_url"))
-        config_complain(check, "runner.web", "start", "found yes; [site] web_url must be set, so that pages and letters "
-                        "have links to each other");
+        config_complain(check, "runner.web", "start",
+                        "found yes; [site] web_url must be set, so that pages and "
+                        "letters have links to each other");
 }
 
 const ConfigSettings web_settings = {.tables = tables, .members = members, .check = check};

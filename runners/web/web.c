@@ -14,7 +14,7 @@
 
 #define SECTION "web"
 
-static const WebRoute *const tables[] = {web_lists, web_confirm, web_decide, web_files, NULL};
+static const WebRoute *const tables[] = {web_lists, web_confirm, web_leave, web_decide, web_files, NULL};
 
 /* ---- answers ---- */
 
@@ -130,7 +130,9 @@ Work *web_begin(WebCall *call)
     Store *store = web_store(call);
     if (!store)
         return NULL;
-    const Actor actor = {.role = ACTOR_ADDRESS, .door = DOOR_PAGE, .host = call->client,
+    const Actor actor = {.role = ACTOR_ADDRESS,
+                         .door = DOOR_PAGE,
+                         .host = call->client,
                          .from = call->client ? call->client : http_peer(call->http)};
     g_autoptr(Work) work = work_new(store, &call->web->site, &actor);
     if (work_begin(work, &error))
@@ -168,8 +170,7 @@ const char *web_field(WebCall *call, const char *name)
 
 char *web_query(const WebCall *call, const char *name)
 {
-    g_autoptr(GHashTable) fields =
-        g_uri_parse_params(http_query(call->http), -1, "&", G_URI_PARAMS_WWW_FORM, NULL);
+    g_autoptr(GHashTable) fields = g_uri_parse_params(http_query(call->http), -1, "&", G_URI_PARAMS_WWW_FORM, NULL);
     const char *value = fields ? g_hash_table_lookup(fields, name) : NULL;
     return value && g_utf8_validate(value, -1, NULL) ? g_strdup(value) : NULL;
 }

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the pages share: the call, its form, the answer. A page, or a few that belong together, is one file,
- * with a table of {verb, path, function} at its end; web.c knows all tables.
+ * Declarations that the pages share: the call, its form, the answer. A page, or a few that belong together, is one
+ * file, with a table of {verb, path, function} at its end; web.c knows all tables.
  *
  * A function answers its call exactly once, with web_page() or one of those that call it. A GET changes nothing, since
  * programs that look through mail follow the links in it; a button is a form with POST.
@@ -22,22 +22,22 @@
 
 typedef struct Web {
     const Config *config;
-    char *url;            /* [site] web_url without a slash at its end */
-    const char *base;     /* the path in it: "" or "/lists" */
+    char *url;        /* [site] web_url without a slash at its end */
+    const char *base; /* the path in it: "" or "/lists" */
     WorkSite site;
-    Store *store;         /* NULL while the database cannot be opened; web_store() */
+    Store *store; /* NULL while the database cannot be opened; web_store() */
     Spool *spool;
     Theme *theme;
-    GBytes *form_key;     /* runners/web/form_mark.h */
+    GBytes *form_key; /* runners/web/form_mark.h */
 } Web;
 
 typedef struct WebCall {
     Web *web;
     HttpCall *http;
-    const char *language;  /* of the page */
-    char *args[WEB_ARGS];  /* what stands in the place of braces, decoded; UTF-8 */
-    GHashTable *form;      /* name -> value; NULL: not read yet */
-    char *client;          /* address of who asks; NULL: not known */
+    const char *language; /* of the page */
+    char *args[WEB_ARGS]; /* what stands in the place of braces, decoded; UTF-8 */
+    GHashTable *form;     /* name -> value; NULL: not read yet */
+    char *client;         /* address of who asks; NULL: not known */
     bool answered;
 } WebCall;
 

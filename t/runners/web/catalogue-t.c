@@ -23,13 +23,14 @@ static Catalogue *read_text(const char *text, GError **error)
 static void test_texts(void)
 {
     GError *error = NULL;
-    g_autoptr(Catalogue) catalogue = read_text("# a comment\n"
-                                               "msgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\n"
-                                               "#: leave.mustache\nmsgid \"Leave\"\nmsgstr \"Verlassen\"\n\n"
-                                               "msgid \"\"\n\"a \\\"long\\\" \"\n\"text\"\nmsgstr \"\"\n\"ein \"\n\"\\\\langer\"\n"
-                                               "\n#, fuzzy\nmsgid \"doubt\"\nmsgstr \"Zweifel\"\n"
-                                               "\nmsgid \"empty\"\nmsgstr \"\"\n\nmsgid \"last\"\nmsgstr \"letzter\"\n",
-                                               &error);
+    g_autoptr(Catalogue)
+        catalogue = read_text("# a comment\n"
+                              "msgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\n"
+                              "#: leave.mustache\nmsgid \"Leave\"\nmsgstr \"Verlassen\"\n\n"
+                              "msgid \"\"\n\"a \\\"long\\\" \"\n\"text\"\nmsgstr \"\"\n\"ein \"\n\"\\\\langer\"\n"
+                              "\n#, fuzzy\nmsgid \"doubt\"\nmsgstr \"Zweifel\"\n"
+                              "\nmsgid \"empty\"\nmsgstr \"\"\n\nmsgid \"last\"\nmsgstr \"letzter\"\n",
+                              &error);
     g_assert_no_error(error);
     g_assert_cmpstr(catalogue_text(catalogue, "Leave"), ==, "Verlassen");
     g_assert_cmpstr(catalogue_text(catalogue, "a \"long\" text"), ==, "ein \\langer");
@@ -45,8 +46,12 @@ static void test_mistakes(void)
     static const struct {
         const char *text, *where;
     } wrong[] = {
-        {"msgid \"a\"\nmsgstr \"b\n", "line 2"}, {"msgstr \"b\"\n", "line 1"}, {"\nhello\n", "line 2"},
-        {"\"a\"\n", "line 1"},                   {"msgid a\n", "line 1"},      {"msgid \"\xff\"\n", "UTF-8"},
+        {"msgid \"a\"\nmsgstr \"b\n", "line 2"},
+        {"msgstr \"b\"\n", "line 1"},
+        {"\nhello\n", "line 2"},
+        {"\"a\"\n", "line 1"},
+        {"msgid a\n", "line 1"},
+        {"msgid \"\xff\"\n", "UTF-8"},
         {"msgid \"a\"\nmsgstr[0] \"b\"\n", "line 2"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {

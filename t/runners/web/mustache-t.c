@@ -28,8 +28,8 @@ static char *translate(void *data, const char *text)
 {
     g_assert_true(data == tongue);
     return strcmp(text, "Leave {{list}} now?") == 0 ? g_strdup("{{list}} jetzt verlassen?")
-           : strcmp(text, "broken") == 0         ? g_strdup("{{#x}}")
-                                                 : NULL;
+           : strcmp(text, "broken") == 0            ? g_strdup("{{#x}}")
+                                                    : NULL;
 }
 
 static void gives(const char *text, const char *view, const char *wanted)
@@ -66,7 +66,8 @@ static void test_values(void)
 
 static void test_sections(void)
 {
-    gives("{{#l}}<{{n}}{{t}}>{{/l}}{{^l}}none{{/l}}", "{\"t\": \"!\", \"l\": [{\"n\": 1}, {\"n\": 2, \"t\": \"?\"}]}", "<1!><2?>");
+    gives("{{#l}}<{{n}}{{t}}>{{/l}}{{^l}}none{{/l}}", "{\"t\": \"!\", \"l\": [{\"n\": 1}, {\"n\": 2, \"t\": \"?\"}]}",
+          "<1!><2?>");
     gives("{{#l}}x{{/l}}{{^l}}none{{/l}}", "{\"l\": []}", "none");
     gives("{{#l}}{{.}},{{/l}}", "{\"l\": [1, \"<\", 3]}", "1,&lt;,3,");
     gives("{{#o}}{{n}}{{/o}}", "{\"o\": {\"n\": \"in\"}, \"n\": \"out\"}", "in");

@@ -87,9 +87,20 @@ static void test_languages(Folders *folders, const void *data)
     static const struct {
         const char *accept, *language;
     } asked[] = {
-        {NULL, "en"}, {"", "en"}, {"de", "de"}, {"de-AT,en;q=0.5", "de"}, {"en-GB, de;q=0.9", "en"},
-        {"fr, de;q=0.2, en;q=0.1", "de"}, {"zh-CN", "zh_CN"}, {"zh", "zh_CN"}, {"zh-TW", "zh_CN"}, {"*", "en"},
-        {"DE;q=1.0", "de"}, {"de;q=0", "en"}, {"de;q=x", "en"}, {";;;,,q=", "en"},
+        {NULL, "en"},
+        {"", "en"},
+        {"de", "de"},
+        {"de-AT,en;q=0.5", "de"},
+        {"en-GB, de;q=0.9", "en"},
+        {"fr, de;q=0.2, en;q=0.1", "de"},
+        {"zh-CN", "zh_CN"},
+        {"zh", "zh_CN"},
+        {"zh-TW", "zh_CN"},
+        {"*", "en"},
+        {"DE;q=1.0", "de"},
+        {"de;q=0", "en"},
+        {"de;q=x", "en"},
+        {";;;,,q=", "en"},
     };
     g_autoptr(Theme) theme = theme_new(folders->built_in, NULL, NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(asked); i++)
