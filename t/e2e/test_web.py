@@ -1,57 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The pages of the runner web: links in letters, leaving by one click, joining by a form."""
-import http.client
 import json
 import re
-import urllib.parse
 
 import pytest
 
 from support.instance import HOST, free_port, wait_until
+from support.pages import Pages, link_in
 from support.post import post
 
 ANNE, BART, CORA, OLGA, MAX = (f"{name}@example.org" for name in ("anne", "bart", "cora", "olga", "max"))
-LINK = re.compile(r"https://pages\.example/(\S*?(confirm|decide)/(\w+))")
-
-
-class Answer:
-    def __init__(self, response):
-        self.status, self.headers, self.octets = response.status, response.headers, response.read()
-        self.text = self.octets.decode()
-
-    def says(self, *words):
-        assert all(word in self.text for word in words), self.text
-        return self
-
-
-class Pages:
-    """A browser without a memory, behind a proxy that says who it is."""
-
-    def __init__(self, instance, path=""):
-        self.instance, self.path = instance, path
-        self.port = int(instance.sections["runner.web"]["listen"].rpartition(":")[2])
-
-    def ask(self, verb, path, body=None, **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        headers = {"X-Forwarded-For": "192.0.2.7", **{name.replace("_", "-"): value for name, value in headers.items()}}
-        connection.request(verb, path, body, headers)
-        answer = Answer(connection.getresponse())
-        connection.close()
-        return answer
-
-    def get(self, path, **headers):
-        return self.ask("GET", path, **headers)
-
-    def send(self, path, fields, **headers):
-        return self.ask("POST", path, urllib.parse.urlencode(fields),
-                        Content_Type="application/x-www-form-urlencoded", **headers)
-
-    def form_mark(self, list_id):
-        return re.search(r'name="mark" value="([^"]+)"', self.get(f"/list/{list_id}").text).group(1)
-
-    def join(self, list_id, address, **fields):
-        return self.send(f"/list/{list_id}/join", {"mark": self.form_mark(list_id), "address": address, **fields})
 
 
 def make(instances, sink, **settings):
@@ -87,7 +46,7 @@ def letters(instance, sink, to):
 
 def letter_link(instance, sink, to):
     (letter,) = letters(instance, sink, to)
-    return "/" + LINK.search(letter.get_body(("plain",)).get_content()).group(1)
+    return link_in(letter)
 
 
 def test_joins_by_form_and_link(world, sink):
@@ -152,7 +111,7 @@ def test_a_moderator_decides(world, sink):
                              message_id=f"<{name}@example.net>"), f"{name}@{HOST}", sender="stranger@example.net")
     world.wait_idle()
     found = sink.take_mail()
-    link, other = ("/" + LINK.search(found[to][0].get_body(("plain",)).get_content()).group(1) for to in (OLGA, MAX))
+    link, other = (link_in(found[to][0]) for to in (OLGA, MAX))
     page = pages.get(link).says("&lt;b&gt;cats&lt;/b&gt;", "stranger@example.net", OLGA)
     assert "dogs" not in page.text
     number = re.search(r'name="post-(\d+)"', page.text).group(1)
