@@ -9,7 +9,7 @@
 
 bool date_parse(const char *value, int64_t *seconds, int *zone)
 {
-    g_autofree char *brief = g_strndup(value, VALUE_MAX);
+    g_autofree char *brief = g_strndup(value, MIN(strlen(value), VALUE_MAX));
     g_autoptr(GDateTime) date = *brief ? g_mime_utils_header_decode_date(brief) : NULL;
     if (!date)
         return false;

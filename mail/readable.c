@@ -117,17 +117,20 @@ static PartUse use_of(const MimePart *part)
                                                                   : USE_FILE;
 }
 
+static bool is_patch_type(const MimePart *part)
+{
+    return strcmp(part->type, "text/x-patch") == 0 || strcmp(part->type, "text/x-diff") == 0;
+}
+
 static ReadableForm form_of(const MimePart *part)
 {
     g_autofree char *value = mime_field(part->head, part->head_length, "Content-Type");
     g_autoptr(ContentType) type = content_type_parse(value ? value : "");
     g_autofree char *format = content_type_first(type, "format"), *delsp = content_type_first(type, "delsp");
     bool flowed = strcmp(part->type, "text/plain") == 0 && format && g_ascii_strcasecmp(format, "flowed") == 0;
-    bool patch = strcmp(part->type, "text/x-patch") == 0 || strcmp(part->type, "text/x-diff") == 0;
     return (ReadableForm){.flowed = flowed,
                           .drop_blank = flowed && delsp && g_ascii_strcasecmp(delsp, "yes") == 0,
-                          .fixed = patch || use_of(part) == USE_FIXED,
-                          .patch = patch};
+                          .fixed = use_of(part) == USE_FIXED};
 }
 
 /* ---- of several forms of one text, one ---- */
@@ -209,7 +212,7 @@ static void show_text(const Taking *taking, const MimePart *part, bool patch)
     bool cut = false;
     ReadableForm form = form_of(part);
     form.fixed = form.fixed || patch;
-    form.patch = form.patch || patch;
+    form.patch = patch;
     if (room > 0) {
         g_autoptr(GString) text = visible_text(taking, part, limit, &cut);
         readable_text_add(taking->to, taking->budget, text, &form);
@@ -240,7 +243,7 @@ static void show_part(const Taking *taking, guint at)
     PartUse use = use_of(part);
     g_autofree char *name = readable_part_name(part);
     bool attached = readable_is_attachment(part), is_text = use == USE_TEXT || use == USE_HTML;
-    bool patch = is_text && (readable_is_patch_name(name) || form_of(part).patch);
+    bool patch = is_text && (readable_is_patch_name(name) || is_patch_type(part));
     if (use == USE_SIGNATURE) {
         readable_note_add(taking->to, taking->budget, READABLE_NOTE_SIGNED);
     } else if (use == USE_ENCRYPTED) {

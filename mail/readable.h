@@ -63,7 +63,7 @@ typedef enum ReadableKind {
     READABLE_PARAGRAPH,   /* its line ends are the writer's; those of flowed text and HTML are joined */
     READABLE_ATTRIBUTION, /* "On 3 Nov 2026, Anne wrote:", or the From, Sent and Subject that Outlook copies */
     READABLE_QUOTATION,   /* a paragraph of one, without its marks */
-    READABLE_SIGNATURE,   /* what follows "-- ", without it; the footer of a list below a rule of underscores */
+    READABLE_SIGNATURE,   /* what follows "-- ", without it; the footer of a list below a rule */
     READABLE_FIXED,       /* for a fixed pitch, each line as it is: a patch, a table, a report of a mail server */
     READABLE_NOTE,        /* here something is not shown; the text is empty */
     READABLE_FILE,        /* the place of a file; the text is empty */

@@ -66,17 +66,20 @@ bool readable_is_attachment(const MimePart *part)
 
 char *readable_part_name(const MimePart *part)
 {
-    static const char *const fields[] = {"Content-Disposition", "Content-Type", "Content-Name", "X-Sun-Data-Name"};
+    MimeField fields[] = {MIME_FIELD("Content-Disposition"), MIME_FIELD("Content-Type"), MIME_FIELD("Content-Name"),
+                          MIME_FIELD("X-Sun-Data-Name")};
+    char *found = NULL;
+    mime_fields(part->head, part->head_length, fields, G_N_ELEMENTS(fields));
     for (size_t at = 0; at < G_N_ELEMENTS(fields); at++) {
-        g_autofree char *value = mime_field(part->head, part->head_length, fields[at]);
+        g_autofree char *value = fields[at].value;
         g_autoptr(GPtrArray) names = file_names_new();
-        if (value)
-            file_names_add(names, fields[at], value);
+        if (value && !found)
+            file_names_add(names, fields[at].name, value);
         const FileName *first = names->len > 0 ? names->pdata[0] : NULL;
         if (first && *first->text)
-            return g_strdup(first->text);
+            found = g_strdup(first->text);
     }
-    return NULL;
+    return found;
 }
 
 bool readable_is_patch_name(const char *name)

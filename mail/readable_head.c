@@ -17,9 +17,9 @@
 /* The value as people read it, in one line. One that is no UTF-8 is taken for windows-1252. */
 static char *shown(const char *value)
 {
-    g_autofree char *brief = g_strndup(value, VALUE_MAX);
-    g_autoptr(GString) text = g_string_new(NULL);
-    charset_decode("", brief, strlen(brief), strlen(value) > VALUE_MAX, text);
+    size_t length = strlen(value), brief = MIN(length, VALUE_MAX);
+    g_autoptr(GString) text = g_string_sized_new(brief + 1);
+    charset_decode("", value, brief, brief < length, text);
     g_autofree char *decoded = header_decode(text->str);
     return visible_line(decoded, READABLE_LINE);
 }

@@ -5,7 +5,7 @@
 
 #include "mail/readable_internal.h"
 
-#define FOOTER_RULE 20  /* underscores above the footer of a list */
+#define FOOTER_RULE 20  /* underscores or hyphens above the footer of a list */
 #define FOOTER_LINES 10 /* of it */
 #define FOOTER_MAX 2000 /* bytes */
 #define ARMOR_LINE 80
@@ -286,12 +286,15 @@ static bool take_original(TextReader *reader)
     return true;
 }
 
-/* The rule of underscores above the footer of a list, or "--" whose blank got lost: only near the end of the text. */
+/* The rule above the footer of a list, or "--" whose blank got lost: only near the end of the text. A rule of hyphens
+ * may stand above anything else, too. */
 static bool begins_footer(const TextReader *reader)
 {
+    const char *own = reader->own->str;
     size_t length = reader->own->len, lines = 0;
-    bool rule = length >= FOOTER_RULE && strspn(reader->own->str, "_") == length;
-    if ((!rule && strcmp(reader->own->str, "--") != 0) || reader->end - reader->at > FOOTER_MAX)
+    bool hyphens = length >= FOOTER_RULE && strspn(own, "-") == length;
+    bool rule = hyphens || (length >= FOOTER_RULE && strspn(own, "_") == length) || strcmp(own, "--") == 0;
+    if (!rule || reader->end - reader->at > FOOTER_MAX || (hyphens && !strcasestr(reader->at, "unsubscribe")))
         return false;
     for (const char *at = reader->at; at < reader->end; at++)
         lines += *at == '\n';

@@ -208,6 +208,9 @@ static void test_signatures(void)
                   "text: a\nsignature: Anne\nattribution (1): On 3 Nov 2026, Bart wrote:\nquote1 (1): b\n");
     assert_blocks(PLAIN "a\r\n_______________________________________________\r\nTest mailing list\r\n",
                   "text: a\nsignature: Test mailing list\n");
+    assert_blocks(PLAIN "a\r\n------------------------------\r\nTo unsubscribe, write\r\n",
+                  "text: a\nsignature: To unsubscribe, write\n");
+    assert_blocks(PLAIN "a\r\n------------------------------\r\nb\r\n", "text: a\n------------------------------\nb\n");
     assert_blocks(PLAIN "> a\r\n> -- \r\n> Bart\r\n", "quote1 (1): a\n-- \nBart\n");
 }
 
