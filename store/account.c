@@ -15,6 +15,8 @@ static const struct {
     [ACCOUNT_ANSWERS] = {"answers", DAY},          [ACCOUNT_CONFIRMATIONS] = {"confirmations", DAY},
     [ACCOUNT_FOR_OTHERS] = {"for_others", DAY},    [ACCOUNT_HOST_LETTERS] = {"host_letters", DAY},
     [ACCOUNT_GUESSES] = {"guesses", HOUR},         [ACCOUNT_PASSWORDS] = {"passwords", HOUR},
+    [ACCOUNT_FORM_LETTERS] = {"form_letters", DAY}, [ACCOUNT_FORM_SITE] = {"form_site", DAY},
+    [ACCOUNT_FORM_REFUSED] = {"form_refused", HOUR},
 };
 
 static int64_t end_of(AccountKind kind, int64_t now)

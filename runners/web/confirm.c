@@ -13,6 +13,14 @@ static json_t *token_view(TokenFate fate)
     return json_pack("{sb}", names[fate], true);
 }
 
+static void refuse(WebCall *call, bool is_guessing, TokenFate fate)
+{
+    if (is_guessing)
+        web_notice(call, 429, "guessing", NULL);
+    else
+        web_notice(call, 404, "bad_token", token_view(fate));
+}
+
 /* What is asked, for the template confirm. */
 static json_t *asked_view(const WebCall *call, const ConfirmView *seen, const List *list)
 {
@@ -22,10 +30,14 @@ static json_t *asked_view(const WebCall *call, const ConfirmView *seen, const Li
                                         [PENDING_SET] = "sets"};
     json_t *view = json_pack("{ss ss ss ss*}", "token", call->args[0], "name", list->display_name, "list",
                              list->posting_address, "address", seen->address);
-    json_object_set_new(view, seen->is_post ? "posts" : names[seen->kind], json_true());
-    if (!seen->is_post && seen->kind == PENDING_CHANGE_ADDRESS)
+    bool is_request = seen->kind == CONFIRM_REQUEST;
+    json_object_set_new(view, seen->kind == CONFIRM_POST ? "posts" : is_request ? names[seen->request] : "restores",
+                        json_true());
+    if (is_request && seen->request == PENDING_CHANGE_ADDRESS)
         json_object_set_new(view, "new_address", json_string(seen->detail));
-    if (!seen->is_post && seen->kind == PENDING_SET) {
+    if (seen->kind == CONFIRM_POST)
+        json_object_set_new(view, "subject", json_string(seen->detail ? seen->detail : ""));
+    if (is_request && seen->request == PENDING_SET) {
         json_t *options = json_array();
         g_auto(GStrv) lines = g_strsplit(seen->detail ? seen->detail : "", "\n", -1);
         for (char **line = lines; *line; line++)
@@ -43,14 +55,13 @@ static void get_confirm(WebCall *call)
     g_autoptr(Work) work = web_begin(call);
     if (!work)
         return;
-    if (!confirm_peek(work, call->args[0], &seen, &error)) {
+    if (!confirm_peek(work, NULL, call->args[0], &seen, &error)) {
         web_fail(call, error);
         return;
     }
-    if (!seen.list_id) {
+    if (seen.kind == CONFIRM_NOTHING || seen.kind == CONFIRM_GUESSING) {
         if (web_commit(call, work)) /* it was counted */
-            seen.is_guessing ? web_notice(call, 429, "guessing", NULL)
-                             : web_notice(call, 404, "bad_token", token_view(seen.fate));
+            refuse(call, seen.kind == CONFIRM_GUESSING, seen.fate);
         return;
     }
     g_autoptr(List) list = list_by_id(work_store(work), seen.list_id, &error);
@@ -70,6 +81,8 @@ static const char *done_name(const Subscription *made)
     switch (made->result) {
     case SUBSCRIPTION_DONE:
         return done[made->kind];
+    case SUBSCRIPTION_RESTORED:
+        return "restored";
     case SUBSCRIPTION_POSTED:
         return "posted";
     case SUBSCRIPTION_ASKED_PERSON:
@@ -98,10 +111,8 @@ static void post_confirm(WebCall *call)
     }
     if (!web_commit(call, work))
         return;
-    if (made.result == SUBSCRIPTION_BAD_TOKEN)
-        web_notice(call, 404, "bad_token", token_view(made.fate));
-    else if (made.result == SUBSCRIPTION_GUESSING)
-        web_notice(call, 429, "guessing", NULL);
+    if (made.result == SUBSCRIPTION_BAD_TOKEN || made.result == SUBSCRIPTION_GUESSING)
+        refuse(call, made.result == SUBSCRIPTION_GUESSING, made.fate);
     else
         web_notice(call, 200, done_name(&made), json_pack("{ss* ss*}", "address", made.address, "list", made.list_id));
 }
