@@ -101,6 +101,54 @@ def test_leaves_by_mail_and_link(world, sink):
     assert members(world, "cats") == [ANNE]
 
 
+def unsubscribe_link(copy):
+    field = copy["List-Unsubscribe"]
+    return re.search(r"<https://pages\.example(/u/[^>]+)>", field).group(1)
+
+
+def test_one_click_and_undo(instances, sink):
+    """A GET leaves nothing, the POST of RFC 8058 does in both encodings; the letter's link brings each option back."""
+    instance = make(instances, sink, pipeline={"verp_delivery_interval": "1"})
+    instance.create_list("cats", [ANNE, BART], owner=OLGA)
+    instance.create_list("dogs", [ANNE], owner=MAX)
+    instance.cli("member", "set", f"cats@{HOST}", ANNE, "--acknowledge-posts=yes", "--hide-address=no",
+                 "--moderation=accept")
+    before, = [one for one in rows(instance, "cats") if one["address"] == ANNE]
+    instance.lmtp_send(post(to=f"cats@{HOST}"), f"cats@{HOST}", sender=CORA)
+    instance.wait_idle()
+    copies = sink.take_mail()
+    assert all(copies[who][0]["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click" for who in (ANNE, BART))
+    links = {who: unsubscribe_link(copies[who][0]) for who in (ANNE, BART)}
+    for _ in range(3):
+        instance.pages.get(links[ANNE]).says("Leave Cats?", ANNE)
+    instance.pages.send(links[ANNE], {"unrelated": "yes"}).says("Leave Cats?")
+    assert members(instance, "cats") == [ANNE, BART]
+    one = "List-Unsubscribe=One-Click"
+    done = instance.pages.ask("POST", links[ANNE], one, Content_Type="application/x-www-form-urlencoded")
+    assert done.status == 200
+    parts = '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n'
+    done = instance.pages.ask("POST", links[BART], parts, Content_Type="multipart/form-data; boundary=b")
+    assert done.status == 200
+    assert members(instance, "cats") == [] and members(instance, "dogs") == [ANNE]
+    assert instance.log_text().count("way=one-click") == 2
+    instance.pages.get(links[ANNE]).says("You are not on Cats")
+    undo = letter_link(instance, sink, ANNE)
+    instance.pages.get(undo).says("Be on Cats again?", ANNE)
+    assert members(instance, "cats") == []
+    instance.pages.send(undo, {"confirm": "yes"}).says("You are on the list again")
+    after, = rows(instance, "cats")
+    for key in ("joined_at", "member_id"):
+        before.pop(key, None), after.pop(key, None)
+    assert after == before
+    assert instance.pages.send(undo, {"confirm": "yes"}).status == 404
+    # By the button, which is another way; a link of another site's secret is none.
+    instance.pages.send(links[ANNE], {"leave": "yes"}).says("You have left")
+    assert instance.log_text().count("way=page") == 1
+    forged = links[ANNE][:-1] + ("a" if links[ANNE][-1] != "a" else "b")
+    for answer in (instance.pages.get(forged), instance.pages.send(forged, {"leave": "yes"})):
+        assert answer.status == 404
+
+
 def test_a_moderator_decides(world, sink):
     """From the link in the letter, about what the letter is about and nothing else."""
     pages = world.pages
