@@ -365,12 +365,15 @@ static void print_floods(FILE *out, const json_t *status)
     const json_t *brakes = json_object_get(status, "leave_brakes"), *forms = json_object_get(status, "form_letters");
     json_int_t domains = number_of(brakes, "domains"), waiting = number_of(brakes, "waiting");
     if (domains > 0)
-        fprintf(out, "  Of %" JSON_INTEGER_FORMAT " mail %s too many left a list at once, so %" JSON_INTEGER_FORMAT
-                " more %s for a moderator:\n      listrunner pending ls\n", domains, domains == 1 ? "domain" : "domains",
-                waiting, waiting == 1 ? "waits" : "wait");
+        fprintf(out,
+                "  Of %" JSON_INTEGER_FORMAT " mail %s too many left a list at once, so %" JSON_INTEGER_FORMAT
+                " more %s for a moderator:\n      listrunner pending ls\n",
+                domains, domains == 1 ? "domain" : "domains", waiting, waiting == 1 ? "waits" : "wait");
     if (json_is_true(json_object_get(forms, "reached")))
-        fprintf(out, "  Forms of web pages have caused %" JSON_INTEGER_FORMAT " letters today, and cause no more until "
-                "midnight (UTC); see [site] max_form_letters_per_day\n", number_of(forms, "most"));
+        fprintf(out,
+                "  Forms of web pages have caused %" JSON_INTEGER_FORMAT " letters today, and cause no more until "
+                "midnight (UTC); see [site] max_form_letters_per_day\n",
+                number_of(forms, "most"));
 }
 
 static bool any_job_waits(const json_t *jobs)

@@ -17,8 +17,8 @@ static bool find_fate(Work *work, const List *list, const char *token, TokenFate
 {
     *allowed = true;
     return pending_token_fate(work_store(work), token, work_now(work), fate, error) &&
-           (*fate != TOKEN_UNKNOWN || (guessing_allows(work, NULL, allowed, error) &&
-                                       guessing_note(work, list ? list->list_id : "-", error)));
+           (*fate != TOKEN_UNKNOWN ||
+            (guessing_allows(work, NULL, allowed, error) && guessing_note(work, list ? list->list_id : "-", error)));
 }
 
 static bool refuse(Work *work, const List *list, const char *token, Subscription *subscription, GError **error)
@@ -104,9 +104,12 @@ static bool look_for_request(Work *work, const char *token, ConfirmView *view, c
     if (!request)
         return false;
     *sent_to = g_strdup(asked_address(request));
-    *view = (ConfirmView){.kind = CONFIRM_REQUEST, .request = request->kind,
-                          .list_id = g_steal_pointer(&request->list_id), .address = g_steal_pointer(&request->address),
-                          .detail = g_steal_pointer(&request->detail), .expires_at = request->expires_at};
+    *view = (ConfirmView){.kind = CONFIRM_REQUEST,
+                          .request = request->kind,
+                          .list_id = g_steal_pointer(&request->list_id),
+                          .address = g_steal_pointer(&request->address),
+                          .detail = g_steal_pointer(&request->detail),
+                          .expires_at = request->expires_at};
     return true;
 }
 
@@ -116,8 +119,11 @@ static bool look_for_post(Work *work, const char *token, ConfirmView *view, char
     if (!held)
         return false;
     *sent_to = g_strdup(held->sender ? held->sender : "");
-    *view = (ConfirmView){.kind = CONFIRM_POST, .list_id = g_strdup(held->list_id), .address = g_strdup(held->sender),
-                          .detail = g_strdup(held->subject), .expires_at = held->asked_until};
+    *view = (ConfirmView){.kind = CONFIRM_POST,
+                          .list_id = g_strdup(held->list_id),
+                          .address = g_strdup(held->sender),
+                          .detail = g_strdup(held->subject),
+                          .expires_at = held->asked_until};
     return true;
 }
 
@@ -127,15 +133,17 @@ static bool look_for_departure(Work *work, const char *token, ConfirmView *view,
     if (!departure)
         return false;
     *sent_to = g_strdup(departure->address);
-    *view = (ConfirmView){.kind = CONFIRM_UNDO, .list_id = g_steal_pointer(&departure->list_id),
-                          .address = g_steal_pointer(&departure->address), .expires_at = departure->expires_at};
+    *view = (ConfirmView){.kind = CONFIRM_UNDO,
+                          .list_id = g_steal_pointer(&departure->list_id),
+                          .address = g_steal_pointer(&departure->address),
+                          .expires_at = departure->expires_at};
     return true;
 }
 
 bool confirm_peek(Work *work, const List *list, const char *token, ConfirmView *view, GError **error)
 {
-    static bool (*const looks[])(Work *, const char *, ConfirmView *, char **, GError **) = {
-        look_for_request, look_for_post, look_for_departure};
+    static bool (*const looks[])(Work *, const char *, ConfirmView *, char **,
+                                 GError **) = {look_for_request, look_for_post, look_for_departure};
     g_autofree char *sent_to = NULL;
     bool allowed = true, found = false;
     *view = (ConfirmView){0};

@@ -25,8 +25,8 @@ typedef struct ConfirmView {
     PendingKind request; /* with CONFIRM_REQUEST */
     TokenFate fate;      /* with CONFIRM_NOTHING */
     char *list_id, *address;
-    char *detail;        /* the new address, the options wished ("digest mime"), or a Subject; NULL: there is none */
-    int64_t expires_at;  /* 0: with CONFIRM_NOTHING and CONFIRM_GUESSING */
+    char *detail;       /* the new address, the options wished ("digest mime"), or a Subject; NULL: there is none */
+    int64_t expires_at; /* 0: with CONFIRM_NOTHING and CONFIRM_GUESSING */
 } ConfirmView;
 void confirm_view_clear(ConfirmView *view);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ConfirmView, confirm_view_clear)

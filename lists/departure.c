@@ -22,7 +22,8 @@
 static bool say_goodbye(Work *work, const List *list, const Pending *request, const char *token, const char *language,
                         GError **error)
 {
-    static const char *const hows[] = {[LEAVE_BY_MAIL] = "left_by_mail", [LEAVE_BY_PAGE] = "left_by_page",
+    static const char *const hows[] = {[LEAVE_BY_MAIL] = "left_by_mail",
+                                       [LEAVE_BY_PAGE] = "left_by_page",
                                        [LEAVE_BY_ONE_CLICK] = "left_by_click",
                                        [LEAVE_BY_COMPLAINT] = "left_by_complaint"};
     g_auto(TokenReturn) back = {0};
@@ -34,11 +35,15 @@ static bool say_goodbye(Work *work, const List *list, const Pending *request, co
     g_autofree char *page = token ? letter_page(work, list, language, "confirm", token) : NULL;
     g_autofree char *undo = g_strconcat(sentence, page ? "\n" : NULL, page, NULL);
     g_autofree char *how = letter_sentence(work, list, language, token ? hows[request->way] : "undo_none", NULL);
-    const TemplateValue values[] = {{"address", request->address}, {"undo", undo}, {"how", how},
-                                    {"mark", back.mark ? back.mark : ""}, {0}};
-    ListLetter letter = {.template = list->send_goodbye_message ? "goodbye" : "left", .values = values,
-                         .language = language, .from = back.address, .from_name = token ? list->display_name : NULL,
-                         .to = request->address, .must_say = "undo"};
+    const TemplateValue values[] = {
+        {"address", request->address}, {"undo", undo}, {"how", how}, {"mark", back.mark ? back.mark : ""}, {0}};
+    ListLetter letter = {.template = list->send_goodbye_message ? "goodbye" : "left",
+                         .values = values,
+                         .language = language,
+                         .from = back.address,
+                         .from_name = token ? list->display_name : NULL,
+                         .to = request->address,
+                         .must_say = "undo"};
     return work_letter(work, list, &letter, error);
 }
 
@@ -59,8 +64,11 @@ bool departure_carry_out(Work *work, const List *list, const Pending *request, b
     if (*told && !subscription_may_write(work, list, request, "goodbye", told, error))
         return false;
     g_autofree char *language = letter_language(work, list, member->address);
-    const Departure departure = {.list_id = list->list_id, .address = member->address, .way = request->way,
-                                 .counts = leave_brake_concerns(request), .left_at = work_now(work)};
+    const Departure departure = {.list_id = list->list_id,
+                                 .address = member->address,
+                                 .way = request->way,
+                                 .counts = leave_brake_concerns(request),
+                                 .left_at = work_now(work)};
     bool with_token = undone && *told;
     if ((with_token && !pending_token_new(token, error)) ||
         !(undone ? departure_record(store, &departure, with_token ? token : NULL, error)
@@ -98,8 +106,7 @@ static bool restore(Work *work, const List *list, const Departure *departure, co
     if (!departure_undo(work_store(work), token, work_now(work), error))
         return false;
     roster_tell(work, EVENT_MEMBER_JOINED, list->list_id, ROLE_MEMBER, departure->address);
-    return !list->admin_notify_mchanges ||
-           subscription_tell_owners(work, list, &request, "member_joined", NULL, error);
+    return !list->admin_notify_mchanges || subscription_tell_owners(work, list, &request, "member_joined", NULL, error);
 }
 
 bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, bool *found,
@@ -126,7 +133,9 @@ bool departure_confirm(Work *work, const List *list, const char *token, Consent 
     if (!own || (consent == CONSENT_SAID && !find_hindrance(work, own, departure->address, &result, error)) ||
         (result == SUBSCRIPTION_RESTORED && !restore(work, own, departure, token, error)))
         return false;
-    *subscription = (Subscription){.result = result, .kind = PENDING_JOIN, .list_id = g_strdup(own->list_id),
+    *subscription = (Subscription){.result = result,
+                                   .kind = PENDING_JOIN,
+                                   .list_id = g_strdup(own->list_id),
                                    .address = g_strdup(departure->address)};
     work_log(work, own->list_id, "undo=<%s> by=<%s> left-way=%s result=%s", departure->address, work_by(work),
              leave_way_text((LeaveWay)departure->way), subscription_result_text(result));

@@ -11,7 +11,7 @@
 /* ---- ways ---- */
 
 static const char *const way_texts[] = {
-    [LEAVE_BY_MAIL] = "mail", [LEAVE_BY_PAGE] = "page",   [LEAVE_BY_ONE_CLICK] = "one-click",
+    [LEAVE_BY_MAIL] = "mail",           [LEAVE_BY_PAGE] = "page", [LEAVE_BY_ONE_CLICK] = "one-click",
     [LEAVE_BY_COMPLAINT] = "complaint", [LEAVE_BY_REST] = "rest", [LEAVE_BY_SHELL] = "shell",
     [LEAVE_BY_BOUNCES] = "bounces",
 };
@@ -23,8 +23,10 @@ const char *leave_way_text(LeaveWay way)
 
 LeaveWay leave_way_of(ActorDoor door)
 {
-    static const LeaveWay ways[] = {[DOOR_MAIL] = LEAVE_BY_MAIL, [DOOR_REST] = LEAVE_BY_REST,
-                                    [DOOR_PAGE] = LEAVE_BY_PAGE, [DOOR_SHELL] = LEAVE_BY_SHELL,
+    static const LeaveWay ways[] = {[DOOR_MAIL] = LEAVE_BY_MAIL,
+                                    [DOOR_REST] = LEAVE_BY_REST,
+                                    [DOOR_PAGE] = LEAVE_BY_PAGE,
+                                    [DOOR_SHELL] = LEAVE_BY_SHELL,
                                     [DOOR_TIMER] = LEAVE_BY_BOUNCES};
     return ways[door];
 }
@@ -60,8 +62,12 @@ static bool ask(Work *work, const List *list, const Leaver *leaver, Subscription
         subscription->address = g_strdup(leaver->address);
         return true;
     }
-    Pending request = {.kind = PENDING_LEAVE, .list_id = list->list_id, .address = member->address,
-                       .delivery_mode = -1, .delivery_status = -1, .facts = leaver->facts | FACT_VERIFIED,
+    Pending request = {.kind = PENDING_LEAVE,
+                       .list_id = list->list_id,
+                       .address = member->address,
+                       .delivery_mode = -1,
+                       .delivery_status = -1,
+                       .facts = leaver->facts | FACT_VERIFIED,
                        .way = (int)leaver->way};
     return subscription_ask(work, list, &request, subscription, error);
 }
@@ -137,8 +143,8 @@ static bool read_token(const Work *work, const List *list, const char *token, Li
     }
     if (!found)
         return true;
-    VerpResult result = verp_token_parse(work_site(work)->keys, VERP_UNSUBSCRIBE, found->list_id, token,
-                                         work_now(work), read);
+    VerpResult result = verp_token_parse(work_site(work)->keys, VERP_UNSUBSCRIBE, found->list_id, token, work_now(work),
+                                         read);
     if (!find_hashed(work, found, read, &result, error))
         return false;
     if (result == VERP_VALID)

@@ -36,9 +36,11 @@ static bool is_flood(Work *work, const List *list, const char *domain, int64_t *
         return false;
     *flood = present < enough;
     if (*flood)
-        work_log(work, list->list_id, "domain=%s left=%" G_GINT64_FORMAT " result=leaving-waits (more than a twentieth "
+        work_log(work, list->list_id,
+                 "domain=%s left=%" G_GINT64_FORMAT " result=leaving-waits (more than a twentieth "
                  "of the members at the domain left within ten minutes by links, signed addresses or complaints; "
-                 "further ones wait for a moderator)", domain, *gone);
+                 "further ones wait for a moderator)",
+                 domain, *gone);
     return true;
 }
 
@@ -74,7 +76,7 @@ bool leave_brake_tell_owners(Work *work, const List *list, const Pending *reques
     g_autofree char *waiting = g_strdup_printf("%" G_GINT64_FORMAT, brake.waiting);
     const TemplateValue values[] = {{"domain", domain}, {"left", gone}, {"waiting", waiting}, {0}};
     char **all = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
-    ListLetter letter = {.template = "leave_brake", .values = values, .to = owner, .recipients = all,
-                         .envelope_sender = bounces};
+    ListLetter letter = {
+        .template = "leave_brake", .values = values, .to = owner, .recipients = all, .envelope_sender = bounces};
     return all && work_letter(work, list, &letter, error);
 }

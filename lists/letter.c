@@ -347,8 +347,8 @@ static bool note_form_limit(Work *work, int64_t most, GError **error)
         return false;
     if (refused == 1)
         log_warn("%s forms of pages have caused max_form_letters_per_day letters today (%" G_GINT64_FORMAT "); whoever "
-                 "fills in one is told to come again tomorrow", work_actor(work)->from ? work_actor(work)->from : "-",
-                 most);
+                 "fills in one is told to come again tomorrow",
+                 work_actor(work)->from ? work_actor(work)->from : "-", most);
     return true;
 }
 
@@ -393,7 +393,8 @@ static bool count_letter(Work *work, const List *list, const char *address, cons
 static LetterLimit host_limit(const Work *work)
 {
     const char *host = work_actor(work)->host;
-    return host ? (LetterLimit){.kind = ACCOUNT_HOST_LETTERS, .who = ip_network(host),
+    return host ? (LetterLimit){.kind = ACCOUNT_HOST_LETTERS,
+                                .who = ip_network(host),
                                 .most = work_site(work)->letters_per_host}
                 : (LetterLimit){0};
 }
@@ -407,8 +408,8 @@ static void limits_clear(LetterLimit limits[LIMITS_MAX])
 bool letter_allowed(Work *work, const List *list, const char *address, bool *allowed, GError **error)
 {
     LetterLimit limits[LIMITS_MAX] = {
-        host_limit(work), {.kind = ACCOUNT_ANSWERS, .who = mailbox_base(address),
-                           .most = work_site(work)->answers_a_day, .told = true}};
+        host_limit(work),
+        {.kind = ACCOUNT_ANSWERS, .who = mailbox_base(address), .most = work_site(work)->answers_a_day, .told = true}};
     bool done = count_letter(work, list, address, limits, allowed, error);
     limits_clear(limits);
     return done;
@@ -422,8 +423,10 @@ static bool form_letter_allowed(Work *work, const List *list, const LetterAsking
     int64_t most = work_site(work)->answers_a_day;
     char *base = mailbox_base(asking->address), *site = g_strdup(ACCOUNT_OF_SITE);
     LetterLimit limits[LIMITS_MAX] = {
-        {.kind = asking->of_member ? ACCOUNT_FOR_OTHERS : ACCOUNT_FORM_LETTERS, .who = base,
-         .most = asking->of_member ? most : 1, .quiet = true},
+        {.kind = asking->of_member ? ACCOUNT_FOR_OTHERS : ACCOUNT_FORM_LETTERS,
+         .who = base,
+         .most = asking->of_member ? most : 1,
+         .quiet = true},
         asking->of_member ? (LetterLimit){0} : host_limit(work),
         {.kind = ACCOUNT_FORM_SITE, .who = site, .most = work_site(work)->form_letters, .quiet = true}};
     limits[1].quiet = true;

@@ -22,7 +22,7 @@ typedef struct ListLetter {
     const char *template;
     const TemplateValue *values; /* besides those of template_common (lists/template_name.h); the last has no name;
                                     NULL: none */
-    const char *must_say;         /* one of values, which stands at the end where the text does not use it; NULL: none */
+    const char *must_say;        /* one of values, which stands at the end where the text does not use it; NULL: none */
     const char *language;         /* NULL: that of `to`, else the list's */
     const char *from_name, *from; /* from NULL: the list's owner address */
     const char *to;               /* of the header, and the recipient */

@@ -171,8 +171,7 @@ static void say_gone(ModeratorSession *session, const char *mark, NumberRange ra
     say(session, "moderated_gone", (const TemplateValue[]){{"number", text->str}, {0}});
 }
 
-/* The post of this number, if the ticket is for it; else *held is NULL. */
-static bool find_post(Work *work, const Ticket *ticket, int64_t number, Held **held, GError **error)
+bool moderate_post(Work *work, const Ticket *ticket, int64_t number, Held **held, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
     bool own = number >= ticket->first && number <= ticket->last;
@@ -204,7 +203,7 @@ static bool decide_post(ModeratorSession *session, const Decision *decision, int
 {
     bool told;
     g_autoptr(Held) held = NULL;
-    if (!find_post(session->work, session->ticket, number, &held, error))
+    if (!moderate_post(session->work, session->ticket, number, &held, error))
         return false;
     if (!held) {
         say_gone(session, "", (NumberRange){number, number});
@@ -482,7 +481,7 @@ bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, bool
     if (word == G_N_ELEMENTS(words))
         return true;
     if (one->is_request ? !find_request(work, ticket, one->number, &request, error)
-                        : !find_post(work, ticket, one->number, &held, error))
+                        : !moderate_post(work, ticket, one->number, &held, error))
         return false;
     *known = held || (request && words[word].verdict != HELD_ALLOW);
     if (!*known)

@@ -24,6 +24,7 @@
 #include "base/number_range.h"
 #include "lists/held_post.h"
 #include "lists/work.h"
+#include "store/held.h"
 #include "store/ticket.h"
 
 typedef struct Decision {
@@ -54,6 +55,10 @@ typedef struct ModerateWaiting {
 void moderate_waiting_clear(ModerateWaiting *waiting);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ModerateWaiting, moderate_waiting_clear)
 bool moderate_waiting(Work *work, const Ticket *ticket, ModerateWaiting *waiting, GError **error);
+
+/* The post of this number, whole, where the ticket is for it and it waits for a moderator; else *held is NULL.
+ * held_free(). */
+bool moderate_post(Work *work, const Ticket *ticket, int64_t number, Held **held, GError **error);
 
 /* Decide, as the moderator of the ticket, about the post or the request of this number by a word as above. *known is
  * false, and nothing was done, where there is no such word, or nothing of the ticket waits under the number. reason may

@@ -280,7 +280,8 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     if (welcomed && !subscription_may_write(work, list, request, welcome.template, &welcomed, error))
         return false;
     return subscription_end(work, request, error) && (!welcomed || work_letter(work, list, &welcome, error)) &&
-           (!list->admin_notify_mchanges || subscription_tell_owners(work, list, request, "member_joined", NULL, error));
+           (!list->admin_notify_mchanges ||
+            subscription_tell_owners(work, list, request, "member_joined", NULL, error));
 }
 
 static bool do_leave(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
@@ -311,9 +312,9 @@ void subscription_note(Work *work, const List *list, const Pending *request, Sub
 /* Who complains has had enough, whatever the list wants of those who ask to leave. */
 static SubscriptionPolicy policy_for(const List *list, const Pending *request)
 {
-    return request->kind == PENDING_JOIN               ? list->subscription_policy
+    return request->kind == PENDING_JOIN        ? list->subscription_policy
            : request->way == LEAVE_BY_COMPLAINT ? POLICY_OPEN
-                                                       : list->unsubscription_policy;
+                                                : list->unsubscription_policy;
 }
 
 /* Joining and leaving. */

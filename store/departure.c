@@ -40,10 +40,9 @@ static bool spend(Store *store, const char *hash, TokenFate fate, GError **error
 /* The hash of the token that the address has for the list; NULL: none. */
 static bool find_hash(Store *store, int64_t list, const char *folded, char **hash, GError **error)
 {
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "SELECT token FROM departure WHERE folded = $1 AND list = $2 AND token IS NOT NULL LIMIT 1",
-                   TEXT(folded), INTEGER(list));
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT token FROM departure WHERE folded = $1 AND list = $2 AND token IS NOT NULL LIMIT 1",
+        TEXT(folded), INTEGER(list));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *hash = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
     return step != STEP_FAILED;
@@ -96,8 +95,9 @@ static bool record(Store *store, const Departure *departure, const char *token, 
     if (copying.copied == 0)
         return fail(error, FAIL_MISSING, "%s is no member of %s", departure->address, departure->list_id);
     return (!token || spend(store, old, TOKEN_REPLACED, error)) &&
-           query_run(store, error, NULL, "DELETE FROM departure WHERE folded = $1 AND list = $2 AND key NOT IN ($3, $4)",
-                     TEXT(folded), INTEGER(list), INTEGER(first), INTEGER(second));
+           query_run(store, error, NULL,
+                     "DELETE FROM departure WHERE folded = $1 AND list = $2 AND key NOT IN ($3, $4)", TEXT(folded),
+                     INTEGER(list), INTEGER(first), INTEGER(second));
 }
 
 bool departure_record(Store *store, const Departure *departure, const char *token, GError **error)
@@ -127,8 +127,7 @@ bool departure_count(Store *store, const char *list_id, const char *domain, int6
     if (!list_key(store, list_id, &list, error))
         return false;
     g_autoptr(Query) query = query_open(
-        store, error,
-        "SELECT count(*) FROM departure WHERE list = $1 AND domain = $2 AND left_at > $3 AND counts = 1",
+        store, error, "SELECT count(*) FROM departure WHERE list = $1 AND domain = $2 AND left_at > $3 AND counts = 1",
         INTEGER(list), TEXT(domain), INTEGER(since));
     if (!query || query_step(query, error) != STEP_ROW)
         return false;
@@ -201,8 +200,7 @@ static GPtrArray *read_undos(Store *store, const char *hash, int64_t now, GError
 static bool find_folded(Store *store, const Undo *undo, char **folded, GError **error)
 {
     g_auto(Email) email = {0};
-    if (!email_find(store, undo->address, &email, error) ||
-        (undo->as_user && !user_preferred(store, &email, error)))
+    if (!email_find(store, undo->address, &email, error) || (undo->as_user && !user_preferred(store, &email, error)))
         return false;
     *folded = g_steal_pointer(&email.folded);
     return true;
@@ -234,9 +232,9 @@ static bool give_options(Store *store, const Undo *undo, GError **error)
 
 static bool undo_one(Store *store, const Undo *undo, GError **error)
 {
-    return (undo->as_user ? member_add_user(store, undo->list_id, ROLE_MEMBER, undo->address, error)
-                          : member_add(store, undo->list_id, ROLE_MEMBER, undo->address, undo->given_name, NULL,
-                                       error)) &&
+    return (undo->as_user
+                ? member_add_user(store, undo->list_id, ROLE_MEMBER, undo->address, error)
+                : member_add(store, undo->list_id, ROLE_MEMBER, undo->address, undo->given_name, NULL, error)) &&
            give_options(store, undo, error);
 }
 

@@ -10,9 +10,9 @@ bool leave_brake_find(Store *store, const char *list_id, const char *domain, Lea
     *brake = (LeaveBrake){0};
     if (!list_key(store, list_id, &list, error))
         return false;
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT closed_until, gone, waiting FROM leave_brake WHERE list = $1 AND domain = $2",
-                   INTEGER(list), TEXT(domain));
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT closed_until, gone, waiting FROM leave_brake WHERE list = $1 AND domain = $2",
+        INTEGER(list), TEXT(domain));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_ROW)
         *brake = (LeaveBrake){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2)};

@@ -10,9 +10,9 @@
 #include "store/row.h"
 #include "store/store_internal.h"
 
-#define COLUMNS \
+#define COLUMNS                                                                                          \
     "pending.number, pending.kind, list.list_id, pending.address, pending.display_name, pending.facts, " \
-    "pending.waits_for, pending.made_at, pending.asked_at, pending.expires_at, pending.delivery_mode, " \
+    "pending.waits_for, pending.made_at, pending.asked_at, pending.expires_at, pending.delivery_mode, "  \
     "pending.delivery_status, pending.by_person, pending.welcome, pending.detail, pending.way"
 #define FROM " FROM pending JOIN list ON list.key = pending.list "
 
@@ -33,8 +33,7 @@ static const RowField pending_row[] = {
     ROW(Pending, number),       ROW(Pending, kind),       ROW(Pending, list_id),       ROW(Pending, address),
     ROW(Pending, display_name), ROW(Pending, facts),      ROW(Pending, waits_for),     ROW(Pending, made_at),
     ROW(Pending, asked_at),     ROW(Pending, expires_at), ROW(Pending, delivery_mode), ROW(Pending, delivery_status),
-    ROW(Pending, as_user),      ROW(Pending, welcome),    ROW(Pending, detail),
-    ROW(Pending, way)};
+    ROW(Pending, as_user),      ROW(Pending, welcome),    ROW(Pending, detail),        ROW(Pending, way)};
 
 void pending_free(Pending *pending)
 {
@@ -118,8 +117,7 @@ static bool put(Store *store, Pending *pending, const char *token, GError **erro
                    TEXT(pending->display_name), INTEGER(pending->facts), INTEGER(pending->waits_for), TEXT(hash),
                    INTEGER(pending->made_at), INTEGER(pending->asked_at), INTEGER(pending->expires_at),
                    INTEGER_OR_NULL(pending->delivery_mode), INTEGER_OR_NULL(pending->delivery_status),
-                   INTEGER(pending->as_user), INTEGER(pending->welcome), TEXT(pending->detail),
-                   INTEGER(pending->way)))
+                   INTEGER(pending->as_user), INTEGER(pending->welcome), TEXT(pending->detail), INTEGER(pending->way)))
         return false;
     pending->number = number;
     return true;

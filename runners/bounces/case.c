@@ -129,13 +129,13 @@ static void log_member(const Case *given, const Failed *failed, const BounceScor
     list_runner_log(given->entry, "address=<%s>%s source=%s class=%s status=%s reason=%s%s result=%s", failed->address,
                     reported, failed->probe ? "probe" : failed->source, bounce_class_name(failed->class),
                     *failed->status ? failed->status : "-", failed->reason, points,
-                    result                  ? result
-                    : acts & SCORE_LEFT     ? "removed way=complaint"
-                    : acts & SCORE_REMOVE   ? "removed way=bounces"
-                    : acts & SCORE_DISABLE  ? "disabled"
-                    : acts & SCORE_PROBE    ? "probed"
-                    : acts & SCORE_GREW     ? "scored"
-                                            : "not-counted");
+                    result                 ? result
+                    : acts & SCORE_LEFT    ? "removed way=complaint"
+                    : acts & SCORE_REMOVE  ? "removed way=bounces"
+                    : acts & SCORE_DISABLE ? "disabled"
+                    : acts & SCORE_PROBE   ? "probed"
+                    : acts & SCORE_GREW    ? "scored"
+                                           : "not-counted");
 }
 
 /* NULL without an error: it is no member. */

@@ -31,7 +31,10 @@ static json_t *asked_view(const WebCall *call, const ConfirmView *seen, const Li
     json_t *view = json_pack("{ss ss ss ss*}", "token", call->args[0], "name", list->display_name, "list",
                              list->posting_address, "address", seen->address);
     bool is_request = seen->kind == CONFIRM_REQUEST;
-    json_object_set_new(view, seen->kind == CONFIRM_POST ? "posts" : is_request ? names[seen->request] : "restores",
+    json_object_set_new(view,
+                        seen->kind == CONFIRM_POST ? "posts"
+                        : is_request               ? names[seen->request]
+                                                   : "restores",
                         json_true());
     if (is_request && seen->request == PENDING_CHANGE_ADDRESS)
         json_object_set_new(view, "new_address", json_string(seen->detail));

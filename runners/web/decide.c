@@ -10,6 +10,7 @@
 #include "lists/moderate.h"
 #include "lists/reason.h"
 #include "mail/template.h"
+#include "runners/web/mail_html.h"
 #include "runners/web/web.h"
 #include "store/held.h"
 #include "store/list.h"
@@ -96,6 +97,53 @@ static void get_decide(WebCall *call)
         show(call, work, ticket, json_object());
 }
 
+/* The post that the path names; NULL: the call was answered. */
+static Held *find_post(WebCall *call)
+{
+    GError *error = NULL;
+    int64_t number;
+    Held *held = NULL;
+    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
+    if (!ticket)
+        return NULL;
+    bool good = !g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL) ||
+                moderate_post(work, ticket, number, &held, &error);
+    if (!held)
+        good ? web_missing(call, NULL) : web_fail(call, error);
+    return held;
+}
+
+/* A post as it is read, with what it brings along. */
+static void get_post(WebCall *call)
+{
+    g_autoptr(Held) held = find_post(call);
+    if (!held)
+        return;
+    g_autoptr(Readable) mail = readable_new(held->message, READABLE_TEXT);
+    g_autofree char *files = g_strdup_printf("%s/decide/%s/post/%s/file/", call->web->base, call->args[0],
+                                             call->args[1]);
+    const MailHtml how = {.theme = call->web->theme, .language = call->language, .files = files};
+    g_autoptr(GString) text = g_string_new(NULL);
+    mail_html(&how, mail, text);
+    json_t *view = json_pack("{ss ss ss}", "token", call->args[0], "subject", mail->head.subject, "text", text->str);
+    json_object_set_new(view, "from", mail_html_people(&how, &mail->head.from));
+    json_object_set_new(view, "to", mail_html_people(&how, &mail->head.to));
+    json_object_set_new(view, "cc", mail_html_people(&how, &mail->head.cc));
+    web_page(call, 200, "post", view);
+}
+
+static void get_file(WebCall *call)
+{
+    size_t number;
+    g_autoptr(Held) held = find_post(call);
+    if (!held)
+        return;
+    g_autoptr(Readable) mail = readable_new(held->message, 0);
+    bool is_number = g_ascii_string_to_unsigned(call->args[2], 10, 0, G_MAXUINT32, &number, NULL);
+    web_attachment(call, is_number ? readable_file(mail, number) : NULL);
+}
+
 /* Do what one field of the form says: "post-12=accept". *done counts what was decided, *gone what waits no more. */
 static bool decide_field(Work *work, const Ticket *ticket, const char *name, ModerateOne *one, int counts[2],
                          GError **error)
@@ -147,5 +195,7 @@ static void post_decide(WebCall *call)
 const WebRoute web_decide[] = {
     {"GET", "/decide/{}", get_decide},
     {"POST", "/decide/{}", post_decide},
+    {"GET", "/decide/{}/post/{}", get_post},
+    {"GET", "/decide/{}/post/{}/file/{}/{}", get_file},
     {.verb = NULL},
 };

@@ -67,9 +67,23 @@ char *mail_html_person(const MailHtml *how, const char *name, const char *addres
     return how->masked ? g_steal_pointer(&called) : g_strdup_printf("%s <%s>", called, shown);
 }
 
+json_t *mail_html_people(const MailHtml *how, const ReadablePeople *people)
+{
+    json_t *all = json_array();
+    for (guint i = 0; i < people->list->len; i++) {
+        const ReadablePerson *person = people->list->pdata[i];
+        g_autofree char *text = mail_html_person(how, person->name, person->address);
+        json_array_append_new(all, json_string(text));
+    }
+    if (people->more)
+        json_array_append_new(all, json_string("…"));
+    return all;
+}
+
 /* ---- blocks ---- */
 
-static void append_text(const MailHtml *how, const ReadableBlock *block, const char *tag, const char *class, GString *out)
+static void append_text(const MailHtml *how, const ReadableBlock *block, const char *tag, const char *class,
+                        GString *out)
 {
     g_string_append_printf(out, "<%s%s%s%s dir=\"auto\">", tag, class ? " class=\"" : "", class ? class : "",
                            class ? "\"" : "");
@@ -97,11 +111,11 @@ static void append_patch(const MailHtml *how, const ReadableBlock *block, GStrin
 static void append_note(const MailHtml *how, const ReadableBlock *block, GString *out)
 {
     static const char *const texts[] = {
-        [READABLE_NOTE_CUT] = "The rest of this text is not shown here.",
-        [READABLE_NOTE_PARTS] = "This message has more parts than are shown here.",
-        [READABLE_NOTE_DEEP] = "What is deeper within this message is not shown here.",
-        [READABLE_NOTE_SIGNED] = "This message has a signature, which was not checked.",
-        [READABLE_NOTE_ENCRYPTED] = "This text is encrypted."};
+        [READABLE_NOTE_CUT] = N_("The rest of this text is not shown here."),
+        [READABLE_NOTE_PARTS] = N_("This message has more parts than are shown here."),
+        [READABLE_NOTE_DEEP] = N_("What is deeper within this message is not shown here."),
+        [READABLE_NOTE_SIGNED] = N_("This message has a signature, which was not checked."),
+        [READABLE_NOTE_ENCRYPTED] = N_("This text is encrypted.")};
     g_string_append(out, "<p class=\"note\">");
     mustache_escape(out, say(how, texts[block->note]));
     g_string_append(out, "</p>\n");
@@ -201,7 +215,7 @@ static guint append_fold(const MailHtml *how, const GPtrArray *blocks, guint beg
         append_linked(how, first->text, first->length, first->links, out);
         at++;
     } else {
-        mustache_escape(out, say(how, "Quotation"));
+        mustache_escape(out, say(how, N_("Quotation")));
     }
     g_string_append(out, "</summary>\n");
     for (; at < end; at++) {

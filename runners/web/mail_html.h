@@ -21,5 +21,8 @@ void mail_html(const MailHtml *how, const Readable *mail, GString *out);
 /* Append text in one line as a page shows it, masked where *how says so. */
 void mail_html_line(const MailHtml *how, const char *text, GString *out);
 
+/* An array of the people of a field, as texts. */
+json_t *mail_html_people(const MailHtml *how, const ReadablePeople *people);
+
 /* "Anne <anne@example.org>", "anne@…"; g_free(). */
 char *mail_html_person(const MailHtml *how, const char *name, const char *address);

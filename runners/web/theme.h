@@ -23,6 +23,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Theme, theme_free)
  * the theme. */
 const char *theme_language(const Theme *theme, const char *accept);
 
+/* Mark a text that is translated later: t/style/pages.t looks for it in the catalogues. */
+#define N_(text) text
+
 /* Return text in the language, borrowed. */
 const char *theme_text(const Theme *theme, const char *language, const char *text);
 

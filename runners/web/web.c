@@ -89,6 +89,23 @@ void web_missing(WebCall *call, GError *error)
     web_notice(call, 404, "missing", NULL);
 }
 
+void web_attachment(WebCall *call, const ReadableFile *file)
+{
+    if (!file) {
+        web_missing(call, NULL);
+        return;
+    }
+    g_autoptr(GBytes) content = readable_file_bytes(file);
+    size_t length;
+    const char *octets = g_bytes_get_data(content, &length);
+    g_autofree char *name = g_uri_escape_string(file->name, NULL, false);
+    g_autofree char *how = g_strdup_printf("attachment; filename*=UTF-8''%s", name); /* RFC 6266 */
+    set_headers(call);
+    http_set_header(call->http, "Content-Disposition", how);
+    call->answered = true;
+    http_answer(call->http, 200, file->serve_as, octets, length);
+}
+
 /* ---- what pages work with ---- */
 
 /* The keys are the database's, and may be new whenever that was opened anew. */

@@ -13,12 +13,13 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "mail/readable.h"
 #include "runners/http.h"
 #include "runners/web/theme.h"
 #include "store/store.h"
 #include "switchboard/spool.h"
 
-#define WEB_ARGS 3 /* braces in a path */
+#define WEB_ARGS 4 /* braces in a path */
 
 typedef struct Web {
     const Config *config;
@@ -72,6 +73,9 @@ void web_notice(WebCall *call, int status, const char *what, json_t *view);
 void web_fail(WebCall *call, GError *error);
 /* The same for an error of FAIL_MISSING or FAIL_NEVER: there is no such page. */
 void web_missing(WebCall *call, GError *error);
+
+/* Answer with a file of a mail (mail/readable.h), to be saved and not to be shown; NULL: 404. */
+void web_attachment(WebCall *call, const ReadableFile *file);
 
 /* ---- tables, of web.c ---- */
 

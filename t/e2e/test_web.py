@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The pages of the runner web: links in letters, leaving by one click, joining by a form."""
+import html
 import json
 import re
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from html.parser import HTMLParser
 
 import pytest
 
@@ -183,6 +188,66 @@ def test_a_moderator_decides(world, sink):
     number = world.cli("held", "ls").splitlines()[1].split()[0]
     answer = pages.send(link, {f"post-{number}": "accept"})
     assert answer.status == 403 and len(world.cli("held", "ls").splitlines()) == 2
+
+
+# Ways in which a text becomes a program in a page that forgets to escape it.
+VECTORS = ("<script>x()</script>", "\"><img src=x onerror=x()>", "'><svg/onload=x()>", "</title><script>x()</script>",
+           "<a href=javascript:x()>y</a>", "<!--<img src=\"--><img src=x onerror=x()//\">", "{{{token}}}",
+           "<iframe srcdoc='<script>x()</script>'>", "\u202e<script>x()</script>", "&lt;script&gt;", "<plaintext>", "]]><script>")
+
+
+class Tags(HTMLParser):
+    """Each tag with its attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def harmless(page):
+    """Nothing in the page can be run, and its links lead to pages of ours, to the web or to mail programs."""
+    for tag, attributes in Tags(page.text).found:
+        assert tag not in ("script", "iframe", "img", "svg", "object", "plaintext", "style"), (tag, attributes)
+        assert not any(name.startswith("on") or name in ("style", "srcdoc") for name in attributes), (tag, attributes)
+        for name in ("href", "src", "action"):
+            target = attributes.get(name) or "/"
+            assert re.match(r"(/(?!/)|https?://|ftp://|mailto:|#)", target), (tag, attributes)
+    return page
+
+
+@pytest.mark.parametrize("at", range(len(VECTORS)))
+def test_held_posts_are_only_read(world, sink, at):
+    """Each field of a mail that a moderator looks at is text, whatever stands in it."""
+    vector = VECTORS[at]
+    world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold", f"display_name={vector}",
+              f"description={vector}", f"info={vector}")
+    mail = EmailMessage()
+    mail["From"] = Address(vector, addr_spec="stranger@example.net")
+    mail["To"], mail["Cc"] = Address(vector, addr_spec=f"cats@{HOST}"), Address(vector, addr_spec="z@example.net")
+    mail["Subject"], mail["Message-ID"] = vector, f"<v{at}@example.net>"
+    mail.set_content(f"{vector}\n\njavascript:x() https://example.org/\"onclick=\"x()\n\nOn {vector} wrote:\n> {vector}\n"
+                     f"> a\n> b\n> c\n> d\n> e\n\n-- \n{vector}\n")
+    mail.add_attachment(f"{vector}", subtype="html", filename=f"{vector}.html")
+    mail.add_attachment(mail.as_bytes(), maintype="message", subtype="rfc822")
+    world.lmtp_send(mail.as_bytes(policy=SMTP), f"cats@{HOST}", sender="stranger@example.net")
+    link = letter_link(world, sink, OLGA)
+    listed = harmless(world.pages.get(link))
+    post_link = re.search(r'href="(/decide/[^"]*/post/\d+)"', listed.text).group(1)
+    page = harmless(world.pages.get(post_link))
+    assert "<details" in page.text and page.text.count("x()") >= 1
+    for path in re.findall(r'href="(/[^"]*/file/[^"]*)"', page.text):
+        file = world.pages.get(html.unescape(path))
+        assert file.status == 200 and file.headers["Content-Disposition"].startswith("attachment;")
+        assert file.headers["Content-Type"] in ("application/octet-stream", "text/plain; charset=utf-8")
+        assert file.headers["X-Content-Type-Options"] == "nosniff"
+    for path in ("/", f"/list/cats.{HOST}"):
+        harmless(world.pages.get(path))
+    assert harmless(world.pages.get(post_link.rpartition("/")[0] + "/999")).status == 404
+    assert harmless(world.pages.get(f"{post_link}/file/99/x")).status == 404
 
 
 def test_headers(world):

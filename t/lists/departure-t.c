@@ -340,8 +340,12 @@ static void test_undo_in_words(World *world, const void *data)
     g_assert_cmpint(by_one_click(world, ANNE, &german), ==, SUBSCRIPTION_DONE);
     g_assert_nonnull(strstr(german, "Subject: Sie haben Test verlassen\r\n"));
     g_assert_cmpint(undo(world, german), ==, SUBSCRIPTION_RESTORED);
-    const TemplateText text = {.name = (char *)"list:user:notice:goodbye", .place = (char *)LIST, .language = (char *)"",
-                               .uri = (char *)"", .username = (char *)"", .password = (char *)"",
+    const TemplateText text = {.name = (char *)"list:user:notice:goodbye",
+                               .place = (char *)LIST,
+                               .language = (char *)"",
+                               .uri = (char *)"",
+                               .username = (char *)"",
+                               .password = (char *)"",
                                .text = (char *)"Subject: x\n\nGone for good.\n"};
     assert_ok(template_text_put(world->store, &text, &error), error);
     g_assert_cmpint(by_one_click(world, ANNE, &own), ==, SUBSCRIPTION_DONE);

@@ -30,8 +30,8 @@ static Member *find(Fixture *fixture, const char *list_id, const char *address)
 static void depart_at(Fixture *fixture, const char *list_id, const char *address, const char *token, int64_t left_at)
 {
     GError *error = NULL;
-    const Departure departure = {.list_id = BORROWED(list_id), .address = BORROWED(address), .way = 3, .counts = true,
-                                 .left_at = left_at};
+    const Departure departure = {
+        .list_id = BORROWED(list_id), .address = BORROWED(address), .way = 3, .counts = true, .left_at = left_at};
     assert_ok(departure_record(fixture->store, &departure, token, &error), error);
     assert_ok(member_remove(fixture->store, list_id, ROLE_MEMBER, address, &error), error);
 }

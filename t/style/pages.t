@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Each text of the pages' templates is in the catalogue of each language, with the same values and tags in it, and no
+"""Each text of the pages is in the catalogue of each language, with the same values and tags in it, and no
 catalogue has a text that no template has. With an argument: print the entries that this catalogue lacks."""
 import re
 import sys
@@ -11,6 +11,7 @@ import tree
 
 TEXT = re.compile(r"\{\{#_\}\}(.*?)\{\{/_\}\}", re.S)
 ENTRY = re.compile(r'^msgid ((?:".*"\s*)+)^msgstr ((?:".*"\s*)+)', re.M)
+MARKED = re.compile(r'\bN_\("([^"]*)"\)')
 PART = re.compile(r"\{\{[^}]*\}\}|<[^>]*>")
 
 
@@ -19,11 +20,14 @@ def quoted(lines):
 
 
 def texts():
-    """text -> names of templates that have it."""
+    """text -> names of templates and programs that have it."""
     found = {}
     for path in sorted(Path(tree.TOP, "etc/web").glob("*.mustache")):
         for text in TEXT.findall(path.read_text()):
             found.setdefault(" ".join(text.split()), []).append(path.name)
+    for path in sorted(Path(tree.TOP, "runners/web").glob("*.c")):
+        for text in MARKED.findall(path.read_text()):
+            found.setdefault(text, []).append(path.name)
     return found
 
 
