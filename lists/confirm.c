@@ -58,11 +58,9 @@ bool confirm_token(Work *work, const List *list, const char *token, Consent cons
         subscription->result = SUBSCRIPTION_POSTED;
         return true;
     }
-    if (!request) {
-        bool found;
-        return departure_confirm(work, list, token, consent, &found, subscription, error) &&
-               (found || refuse(work, list, token, subscription, error));
-    }
+    if (!request)
+        return departure_confirm(work, list, token, consent, subscription, error) &&
+               (subscription->result != SUBSCRIPTION_BAD_TOKEN || refuse(work, list, token, subscription, error));
     if (list && strcmp(request->list_id, list->list_id) != 0)
         return refuse(work, list, token, subscription, error);
     bool second = asked_address(request) == request->detail, allowed;

@@ -109,8 +109,8 @@ static bool restore(Work *work, const List *list, const Departure *departure, co
     return !list->admin_notify_mchanges || subscription_tell_owners(work, list, &request, "member_joined", NULL, error);
 }
 
-bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, bool *found,
-                       Subscription *subscription, GError **error)
+bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
+                       GError **error)
 {
     bool allowed;
     g_autoptr(GError) missing = NULL;
@@ -119,8 +119,8 @@ bool departure_confirm(Work *work, const List *list, const char *token, Consent 
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;
     }
-    *found = departure && (!list || strcmp(departure->list_id, list->list_id) == 0);
-    if (!*found)
+    *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN};
+    if (!departure || (list && strcmp(departure->list_id, list->list_id) != 0))
         return true;
     if (!guessing_allows(work, departure->address, &allowed, error))
         return false;

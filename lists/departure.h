@@ -17,8 +17,8 @@
  * outside. *left: there was such a member. *told: a letter to the person says so. */
 bool departure_carry_out(Work *work, const List *list, const Pending *request, bool *left, bool *told, GError **error);
 
-/* Undoes the departure that has the token; *found: there is one, of this list (NULL: of any), and *subscription is
- * filled. RESTORED (kind is PENDING_JOIN), NOT_SAID where the answer does not say "confirm", NO_CHANGE for one who is a
- * member again, BANNED, OWN_ADDRESS, GUESSING. */
-bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, bool *found,
-                       Subscription *subscription, GError **error);
+/* Undoes the departure that has the token: RESTORED (kind is PENDING_JOIN), NOT_SAID where the answer does not say
+ * "confirm", NO_CHANGE for one who is a member again, BANNED, OWN_ADDRESS, GUESSING. BAD_TOKEN: there is none, or none
+ * of this list (NULL: of any); the caller finds out why. */
+bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
+                       GError **error);

@@ -9,8 +9,8 @@
 #include "store/ban.h"
 #include "store/email.h"
 
-/* May an address of ours not become a member, or not be asked for by mail or a form? Somebody who may ask for the list at that
- * address, or a letter would go to all who read it because a stranger wrote its name. */
+/* May an address of ours not become a member, or not be asked for by mail or a form? Somebody who may ask for the list
+ * at that address, or a letter would go to all who read it because a stranger wrote its name. */
 static bool is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error)
 {
     char *sentence;

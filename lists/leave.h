@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Asking to leave a list. Each leaving has a way, which the log tells. Where the person left alone, or a program may have
- * done it for the person (LEAVE_BY_MAIL to LEAVE_BY_COMPLAINT), one letter goes with a token that undoes it
+ * Asking to leave a list. Each leaving has a way, which the log tells. Where the person left alone, or a program may
+ * have done it for the person (LEAVE_BY_MAIL to LEAVE_BY_COMPLAINT), one letter goes with a token that undoes it
  * (lists/departure.h); and where nobody answered a letter of ours, too many of one mail domain wait for a moderator
  * (lists/leave_brake.h).
  */
@@ -37,8 +37,8 @@ bool leave_ask(Work *work, const List *list, const char *address, unsigned facts
  * asked any further. BAD_TOKEN: we did not sign it, or too long ago. */
 bool leave_signed(Work *work, const List *list, const char *detail, Subscription *subscription, GError **error);
 
-/* The same for the token of a link, which names its list: LEAVE_BY_ONE_CLICK for the POST of RFC 8058, LEAVE_BY_PAGE for
- * a button behind the link. list NULL: whichever it is; else the token of another list is BAD_TOKEN. */
+/* The same for the token of a link, which names its list: LEAVE_BY_ONE_CLICK for the POST of RFC 8058, LEAVE_BY_PAGE
+ * for a button behind the link. list NULL: whichever it is; else the token of another list is BAD_TOKEN. */
 bool leave_token(Work *work, const List *list, const char *token, LeaveWay way, Subscription *subscription,
                  GError **error);
 
@@ -46,7 +46,7 @@ bool leave_token(Work *work, const List *list, const char *token, LeaveWay way, 
  * unsubscription_policy says. NO_CHANGE: it is no member. */
 bool leave_complained(Work *work, const List *list, const char *address, Subscription *subscription, GError **error);
 
-/* What the token of such a link is for, so that a page can say it before the button is pressed. */
+/* The list and address of such a link, so that a page can say them before the button is pressed. */
 typedef struct LeaveView {
     char *list_id, *address; /* NULL: we did not sign it, or too long ago, or the list is gone */
     bool is_member;          /* else there is nothing to leave */

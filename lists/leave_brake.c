@@ -66,7 +66,7 @@ bool leave_brake_tell_owners(Work *work, const List *list, const Pending *reques
     LeaveBrake brake;
     g_autofree char *domain = domain_of(request->address);
     int64_t now = work_now(work);
-    if (!leave_brake_tell(work_store(work), list->list_id, domain, now - LEAVE_BRAKE_TOLD, now, &due, error) ||
+    if (!leave_brake_tell(work_store(work), list->list_id, domain, now, &due, error) ||
         (due && !leave_brake_find(work_store(work), list->list_id, domain, &brake, error)))
         return false;
     if (!due)

@@ -2,11 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A brake for leaving that programs may do for people: a scanner that follows each link of a mail, a complaint loop gone
- * wrong, mail in the names of many. When more than a twentieth of a list's members at one mail domain, and at least
- * LEAVE_BRAKE_LEAST, left so within LEAVE_BRAKE_WINDOW, further ones of that domain wait for a moderator, until for
- * that long none came any more. The owners are told, once in LEAVE_BRAKE_TOLD. Who answered a letter of ours, or goes
- * by REST, the shell or with a moderator's consent, is not counted and not kept waiting.
+ * A brake for leaving that programs may do for people: a scanner that follows each link of a mail, a complaint loop
+ * gone wrong, mail in the names of many. When more than a twentieth of a list's members at one mail domain, and at
+ * least LEAVE_BRAKE_LEAST, left so within LEAVE_BRAKE_WINDOW, further ones of that domain wait for a moderator, until
+ * for that long none came any more. The owners are told, once in LEAVE_BRAKE_TOLD (store/leave_brake.h). Who answered a
+ * letter of ours, or goes by REST, the shell or with a moderator's consent, is not counted and not kept waiting.
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
@@ -14,7 +14,6 @@
 #define LEAVE_BRAKE_LEAST 10
 #define LEAVE_BRAKE_SHARE 20 /* one of so many */
 #define LEAVE_BRAKE_WINDOW (600 * CLOCK_SECOND)
-#define LEAVE_BRAKE_TOLD (3600 * CLOCK_SECOND)
 
 /* May a program have asked for this? Then the departure counts. */
 bool leave_brake_concerns(const Pending *request);

@@ -416,8 +416,8 @@ bool letter_allowed(Work *work, const List *list, const char *address, bool *all
 }
 
 /* Who fills in a form has proved nothing, and may write the address of anybody, for every list and from very many
- * networks. So the mailbox and the site have counts over all lists. A member, whose address is known to few, may ask for
- * several lists a day. */
+ * networks. So the mailbox and the site have counts over all lists. A member, whose address is known to few, may ask
+ * for several lists a day. */
 static bool form_letter_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error)
 {
     int64_t most = work_site(work)->answers_a_day;
