@@ -386,6 +386,11 @@ static void test_limit(void)
     g_assert_cmpstr(out->str, ==, "text: \u00e4\u00e4\nnote cut 3\ntext: m\nnote cut 5\n");
     for (size_t limit = 0; limit < 20; limit++)
         check_readable(octets, limit);
+    g_autoptr(GBytes) grows = bytes_of("Content-Type: text/plain; charset=iso-8859-1\r\n\r\n\xe4\xe4\xe4\xe4");
+    g_autoptr(Readable) longer = readable_new(grows, 5);
+    g_string_truncate(out, 0);
+    print_blocks(out, longer);
+    g_assert_cmpstr(out->str, ==, "text: \u00e4\u00e4\nnote cut 0\n");
 }
 
 static void test_many_parts(void)
