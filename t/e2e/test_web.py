@@ -16,6 +16,7 @@ from support.pages import Pages, link_in
 from support.post import post
 
 ANNE, BART, CORA, OLGA, MAX = (f"{name}@example.org" for name in ("anne", "bart", "cora", "olga", "max"))
+STRANGER = "stranger@example.net"
 
 
 def make(instances, sink, **settings):
@@ -160,12 +161,12 @@ def test_a_moderator_decides(world, sink):
     for name in ("cats", "dogs"):
         world.cli("list", "set", f"{name}@{HOST}", "default_nonmember_action=hold")
     for name in ("cats", "dogs"):
-        world.lmtp_send(post(to=f"{name}@{HOST}", sender="stranger@example.net", subject=f"<b>{name}</b>",
-                             message_id=f"<{name}@example.net>"), f"{name}@{HOST}", sender="stranger@example.net")
+        world.lmtp_send(post(to=f"{name}@{HOST}", sender=STRANGER, subject=f"<b>{name}</b>",
+                             message_id=f"<{name}@example.net>"), f"{name}@{HOST}", sender=STRANGER)
     world.wait_idle()
     found = sink.take_mail()
     link, other = (link_in(found[to][0]) for to in (OLGA, MAX))
-    page = pages.get(link).says("&lt;b&gt;cats&lt;/b&gt;", "stranger@example.net", OLGA)
+    page = pages.get(link).says("&lt;b&gt;cats&lt;/b&gt;", STRANGER, OLGA)
     assert "dogs" not in page.text
     number = re.search(r'name="post-(\d+)"', page.text).group(1)
     theirs = re.search(r'name="post-(\d+)"', pages.get(other).text).group(1)
@@ -177,12 +178,12 @@ def test_a_moderator_decides(world, sink):
     copies = sink.take_mail()
     assert {to for to in copies if to in (ANNE, BART)} == {ANNE, BART}
     pages.send(other, {f"post-{theirs}": "reject", "reason": "No dogs & <cats>"}).says("Decided: 1")
-    told, = letters(world, sink, "stranger@example.net")
+    told, = letters(world, sink, STRANGER)
     assert "No dogs & <cats>" in told.as_string()
     assert "cats-owner" not in world.cli("held", "ls")
     # Who is no moderator any more decides nothing.
-    world.lmtp_send(post(to=f"cats@{HOST}", sender="stranger@example.net", message_id="<2@example.net>"),
-                    f"cats@{HOST}", sender="stranger@example.net")
+    world.lmtp_send(post(to=f"cats@{HOST}", sender=STRANGER, message_id="<2@example.net>"),
+                    f"cats@{HOST}", sender=STRANGER)
     link = letter_link(world, sink, OLGA)
     world.cli("member", "remove", f"cats@{HOST}", OLGA, "--role", "owner")
     number = world.cli("held", "ls").splitlines()[1].split()[0]
@@ -226,14 +227,14 @@ def test_held_posts_are_only_read(world, sink, at):
     world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold", f"display_name={vector}",
               f"description={vector}", f"info={vector}")
     mail = EmailMessage()
-    mail["From"] = Address(vector, addr_spec="stranger@example.net")
+    mail["From"] = Address(vector, addr_spec=STRANGER)
     mail["To"], mail["Cc"] = Address(vector, addr_spec=f"cats@{HOST}"), Address(vector, addr_spec="z@example.net")
     mail["Subject"], mail["Message-ID"] = vector, f"<v{at}@example.net>"
-    mail.set_content(f"{vector}\n\njavascript:x() https://example.org/\"onclick=\"x()\n\nOn {vector} wrote:\n> {vector}\n"
-                     f"> a\n> b\n> c\n> d\n> e\n\n-- \n{vector}\n")
+    mail.set_content(f"{vector}\n\njavascript:x() https://example.org/\"onclick=\"x()\n\nOn {vector} wrote:\n"
+                     f"> {vector}\n> a\n> b\n> c\n> d\n> e\n\n-- \n{vector}\n")
     mail.add_attachment(f"{vector}", subtype="html", filename=f"{vector}.html")
     mail.add_attachment(mail.as_bytes(), maintype="message", subtype="rfc822")
-    world.lmtp_send(mail.as_bytes(policy=SMTP), f"cats@{HOST}", sender="stranger@example.net")
+    world.lmtp_send(mail.as_bytes(policy=SMTP), f"cats@{HOST}", sender=STRANGER)
     link = letter_link(world, sink, OLGA)
     listed = harmless(world.pages.get(link))
     post_link = re.search(r'href="(/decide/[^"]*/post/\d+)"', listed.text).group(1)

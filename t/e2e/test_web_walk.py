@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""A person with a browser and a mailbox, without scripts: joins on a page, answers the letter that Postfix brought by its
-link, gets a post, leaves by the link in it, comes back by the undo; a moderator decides on a narrow screen."""
+"""A person with a browser and a mailbox, without scripts: joins on a page, answers the letter that Postfix brought by
+its link, gets a post, leaves by the link in it, comes back by the undo; a moderator decides on a narrow screen."""
 import re
 
 import pytest
