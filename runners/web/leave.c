@@ -47,7 +47,7 @@ static bool is_one_click(WebCall *call)
 
 static void answer(WebCall *call, const Subscription *made)
 {
-    json_t *view = json_pack("{ss* ss*}", "address", made->address, "list", made->list_id);
+    json_t *view = json_pack("{ss* ss* sb}", "address", made->address, "list", made->list_id, "told", made->told);
     switch (made->result) {
     case SUBSCRIPTION_BAD_TOKEN:
         json_object_set_new(view, "unknown", json_true());

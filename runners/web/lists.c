@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Which lists there are, and the page of one with the form to join it. */
-#include "base/fail.h"
-#include "base/mailbox.h"
+#include "base/clock.h"
 #include "lists/join.h"
 #include "runners/web/form_mark.h"
 #include "runners/web/web.h"
+#include "store/account.h"
 #include "store/list.h"
 
 #define PAGE 100 /* lists on a page */
@@ -72,6 +72,16 @@ static void get_list(WebCall *call)
         show_list(call, 200, list, json_object());
 }
 
+/* Have the forms of all pages caused as many letters today as the site allows? Then none is sent to anybody. */
+static bool forms_are_full(WebCall *call, bool *full, GError **error)
+{
+    int64_t sent, most = call->web->site.form_letters;
+    if (!account_count(call->web->store, ACCOUNT_FORM_SITE, ACCOUNT_OF_SITE, clock_now(), &sent, error))
+        return false;
+    *full = most > 0 && sent >= most;
+    return true;
+}
+
 /* Whether the address is a member, is banned or got its letter of today is nobody else's business: the page says the
  * same of all of these. */
 static void answer_join(WebCall *call, const List *list, const Subscription *made)
@@ -102,11 +112,14 @@ static void post_join(WebCall *call)
     g_autofree char *address = g_strstrip(g_strdup(web_field(call, "address")));
     g_autofree char *name = g_strstrip(g_strdup(web_field(call, "name")));
     const Joiner joiner = {.address = address, .name = *name ? name : NULL};
+    bool full;
     g_autoptr(Work) work = web_begin(call);
     if (!work)
         return;
-    if (!join_ask(work, list, &joiner, &made, &error))
+    if (!forms_are_full(call, &full, &error) || (!full && !join_ask(work, list, &joiner, &made, &error)))
         web_fail(call, error);
+    else if (full)
+        show_list(call, 503, list, json_pack("{sb ss}", "full", true, "typed", address));
     else if (web_commit(call, work))
         answer_join(call, list, &made);
 }

@@ -98,6 +98,26 @@ def test_forms_of_other_pages_are_refused(world):
         answer.says("once more", f'value="{CORA}"')
 
 
+def test_forms_of_the_whole_site(instances, sink):
+    """One letter a day to a mailbox over all lists, and no more than the site allows, which the page then says."""
+    instance = make(instances, sink, site={"web_url": "https://pages.example", "max_form_letters_per_day": "2"})
+    for name in ("cats", "dogs"):
+        instance.create_list(name, owner=OLGA)
+    for address in (ANNE, BART):
+        for name in ("cats", "dogs"):
+            instance.pages.join(f"{name}.{HOST}", address)
+    instance.wait_idle()
+    assert {to: len(found) for to, found in sink.take_mail().items()} == {ANNE: 1, BART: 1}
+    answer = instance.pages.join(f"cats.{HOST}", CORA)
+    assert answer.status == 503
+    answer.says("as many letters today", f"cats-join@{HOST}", f'value="{CORA}"')
+    instance.wait_idle()
+    assert CORA not in sink.take_mail()
+    instance.lmtp_send(f"From: {CORA}\r\nTo: cats-join@{HOST}\r\nMessage-ID: <j@x>\r\n\r\nx\r\n".encode(),
+                       f"cats-join@{HOST}", sender=CORA)
+    assert letter_link(instance, sink, CORA)
+
+
 def test_leaves_by_mail_and_link(world, sink):
     world.lmtp_send(f"From: {BART}\r\nTo: cats-leave@{HOST}\r\nSubject: x\r\nMessage-ID: <l@x>\r\n\r\nx\r\n".encode(),
                     f"cats-leave@{HOST}", sender=BART)
@@ -194,7 +214,8 @@ def test_a_moderator_decides(world, sink):
 # Ways in which a text becomes a program in a page that forgets to escape it.
 VECTORS = ("<script>x()</script>", "\"><img src=x onerror=x()>", "'><svg/onload=x()>", "</title><script>x()</script>",
            "<a href=javascript:x()>y</a>", "<!--<img src=\"--><img src=x onerror=x()//\">", "{{{token}}}",
-           "<iframe srcdoc='<script>x()</script>'>", "\u202e<script>x()</script>", "&lt;script&gt;", "<plaintext>", "]]><script>")
+           "<iframe srcdoc='<script>x()</script>'>", "\u202e<script>x()</script>", "&lt;script&gt;",
+           "<plaintext>", "]]><script>")
 
 
 class Tags(HTMLParser):
