@@ -35,7 +35,8 @@ CREATE TABLE departure (
     vacation_begun @integer@
 ) @table@;
 CREATE INDEX departure_counts ON departure (list, domain, left_at) WHERE counts = 1;
-CREATE INDEX departure_who ON departure (folded, list);
+CREATE INDEX departure_list ON departure (list, folded);
+CREATE INDEX departure_who ON departure (folded);
 CREATE INDEX departure_token ON departure (token);
 CREATE INDEX departure_expires_at ON departure (expires_at);
 
