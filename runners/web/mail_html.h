@@ -9,7 +9,7 @@
 #include "runners/web/theme.h"
 
 typedef struct MailHtml {
-    const Theme *theme;
+    const Theme *theme; /* NULL: our words are in English */
     const char *language;
     const char *files; /* before the number and the name of a file: "/archive/LIST/HASH/file/" */
     bool masked;       /* addresses are shown as "anne@…", and there are no links to them */

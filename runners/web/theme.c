@@ -219,7 +219,7 @@ const char *theme_language(const Theme *theme, const char *accept)
 
 const char *theme_text(const Theme *theme, const char *language, const char *text)
 {
-    const Tongue *tongue = tongue_of(theme, language);
+    const Tongue *tongue = theme ? tongue_of(theme, language) : NULL;
     return catalogue_text(tongue ? tongue->catalogue : NULL, text);
 }
 

@@ -26,7 +26,7 @@ const char *theme_language(const Theme *theme, const char *accept);
 /* Mark a text that is translated later: t/style/pages.t looks for it in the catalogues. */
 #define N_(text) text
 
-/* Return text in the language, borrowed. */
+/* Return text in the language, borrowed; theme NULL: as it is written. */
 const char *theme_text(const Theme *theme, const char *language, const char *text);
 
 /* Append the page NAME. FAIL_CONFIG: partials without an end. FAIL_MISSING: there is no such template. */
