@@ -90,10 +90,14 @@ typedef struct StoreDriver {
     /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).
      * has_schema: a migration table is there. */
     bool (*inspect)(void *connection, bool *has_schema, GError **error);
+    /* Was the database found damaged, so that no later try can succeed? NULL: it cannot tell. */
+    bool (*damaged)(void *connection);
     const char *const *words; /* for schema/: pairs "@word@", text; NULL ends */
 } StoreDriver;
 
 extern const StoreDriver store_sqlite, store_pgsql;
+/* Not a store: the index of an archive (archive_index.h), also by SQLite. */
+extern const StoreDriver store_archive;
 
 /* NULL with FAIL_CONFIG for a name that is not known. */
 const StoreDriver *store_driver_find(const char *name, GError **error);

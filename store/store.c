@@ -75,11 +75,18 @@ bool store_reachable(Store *store, GError **error)
 Store *store_open(const char *driver, const char *where, bool create, GError **error)
 {
     const StoreDriver *found = store_driver_find(driver, error);
-    g_autofree char *shown = found ? found->shown(where, error) : NULL; /* where may hold a password */
+    return found ? store_open_by(found, where, create, NULL, error) : NULL;
+}
+
+Store *store_open_by(const StoreDriver *found, const char *where, bool create, const struct Migration *schema,
+                     GError **error)
+{
+    g_autofree char *shown = found->shown(where, error); /* where may hold a password */
     void *connection = shown ? found->open(where, create, error) : NULL;
     if (!connection)
         return NULL;
-    if (!migrate(found, connection, shown, create, error)) {
+    if (schema ? !migrate_to(found, connection, shown, schema, error)
+               : !migrate(found, connection, shown, create, error)) {
         found->close(connection);
         return NULL;
     }

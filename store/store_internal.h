@@ -20,6 +20,12 @@
 #include "store/list.h"
 #include "store/store.h"
 
+/* store_open() with a driver that is not one of the store's, and its own schema (migrate.h), to which an empty database
+ * is brought also without create. */
+struct Migration;
+Store *store_open_by(const StoreDriver *driver, const char *where, bool create, const struct Migration *schema,
+                     GError **error);
+
 typedef struct Query Query;
 
 /* Bind and start nothing yet; the first query_step() does. For results that fit in memory: a driver may read them

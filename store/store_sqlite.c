@@ -18,6 +18,7 @@
 
 #define BUSY_TIMEOUT_MS 10000
 #define APPLICATION_ID 0x4c697374 /* "List", in the file's head */
+#define ARCHIVE_ID 0x4c417263     /* "LArc", in that of an archive's index */
 #define CACHE_KIB 8192
 #define WAL_KEPT_OCTETS 67108864
 #define FREE_PAGES_KEPT 256      /* of 4 KiB; in a large file a sixteenth of all */
@@ -31,6 +32,9 @@ typedef struct SqliteConnection {
     dev_t device;          /* of the file that was opened */
     ino_t file;
 } SqliteConnection;
+
+/* The last connection of this thread whose file was found damaged. */
+static _Thread_local const sqlite3 *damaged;
 
 /* Other constraints than those of a key say that the row does not fit what is there now: that may pass. */
 static FailCode code_of(sqlite3 *database, int result)
@@ -50,6 +54,8 @@ static FailCode code_of(sqlite3 *database, int result)
 static bool failed_at(const char *where, sqlite3 *database, int result, GError **error)
 {
     const char *advice = "";
+    if ((result & 0xff) == SQLITE_CORRUPT || (result & 0xff) == SQLITE_NOTADB)
+        damaged = database;
     switch (result & 0xff) {
     case SQLITE_BUSY:
         advice = " (another process has been writing for 10 s)";
@@ -75,6 +81,8 @@ static bool failed(sqlite3 *database, int result, GError **error)
 static void sqlite_close(void *connection)
 {
     SqliteConnection *self = connection;
+    if (damaged == self->database)
+        damaged = NULL;
     sqlite3_close_v2(self->database);
     if (self->log >= 0)
         close(self->log);
@@ -384,18 +392,22 @@ static bool sqlite_wait(void *connection, bool wait, GError **error)
            script_once(self->database, wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", error);
 }
 
-static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)
+static bool inspect(sqlite3 *database, int64_t expected, bool *has_schema, GError **error)
 {
-    sqlite3 *database = ((SqliteConnection *)connection)->database;
     int64_t tables, ours, application;
     if (!number_of(database, "SELECT count(*) FROM sqlite_schema", &tables, error) ||
         !number_of(database, "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migration'", &ours, error) ||
         !number_of(database, "PRAGMA application_id", &application, error))
         return false;
-    if (tables > 0 && (ours == 0 || application != APPLICATION_ID))
+    if (tables > 0 && (ours == 0 || application != expected))
         return fail(error, FAIL_CONFIG, "this SQLite database is not one of Listrunner's");
     *has_schema = ours > 0;
     return true;
+}
+
+static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)
+{
+    return inspect(((SqliteConnection *)connection)->database, APPLICATION_ID, has_schema, error);
 }
 
 static bool add_rows(sqlite3 *database, const char *sql, GPtrArray *faults, GError **error)
@@ -504,41 +516,96 @@ static const char *const words[] = {
 };
 G_STATIC_ASSERT(APPLICATION_ID == 1281979252);
 
-const StoreDriver store_sqlite = {
-    .name = "sqlite",
-    .setting = "path",
-    .shown = sqlite_shown,
-    .open = sqlite_open,
-    .close = sqlite_close,
-    .find = sqlite_find,
-    .present = sqlite_present,
-    .verify = sqlite_verify,
-    .backup = sqlite_backup,
-    .size = sqlite_size,
-    .compact = sqlite_compact,
-    .give_back = sqlite_give_back,
-    .script = sqlite_script,
-    .prepare = sqlite_prepare,
-    .finalize = sqlite_finalize,
-    .bind = sqlite_bind,
-    .step = sqlite_step,
-    .reset = sqlite_reset,
-    .is_null = sqlite_is_null,
-    .integer = sqlite_integer,
-    .octets = sqlite_octets,
-    .columns = sqlite_columns,
-    .column = sqlite_column,
-    .changed = sqlite_changed,
-    .changed_ever = sqlite_changed_ever,
-    .leave_sync = sqlite_leave_sync,
-    .wait = sqlite_wait,
-    .begin = sqlite_begin,
-    .commit = sqlite_commit,
-    .rollback = sqlite_rollback,
-    .in_transaction = sqlite_in_transaction,
-    .is_sound = sqlite_in_transaction,
-    .key = sqlite_key,
-    .keys_above = sqlite_keys_above,
-    .inspect = sqlite_inspect,
-    .words = words,
+/* ---- the index of an archive ---- */
+
+static bool archive_inspect(void *connection, bool *has_schema, GError **error)
+{
+    return inspect(((SqliteConnection *)connection)->database, ARCHIVE_ID, has_schema, error);
+}
+
+static bool sqlite_damaged(void *connection)
+{
+    const SqliteConnection *self = connection;
+    return damaged && damaged == self->database;
+}
+
+/* archive_score(): how well a row fits, in thousandths. The more often a phrase stands in a column, the better, but each
+ * further time counts less. No other row is looked at, so that the price does not depend on how many there are. The
+ * columns are those of the table `word` in archive_index.c. */
+static void score(const Fts5ExtensionApi *api, Fts5Context *context, sqlite3_context *result, int count,
+                  sqlite3_value **values)
+{
+    static const int weights[] = {0, 8000, 4000, 4000, 1000};
+    enum { COLUMNS = G_N_ELEMENTS(weights), PHRASES = 32, INSTANCES = 200 };
+    int times[PHRASES][COLUMNS] = {0}, instances = 0, found = SQLITE_OK;
+    (void)count, (void)values;
+    found = api->xInstCount(context, &instances);
+    for (int i = 0; found == SQLITE_OK && i < MIN(instances, INSTANCES); i++) {
+        int phrase, column, offset;
+        found = api->xInst(context, i, &phrase, &column, &offset);
+        if (found == SQLITE_OK && phrase < PHRASES && column < COLUMNS)
+            times[phrase][column]++;
+    }
+    int64_t sum = 0;
+    for (int phrase = 0; phrase < PHRASES; phrase++)
+        for (int column = 0; column < COLUMNS; column++)
+            sum += (int64_t)weights[column] * times[phrase][column] / (times[phrase][column] + 1);
+    if (found == SQLITE_OK)
+        sqlite3_result_int64(result, sum);
+    else
+        sqlite3_result_error_code(result, found);
+}
+
+static bool add_score(sqlite3 *database, GError **error)
+{
+    fts5_api *api = NULL;
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(database, "SELECT fts5(?1)", -1, &statement, NULL);
+    if (result == SQLITE_OK) {
+        sqlite3_bind_pointer(statement, 1, &api, "fts5_api_ptr", NULL);
+        sqlite3_step(statement);
+    }
+    sqlite3_finalize(statement);
+    if (!api)
+        return fail(error, FAIL_CONFIG, "this SQLite library has no FTS5");
+    result = api->xCreateFunction(api, "archive_score", NULL, score, NULL);
+    return result == SQLITE_OK || failed(database, result, error);
+}
+
+static void *archive_open(const char *where, bool create, GError **error)
+{
+    SqliteConnection *self = sqlite_open(where, create, error);
+    if (self && !add_score(self->database, error)) {
+        sqlite_close(self);
+        return NULL;
+    }
+    return self;
+}
+
+static const char *const archive_words[] = {
+    "@integer@", "INTEGER", "@text@", "TEXT", "@table@", "STRICT", "@mark@", "PRAGMA application_id = 1279357539;",
+    NULL,
 };
+G_STATIC_ASSERT(ARCHIVE_ID == 1279357539);
+
+/* What both kinds of file share. */
+#define SQLITE_CALLS                                                                                                 \
+    .setting = "path", .shown = sqlite_shown, .close = sqlite_close, .find = sqlite_find, .present = sqlite_present, \
+    .verify = sqlite_verify, .backup = sqlite_backup, .size = sqlite_size, .compact = sqlite_compact,                \
+    .give_back = sqlite_give_back, .script = sqlite_script, .prepare = sqlite_prepare, .finalize = sqlite_finalize,  \
+    .bind = sqlite_bind, .step = sqlite_step, .reset = sqlite_reset, .is_null = sqlite_is_null,                      \
+    .integer = sqlite_integer, .octets = sqlite_octets, .columns = sqlite_columns, .column = sqlite_column,          \
+    .changed = sqlite_changed, .changed_ever = sqlite_changed_ever, .leave_sync = sqlite_leave_sync,                 \
+    .wait = sqlite_wait, .begin = sqlite_begin, .commit = sqlite_commit, .rollback = sqlite_rollback,                \
+    .in_transaction = sqlite_in_transaction, .is_sound = sqlite_in_transaction, .damaged = sqlite_damaged
+
+const StoreDriver store_archive = {
+    .name = "archive", .open = archive_open, .inspect = archive_inspect, .words = archive_words, SQLITE_CALLS};
+
+const StoreDriver store_sqlite = {.name = "sqlite",
+                                  .open = sqlite_open,
+                                  .key = sqlite_key,
+                                  .keys_above = sqlite_keys_above,
+                                  .inspect = sqlite_inspect,
+                                  .words = words,
+                                  SQLITE_CALLS};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* What the files of archive_index.h share. For this folder only. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "store/archive_index.h"
+#include "store/archive_words.h"
+#include "store/row.h"
+#include "store/store_internal.h"
+
+/* A message's id: the second of its arrival, and a number within that. A month that is posted at once into one second
+ * goes on in the next ones. */
+#define ARCHIVE_ID_SHIFT 14
+#define ARCHIVE_ARRIVAL_MAX ((INT64_C(1) << 34) - 1) /* seconds */
+#define ARCHIVE_ARRIVAL(id) (((id) >> ARCHIVE_ID_SHIFT) * CLOCK_SECOND)
+
+/* How far a message's date may be from its arrival to be believed, in seconds. */
+#define ARCHIVE_EARLY INT64_C(5184000) /* 60 days */
+#define ARCHIVE_LATE INT64_C(86400)
+
+struct ArchiveIndex {
+    Store *store;
+    char *path;
+};
+
+/* Return ok. An error of a damaged file becomes FAIL_CONFIG. */
+bool archive_index_checked(ArchiveIndex *index, bool ok, GError **error);
+
+/* The columns of a message, m.COLUMN, as archive_message_read() takes them, and the tables they come from. */
+#define ARCHIVE_MESSAGE_COLUMNS                                                                                       \
+    "m.id, m.list, m.thread, m.date * 1000000, n.hash, m.file, m.name, m.address, m.subject, m.size, m.attachments, " \
+    "m.state, m.note"
+#define ARCHIVE_MESSAGE_TABLES "message m JOIN node n ON n.id = m.node"
+#define ARCHIVE_MESSAGE_COUNT 13 /* columns */
+ArchiveMessage *archive_message_read(Query *query);
+
+/* All rows of such a query; query NULL: it could not be started. */
+GPtrArray *archive_message_rows(ArchiveIndex *index, Query *query, GError **error);

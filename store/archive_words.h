@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Texts as words to be found, the same way for what is kept, what is asked for, and what is shown of it. A word is a
+ * row of letters and digits, in lower case and without accents. Scripts that are written without blanks give pairs:
+ * "庭の手" is "庭の", "の手". For this folder only.
+ *
+ *   word_reader_init(&reader, text, length);
+ *   while (word_reader_next(&reader)) ... reader.word, reader.length, and where it stands: reader.from to reader.to
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define WORD_MAX 64 /* bytes; a longer one, a key or an attachment in the text, is left out */
+
+typedef struct WordReader {
+    const char *at, *end; /* what is left to be read */
+    const char *from, *to;
+    char word[WORD_MAX + 128];
+    size_t length;
+    bool single; /* one letter of a script without blanks, which stands alone */
+    bool in_row; /* for the reader: the letter before was such a one, and made a pair */
+} WordReader;
+
+/* The text is UTF-8, composed (NFC); a byte that is not is taken for a blank. It is borrowed. */
+void word_reader_init(WordReader *reader, const char *text, size_t length);
+bool word_reader_next(WordReader *reader);
+
+/* All words of any bytes with blanks between them, and behind them each letter of a script without blanks; g_free(). */
+char *archive_words(const char *text, size_t length);
