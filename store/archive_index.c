@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "store/archive_index_internal.h"
+#include "store/archive_index.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 
 #include "base/auto.h"
 #include "base/fs.h"
+#include "store/archive_index_internal.h"
 #include "store/archive_thread.h"
 #include "store/migrate.h"
 

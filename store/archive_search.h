@@ -17,9 +17,9 @@
  * blanks, are kept by pairs of characters, so any part of a sentence is found. Quoted lines ("> ") are not searched,
  * for who wrote them is found.
  *
- * The newest come first. With `ranked` the best of the newest ARCHIVE_RANKED do: a word in the subject counts most, then
- * in the sender's name, then in the text. So a search costs no more in a large list than in a small one. One whose words
- * are all common but seldom together has a limit (`patience`): then it says where it would go on.
+ * The newest come first. With `ranked` the best of the newest ARCHIVE_RANKED do: a word in the subject counts most,
+ * then in the sender's name, then in the text. So a search costs no more in a large list than in a small one. One whose
+ * words are all common but seldom together has a limit (`patience`): then it says where it would go on.
  */
 #include "store/archive_index.h"
 

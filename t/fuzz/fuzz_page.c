@@ -10,10 +10,29 @@
 #include "runners/web/mustache.h"
 #include "t/fuzz/fuzz.h"
 
-static const char *const tags[] = {"p>", "p ", "/p>", "a rel=\"nofollow", "/a>", "blockquote>", "/blockquote>",
-                                   "details>", "details open>", "/details>", "summary ", "/summary>", "pre ", "pre>",
-                                   "/pre>", "span>", "span class=\"", "/span>", "section class=\"inner\">", "/section>",
-                                   "b>", "/b>", "hr>"};
+static const char *const tags[] = {"p>",
+                                   "p ",
+                                   "/p>",
+                                   "a rel=\"nofollow",
+                                   "/a>",
+                                   "blockquote>",
+                                   "/blockquote>",
+                                   "details>",
+                                   "details open>",
+                                   "/details>",
+                                   "summary ",
+                                   "/summary>",
+                                   "pre ",
+                                   "pre>",
+                                   "/pre>",
+                                   "span>",
+                                   "span class=\"",
+                                   "/span>",
+                                   "section class=\"inner\">",
+                                   "/section>",
+                                   "b>",
+                                   "/b>",
+                                   "hr>"};
 
 static void check_html(const char *html, bool masked)
 {
