@@ -55,7 +55,7 @@ static void get_confirm(WebCall *call)
 {
     GError *error = NULL;
     g_auto(ConfirmView) seen = {0};
-    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Work) work = web_look(call);
     if (!work)
         return;
     if (!confirm_peek(work, NULL, call->args[0], &seen, &error)) {
@@ -63,8 +63,7 @@ static void get_confirm(WebCall *call)
         return;
     }
     if (seen.kind == CONFIRM_NOTHING || seen.kind == CONFIRM_GUESSING) {
-        if (web_commit(call, work)) /* it was counted */
-            refuse(call, seen.kind == CONFIRM_GUESSING, seen.fate);
+        refuse(call, seen.kind == CONFIRM_GUESSING, seen.fate);
         return;
     }
     g_autoptr(List) list = list_by_id(work_store(work), seen.list_id, &error);

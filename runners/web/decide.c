@@ -79,8 +79,7 @@ static Ticket *find_ticket(WebCall *call, Work *work)
     if (!moderate_ticket(work, call->args[0], &ticket, &moderates, &error)) {
         web_fail(call, error);
     } else if (!ticket) {
-        if (web_commit(call, work))
-            web_notice(call, 404, "no_ticket", NULL);
+        web_notice(call, 404, "no_ticket", NULL);
     } else if (!moderates) {
         web_notice(call, 403, "no_moderator", NULL);
     } else {
@@ -91,7 +90,7 @@ static Ticket *find_ticket(WebCall *call, Work *work)
 
 static void get_decide(WebCall *call)
 {
-    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Work) work = web_look(call);
     g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
     if (ticket)
         show(call, work, ticket, json_object());
@@ -103,7 +102,7 @@ static Held *find_post(WebCall *call)
     GError *error = NULL;
     int64_t number;
     Held *held = NULL;
-    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Work) work = web_look(call);
     g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
     if (!ticket)
         return NULL;
@@ -166,9 +165,10 @@ static bool decide_field(Work *work, const Ticket *ticket, const char *name, Mod
 static void post_decide(WebCall *call)
 {
     GError *error = NULL;
-    g_autoptr(Work) work = web_begin(call);
-    g_autoptr(Ticket) ticket = work ? find_ticket(call, work) : NULL;
-    if (!ticket)
+    g_autoptr(Work) look = web_look(call); /* outside of the unit, which would undo the count of a guess */
+    g_autoptr(Ticket) ticket = look ? find_ticket(call, look) : NULL;
+    g_autoptr(Work) work = ticket ? web_begin(call) : NULL;
+    if (!work)
         return;
     g_autofree char *reason = g_utf8_substring(web_field(call, "reason"), 0,
                                                MIN(g_utf8_strlen(web_field(call, "reason"), -1), REASON_MAX / 4));
@@ -185,11 +185,8 @@ static void post_decide(WebCall *call)
     }
     if (!web_commit(call, work))
         return;
-    g_clear_pointer(&work, work_free);
-    work = web_begin(call);
-    if (work)
-        show(call, work, ticket,
-             json_pack("{sb sb si}", "decided", counts[0] > 0, "gone", counts[1] > 0, "count", counts[0]));
+    show(call, look, ticket,
+         json_pack("{sb sb si}", "decided", counts[0] > 0, "gone", counts[1] > 0, "count", counts[0]));
 }
 
 const WebRoute web_decide[] = {

@@ -15,7 +15,7 @@ static void get_leave(WebCall *call)
 {
     GError *error = NULL;
     g_auto(LeaveView) seen = {0};
-    g_autoptr(Work) work = web_begin(call);
+    g_autoptr(Work) work = web_look(call);
     if (!work)
         return;
     if (!leave_peek(work, NULL, call->args[0], &seen, &error)) {

@@ -141,9 +141,8 @@ Store *web_store(WebCall *call)
     return store;
 }
 
-Work *web_begin(WebCall *call)
+Work *web_look(WebCall *call)
 {
-    GError *error = NULL;
     Store *store = web_store(call);
     if (!store)
         return NULL;
@@ -151,8 +150,14 @@ Work *web_begin(WebCall *call)
                          .door = DOOR_PAGE,
                          .host = call->client,
                          .from = call->client ? call->client : http_peer(call->http)};
-    g_autoptr(Work) work = work_new(store, &call->web->site, &actor);
-    if (work_begin(work, &error))
+    return work_new(store, &call->web->site, &actor);
+}
+
+Work *web_begin(WebCall *call)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = web_look(call);
+    if (!work || work_begin(work, &error))
         return g_steal_pointer(&work);
     web_fail(call, error);
     return NULL;

@@ -54,7 +54,10 @@ extern const HttpSpec web_spec;
 
 /* NULL: the database is away. */
 Store *web_store(WebCall *call);
-/* Begin a unit of work by somebody who has proved nothing so far. NULL: it cannot be begun. */
+/* Make a unit of work, by somebody who has proved nothing so far, for looking only: it takes no lock, and what it counts
+ * (a guess) is written at once. NULL: the database is away. */
+Work *web_look(WebCall *call);
+/* The same for changing something: it is begun, and wants web_commit(). NULL: it cannot be begun. */
 Work *web_begin(WebCall *call);
 bool web_commit(WebCall *call, Work *work);
 /* The value of a field of the form; "" where there is none; borrowed. */

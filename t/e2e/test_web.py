@@ -3,6 +3,7 @@
 """The pages of the runner web: links in letters, leaving by one click, joining by a form."""
 import html
 import json
+import random
 import re
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -270,6 +271,23 @@ def test_held_posts_are_only_read(world, sink, at):
         harmless(world.pages.get(path))
     assert harmless(world.pages.get(post_link.rpartition("/")[0] + "/999")).status == 404
     assert harmless(world.pages.get(f"{post_link}/file/99/x")).status == 404
+
+
+@pytest.mark.parametrize("verb", ["GET", "POST"])
+@pytest.mark.parametrize("page", ["confirm", "decide"])
+def test_who_guesses_tokens_is_stopped(world, sink, page, verb):
+    """Unknown tokens from one network, then a good one: the letter says how it goes by mail; others are not concerned."""
+    world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold")
+    world.lmtp_send(post(to=f"cats@{HOST}", sender=STRANGER), f"cats@{HOST}", sender=STRANGER)
+    decide = letter_link(world, sink, OLGA)
+    world.pages.join(f"cats.{HOST}", CORA)
+    good = {"decide": decide, "confirm": letter_link(world, sink, CORA)}[page]
+    for _ in range(200):
+        answer = world.pages.ask(verb, f"/{page}/" + "".join(random.choices("abcdefghijkmnpqrstuvwxyz23456789", k=26)))
+        assert answer.status == 404
+    assert world.pages.ask(verb, good).status in (404, 429)
+    assert world.pages.get(good, X_Forwarded_For="198.51.100.9").status == 200
+    assert CORA not in members(world, "cats")
 
 
 def test_headers(world):
