@@ -54,8 +54,8 @@ extern const HttpSpec web_spec;
 
 /* NULL: the database is away. */
 Store *web_store(WebCall *call);
-/* Make a unit of work, by somebody who has proved nothing so far, for looking only: it takes no lock, and what it counts
- * (a guess) is written at once. NULL: the database is away. */
+/* Make a unit of work, by somebody who has proved nothing so far, for looking only: it takes no lock, and what it
+ * counts (a guess) is written at once. NULL: the database is away. */
 Work *web_look(WebCall *call);
 /* The same for changing something: it is begun, and wants web_commit(). NULL: it cannot be begun. */
 Work *web_begin(WebCall *call);
