@@ -43,6 +43,7 @@ void work_site_init(WorkSite *site, const Config *config)
         .delimiter = config_string(config, "lmtp", "verp_delimiter")[0],
         .answers_a_day = config_integer(config, "site", "max_autoresponses_per_day"),
         .letters_per_host = config_integer(config, "site", "max_letters_per_host_per_day"),
+        .form_letters = config_integer(config, "site", "max_form_letters_per_day"),
         .pending_request_life = config_duration(config, "site", "pending_request_life"),
         .moderator_request_life = config_duration(config, "site", "moderator_request_life"),
         .held_notice_interval = config_duration(config, "site", "held_notice_interval"),

@@ -28,6 +28,7 @@ typedef struct WorkSite {
     char delimiter;                 /* in addresses, before a token */
     int64_t answers_a_day;          /* letters to an address that did not prove itself; 0: no limit */
     int64_t letters_per_host;       /* letters that mail of one network causes in a day; 0: no limit */
+    int64_t form_letters;           /* letters in a day that a form asked for, to all; 0: no limit */
     int64_t pending_request_life;   /* us; until the person answers */
     int64_t moderator_request_life; /* us; until a moderator does */
     int64_t held_notice_interval;   /* us; a list's moderators get no more than one notice of held posts in it */

@@ -79,7 +79,8 @@ const ListSetting list_settings[] = {
             "The answer to mail to the -request address; empty: a sentence of ours.", .placeholders = LIST_PLACEHOLDERS,
             .example = "To join, write to $join_address"),
     OWN_OF_LIST(bounce_complaint_action, SETTING_CHOICE, "unsubscribe", "unsubscribe|disable|ignore",
-            "What happens to members who report a post as spam."),
+            "What happens to members who report a post as spam. Who is unsubscribed gets a letter by which it can be "
+            "undone."),
     OF_LIST(bounce_info_stale_after, SETTING_INTERVAL, "7d", NULL,
             "A member who did not bounce for so long has a clean slate."),
     OWN_OF_LIST(bounce_matching_headers, SETTING_TEXT, "", NULL,
@@ -256,7 +257,8 @@ const ListSetting list_settings[] = {
     OF_LIST(require_explicit_destination, SETTING_BOOL, "yes", NULL,
             "Hold posts that do not name the list in To or Cc."),
     OF_LIST(respond_to_post_requests, SETTING_BOOL, "yes", NULL, "Tell authors when their post is held."),
-    OF_LIST(send_goodbye_message, SETTING_BOOL, "yes", NULL, "Write to members who leave."),
+    OF_LIST(send_goodbye_message, SETTING_BOOL, "yes", NULL, "Write to members who leave. Where this is "
+            "off, those who left by mail, a link or a complaint get a short letter by which they can undo it."),
     OF_LIST(send_welcome_message, SETTING_BOOL, "yes", NULL, "Write to new members."),
     OWN_OF_LIST(sender_confirmation, SETTING_BOOL, "no", NULL,
             "Ask strangers whose posts would be held, accepted or deferred (default_nonmember_action) to confirm the "
@@ -279,7 +281,8 @@ const ListSetting list_settings[] = {
             .example = "relay"),
     OF_LIST(unsubscription_policy, SETTING_CHOICE, "confirm", POLICIES,
             "What leaving needs: open, nothing; confirm, a confirmation by mail, which a signed link or address is "
-            "too; moderate, a moderator's consent; or both."),
+            "too; moderate, a moderator's consent; or both. When too many of one mail domain leave at once by links or "
+            "complaints, further ones wait for a moderator in any case (listrunner-command(8))."),
     {.name = NULL},
 };
 
