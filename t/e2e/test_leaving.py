@@ -3,6 +3,7 @@
 """Leaving by each way and coming back by the answer to the letter; and when too many of one domain leave at once."""
 import json
 import re
+import time
 
 import pytest
 
@@ -174,3 +175,25 @@ def test_killed_while_complaints_come(people):
     with people.instance.database() as database:
         wait_until(lambda: database.execute("SELECT count(*) FROM outbox").fetchone()[0] <= 5, 20,
                    "letters that a killed process kept are left to the timer alone")
+
+
+def test_forms_have_caused_enough_letters(people):
+    """The operator sees it: in status, its exit code and the metrics."""
+    instance = people.instance
+    instance.set({"site": {"max_form_letters_per_day": "3"}})
+    assert instance.run("status").returncode == 0
+    day = DAY * 1_000_000
+    with instance.database() as database:
+        ends = (int(time.time()) // DAY + 1) * day
+        for number in range(2):  # whatever day it is when the test looks
+            database.execute("DELETE FROM account WHERE kind = ?", ["form_site"])
+            database.execute("INSERT INTO account (kind, who, ends_at, total) VALUES (?, ?, ?, ?)",
+                             ["form_site", "site", ends + number * day, 4])
+            database.commit()
+            status = instance.run("status")
+            if status.returncode != 0:
+                break
+    assert status.returncode == 2 and "have caused 3 letters today" in status.stdout
+    shown = json.loads(instance.run("status", "--json").stdout)["form_letters"]
+    assert shown == {"count": 3, "most": 3, "reached": True}
+    assert 'listrunner_account_total{kind="form_site"} 4\n' in instance.cli("metrics")
