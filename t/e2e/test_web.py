@@ -276,7 +276,7 @@ def test_held_posts_are_only_read(world, sink, at):
 @pytest.mark.parametrize("verb", ["GET", "POST"])
 @pytest.mark.parametrize("page", ["confirm", "decide"])
 def test_who_guesses_tokens_is_stopped(world, sink, page, verb):
-    """Unknown tokens from one network, then a good one: the letter says how it goes by mail; others are not concerned."""
+    """Unknown tokens from one network, then a good one: it does not count from there, and does from elsewhere."""
     world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold")
     world.lmtp_send(post(to=f"cats@{HOST}", sender=STRANGER), f"cats@{HOST}", sender=STRANGER)
     decide = letter_link(world, sink, OLGA)
