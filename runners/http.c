@@ -111,6 +111,16 @@ const char *http_header(const HttpCall *call, const char *name)
     return evhttp_find_header(evhttp_request_get_input_headers(call->request), name);
 }
 
+const char *http_header_last(const HttpCall *call, const char *name)
+{
+    const char *found = NULL;
+    const struct evkeyvalq *fields = evhttp_request_get_input_headers(call->request);
+    for (const struct evkeyval *field = fields->tqh_first; field; field = field->next.tqe_next)
+        if (g_ascii_strcasecmp(field->key, name) == 0)
+            found = field->value;
+    return found;
+}
+
 const char *http_body(const HttpCall *call, size_t *length)
 {
     struct evbuffer *body = evhttp_request_get_input_buffer(call->request);

@@ -53,6 +53,7 @@ const char *http_verb(const HttpCall *call); /* "GET", "HEAD", "POST", "PUT", "P
 const char *http_path(const HttpCall *call); /* as it came, percent signs and all, without the query */
 const char *http_query(const HttpCall *call); /* what follows the "?", as it came; "" when there is none */
 const char *http_header(const HttpCall *call, const char *name); /* NULL: there is none */
+const char *http_header_last(const HttpCall *call, const char *name); /* of several fields of that name the last one */
 const char *http_body(const HttpCall *call, size_t *length);     /* not ended by a zero byte; may hold any bytes */
 const char *http_peer(const HttpCall *call);                     /* "127.0.0.1", "::1" or "unix" */
 void *http_sender(const HttpCall *call);                         /* as the spec judged */

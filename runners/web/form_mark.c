@@ -5,7 +5,7 @@
 #include <openssl/crypto.h>
 #include <string.h>
 
-#define FUTURE_US (60 * G_USEC_PER_SEC) /* another host's clock may be so far ahead */
+#define FUTURE 60 /* seconds: another host's clock may be so far ahead */
 
 GBytes *form_mark_key(GBytes *secret)
 {
@@ -36,8 +36,8 @@ char *form_mark_make(GBytes *key, const char *about, int64_t now)
 
 bool form_mark_good(GBytes *key, const char *about, const char *mark, int64_t now)
 {
-    int64_t second = g_ascii_strtoll(mark, NULL, 10), age = now - second * G_USEC_PER_SEC;
-    if (second <= 0 || second > now / G_USEC_PER_SEC + FUTURE_US / G_USEC_PER_SEC || age > FORM_MARK_LIFE_US)
+    const int64_t second = g_ascii_strtoll(mark, NULL, 10), this_second = now / G_USEC_PER_SEC;
+    if (second < this_second - FORM_MARK_LIFE || second > this_second + FUTURE)
         return false;
     g_autofree char *right = mark_of(key, about, second);
     return strlen(mark) == strlen(right) && CRYPTO_memcmp(mark, right, strlen(right)) == 0;

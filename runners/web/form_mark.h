@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FORM_MARK_LIFE_US (24 * 3600 * (int64_t)G_USEC_PER_SEC)
+#define FORM_MARK_LIFE (24 * 3600) /* seconds */
 
 /* Return a key made of the site's secret, for this purpose alone. */
 GBytes *form_mark_key(GBytes *secret);
@@ -18,5 +18,5 @@ GBytes *form_mark_key(GBytes *secret);
 /* Return the mark, of letters, digits and a dot; g_free(). */
 char *form_mark_make(GBytes *key, const char *about, int64_t now);
 
-/* Was the mark made for this, within FORM_MARK_LIFE_US? */
+/* Was the mark made for this, within FORM_MARK_LIFE? */
 bool form_mark_good(GBytes *key, const char *about, const char *mark, int64_t now);

@@ -205,10 +205,10 @@ static bool is_proxy(const Web *web, const char *peer)
     return proxies && g_strv_contains(proxies, peer);
 }
 
-/* The last address that a proxy of ours names, since a client may have written those before it. */
+/* The address that a proxy of ours names last: a client may have written those before it, or a field before it. */
 static char *find_client(const Web *web, HttpCall *call)
 {
-    const char *peer = http_peer(call), *named = http_header(call, "X-Forwarded-For");
+    const char *peer = http_peer(call), *named = http_header_last(call, "X-Forwarded-For");
     if (!is_proxy(web, peer) || !named)
         return strcmp(peer, "unix") == 0 ? NULL : g_strdup(peer);
     const char *last = strrchr(named, ',');

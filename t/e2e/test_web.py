@@ -5,6 +5,7 @@ import html
 import json
 import random
 import re
+import socket
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -288,6 +289,12 @@ def test_who_guesses_tokens_is_stopped(world, sink, page, verb):
         assert answer.status == 404
     assert world.pages.ask(verb, good).status in (404, 429)
     assert world.pages.get(good, X_Forwarded_For="198.51.100.9").status == 200
+    assert world.pages.get(good, X_Forwarded_For="198.51.100.9, 192.0.2.7").status != 200
+    # A client's own field stands before that of the proxy.
+    with socket.create_connection(("127.0.0.1", world.pages.port), 30) as client:
+        client.sendall(f"GET {good} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.9\r\n"
+                       "X-Forwarded-For: 192.0.2.7\r\nConnection: close\r\n\r\n".encode())
+        assert not client.makefile("rb").readline().startswith(b"HTTP/1.1 200")
     assert CORA not in members(world, "cats")
 
 
