@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FORM_MARK_LIFE (24 * 3600) /* seconds */
+#define FORM_MARK_LIFE (24 * INT64_C(3600)) /* seconds */
 
 /* Return a key made of the site's secret, for this purpose alone. */
 GBytes *form_mark_key(GBytes *secret);
