@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "lists/moderate.h"
 #include "lists/reason.h"
-#include "mail/template.h"
+#include "mail/visible.h"
 #include "runners/web/mail_html.h"
 #include "runners/web/web.h"
 #include "store/held.h"
@@ -19,6 +19,7 @@
 #define POST_FIELD "post-"
 #define REQUEST_FIELD "request-"
 #define REASON_MAX 4000 /* bytes */
+#define BRIEF 300       /* bytes of a subject, a name, an address that a page shows */
 
 /* "28 Nov 2026, 01:20 UTC"; g_free(). */
 static char *time_text(int64_t time)
@@ -31,17 +32,20 @@ static json_t *post_view(WebCall *call, Work *work, const List *list, const Held
 {
     g_autofree char *reasons = reason_translate(work, list, call->language, held->reason ? held->reason : "");
     g_autofree char *size = g_format_size((guint64)held->size), *since = time_text(held->held_at);
-    g_autofree char *subject = template_brief(held->subject ? held->subject : "");
-    g_autofree char *sender = template_brief(held->sender ? held->sender : "");
+    g_autofree char *subject = visible_line(held->subject ? held->subject : "", BRIEF);
+    g_autofree char *sender = visible_line(held->sender ? held->sender : "", BRIEF);
+    g_autoptr(GString) why = g_string_new(NULL);
+    visible_append(why, reasons, strlen(reasons));
     return json_pack("{sI ss ss ss ss ss}", "number", (json_int_t)held->number, "subject", subject, "sender", sender,
-                     "reasons", reasons, "size", size, "since", since);
+                     "reasons", why->str, "size", size, "since", since);
 }
 
 static json_t *request_view(const Pending *request)
 {
-    g_autofree char *since = time_text(request->made_at);
-    return json_pack("{sI ss ss* ss sb}", "number", (json_int_t)request->number, "address", request->address, "name",
-                     request->display_name, "since", since, "joins", request->kind == PENDING_JOIN);
+    g_autofree char *since = time_text(request->made_at), *address = visible_line(request->address, BRIEF);
+    g_autofree char *name = visible_line(request->display_name ? request->display_name : "", BRIEF);
+    return json_pack("{sI ss ss ss sb}", "number", (json_int_t)request->number, "address", address, "name", name,
+                     "since", since, "joins", request->kind == PENDING_JOIN);
 }
 
 /* The page with what waits. view is taken. */

@@ -274,6 +274,18 @@ def test_held_posts_are_only_read(world, sink, at):
     assert harmless(world.pages.get(f"{post_link}/file/99/x")).status == 404
 
 
+def test_a_held_post_of_any_bytes_is_listed(world, sink):
+    """Else a moderator would not see it: bytes that are no UTF-8, controls, text that turns around."""
+    world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold")
+    head = [f"From: \xff\xfe<{STRANGER}>\r\n".encode("latin-1"),
+            b"Subject: \xff\x80 \x01 \xe2\x80\xaetxt.exe " + b"s" * 900,
+            b"\r\nMessage-ID: <bytes@example.net>\r\nTo: cats@" + HOST.encode() + b"\r\n\r\n\xff\x00\r\n"]
+    world.lmtp_send(b"".join(head), f"cats@{HOST}", sender=STRANGER)
+    page = world.pages.get(letter_link(world, sink, OLGA))
+    assert page.text.count("<fieldset") == 1 and STRANGER in page.text and "\u202e" not in page.text
+    assert world.pages.get(re.search(r'href="(/decide/[^"]*/post/\d+)"', page.text).group(1)).status == 200
+
+
 @pytest.mark.parametrize("verb", ["GET", "POST"])
 @pytest.mark.parametrize("page", ["confirm", "decide"])
 def test_who_guesses_tokens_is_stopped(world, sink, page, verb):
