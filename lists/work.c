@@ -106,7 +106,7 @@ const Actor *work_actor(const Work *work)
 
 const char *work_by(const Work *work)
 {
-    return work->actor.address ? work->actor.address : "operator";
+    return work->actor.address ? work->actor.address : work->actor.role == ACTOR_ADDRESS ? "-" : "operator";
 }
 
 int64_t work_now(const Work *work)

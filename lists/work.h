@@ -66,7 +66,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Work, work_free)
 Store *work_store(const Work *work);
 const WorkSite *work_site(const Work *work);
 const Actor *work_actor(const Work *work);
-const char *work_by(const Work *work);  /* who asks, for the log: an address, or "operator" */
+const char *work_by(const Work *work); /* who asks, for the log: an address, "operator", or "-": nobody knows */
 int64_t work_now(const Work *work); /* the same for the whole unit */
 /* From now on this person asks, who has proved the address. */
 void work_become(Work *work, ActorRole role, const char *address);

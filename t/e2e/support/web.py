@@ -104,11 +104,11 @@ class Browser:
 
     @staticmethod
     def gone(element):
-        from selenium.common.exceptions import StaleElementReferenceException
+        from selenium.common.exceptions import WebDriverException
         try:
             element.is_enabled()
             return False
-        except StaleElementReferenceException:
+        except WebDriverException:  # it is stale, or belongs to no document just now
             return True
 
     def log_in(self):
