@@ -17,9 +17,9 @@
  * blanks, are kept by pairs of characters, so any part of a sentence is found. Quoted lines ("> ") are not searched,
  * for who wrote them is found.
  *
- * The newest come first. With `ranked` the best of the newest ARCHIVE_RANKED do: a word in the subject counts most,
- * then in the sender's name, then in the text. So a search costs no more in a large list than in a small one. One whose
- * words are all common but seldom together has a limit (`patience`): then it says where it would go on.
+ * The newest come first. With `ranked` the best of the newest ARCHIVE_RANKED do: a word counts most in the subject,
+ * then in the sender's name, then in the text. So a search costs no more in a large list than in a small one. When it
+ * finds many that the caller may not read, it has a limit (`patience`), and says where it would go on.
  */
 #include "store/archive_index.h"
 
@@ -34,7 +34,7 @@ ArchiveQuery *archive_query_new(const char *text);
 void archive_query_free(ArchiveQuery *query);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveQuery, archive_query_free)
 
-/* Does it ask for nothing that could be looked for? Without a word that a message must have, it is empty as well. */
+/* Does it ask for nothing that could be looked for? */
 bool archive_query_is_empty(const ArchiveQuery *query);
 
 /* Return what was understood, in the same language; g_free(). */

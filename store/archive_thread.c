@@ -213,7 +213,7 @@ static bool set_cut(ArchiveThreading *self, int64_t node, bool cut, GError **err
     return query_run(self->store, error, NULL, "UPDATE node SET cut = $2 WHERE id = $1", INTEGER(node), INTEGER(cut));
 }
 
-/* A circle that goes through the node is opened at the node, which becomes the root of its thread. *root: it did. */
+/* Open a circle that goes through the node there: it becomes the root of its thread. *root tells whether it is. */
 static bool open_circle(ArchiveThreading *self, ArchiveNode *node, bool *root, GError **error)
 {
     ThreadSize size;

@@ -16,9 +16,9 @@
  *                subject, which would put all posts of twenty years that are called "question" into one thread
  *
  * Claims may go in a circle. Then the node with the least hash in it is the root of its thread, and its claim is cut.
- * So threads and their trees depend on the messages alone, and not on the order in which they come: one that was
- * missing joins threads, parts them, or mends a circle, as if it had been there from the beginning. When two threads
- * become one, the smaller one is renumbered.
+ * So what is a thread, and what its tree is, depends on the messages alone and not on the order in which they come: one
+ * that was missing joins threads, parts them, or mends a circle, as if it had been there from the beginning. When two
+ * threads become one, the smaller one is renumbered.
  *
  * At most ARCHIVE_REFERENCES_MAX references of a message count: the first and the last ones. A ghost is never shown.
  */

@@ -529,8 +529,8 @@ static bool sqlite_damaged(void *connection)
     return damaged && damaged == self->database;
 }
 
-/* archive_score(): how well a row fits, in thousandths. The more often a phrase stands in a column, the better, but
- * each further time counts less. No other row is looked at, so that the price does not depend on how many there are.
+/* archive_score(): how well a row fits, in thousandths. The more often a phrase stands in a column, the better,
+ * but each further time counts less. No other row is looked at, so the price does not depend on how many there are.
  * The columns are those of the table `word` in archive_index.c. */
 static void score(const Fts5ExtensionApi *api, Fts5Context *context, sqlite3_context *result, int count,
                   sqlite3_value **values)
