@@ -4,8 +4,8 @@
 /*
  * The index of an archive: what pages, feeds and searches read of all lists whose posts one maildir archiver keeps. It
  * is one SQLite file beside the maildirs, PATH/.index/index.db, and no part of the site's database. All that is in it
- * comes from the maildirs, and it can be made again from them at any time. Threads are made in archive_thread.h, searches
- * in archive_search.h; doc/web-archive.md has the design.
+ * comes from the maildirs, and it can be made again from them at any time. Threads are made in archive_thread.h,
+ * searches in archive_search.h; doc/web-archive.md has the design.
  *
  *   index = archive_index_open(path, true, &error);
  *   archive_index_begin(index, &error); archive_index_add(index, &post, &added, &error) ...;
