@@ -176,7 +176,8 @@ static void test_once(Fixture *fixture, const void *data)
     depart(fixture, LIST, ANNE, "list");
     depart(fixture, OTHER, ANNE, "other");
     undo(fixture, "list");
-    g_assert_nonnull(find(fixture, LIST, ANNE));
+    g_autoptr(Member) anne = find(fixture, LIST, ANNE);
+    g_assert_nonnull(anne);
     g_assert_null(find(fixture, OTHER, ANNE));
     g_assert_cmpint(fate_of(fixture, "list", NOW + MINUTE), ==, TOKEN_USED);
     g_assert_cmpint(fate_of(fixture, "nobody's", NOW + MINUTE), ==, TOKEN_UNKNOWN);
