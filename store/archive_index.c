@@ -2,26 +2,19 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/archive_index.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/auto.h"
-#include "base/fs.h"
 #include "store/archive_index_internal.h"
 #include "store/archive_thread.h"
 #include "store/migrate.h"
 
-#define DIRECTORY ".index" /* no list's directory begins with a dot */
-#define DAMAGED ".damaged"
 #define NOTE_MAX 1000 /* bytes */
 
 /*
  * node    one a Message-ID of a list that some message has or refers to; threads are made of them (archive_thread.h)
  * word    what is found: contentless, so it holds no text, and rows are removed by giving their words once more. The
- *         column list holds "l" and the list's number, and "all"
+ *         column list holds "l" and the list's number, and "all". The text comes first, since each place of a word in
+ *         another column costs two bytes more
  */
 static const char schema[] =
     "CREATE TABLE list (number @integer@ PRIMARY KEY, name @text@ NOT NULL UNIQUE, posts @integer@ NOT NULL DEFAULT 0,"
@@ -46,106 +39,10 @@ static const char schema[] =
     "CREATE INDEX thread_last ON thread (list, last, id) WHERE posts > 0;"
     "CREATE TABLE month (list @integer@ NOT NULL, month @integer@ NOT NULL, posts @integer@ NOT NULL,"
     " PRIMARY KEY (list, month)) STRICT, WITHOUT ROWID;"
-    "CREATE VIRTUAL TABLE word USING fts5(list, subject, name, address, text, content='', columnsize=0,"
+    "CREATE VIRTUAL TABLE word USING fts5(text, subject, name, address, list, content='', columnsize=0,"
     " tokenize='ascii');";
 
-static const Migration schemas[] = {{1, "archive", schema}, {0, NULL, NULL}};
-
-static char *index_directory(const char *directory)
-{
-    return g_build_filename(directory, DIRECTORY, NULL);
-}
-
-char *archive_index_path(const char *directory)
-{
-    return g_build_filename(directory, DIRECTORY, "index.db", NULL);
-}
-
-bool archive_index_checked(ArchiveIndex *index, bool ok, GError **error)
-{
-    const StoreDriver *driver = store_driver(index->store);
-    if (!ok && error && *error && driver->damaged(store_connection(index->store)))
-        (*error)->code = FAIL_CONFIG;
-    return ok;
-}
-
-ArchiveIndex *archive_index_open(const char *directory, bool create, GError **error)
-{
-    g_autofree char *path = archive_index_path(directory), *own = index_directory(directory);
-    if (!create && !g_file_test(path, G_FILE_TEST_EXISTS)) {
-        fail(error, FAIL_MISSING, "there is no index of the archive %s; \"listrunner archive index\" makes one",
-             directory);
-        return NULL;
-    }
-    auto_fd made = create ? fs_open_dir(AT_FDCWD, own, true, error) : -1;
-    if (create && made < 0)
-        return NULL;
-    Store *store = store_open_by(&store_archive, path, create, schemas, error);
-    if (!store) {
-        /* A file that cannot be read as a database is told at the first statement, when there is no Store yet. */
-        if (error && *error && strstr((*error)->message, "malformed"))
-            (*error)->code = FAIL_CONFIG;
-        return NULL;
-    }
-    ArchiveIndex *index = g_new0(ArchiveIndex, 1);
-    index->store = store;
-    index->path = g_steal_pointer(&path);
-    return index;
-}
-
-void archive_index_free(ArchiveIndex *index)
-{
-    if (!index)
-        return;
-    store_free(index->store);
-    g_free(index->path);
-    g_free(index);
-}
-
-bool archive_index_present(ArchiveIndex *index, GError **error)
-{
-    return store_present(index->store, error);
-}
-
-static bool remove_file(const char *path, const char *suffix, GError **error)
-{
-    g_autofree char *name = g_strconcat(path, suffix, NULL);
-    return unlink(name) == 0 || errno == ENOENT || fail_errno(error, FAIL_LATER, "remove %s", name);
-}
-
-bool archive_index_set_aside(const char *directory, GError **error)
-{
-    g_autofree char *path = archive_index_path(directory), *aside = g_strconcat(path, DAMAGED, NULL);
-    if (rename(path, aside) != 0 && errno != ENOENT)
-        return fail_errno(error, FAIL_LATER, "rename %s", path);
-    return remove_file(path, "-wal", error) && remove_file(path, "-shm", error);
-}
-
-bool archive_index_verify(ArchiveIndex *index, GPtrArray *faults, GError **error)
-{
-    return archive_index_checked(
-        index, store_driver(index->store)->verify(store_connection(index->store), faults, error), error);
-}
-
-bool archive_index_begin(ArchiveIndex *index, GError **error)
-{
-    return archive_index_checked(index, store_begin(index->store, error), error);
-}
-
-bool archive_index_commit(ArchiveIndex *index, GError **error)
-{
-    return archive_index_checked(index, store_commit(index->store, error), error);
-}
-
-void archive_index_rollback(ArchiveIndex *index)
-{
-    store_rollback(index->store);
-}
-
-bool archive_index_leave_sync(ArchiveIndex *index, int *fd, GError **error)
-{
-    return archive_index_checked(index, store_leave_sync(index->store, fd, error), error);
-}
+const Migration archive_schemas[] = {{1, "archive", schema}, {0, NULL, NULL}};
 
 /* ---- adding ---- */
 
@@ -175,12 +72,12 @@ static bool integer_of(Query *query, int64_t *number, GError **error)
     return read;
 }
 
-/* An id that no message has, of that second or one soon after it. */
+/* An id that no message has, of that second or, where that is full, behind the last one of the seconds after it. */
 static bool new_id(Store *store, int64_t arrival, int64_t *id, GError **error)
 {
     int64_t second = CLAMP(arrival / CLOCK_SECOND, 0, ARCHIVE_ARRIVAL_MAX - 1);
-    for (int64_t step = 1; second < ARCHIVE_ARRIVAL_MAX; second += step, step *= 2) {
-        int64_t first = second << ARCHIVE_ID_SHIFT, end = (second + 1) << ARCHIVE_ID_SHIFT;
+    for (int64_t seconds = 1; second + seconds <= ARCHIVE_ARRIVAL_MAX; seconds *= 2) {
+        int64_t first = second << ARCHIVE_ID_SHIFT, end = (second + seconds) << ARCHIVE_ID_SHIFT;
         g_autoptr(Query)
             query = query_open(store, error, "SELECT coalesce(max(id) + 1, $1) FROM message WHERE id >= $1 AND id < $2",
                                INTEGER(first), INTEGER(end));

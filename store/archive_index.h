@@ -36,17 +36,23 @@ typedef struct ArchiveIndex ArchiveIndex;
 
 #define ARCHIVE_HASH_SIZE 33 /* of message_id_hash(), with its zero byte */
 
-/* The file of the index of the archive in this directory; g_free(). */
+/* The path of the index of the archive in this directory: a symbolic link to its file, whose name is another one for
+ * each index that is made; g_free(). */
 char *archive_index_path(const char *directory);
 
-/* With create, make a file that is missing, and its directory. */
+/* With create, make an index where there is none, and its directory. */
 ArchiveIndex *archive_index_open(const char *directory, bool create, GError **error);
 void archive_index_free(ArchiveIndex *index);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveIndex, archive_index_free)
 
-/* Look whether the open file is still the one at its place: FAIL_LATER it was replaced or removed. */
+/* Make an empty index that nobody else finds, and whose commits are not durable; then put it in the place of the one
+ * that is there, and remove all others. Who has those open reads on in them. */
+ArchiveIndex *archive_index_open_new(const char *directory, GError **error);
+bool archive_index_publish(ArchiveIndex *index, GError **error);
+
+/* Look whether the open index is still the one at its path: FAIL_LATER it was replaced or removed. */
 bool archive_index_present(ArchiveIndex *index, GError **error);
-/* Rename a damaged index to index.db.damaged, in the place of an older one of that name. */
+/* Rename the file of a damaged index to damaged.db, in the place of an older one. */
 bool archive_index_set_aside(const char *directory, GError **error);
 /* Read all of the file, and append a sentence (owned) to faults for each fault that is found. */
 bool archive_index_verify(ArchiveIndex *index, GPtrArray *faults, GError **error);
@@ -98,6 +104,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveList, archive_list_free)
 /* All of them, by name. */
 GPtrArray *archive_index_lists(ArchiveIndex *index, GError **error);
 ArchiveList *archive_index_list(ArchiveIndex *index, const char *name, GError **error); /* FAIL_MISSING */
+char *archive_index_list_name(ArchiveIndex *index, int64_t number, GError **error);     /* likewise; g_free() */
 
 typedef struct ArchiveMonth {
     int year, month; /* UTC; month from 1 */
@@ -159,6 +166,8 @@ GPtrArray *archive_index_thread_tree(ArchiveIndex *index, int64_t thread, GError
 ArchiveThread *archive_index_thread(ArchiveIndex *index, int64_t thread, GError **error); /* FAIL_MISSING */
 ArchiveMessage *archive_index_message(ArchiveIndex *index, int64_t list, const char *hash,
                                       GError **error);                                        /* likewise */
+/* The one that was added with the file of the post; likewise. */
+ArchiveMessage *archive_index_message_by_file(ArchiveIndex *index, const ArchivePost *post, GError **error);
 ArchiveMessage *archive_index_message_by_id(ArchiveIndex *index, int64_t id, GError **error); /* likewise */
 
 /* ---- hiding ---- */

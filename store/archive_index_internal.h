@@ -8,12 +8,13 @@
 #include "base/fail.h"
 #include "store/archive_index.h"
 #include "store/archive_words.h"
+#include "store/migrate.h"
 #include "store/row.h"
 #include "store/store_internal.h"
 
-/* A message's id: the second of its arrival, and a number within that. A month that is posted at once into one second
- * goes on in the next ones. */
-#define ARCHIVE_ID_SHIFT 14
+/* A message's id: the second of its arrival, and a number within that. What does not fit goes on in the next ones. Each
+ * bit of the number costs room in the table `word`, which keeps the differences of ids. */
+#define ARCHIVE_ID_SHIFT 6
 #define ARCHIVE_ARRIVAL_MAX ((INT64_C(1) << 34) - 1) /* seconds */
 #define ARCHIVE_ARRIVAL(id) (((id) >> ARCHIVE_ID_SHIFT) * CLOCK_SECOND)
 
@@ -23,8 +24,12 @@
 
 struct ArchiveIndex {
     Store *store;
-    char *path;
+    char *link;   /* the path by which it is found */
+    char *target; /* what that says: the name of its file */
 };
+
+/* Of the file: one step, since an index of another version is made again. */
+extern const Migration archive_schemas[];
 
 /* Return ok. An error of a damaged file becomes FAIL_CONFIG. */
 bool archive_index_checked(ArchiveIndex *index, bool ok, GError **error);

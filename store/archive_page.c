@@ -50,6 +50,18 @@ ArchiveList *archive_index_list(ArchiveIndex *index, const char *name, GError **
     return NULL;
 }
 
+char *archive_index_list_name(ArchiveIndex *index, int64_t number, GError **error)
+{
+    g_autoptr(Query)
+        query = query_open(index->store, error, "SELECT name FROM list WHERE number = $1", INTEGER(number));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        return g_strdup(query_text(query, 0));
+    archive_index_checked(index, step == STEP_DONE && fail(error, FAIL_MISSING, "there is no such list in the index"),
+                          error);
+    return NULL;
+}
+
 GArray *archive_index_months(ArchiveIndex *index, int64_t list, GError **error)
 {
     g_autoptr(GArray) months = g_array_new(FALSE, FALSE, sizeof(ArchiveMonth));
@@ -99,40 +111,40 @@ GPtrArray *archive_message_rows(ArchiveIndex *index, Query *query, GError **erro
     return archive_index_checked(index, step == STEP_DONE, error) ? g_steal_pointer(&rows) : NULL;
 }
 
-/* The bounds of a page as parameters: from what to what date, behind which row, how many. */
+/* A page as parameters: behind which row it begins, at which date it ends, how many. */
 typedef struct Bounds {
-    int64_t from, to, date, id, limit;
+    int64_t date, id, end, limit;
 } Bounds;
 
 static Bounds bounds_of(const ArchivePage *page)
 {
     /* The last microsecond of a second belongs to it: what is kept are whole seconds. */
-    Bounds bounds = {.from = page->from / CLOCK_SECOND,
-                     .to = page->to ? (page->to + CLOCK_SECOND - 1) / CLOCK_SECOND : G_MAXINT64,
+    int64_t from = page->from / CLOCK_SECOND, to = page->to ? (page->to + CLOCK_SECOND - 1) / CLOCK_SECOND : G_MAXINT64;
+    Bounds bounds = {.date = page->oldest_first ? from : to, /* all of that second, or none of it */
+                     .id = page->oldest_first ? -1 : 0,
+                     .end = page->oldest_first ? to : from,
                      .limit = CLAMP(page->limit, 1, ARCHIVE_PAGE_MAX)};
     if (page->behind.id != 0) {
         bounds.date = page->behind.date / CLOCK_SECOND;
         bounds.id = page->behind.id;
-    } else {
-        bounds.date = page->oldest_first ? bounds.from : bounds.to;
-        bounds.id = page->oldest_first ? -1 : 0; /* all of that second, or none of it */
     }
     return bounds;
 }
 
-/* The WHERE and what follows it, for an index on (owner, date, id). */
-#define NEWEST(owner, date, id)                                                                    \
-    " WHERE " owner " = $1 AND " date " >= $2 AND " date " < $3 AND (" date ", " id ") < ($4, $5)" \
-    " ORDER BY " date " DESC, " id " DESC LIMIT $6"
-#define OLDEST(owner, date, id)                                                                    \
-    " WHERE " owner " = $1 AND " date " >= $2 AND " date " < $3 AND (" date ", " id ") > ($4, $5)" \
-    " ORDER BY " date ", " id " LIMIT $6"
+/* The WHERE and what follows it, for an index on (owner, date, id). There is one bound for each end of the range: of
+ * two, SQLite would take the wrong one, and read all rows between them. */
+#define NEWEST(owner, date, id)                                                  \
+    " WHERE " owner " = $1 AND (" date ", " id ") < ($2, $3) AND " date " >= $4" \
+    " ORDER BY " date " DESC, " id " DESC LIMIT $5"
+#define OLDEST(owner, date, id)                                                 \
+    " WHERE " owner " = $1 AND (" date ", " id ") > ($2, $3) AND " date " < $4" \
+    " ORDER BY " date ", " id " LIMIT $5"
 
 static Query *page_query(ArchiveIndex *index, const char *sql, int64_t owner, const ArchivePage *page, GError **error)
 {
     Bounds bounds = bounds_of(page);
-    return query_open(index->store, error, sql, INTEGER(owner), INTEGER(bounds.from), INTEGER(bounds.to),
-                      INTEGER(bounds.date), INTEGER(bounds.id), INTEGER(bounds.limit));
+    return query_open(index->store, error, sql, INTEGER(owner), INTEGER(bounds.date), INTEGER(bounds.id),
+                      INTEGER(bounds.end), INTEGER(bounds.limit));
 }
 
 #define MESSAGES "SELECT " ARCHIVE_MESSAGE_COLUMNS " FROM " ARCHIVE_MESSAGE_TABLES
@@ -288,6 +300,16 @@ ArchiveMessage *archive_index_message_by_id(ArchiveIndex *index, int64_t id, GEr
     return only_message(index, query, error);
 }
 
+ArchiveMessage *archive_index_message_by_file(ArchiveIndex *index, const ArchivePost *post, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        index->store, error,
+        "SELECT " ARCHIVE_MESSAGE_COLUMNS " FROM list l JOIN node n ON n.list = l.number JOIN message m"
+        " ON m.id = n.message WHERE l.name = $1 AND n.hash IN ($2, $3) AND m.file = $4",
+        TEXT(post->list), TEXT(post->hash ? post->hash : post->spare_hash), TEXT(post->spare_hash), TEXT(post->file));
+    return only_message(index, query, error);
+}
+
 /* ---- threads ---- */
 
 static const RowField thread_fields[] = {
@@ -299,12 +321,12 @@ static const RowField thread_fields[] = {
     "SELECT t.id, t.list, t.first * 1000000, t.last * 1000000, t.posts, n.hash, m.subject, m.name, m.address," \
     " m.state FROM thread t JOIN message m ON m.id = t.top JOIN node n ON n.id = m.node"
 /* The words of the partial index thread_last. */
-#define THREADS_NEWEST                                                                                          \
-    THREADS " WHERE t.posts > 0 AND t.list = $1 AND t.last >= $2 AND t.last < $3 AND (t.last, t.id) < ($4, $5)" \
-            " ORDER BY t.last DESC, t.id DESC LIMIT $6"
-#define THREADS_OLDEST                                                                                          \
-    THREADS " WHERE t.posts > 0 AND t.list = $1 AND t.last >= $2 AND t.last < $3 AND (t.last, t.id) > ($4, $5)" \
-            " ORDER BY t.last, t.id LIMIT $6"
+#define THREADS_NEWEST                                                                          \
+    THREADS " WHERE t.posts > 0 AND t.list = $1 AND (t.last, t.id) < ($2, $3) AND t.last >= $4" \
+            " ORDER BY t.last DESC, t.id DESC LIMIT $5"
+#define THREADS_OLDEST                                                                         \
+    THREADS " WHERE t.posts > 0 AND t.list = $1 AND (t.last, t.id) > ($2, $3) AND t.last < $4" \
+            " ORDER BY t.last, t.id LIMIT $5"
 
 void archive_thread_free(ArchiveThread *thread)
 {

@@ -81,6 +81,10 @@ static Query *start(const Run *run, const char *match, unsigned limit, GError **
                                 : G_MAXINT64;
     if (run->search->behind > 0)
         end = MIN(end, run->search->behind);
+    /* Where no row of its table has to be looked at, what is hidden is left out at the end. */
+    static const char alone[] =
+        "SELECT rowid, 0, archive_score(word) FROM word WHERE word MATCH $1 AND rowid >= $2 AND rowid < $3"
+        " ORDER BY rowid DESC LIMIT $4";
     static const char newest[] =
         "SELECT m.id, m.list, 0 FROM word CROSS JOIN message m ON m.id = word.rowid"
         " WHERE word MATCH $1 AND word.rowid >= $2 AND word.rowid < $3 AND m.state = 0 AND m.date >= $4"
@@ -89,6 +93,8 @@ static Query *start(const Run *run, const char *match, unsigned limit, GError **
         "SELECT m.id, m.list, archive_score(word) FROM word CROSS JOIN message m ON m.id = word.rowid"
         " WHERE word MATCH $1 AND word.rowid >= $2 AND word.rowid < $3 AND m.state = 0 AND m.date >= $4"
         " AND m.date < $5 ORDER BY word.rowid DESC LIMIT $6";
+    if (run->search->ranked && !query->after && !query->before && !run->lists)
+        return query_open(run->index->store, error, alone, TEXT(match), INTEGER(first), INTEGER(end), INTEGER(limit));
     return query_open(run->index->store, error, run->search->ranked ? ranked : newest, TEXT(match), INTEGER(first),
                       INTEGER(end), INTEGER(query->after), INTEGER(query->before ? query->before : G_MAXINT64),
                       INTEGER(limit));
@@ -127,12 +133,12 @@ static int compare_candidates(gconstpointer one, gconstpointer other)
 static bool read_found(const Run *run, unsigned limit, ArchiveFound *found, GError **error)
 {
     found->messages = g_ptr_array_new_with_free_func((GDestroyNotify)archive_message_free);
-    for (guint i = 0; i < MIN(run->candidates->len, limit); i++) {
+    for (guint i = 0; i < run->candidates->len && found->messages->len < limit; i++) {
         const Candidate *candidate = &g_array_index(run->candidates, Candidate, i);
-        g_autoptr(Query)
-            query = query_open(run->index->store, error,
-                               "SELECT " ARCHIVE_MESSAGE_COLUMNS " FROM " ARCHIVE_MESSAGE_TABLES " WHERE m.id = $1",
-                               INTEGER(candidate->id));
+        g_autoptr(Query) query = query_open(run->index->store, error,
+                                            "SELECT " ARCHIVE_MESSAGE_COLUMNS " FROM " ARCHIVE_MESSAGE_TABLES
+                                            " WHERE m.id = $1 AND m.state = 0",
+                                            INTEGER(candidate->id));
         Step step = query ? query_step(query, error) : STEP_FAILED;
         if (step == STEP_FAILED)
             return false;

@@ -535,7 +535,7 @@ static bool sqlite_damaged(void *connection)
 static void score(const Fts5ExtensionApi *api, Fts5Context *context, sqlite3_context *result, int count,
                   sqlite3_value **values)
 {
-    static const int weights[] = {0, 8000, 4000, 4000, 1000};
+    static const int weights[] = {1000, 8000, 4000, 4000, 0};
     enum { COLUMNS = G_N_ELEMENTS(weights), PHRASES = 32, INSTANCES = 200 };
     int times[PHRASES][COLUMNS] = {0}, instances = 0, found = SQLITE_OK;
     (void)count, (void)values;

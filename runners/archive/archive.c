@@ -55,6 +55,7 @@ typedef struct Archive {
     /* What arrived before the process began may have been in hand when the
      * last one died, what arrived before a batch or a hop failed may have been in it. */
     int64_t started_at, failed_at;
+    char *told;     /* to `listrunner status`; NULL: nothing yet */
     int64_t latest; /* arrival of what was in hand: the clock may have been set back since */
 } Archive;
 
@@ -66,6 +67,12 @@ const char *archiver_setting(Runner *runner, const char *section, const char *ke
         return NULL;
     }
     return value;
+}
+
+bool archiver_wants_index(Runner *runner, const char *section, bool *looks)
+{
+    *looks = runner_slice(runner).index == 0;
+    return config_bool(runner_config(runner), section, "index");
 }
 
 static void archiver_free(void *data)
@@ -278,18 +285,26 @@ static void settle_ended(Archive *archive)
     g_array_set_size(archive->ended, 0);
 }
 
-/* Tells `listrunner status` which archivers took nothing at the last try, since when, and why. */
-static void tell(const Archive *archive)
+/* Tells `listrunner status` which archivers took nothing at the last try, since when, and why, and what else is wrong
+ * with one. */
+static void tell(Archive *archive)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 0; i < archive->archivers->len; i++) {
         const Archiver *archiver = archive->archivers->pdata[i];
+        const char *trouble = archiver->type->trouble ? archiver->type->trouble(archiver->state) : NULL;
+        if (trouble)
+            g_string_append_printf(text, "%s%s", text->len > 0 ? "; " : "", trouble);
         if (!archiver->down)
             continue;
         g_autofree char *since = clock_text(archiver->down_since);
         g_string_append_printf(text, "%ssince %s the archiver %s cannot be used, and its posts wait in archive: %s",
                                text->len > 0 ? "; " : "", since, archiver->name, archiver->down);
     }
+    if (g_strcmp0(archive->told, text->str) == 0)
+        return;
+    g_free(archive->told);
+    archive->told = g_strdup(text->str);
     child_notice(CHILD_NOTICE_WORK, text->len > 0 ? text->str : NULL);
 }
 
@@ -355,6 +370,7 @@ static bool archive_end_batch(Runner *runner, GError **error)
     Archive *archive = runner_data(runner);
     for (guint i = 0; i < archive->archivers->len; i++)
         flush(archive, archive->archivers->pdata[i], NULL);
+    tell(archive);
     if (archive->fault != NULL)
         g_propagate_error(error, g_error_copy(archive->fault));
     return archive->fault == NULL;
@@ -381,6 +397,21 @@ static void archive_committed(Runner *runner)
     g_clear_error(&archive->fault);
 }
 
+static int64_t archive_idle(Runner *runner)
+{
+    Archive *archive = runner_data(runner);
+    int64_t soonest = -1;
+    for (guint i = 0; i < archive->archivers->len; i++) {
+        const Archiver *archiver = archive->archivers->pdata[i];
+        int64_t wanted = archiver->type->idle ? archiver->type->idle(archiver->state) : -1;
+        if (wanted >= 0 && (soonest < 0 || wanted < soonest))
+            soonest = wanted;
+    }
+    tell(archive);
+    runner_progress(runner);
+    return soonest;
+}
+
 static void archive_stop(Runner *runner)
 {
     Archive *archive = runner_data(runner);
@@ -394,6 +425,7 @@ static void archive_stop(Runner *runner)
     g_ptr_array_unref(archive->outcomes);
     g_hash_table_unref(archive->done);
     g_clear_error(&archive->fault);
+    g_free(archive->told);
     g_free(archive);
     runner_set_data(runner, NULL);
 }
@@ -405,6 +437,7 @@ static const RunnerSpec archive_runner = {
     .handle = archive_handle,
     .end_batch = archive_end_batch,
     .committed = archive_committed,
+    .idle = archive_idle,
     .stop = archive_stop,
 };
 

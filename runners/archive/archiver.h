@@ -49,6 +49,11 @@ typedef struct ArchiverType {
     const char *(*recipient)(void *archiver);
     bool (*flush)(void *archiver, GError **error); /* NULL: nothing to flush */
     void (*settled)(void *archiver, const char *key); /* NULL: of no interest */
+    /* Work that can wait, when the runner has nothing else to do. Returns the microseconds until it wants to be called
+     * again, -1: not. NULL: none. */
+    int64_t (*idle)(void *archiver);
+    /* What a person should know though mails are stored, borrowed until the next call; NULL: nothing. */
+    const char *(*trouble)(void *archiver);
     void (*close)(void *archiver);
 } ArchiverType;
 
@@ -58,6 +63,10 @@ extern const ArchiverType archiver_command;
 extern const ArchiverType archiver_mhonarc;
 extern const ArchiverType archiver_hyperkitty;
 extern const ArchiverType archiver_mail_archive;
+
+/* Whether a maildir archiver is to write an index beside its maildirs. *looks: in this process it looks for posts that
+ * are missing there. */
+bool archiver_wants_index(Runner *runner, const char *section, bool *looks);
 
 /* The setting, or FAIL_CONFIG that names what is missing. */
 const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error);

@@ -10,9 +10,13 @@
  * Looking through cur costs the more the longer the archive is. So an empty file of
  * the key's name is in `path`/.in-hand from before the mail may be seen in new until it
  * does not come again; cur is looked at only for a mail that has one. What a crash leaves there does no harm.
+ *
+ * With `index = yes` what pages and searches read of the archive is written beside it (index_writer.h): it is a part of
+ * this archiver because a row may only follow its file, and shares its last sync.
  */
 #include "lists/archive_place.h"
 #include "runners/archive/archiver.h"
+#include "runners/archive/index_writer.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -45,6 +49,7 @@ typedef struct MaildirArchiver {
     GHashTable *maildirs; /* list → Maildir */
     GArray *pending;
     GHashTable *touched; /* descriptors of directories: to be synced before the hop */
+    IndexWriter *index;  /* NULL: none is wanted */
 } MaildirArchiver;
 
 static void maildir_free(void *data)
@@ -69,6 +74,7 @@ static void maildir_close(void *data)
     g_array_unref(self->pending);
     g_hash_table_unref(self->touched);
     g_hash_table_unref(self->maildirs);
+    index_writer_free(self->index);
     close(self->path_fd);
     close(self->in_hand_fd);
     g_free(self);
@@ -89,6 +95,9 @@ static void *maildir_open(Runner *runner, const char *section, GError **error)
     self->touched = g_hash_table_new(NULL, NULL);
     self->pending = g_array_new(FALSE, FALSE, sizeof(PendingMail));
     g_array_set_clear_func(self->pending, pending_clear);
+    bool looks;
+    if (archiver_wants_index(runner, section, &looks))
+        self->index = index_writer_new(path, looks);
     return self;
 }
 
@@ -167,6 +176,14 @@ static void touch(MaildirArchiver *self, int fd)
     g_hash_table_add(self->touched, GINT_TO_POINTER(fd));
 }
 
+static void index_mail(MaildirArchiver *self, const ArchiveMail *mail, const char *file)
+{
+    if (!self->index)
+        return;
+    g_autofree char *list = archive_file_name(mail->place);
+    index_writer_add(self->index, &(IndexedMail){list, file, mail->arrival, mail->octets, mail->length});
+}
+
 static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
 {
     MaildirArchiver *self = data;
@@ -181,12 +198,14 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
     /* Who put it there may have died before it was on the disk. */
     if (faccessat(maildir->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
         touch(self, maildir->new_fd);
+        index_mail(self, mail, name);
         return true;
     }
     if (!take_in_hand(self, mail->key, &before, error))
         return false;
     if (before && was_read(maildir, name)) {
         touch(self, maildir->cur_fd);
+        index_mail(self, mail, name);
         return true;
     }
     auto_fd fd = create_afresh(maildir->top_fd, aside, error);
@@ -196,6 +215,7 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
         fs_unlink(maildir->top_fd, aside, NULL);
         return false;
     }
+    index_mail(self, mail, name);
     PendingMail pending = {.maildir = maildir, .fd = auto_fd_steal(&fd), .name = g_steal_pointer(&name)};
     g_array_append_val(self->pending, pending);
     return true;
@@ -224,10 +244,13 @@ static bool publish(MaildirArchiver *self, GError **error)
     return true;
 }
 
-static bool sync_touched(MaildirArchiver *self, GError **error)
+/* log: that of the index, or -1. */
+static bool sync_touched(MaildirArchiver *self, int log, GError **error)
 {
-    g_autofree FsSync *group = g_new0(FsSync, g_hash_table_size(self->touched) + 1);
+    g_autofree FsSync *group = g_new0(FsSync, g_hash_table_size(self->touched) + 2);
     size_t count = 0;
+    if (log >= 0)
+        group[count++] = (FsSync){.fd = log};
     GHashTableIter iter;
     void *fd;
     g_hash_table_iter_init(&iter, self->touched);
@@ -239,8 +262,12 @@ static bool sync_touched(MaildirArchiver *self, GError **error)
 static bool maildir_flush(void *data, GError **error)
 {
     MaildirArchiver *self = data;
-    bool good = (self->pending->len == 0 || (sync_files(self, error) && publish(self, error))) &&
-                sync_touched(self, error);
+    bool good = self->pending->len == 0 || (sync_files(self, error) && publish(self, error));
+    /* Rows may be there for files that are not, after a power cut: these come again. */
+    int log = good && self->index ? index_writer_commit(self->index) : -1;
+    good = good && sync_touched(self, log, error);
+    if (!good && self->index)
+        index_writer_abandon(self->index);
     g_array_set_size(self->pending, 0);
     g_hash_table_remove_all(self->touched);
     GHashTableIter iter;
@@ -259,11 +286,25 @@ static void maildir_settled(void *data, const char *key)
         log_warn("%s", error->message); /* it does no harm there */
 }
 
+static int64_t maildir_idle(void *data)
+{
+    MaildirArchiver *self = data;
+    return self->index ? index_writer_idle(self->index) : -1;
+}
+
+static const char *maildir_trouble(void *data)
+{
+    MaildirArchiver *self = data;
+    return self->index ? index_writer_trouble(self->index) : NULL;
+}
+
 const ArchiverType archiver_maildir = {
     .name = "maildir",
     .open = maildir_open,
     .store = maildir_store,
     .flush = maildir_flush,
     .settled = maildir_settled,
+    .idle = maildir_idle,
+    .trouble = maildir_trouble,
     .close = maildir_close,
 };

@@ -32,6 +32,9 @@ static const ConfigKey archiver_keys[] = {
      .about = "The program and its arguments; the message is its standard input. No shell is involved. With type = "
       "mhonarc: MHonArc, if it is not /usr/bin/mhonarc; -add, -dbfile, -outdir and the like are added.",
      .example = "/usr/local/bin/archive --list-mail"},
+    {"index", BOOL("no"),
+     .about = "Whether a maildir archiver keeps an index of its posts beside them, in path/.index, for pages and "
+      "searches. Posts that are there already are added when there is time."},
     {"url", STRING(NULL),
      .about = "The address of HyperKitty, below which are api/ and list/.",
      .example = "https://lists.example.org/hyperkitty/"},

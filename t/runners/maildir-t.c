@@ -33,6 +33,12 @@ const char *archiver_setting(Runner *runner, const char *section, const char *ke
     return place;
 }
 
+bool archiver_wants_index(Runner *runner, const char *section, bool *looks)
+{
+    *looks = false;
+    return false;
+}
+
 static void place_make(void)
 {
     place = g_dir_make_tmp("maildir-XXXXXX", NULL);

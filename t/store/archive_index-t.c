@@ -1,102 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The index of an archive: pages, threads in whatever order messages come, searches, hiding, damage. */
-#include "store/archive_search.h"
-
-#include <glib/gstdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/fail.h"
-
-#define DAY (86400 * CLOCK_SECOND)
-#define BEGIN (INT64_C(1700000000) * CLOCK_SECOND)
-
-typedef struct Fixture {
-    char *directory;
-    ArchiveIndex *index;
-} Fixture;
-
-static void assert_ok(bool done, GError *error)
-{
-    g_assert_no_error(error);
-    g_assert_true(done);
-}
-
-static void fixture_open(Fixture *fixture, const void *unused)
-{
-    g_autoptr(GError) error = NULL;
-    fixture->directory = g_dir_make_tmp("archive-XXXXXX", NULL);
-    fixture->index = archive_index_open(fixture->directory, true, &error);
-    assert_ok(fixture->index != NULL, error);
-}
-
-static void fixture_close(Fixture *fixture, const void *unused)
-{
-    const char *const words[] = {"rm", "-rf", fixture->directory, NULL};
-    archive_index_free(fixture->index);
-    g_assert_true(g_spawn_sync(NULL, (char **)words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
-    g_free(fixture->directory);
-}
-
-/* A message in short: its name, what it refers to, with blanks between, and its subject. */
-typedef struct Mail {
-    const char *name, *references, *subject, *text;
-    int minute; /* of its arrival */
-    const char *list;
-} Mail;
-
-static bool is_reply(const char *subject)
-{
-    return g_str_has_prefix(subject, "Re: ");
-}
-
-static bool add_with(ArchiveIndex *index, const Mail *mail, int64_t date)
-{
-    g_autoptr(GError) error = NULL;
-    g_auto(GStrv) references = g_strsplit(mail->references ? mail->references : "", " ", -1);
-    g_autofree char *file = g_strdup_printf("%d.%s", mail->minute, mail->name);
-    g_autofree char *spare = g_strconcat("spare ", file, NULL);
-    const char *subject = mail->subject ? mail->subject : "about";
-    const ArchivePost post = {.list = mail->list ? mail->list : "l.example.org",
-                              .file = file,
-                              .hash = mail->name,
-                              .spare_hash = spare,
-                              .references = mail->references && *mail->references ? (const char *const *)references
-                                                                                  : NULL,
-                              .name = "Anne Vogel",
-                              .address = "anne@example.org",
-                              .subject = subject,
-                              .topic = is_reply(subject) ? subject + 4 : subject,
-                              .reply = is_reply(subject),
-                              .arrival = BEGIN + mail->minute * 60 * CLOCK_SECOND,
-                              .date = date,
-                              .size = 1000,
-                              .text = mail->text,
-                              .text_length = mail->text ? strlen(mail->text) : 0};
-    bool added;
-    assert_ok(archive_index_add(index, &post, &added, &error), error);
-    return added;
-}
-
-static bool add(ArchiveIndex *index, const Mail *mail)
-{
-    return add_with(index, mail, BEGIN + mail->minute * 60 * CLOCK_SECOND);
-}
-
-static int64_t number_of(ArchiveIndex *index, const char *name)
-{
-    g_autoptr(GError) error = NULL;
-    g_autoptr(ArchiveList) list = archive_index_list(index, name, &error);
-    g_assert_no_error(error);
-    return list->number;
-}
-
-static int64_t list_of(ArchiveIndex *index)
-{
-    return number_of(index, "l.example.org");
-}
+/* The index of an archive: pages, threads in whatever order messages come, hiding, damage. */
+#include "t/store/archive_fixture.h"
 
 static int compare_text(gconstpointer one, gconstpointer other)
 {
@@ -426,201 +331,6 @@ static void long_thread_is_read_in_parts(Fixture *fixture, const void *unused)
     g_assert_cmpstr(before->hash, ==, "02998");
 }
 
-/* ---- searches ---- */
-
-/* The hashes of what is found, with blanks between. */
-static char *found_text(ArchiveIndex *index, const char *text, const ArchiveSearch *search)
-{
-    g_autoptr(GError) error = NULL;
-    g_autoptr(ArchiveQuery) query = archive_query_new(text);
-    g_auto(ArchiveFound) found = {0};
-    assert_ok(archive_index_search(index, query, search, &found, &error), error);
-    GString *hashes = g_string_new(NULL);
-    for (guint i = 0; i < found.messages->len; i++)
-        g_string_append_printf(hashes, "%s%s", i > 0 ? " " : "", ((ArchiveMessage *)found.messages->pdata[i])->hash);
-    return g_string_free(hashes, FALSE);
-}
-
-static void assert_found(ArchiveIndex *index, const char *text, const char *wanted)
-{
-    int64_t list = list_of(index);
-    const ArchiveSearch search = {.lists = &list, .list_count = 1, .addresses = true, .limit = 100};
-    g_autofree char *found = found_text(index, text, &search);
-    if (strcmp(found, wanted) != 0)
-        g_test_message("search for: %s", text);
-    g_assert_cmpstr(found, ==, wanted);
-}
-
-static void searches_find(Fixture *fixture, const void *unused)
-{
-    ArchiveIndex *index = fixture->index;
-    add(index,
-        &(Mail){"a", "", "Late frost", "The tomatoes did not survive; caf\u00e9 na\u00efve \u00dcBER.", .minute = 1});
-    add(index, &(Mail){"b", "", "Harvest", "Frost came late, and the harvest was late_too.", .minute = 2});
-    add(index,
-        &(Mail){"c", "", "\u5ead\u306e\u624b\u5165\u308c",
-                "\u660e\u65e5\u306f\u96e8\u304c\u964d\u308b\u3067\u3057\u3087\u3046\u3002", .minute = 60 * 24 * 40});
-    add(index, &(Mail){"d", "", "none", "frost", .minute = 4, .list = "m.example.org"});
-    assert_found(index, "frost", "b a");
-    assert_found(index, "FROST late", "b a");
-    assert_found(index, "\"late frost\"", "a");
-    assert_found(index, "subject:frost", "a");
-    assert_found(index, "subject:\"late frost\" -harvest", "a");
-    assert_found(index, "frost -harvest", "a");
-    assert_found(index, "-frost", "c");
-    assert_found(index, "-\"late frost\" -subject:none", "c b");
-    assert_found(index, "cafe NAIVE \u00fcber", "a");
-    assert_found(index, "cafe\u0301", "a");
-    assert_found(index, "from:vogel", "c b a");
-    assert_found(index, "from:anne@example.org", "c b a");
-    assert_found(index, "from:example.com", "");
-    assert_found(index, "late_too", "b");
-    assert_found(index, "fros", "");
-    assert_found(index, "\u624b\u5165", "c");
-    assert_found(index, "\u5ead\u306e\u624b\u5165\u308c", "c");
-    assert_found(index, "\u96e8", "c");
-    assert_found(index, "\u660e\u65e5 -\u96e8", "");
-    assert_found(index, "\u96e8\u624b", "");
-    assert_found(index, "after:2023-12", "c");
-    assert_found(index, "before:2023-12-01 late", "b a");
-    assert_found(index, "after:2023-11-14 before:2024", "c b a");
-    assert_found(index, "after:2024", "");
-    assert_found(index, "list l1 all", "");
-}
-
-static void search_respects_lists_and_addresses(Fixture *fixture, const void *unused)
-{
-    g_autoptr(GArray) many = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    for (int i = 0; i < 100; i++) {
-        g_autofree char *list = g_strdup_printf("l%d", i), *name = g_strdup_printf("m%d", i);
-        add(fixture->index, &(Mail){name, "", "frost", .minute = i, .list = list});
-        int64_t number = number_of(fixture->index, list);
-        if (i % 50 == 7 || (i >= 10 && i < 90))
-            g_array_append_val(many, number);
-    }
-    ArchiveSearch search = {.lists = (int64_t *)(void *)many->data, .list_count = 1, .limit = 100};
-    g_autofree char *one = found_text(fixture->index, "frost", &search);
-    g_assert_cmpstr(one, ==, "m7");
-    search.list_count = 2;
-    g_autofree char *two = found_text(fixture->index, "frost", &search);
-    g_assert_cmpstr(two, ==, "m10 m7");
-    search.list_count = many->len;
-    search.limit = 4;
-    g_autofree char *all = found_text(fixture->index, "frost", &search);
-    g_assert_cmpstr(all, ==, "m89 m88 m87 m86");
-    search.list_count = 0;
-    g_autofree char *none = found_text(fixture->index, "frost", &search);
-    g_assert_cmpstr(none, ==, "");
-    search.list_count = 1;
-    g_autofree char *name = found_text(fixture->index, "from:anne", &search);
-    g_assert_cmpstr(name, ==, "m7");
-    g_autofree char *address = found_text(fixture->index, "from:anne@example.org", &search);
-    g_assert_cmpstr(address, ==, "");
-}
-
-static void search_ranks_and_goes_on(Fixture *fixture, const void *unused)
-{
-    g_autoptr(GError) error = NULL;
-    for (int i = 0; i < 50; i++) {
-        g_autofree char *name = g_strdup_printf("m%02d", i);
-        add(fixture->index,
-            &(Mail){name, "", i == 3 ? "frost" : "other", i == 5 ? "frost frost frost" : "frost x", .minute = i});
-    }
-    int64_t list = list_of(fixture->index), seen = 0;
-    ArchiveSearch search = {.lists = &list, .list_count = 1, .limit = 3, .ranked = true};
-    g_autofree char *best = found_text(fixture->index, "frost", &search);
-    g_assert_cmpstr(best, ==, "m03 m05 m49");
-    search.ranked = false;
-    search.limit = 7;
-    g_autoptr(ArchiveQuery) query = archive_query_new("frost");
-    do {
-        g_auto(ArchiveFound) found = {0};
-        assert_ok(archive_index_search(fixture->index, query, &search, &found, &error), error);
-        seen += found.messages->len;
-        search.behind = found.next;
-    } while (search.behind != 0);
-    g_assert_cmpint(seen, ==, 50);
-    g_autoptr(ArchiveQuery) empty = archive_query_new(" -\"\" from: \"!\" ");
-    g_auto(ArchiveFound) nothing = {0};
-    g_autofree char *text = archive_query_text(empty);
-    g_assert_cmpstr(text, ==, "from");
-    g_autoptr(ArchiveQuery) blank = archive_query_new(" -\"\" \"!\" ");
-    g_assert_false(archive_index_search(fixture->index, blank, &search, &nothing, &error));
-    g_assert_error(error, FAIL, FAIL_NEVER);
-}
-
-/* Whatever is typed, nothing of it becomes a word of FTS5's own language. */
-static void any_text_is_a_search(Fixture *fixture, const void *unused)
-{
-    static const char *const texts[] = {
-        "\"",
-        "\"\"\"",
-        "a OR b",
-        "a AND (",
-        "NEAR(a b, 3)",
-        "a*",
-        "^a",
-        "list:l1",
-        "{subject}:a",
-        "text : a",
-        "'; --",
-        "a NOT",
-        "-",
-        "--a",
-        "-\"a",
-        "subject:",
-        "from:\"",
-        "subject:from:a",
-        "after:",
-        "after:2026-99-99",
-        "a+b",
-        "\\",
-        "\xff\xfe",
-        "a\xc3",
-        "\xf0\x9f\x8c\xb1",
-        "after:99999",
-        "before:1971",
-        "before:9999-12-31",
-        "subject:-a",
-        "%s%n",
-    };
-    int64_t list;
-    add(fixture->index, &(Mail){"a", .minute = 1});
-    list = list_of(fixture->index);
-    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-        for (int ranked = 0; ranked < 2; ranked++) {
-            g_autoptr(GError) error = NULL;
-            g_autoptr(ArchiveQuery) query = archive_query_new(texts[i]);
-            g_auto(ArchiveFound) found = {0};
-            const ArchiveSearch search = {.lists = &list, .list_count = 1, .limit = 5, .ranked = ranked == 1};
-            if (!archive_index_search(fixture->index, query, &search, &found, &error))
-                g_assert_error(error, FAIL, FAIL_NEVER);
-            g_autofree char *text = archive_query_text(query);
-            g_autoptr(ArchiveQuery) again = archive_query_new(text);
-            g_autofree char *same = archive_query_text(again);
-            g_assert_cmpstr(same, ==, text);
-        }
-}
-
-static void snippet_shows_the_place(void)
-{
-    g_autoptr(GString) text = g_string_new(NULL);
-    for (int i = 0; i < 500; i++)
-        g_string_append_printf(text, "word%d\n\n   ", i);
-    g_string_append(text, "then came the Fr\u00f3st and took the \u5ead\u306e\u624b\u5165\u308c away");
-    g_autoptr(ArchiveQuery) query = archive_query_new("frost \u306e\u624b -came");
-    g_autoptr(GPtrArray) pieces = archive_query_snippet(query, text->str, text->len, 80);
-    g_autoptr(GString) shown = g_string_new(NULL);
-    for (guint i = 0; i < pieces->len; i++) {
-        const ArchivePiece *piece = pieces->pdata[i];
-        g_string_append_printf(shown, piece->hit ? "[%s]" : "%s", piece->text);
-    }
-    g_assert_nonnull(strstr(shown->str, "came the [Fr\u00f3st] and took the \u5ead[\u306e\u624b]\u5165\u308c away"));
-    g_autoptr(ArchiveQuery) none = archive_query_new("absent");
-    g_autoptr(GPtrArray) begin = archive_query_snippet(none, text->str, text->len, 20);
-    g_assert_cmpstr(((ArchivePiece *)begin->pdata[0])->text, ==, "word0 word1 word2 wo");
-}
-
 /* ---- hiding ---- */
 
 static void hidden_and_removed(Fixture *fixture, const void *unused)
@@ -681,10 +391,10 @@ static void rolled_back_is_not_there(Fixture *fixture, const void *unused)
 static void damage_is_told(Fixture *fixture, const void *unused)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *path = archive_index_path(fixture->directory);
+    g_autofree char *path = file_of(fixture);
     archive_index_free(g_steal_pointer(&fixture->index));
     assert_ok(g_file_set_contents(path, "this is no database, but it is long enough to be looked at as one", -1, NULL),
-              NULL);
+              error);
     g_assert_null(archive_index_open(fixture->directory, true, &error));
     g_assert_error(error, FAIL, FAIL_CONFIG);
     g_clear_error(&error);
@@ -702,7 +412,7 @@ static void damage_is_told(Fixture *fixture, const void *unused)
 static void damage_is_told_while_open(Fixture *fixture, const void *unused)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *path = archive_index_path(fixture->directory), *bytes = NULL;
+    g_autofree char *path = file_of(fixture), *bytes = NULL;
     gsize length;
     bool added = true;
     for (int i = 0; i < 200; i++) {
@@ -710,9 +420,9 @@ static void damage_is_told_while_open(Fixture *fixture, const void *unused)
         add(fixture->index, &(Mail){name, .minute = i});
     }
     archive_index_free(fixture->index);
-    assert_ok(g_file_get_contents(path, &bytes, &length, NULL), NULL);
+    assert_ok(g_file_get_contents(path, &bytes, &length, NULL), error);
     memset(bytes + 4096, 'x', length - 4096);
-    assert_ok(g_file_set_contents(path, bytes, (gssize)length, NULL), NULL);
+    assert_ok(g_file_set_contents(path, bytes, (gssize)length, NULL), error);
     fixture->index = archive_index_open(fixture->directory, true, &error);
     if (fixture->index) {
         const ArchivePost post = {.list = "l.example.org",
@@ -732,11 +442,33 @@ static void damage_is_told_while_open(Fixture *fixture, const void *unused)
 static void file_that_was_replaced_is_noticed(Fixture *fixture, const void *unused)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *path = archive_index_path(fixture->directory);
+    g_autofree char *path = file_of(fixture);
     assert_ok(archive_index_present(fixture->index, &error), error);
     g_unlink(path);
     g_assert_false(archive_index_present(fixture->index, &error));
     g_assert_error(error, FAIL, FAIL_LATER);
+}
+
+static void new_one_takes_the_place(Fixture *fixture, const void *unused)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *old = file_of(fixture);
+    add(fixture->index, &(Mail){"old", .minute = 1});
+    ArchiveIndex *again = archive_index_open_new(fixture->directory, &error);
+    assert_ok(again != NULL, error);
+    add(again, &(Mail){"new", .minute = 1});
+    assert_ok(archive_index_present(fixture->index, &error), error);
+    assert_ok(archive_index_publish(again, &error), error);
+    g_assert_false(g_file_test(old, G_FILE_TEST_EXISTS));
+    g_assert_false(archive_index_present(fixture->index, &error));
+    g_clear_error(&error);
+    assert_threads(fixture->index, "old"); /* who has it open reads on */
+    archive_index_free(fixture->index);
+    add(again, &(Mail){"more", .minute = 2}); /* after the old one's last connection was closed */
+    archive_index_free(again);
+    fixture->index = archive_index_open(fixture->directory, false, &error);
+    assert_ok(fixture->index != NULL, error);
+    assert_threads(fixture->index, "more | new");
 }
 
 /* What strangers send is long. */
@@ -761,7 +493,6 @@ static void long_things_are_cut(Fixture *fixture, const void *unused)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-#define TEST(path, function) g_test_add(path, Fixture, NULL, fixture_open, function, fixture_close)
     g_test_add_func("/archive_index/threads/any order", threads_do_not_depend_on_order);
     g_test_add_func("/archive_index/threads/circles are cut", circles_are_cut_at_the_least);
     g_test_add_func("/archive_index/threads/replies by subject", replies_without_references_go_by_subject);
@@ -774,16 +505,12 @@ int main(int argc, char **argv)
     TEST("/archive_index/months are counted", months_are_counted);
     TEST("/archive_index/a date must be sane", date_must_be_sane);
     TEST("/archive_index/a second may be full", second_may_be_full);
-    TEST("/archive_index/search/finds", searches_find);
-    TEST("/archive_index/search/lists and addresses", search_respects_lists_and_addresses);
-    TEST("/archive_index/search/ranks and goes on", search_ranks_and_goes_on);
-    TEST("/archive_index/search/any text is one", any_text_is_a_search);
-    g_test_add_func("/archive_index/search/snippet", snippet_shows_the_place);
     TEST("/archive_index/hidden and removed", hidden_and_removed);
     TEST("/archive_index/what is rolled back is not there", rolled_back_is_not_there);
     TEST("/archive_index/damage is told", damage_is_told);
     TEST("/archive_index/damage is told while open", damage_is_told_while_open);
     TEST("/archive_index/a replaced file is noticed", file_that_was_replaced_is_noticed);
+    TEST("/archive_index/a new one takes the place", new_one_takes_the_place);
     TEST("/archive_index/long things are cut", long_things_are_cut);
     return g_test_run();
 }

@@ -20,6 +20,12 @@ const char *archiver_setting(Runner *runner, const char *section, const char *ke
     return place;
 }
 
+bool archiver_wants_index(Runner *runner, const char *section, bool *looks)
+{
+    *looks = false;
+    return false;
+}
+
 static unsigned open_files(void)
 {
     unsigned count = 0;

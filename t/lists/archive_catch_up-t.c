@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Mails of a maildir and the index of its archive: read, caught up with, made again, hidden and removed. */
+#include "lists/archive_catch_up.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/archive_maildir.h"
+#include "lists/archive_mark.h"
+#include "lists/archived_post.h"
+#include "mail/message.h"
+#include "store/archive_search.h"
+
+#define BEGIN (INT64_C(1700000000) * CLOCK_SECOND)
+#define LIST "l.example.org"
+
+#define assert_ok(call, error)    \
+    do {                          \
+        bool done_ = (call);      \
+        g_assert_no_error(error); \
+        g_assert_true(done_);     \
+    } while (0)
+
+typedef struct Fixture {
+    char *directory;
+    ArchiveIndex *index;
+} Fixture;
+
+static void fixture_open(Fixture *fixture, const void *unused)
+{
+    g_autoptr(GError) error = NULL;
+    fixture->directory = g_dir_make_tmp("archive-XXXXXX", NULL);
+    fixture->index = archive_index_open(fixture->directory, true, &error);
+    assert_ok(fixture->index != NULL, error);
+}
+
+static void fixture_close(Fixture *fixture, const void *unused)
+{
+    const char *const words[] = {"rm", "-rf", fixture->directory, NULL};
+    archive_index_free(fixture->index);
+    g_assert_true(g_spawn_sync(NULL, (char **)words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
+    g_free(fixture->directory);
+}
+
+static char *mail_text(int number)
+{
+    return g_strdup_printf("From: =?utf-8?q?J=C3=B6rg?= <joerg@example.org>\nSubject: frost %d\nMessage-ID: <m%d@x>\n"
+                           "%s\nword%d in the text\n> quoted%d\n",
+                           number, number, number > 0 ? "References: <m0@x>\n" : "", number, number);
+}
+
+/* Writes the mails from first to before last into the maildir of a list. */
+static void write_mails(const Fixture *fixture, const char *list, int first, int last)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(ArchiveWriter) writer = archive_writer_open(fixture->directory, list, &error);
+    for (int i = first; i < last; i++) {
+        g_autofree char *text = mail_text(i);
+        g_autofree char *name = archive_writer_add(writer, BEGIN + i * CLOCK_SECOND, text, strlen(text), &error);
+        g_assert_no_error(error);
+    }
+    assert_ok(archive_writer_flush(writer, &error), error);
+}
+
+static uint64_t catch_up(Fixture *fixture, const char *list, int64_t budget)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(ArchiveCatchUp) work = archive_catch_up_new(fixture->directory, list, &error);
+    bool more = true;
+    while (more)
+        assert_ok(archive_catch_up_some(work, fixture->index, budget, &more, &error), error);
+    return archive_catch_up_figures(work).added;
+}
+
+static int64_t posts_of(Fixture *fixture, const char *list)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(ArchiveList) found = archive_index_list(fixture->index, list, &error);
+    g_assert_no_error(error);
+    return found->posts;
+}
+
+static ArchiveMessage *message_of(Fixture *fixture, const char *id)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *hash = message_id_hash(id);
+    g_autoptr(ArchiveList) list = archive_index_list(fixture->index, LIST, &error);
+    ArchiveMessage *message = archive_index_message(fixture->index, list->number, hash, &error);
+    g_assert_no_error(error);
+    return message;
+}
+
+static guint found(Fixture *fixture, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(ArchiveQuery) query = archive_query_new(text);
+    g_autoptr(ArchiveList) list = archive_index_list(fixture->index, LIST, &error);
+    const ArchiveSearch search = {.lists = &list->number, .list_count = 1, .limit = 100};
+    g_auto(ArchiveFound) result = {0};
+    assert_ok(archive_index_search(fixture->index, query, &search, &result, &error), error);
+    return result.messages->len;
+}
+
+static void index_gets_what_it_lacks(Fixture *fixture, const void *unused)
+{
+    write_mails(fixture, LIST, 0, 20);
+    write_mails(fixture, "m.example.org", 0, 3);
+    g_assert_cmpint(catch_up(fixture, NULL, CLOCK_SECOND), ==, 23);
+    g_assert_cmpint(catch_up(fixture, NULL, CLOCK_SECOND), ==, 0);
+    write_mails(fixture, LIST, 20, 30);
+    write_mails(fixture, LIST, 5, 8);                    /* they are there */
+    g_assert_cmpint(catch_up(fixture, NULL, 1), ==, 10); /* in many portions */
+    g_assert_cmpint(posts_of(fixture, LIST), ==, 30);
+    g_assert_cmpint(posts_of(fixture, "m.example.org"), ==, 3);
+    g_autoptr(ArchiveMessage) message = message_of(fixture, "m7@x");
+    g_assert_cmpstr(message->name, ==, "J\u00f6rg");
+    g_assert_cmpstr(message->subject, ==, "frost 7");
+    g_assert_cmpint(message->arrival, ==, BEGIN + 7 * CLOCK_SECOND);
+    g_assert_cmpint(found(fixture, "word7"), ==, 1);
+    g_assert_cmpint(found(fixture, "quoted7"), ==, 0);
+}
+
+/* A reader moved it to cur and gave it flags: it is the same mail. */
+static void file_that_was_read_is_the_same(Fixture *fixture, const void *unused)
+{
+    g_autoptr(GError) error = NULL;
+    write_mails(fixture, LIST, 0, 2);
+    catch_up(fixture, LIST, CLOCK_SECOND);
+    g_autoptr(ArchiveMessage) message = message_of(fixture, "m1@x");
+    g_autofree char *from = g_build_filename(fixture->directory, LIST, "new", message->file, NULL);
+    g_autofree char *flagged = g_strconcat(message->file, ":2,FRS", NULL);
+    g_autofree char *to = g_build_filename(fixture->directory, LIST, "cur", flagged, NULL);
+    g_assert_cmpint(g_rename(from, to), ==, 0);
+    g_assert_cmpint(catch_up(fixture, LIST, CLOCK_SECOND), ==, 0);
+    g_autoptr(GBytes) bytes = archive_maildir_load(fixture->directory, LIST, message->file, &error);
+    g_assert_no_error(error);
+    g_autofree char *text = mail_text(1);
+    g_assert_cmpmem(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes), text, strlen(text));
+    g_assert_null(archive_maildir_load(fixture->directory, LIST, "../new/x", &error));
+    g_assert_error(error, FAIL, FAIL_MISSING);
+}
+
+static void reopen(Fixture *fixture)
+{
+    g_autoptr(GError) error = NULL;
+    archive_index_free(fixture->index);
+    fixture->index = archive_index_open(fixture->directory, false, &error);
+    g_assert_no_error(error);
+}
+
+static void hidden_ones_stay_so_when_made_again(Fixture *fixture, const void *unused)
+{
+    g_autoptr(GError) error = NULL;
+    write_mails(fixture, LIST, 0, 5);
+    catch_up(fixture, LIST, CLOCK_SECOND);
+    g_autoptr(ArchiveMessage) one = message_of(fixture, "m1@x");
+    g_autoptr(ArchiveMessage) two = message_of(fixture, "m2@x");
+    g_autoptr(ArchiveMessage) three = message_of(fixture, "m3@x");
+    assert_ok(archive_mark_set(fixture->index, fixture->directory, one, ARCHIVE_HIDDEN, "for now", &error), error);
+    assert_ok(archive_mark_set(fixture->index, fixture->directory, two, ARCHIVE_REMOVED, "by a court", &error), error);
+    assert_ok(archive_mark_set(fixture->index, fixture->directory, three, ARCHIVE_HIDDEN, "x", &error), error);
+    assert_ok(archive_mark_set(fixture->index, fixture->directory, three, ARCHIVE_SHOWN, NULL, &error), error);
+    for (int again = 0; again < 2; again++) {
+        g_autoptr(ArchiveMessage) hidden = message_of(fixture, "m1@x");
+        g_autoptr(ArchiveMessage) removed = message_of(fixture, "m2@x");
+        g_assert_cmpint(hidden->state, ==, ARCHIVE_HIDDEN);
+        g_assert_cmpstr(hidden->note, ==, "for now");
+        g_assert_cmpint(removed->state, ==, ARCHIVE_REMOVED);
+        g_assert_cmpstr(removed->note, ==, "by a court");
+        g_assert_cmpstr(removed->subject, ==, "");
+        g_assert_cmpint(removed->thread, ==, hidden->thread);
+        g_assert_cmpint(found(fixture, "word1"), ==, 0);
+        g_assert_cmpint(found(fixture, "word2"), ==, 0);
+        g_assert_cmpint(found(fixture, "word3"), ==, 1);
+        if (again == 0)
+            assert_ok(archive_index_make_again(fixture->directory, NULL, NULL, &error), error);
+        reopen(fixture);
+    }
+    g_autoptr(GBytes) husk = archive_maildir_load(fixture->directory, LIST, two->file, &error);
+    g_autofree char *text = g_strndup(g_bytes_get_data(husk, NULL), g_bytes_get_size(husk));
+    g_assert_cmpstr(text, ==,
+                    "Message-ID: <m2@x>\nReferences: <m0@x>\nContent-Type: text/plain; charset=utf-8\n\n"
+                    "by a court\n");
+    g_autoptr(ArchiveMessage) gone = message_of(fixture, "m2@x");
+    g_assert_false(archive_mark_set(fixture->index, fixture->directory, gone, ARCHIVE_SHOWN, NULL, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+}
+
+/* Strangers' mails: a subject of a megabyte, 100,000 references, 10,000 parts. */
+static void hostile_mails_are_read(Fixture *fixture, const void *unused)
+{
+    g_autoptr(GString) mail = g_string_new("From: x\nSubject: ");
+    for (int i = 0; i < 1 << 17; i++)
+        g_string_append(mail, "subject ");
+    g_string_append(mail, "\nReferences:");
+    for (int i = 0; i < 100000; i++)
+        g_string_append_printf(mail, " <%d@x>", i);
+    g_string_append(mail, "\nContent-Type: multipart/mixed; boundary=b\n\n");
+    for (int i = 0; i < 10000; i++)
+        g_string_append_printf(mail, "--b\nContent-Type: text/html\n\n<p>part%d\n", i);
+    g_autoptr(ArchivedPost) post = archived_post_new(LIST, "5.x", 0, mail->str, mail->len);
+    g_autoptr(GError) error = NULL;
+    bool added;
+    guint count = 0;
+    while (post->post.references[count])
+        count++;
+    g_assert_cmpint(count, ==, ARCHIVE_REFERENCES_MAX);
+    g_autofree char *first = message_id_hash("0@x"), *last = message_id_hash("99999@x");
+    g_assert_cmpstr(post->post.references[0], ==, first);
+    g_assert_cmpstr(post->post.references[count - 1], ==, last);
+    g_assert_cmpint(post->post.arrival, ==, 5 * CLOCK_SECOND);
+    assert_ok(archive_index_add(fixture->index, &post->post, &added, &error), error);
+    g_autoptr(ArchivedPost) empty = archived_post_new(LIST, "x", 0, "", 0);
+    assert_ok(archive_index_add(fixture->index, &empty->post, &added, &error), error);
+    g_assert_cmpint(posts_of(fixture, LIST), ==, 2);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+#define TEST(path, function) g_test_add(path, Fixture, NULL, fixture_open, function, fixture_close)
+    TEST("/archive_catch_up/index gets what it lacks", index_gets_what_it_lacks);
+    TEST("/archive_catch_up/a file that was read is the same", file_that_was_read_is_the_same);
+    TEST("/archive_catch_up/hidden ones stay so when made again", hidden_ones_stay_so_when_made_again);
+    TEST("/archive_catch_up/hostile mails are read", hostile_mails_are_read);
+    return g_test_run();
+}
