@@ -180,7 +180,7 @@ bool moderate_post(Work *work, const Ticket *ticket, int64_t number, Held **held
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;
     }
-    if (*held && strcmp((*held)->list_id, ticket->list_id) != 0)
+    if (*held && (strcmp((*held)->list_id, ticket->list_id) != 0 || (*held)->asked_until != 0))
         g_clear_pointer(held, held_free);
     return true;
 }

@@ -51,21 +51,28 @@ static json_t *asked_view(const WebCall *call, const ConfirmView *seen, const Li
     return view;
 }
 
+/* Look what the token of the path would do, and count it as a guess where it is unknown. False: it is not good, and the
+ * call was answered. */
+static bool look(WebCall *call, Work *work, ConfirmView *seen)
+{
+    GError *error = NULL;
+    if (!confirm_peek(work, NULL, call->args[0], seen, &error)) {
+        web_fail(call, error);
+        return false;
+    }
+    bool good = seen->kind != CONFIRM_NOTHING && seen->kind != CONFIRM_GUESSING;
+    if (!good)
+        refuse(call, seen->kind == CONFIRM_GUESSING, seen->fate);
+    return good;
+}
+
 static void get_confirm(WebCall *call)
 {
     GError *error = NULL;
     g_auto(ConfirmView) seen = {0};
     g_autoptr(Work) work = web_look(call);
-    if (!work)
+    if (!work || !look(call, work, &seen))
         return;
-    if (!confirm_peek(work, NULL, call->args[0], &seen, &error)) {
-        web_fail(call, error);
-        return;
-    }
-    if (seen.kind == CONFIRM_NOTHING || seen.kind == CONFIRM_GUESSING) {
-        refuse(call, seen.kind == CONFIRM_GUESSING, seen.fate);
-        return;
-    }
     g_autoptr(List) list = list_by_id(work_store(work), seen.list_id, &error);
     if (list)
         web_page(call, 200, "confirm", asked_view(call, &seen, list));
@@ -104,7 +111,9 @@ static void post_confirm(WebCall *call)
 {
     GError *error = NULL;
     g_auto(Subscription) made = {0};
-    g_autoptr(Work) work = web_begin(call);
+    g_auto(ConfirmView) seen = {0};
+    g_autoptr(Work) first = web_look(call); /* a token that is not good takes no lock */
+    g_autoptr(Work) work = first && look(call, first, &seen) ? web_begin(call) : NULL;
     if (!work)
         return;
     if (!confirm_token(work, NULL, call->args[0], CONSENT_SAID, &made, &error)) {

@@ -189,8 +189,10 @@ static void post_decide(WebCall *call)
     }
     if (!web_commit(call, work))
         return;
-    show(call, look, ticket,
-         json_pack("{sb sb si}", "decided", counts[0] > 0, "gone", counts[1] > 0, "count", counts[0]));
+    g_autoptr(Work) after = web_look(call); /* the database may have been opened anew since the first look */
+    if (after)
+        show(call, after, ticket,
+             json_pack("{sb sb si}", "decided", counts[0] > 0, "gone", counts[1] > 0, "count", counts[0]));
 }
 
 const WebRoute web_decide[] = {

@@ -71,6 +71,18 @@ static void post_leave(WebCall *call)
         get_leave(call);
         return;
     }
+    g_auto(LeaveView) seen = {0};
+    g_autoptr(Work) look = web_look(call); /* a forged link takes no lock */
+    if (!look)
+        return;
+    if (!leave_peek(look, NULL, call->args[0], &seen, &error)) {
+        web_fail(call, error);
+        return;
+    }
+    if (!seen.list_id) {
+        web_notice(call, 404, "bad_token", json_pack("{sb}", "unknown", true));
+        return;
+    }
     g_autoptr(Work) work = web_begin(call);
     if (!work)
         return;

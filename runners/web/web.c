@@ -13,6 +13,7 @@
 #include "store/secret.h"
 
 #define SECTION "web"
+#define FIELDS 500 /* of a form or a query */
 
 static const WebRoute *const tables[] = {web_lists, web_confirm, web_leave, web_decide, web_files, NULL};
 
@@ -172,29 +173,41 @@ bool web_commit(WebCall *call, Work *work)
     return false;
 }
 
-/* A form that is not one of ours counts as empty. */
-static void read_form(WebCall *call)
+/* Read "a=1&b=two+words", of which no more than FIELDS count; what is no pair, or no UTF-8, is left out. */
+static GHashTable *read_pairs(const char *text, size_t length)
 {
-    size_t length;
-    const char *body = http_body(call->http, &length);
-    call->form = g_uri_parse_params(body, (gssize)length, "&", G_URI_PARAMS_WWW_FORM, NULL);
-    if (!call->form)
-        call->form = g_hash_table_new(g_str_hash, g_str_equal);
+    GHashTable *pairs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_autofree char *all = g_strndup(text, length);
+    g_auto(GStrv) fields = g_strsplit(all, "&", FIELDS + 1);
+    for (unsigned i = 0; i < FIELDS && fields[i]; i++) {
+        char *equals = strchr(g_strdelimit(fields[i], "+", ' '), '=');
+        if (!equals)
+            continue;
+        *equals = '\0';
+        g_autofree char *name = g_uri_unescape_string(fields[i], NULL),
+                        *value = g_uri_unescape_string(equals + 1, NULL);
+        if (name && value && g_utf8_validate(name, -1, NULL) && g_utf8_validate(value, -1, NULL))
+            g_hash_table_insert(pairs, g_steal_pointer(&name), g_steal_pointer(&value));
+    }
+    return pairs;
 }
 
 const char *web_field(WebCall *call, const char *name)
 {
-    if (!call->form)
-        read_form(call);
+    size_t length;
+    if (!call->form) {
+        const char *body = http_body(call->http, &length);
+        call->form = read_pairs(body, length);
+    }
     const char *value = g_hash_table_lookup(call->form, name);
-    return value && g_utf8_validate(value, -1, NULL) ? value : "";
+    return value ? value : "";
 }
 
 char *web_query(const WebCall *call, const char *name)
 {
-    g_autoptr(GHashTable) fields = g_uri_parse_params(http_query(call->http), -1, "&", G_URI_PARAMS_WWW_FORM, NULL);
-    const char *value = fields ? g_hash_table_lookup(fields, name) : NULL;
-    return value && g_utf8_validate(value, -1, NULL) ? g_strdup(value) : NULL;
+    const char *query = http_query(call->http);
+    g_autoptr(GHashTable) fields = read_pairs(query, strlen(query));
+    return g_strdup(g_hash_table_lookup(fields, name));
 }
 
 /* ---- a call ---- */
@@ -213,7 +226,7 @@ static char *find_client(const Web *web, HttpCall *call)
         return strcmp(peer, "unix") == 0 ? NULL : g_strdup(peer);
     const char *last = strrchr(named, ',');
     g_autofree char *client = g_strstrip(g_strdup(last ? last + 1 : named));
-    return g_hostname_is_ip_address(client) ? g_steal_pointer(&client) : NULL;
+    return g_strdup(g_hostname_is_ip_address(client) ? client : peer);
 }
 
 /* The path below web_url; NULL: it is not below it. A proxy may have taken the path of web_url away. */
