@@ -140,7 +140,8 @@ static void sections_add_known(Config *config)
 
 /* ---- types and defaults ---- */
 
-/* What a token of a default stands for, "{name}", "{site.hostname}" or "{store.driver=sqlite}" without its braces. */
+/* What a token of a default stands for, "{name}", "{site.hostname}", "{store.driver=sqlite}" ("yes" or "no"), or
+ * "{site.web_url?}" ("yes" where it is set) without its braces. */
 static const char *token_value(const Config *config, const ConfigSection *section, const char *token)
 {
     static const struct {
@@ -153,10 +154,13 @@ static const char *token_value(const Config *config, const ConfigSection *sectio
         return section->name + config_family_length(section->name);
     if (g_str_equal(token, "system"))
         return g_get_host_name();
-    g_auto(GStrv) compared = g_strsplit(token, "=", 2);
+    bool asks = g_str_has_suffix(token, "?");
+    g_auto(GStrv) compared = g_strsplit_set(token, "=?", 2);
     g_auto(GStrv) path = g_strsplit(compared[0], ".", 2);
     const ConfigSection *other = path[0] ? config_section(config, path[0]) : NULL;
     const ConfigValue *value = other && path[1] ? config_section_value(other, path[1]) : NULL;
+    if (value && asks)
+        return value->text && *value->text ? "yes" : "no";
     if (!value || !value->text)
         log_panic("configuration: the default {%s} in [%s] stands for nothing", token, section->name);
     if (compared[1])

@@ -44,15 +44,23 @@ typedef struct Import {
     Progress progress;
 } Import;
 
+/* The time of a Date, or behind the last semicolon of a Received field; 0: it cannot be read. */
+static int64_t time_of(const char *value)
+{
+    int64_t seconds;
+    int zone;
+    return value && date_parse(value, &seconds, &zone) ? seconds * CLOCK_SECOND : 0;
+}
+
 /* When it arrived: as the last host of its way says, or the mailbox where that does not contradict the Date, or the
  * Date. A mailbox that was made from another archive may name one time for all. */
 static int64_t arrival_of(const Message *message, int64_t of_mailbox)
 {
     g_autofree char *received = message_value(message, "Received"), *date_text = message_value(message, "Date");
     const char *behind = received ? strrchr(received, ';') : NULL;
-    int64_t now = clock_now(), date = date_text ? date_read(date_text) : 0;
+    int64_t now = clock_now(), date = time_of(date_text);
     bool agree = of_mailbox >= date - DATE_AHEAD && (date == 0 || of_mailbox <= date + DATE_BEHIND);
-    const int64_t choices[] = {behind ? date_read(behind + 1) : 0, agree ? of_mailbox : 0, date, of_mailbox};
+    const int64_t choices[] = {time_of(behind ? behind + 1 : NULL), agree ? of_mailbox : 0, date, of_mailbox};
     for (size_t i = 0; i < G_N_ELEMENTS(choices); i++)
         if (choices[i] > 0 && choices[i] <= now)
             return choices[i];

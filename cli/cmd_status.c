@@ -58,6 +58,26 @@ static json_t *hosts_of(Store *store, GError **error)
     return hosts;
 }
 
+/* Of letters that forms of pages asked for today: how many went, and whether no more do. */
+static json_t *form_letters_of(Store *store, Site *site, GError **error)
+{
+    int64_t sent, most = config_integer(site_config(site, NULL), "site", "max_form_letters_per_day");
+    if (!account_count(store, ACCOUNT_FORM_SITE, ACCOUNT_OF_SITE, clock_now(), &sent, error))
+        return NULL;
+    bool reached = most > 0 && sent > most; /* the first that was not sent is counted, too */
+    return json_pack("{sI sI sb}", "count", (json_int_t)(reached ? most : sent), "most", (json_int_t)most, "reached",
+                     reached);
+}
+
+/* Of mail domains of which too many left a list at once: how many there are, and who waits. */
+static json_t *leave_brakes_of(Store *store, GError **error)
+{
+    int64_t closed, waiting;
+    return leave_brake_sum(store, clock_now(), &closed, &waiting, error)
+               ? json_pack("{sI sI}", "domains", (json_int_t)closed, "waiting", (json_int_t)waiting)
+               : NULL;
+}
+
 /* What the database knows: the master knows none, so this is looked up here. */
 static void add_of_store(Site *site, json_t *status)
 {
@@ -85,10 +105,14 @@ static void add_of_store(Site *site, json_t *status)
                            oldest && clock_now() - oldest > LATE);
     if (outbox && template_text_count_faults(store, &count, &error))
         texts = json_integer(count);
-    json_t *jobs = texts ? jobs_of(store, &error) : NULL;
+    json_t *brakes = texts ? leave_brakes_of(store, &error) : NULL;
+    json_t *forms = brakes ? form_letters_of(store, site, &error) : NULL;
+    json_t *jobs = forms ? jobs_of(store, &error) : NULL;
     json_t *hosts = jobs ? hosts_of(store, &error) : NULL;
     json_object_set_new(status, "hosts", hosts ? hosts : json_null());
     json_object_set_new(status, "outbox", outbox ? outbox : json_null());
+    json_object_set_new(status, "leave_brakes", brakes ? brakes : json_null());
+    json_object_set_new(status, "form_letters", forms ? forms : json_null());
     json_object_set_new(status, "template_faults", texts ? texts : json_null());
     json_object_set_new(status, "jobs", jobs ? jobs : json_null());
     json_object_set_new(status, "fragments", fragments ? fragments : json_null());

@@ -359,6 +359,23 @@ static void print_left(FILE *out, const json_t *status)
                            : "texts of letters could not be fetched, or have a fault");
 }
 
+/* Floods of what people may ask for. */
+static void print_floods(FILE *out, const json_t *status)
+{
+    const json_t *brakes = json_object_get(status, "leave_brakes"), *forms = json_object_get(status, "form_letters");
+    json_int_t domains = number_of(brakes, "domains"), waiting = number_of(brakes, "waiting");
+    if (domains > 0)
+        fprintf(out,
+                "  Of %" JSON_INTEGER_FORMAT " mail %s too many left a list at once, so %" JSON_INTEGER_FORMAT
+                " more %s for a moderator:\n      listrunner pending ls\n",
+                domains, domains == 1 ? "domain" : "domains", waiting, waiting == 1 ? "waits" : "wait");
+    if (json_is_true(json_object_get(forms, "reached")))
+        fprintf(out,
+                "  Forms of web pages have caused %" JSON_INTEGER_FORMAT " letters today, and cause no more until "
+                "midnight (UTC); see [site] max_form_letters_per_day\n",
+                number_of(forms, "most"));
+}
+
 static bool any_job_waits(const json_t *jobs)
 {
     size_t i;
@@ -378,6 +395,8 @@ bool status_waits(const json_t *status)
            number_of(json_object_get(status, "held"), "count") > 0 ||
            number_of(json_object_get(status, "requests"), "count") > 0 || text_of(status, "store_fault") ||
            number_of(json_object_get(status, "fragments"), "early") > 0 ||
+           number_of(json_object_get(status, "leave_brakes"), "domains") > 0 ||
+           json_is_true(json_object_get(json_object_get(status, "form_letters"), "reached")) ||
            print_dead_hosts(NULL, json_object_get(status, "hosts")) > 0 ||
            print_drained_hosts(NULL, json_object_get(status, "hosts")) > 0 ||
            any_job_waits(json_object_get(status, "jobs")) || number_of(status, "template_faults") > 0 ||
@@ -412,6 +431,7 @@ static void print_attention(FILE *out, const json_t *status)
         print_since(out, asked, text_of(requests, "since"));
         fputs("      listrunner pending ls\n", out);
     }
+    print_floods(out, status);
     print_early(out, json_object_get(status, "fragments"));
     print_dead_hosts(out, json_object_get(status, "hosts"));
     print_drained_hosts(out, json_object_get(status, "hosts"));

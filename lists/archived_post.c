@@ -111,13 +111,15 @@ ArchivedPost *archived_post_new(const char *list, const char *file, int64_t arri
     g_autoptr(GBytes) bytes = g_bytes_new_static(octets, length);
     g_autoptr(Message) message = message_new(bytes);
     g_autofree char *id = message_id(message), *date = message_value(message, "Date");
+    int64_t seconds;
+    int zone;
     ArchivePost *post = &self->post;
     post->list = keep(self, g_strdup(list));
     post->file = keep(self, g_strdup(file));
     post->hash = id ? keep(self, message_id_hash(id)) : NULL;
     post->spare_hash = keep(self, message_id_hash(file));
     post->arrival = arrival > 0 ? arrival : archived_post_arrival(file);
-    post->date = date ? date_read(date) : 0;
+    post->date = date && date_parse(date, &seconds, &zone) ? seconds * CLOCK_SECOND : 0;
     post->size = (int64_t)length;
     read_sender(self, message);
     read_subject(self, message);

@@ -5,29 +5,41 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/departure.h"
 #include "lists/guessing.h"
 #include "lists/held_post.h"
+#include "lists/leave.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 
-/* *subscription says why the token is not good; one that nobody ever made is a guess. */
+/* Finds out why the token is not good. One that nobody ever made is a guess; *allowed: not one too many. */
+static bool find_fate(Work *work, const List *list, const char *token, TokenFate *fate, bool *allowed, GError **error)
+{
+    *allowed = true;
+    return pending_token_fate(work_store(work), token, work_now(work), fate, error) &&
+           (*fate != TOKEN_UNKNOWN ||
+            (guessing_allows(work, NULL, allowed, error) && guessing_note(work, list ? list->list_id : "-", error)));
+}
+
 static bool refuse(Work *work, const List *list, const char *token, Subscription *subscription, GError **error)
 {
     static const char *const fates[] = {"unknown", "used", "expired", "replaced"};
-    const char *list_id = list ? list->list_id : "-";
     bool allowed;
-    if (!pending_token_fate(work_store(work), token, work_now(work), &subscription->fate, error))
+    if (!find_fate(work, list, token, &subscription->fate, &allowed, error))
         return false;
-    if (subscription->fate == TOKEN_UNKNOWN) {
-        if (!guessing_allows(work, NULL, &allowed, error) || !guessing_note(work, list_id, error))
-            return false;
-        if (!allowed) {
-            subscription->result = SUBSCRIPTION_GUESSING; /* the log has it already */
-            return true;
-        }
-    }
-    work_log(work, list_id, "by=<%s> result=bad-token (%s)", work_by(work), fates[subscription->fate]);
+    if (!allowed)
+        subscription->result = SUBSCRIPTION_GUESSING; /* the log has it already */
+    else
+        work_log(work, list ? list->list_id : "-", "by=<%s> result=bad-token (%s)", work_by(work),
+                 fates[subscription->fate]);
     return true;
+}
+
+/* The address that was sent the token of the request. */
+static const char *asked_address(const Pending *request)
+{
+    bool second = request->kind == PENDING_CHANGE_ADDRESS && request->facts & FACT_APPROVED;
+    return second ? request->detail : request->address;
 }
 
 bool confirm_token(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
@@ -46,10 +58,13 @@ bool confirm_token(Work *work, const List *list, const char *token, Consent cons
         subscription->result = SUBSCRIPTION_POSTED;
         return true;
     }
-    if (!request || (list && strcmp(request->list_id, list->list_id) != 0))
+    if (!request)
+        return departure_confirm(work, list, token, consent, subscription, error) &&
+               (subscription->result != SUBSCRIPTION_BAD_TOKEN || refuse(work, list, token, subscription, error));
+    if (list && strcmp(request->list_id, list->list_id) != 0)
         return refuse(work, list, token, subscription, error);
-    bool second = request->kind == PENDING_CHANGE_ADDRESS && request->facts & FACT_APPROVED, allowed;
-    if (!guessing_allows(work, second ? request->detail : request->address, &allowed, error))
+    bool second = asked_address(request) == request->detail, allowed;
+    if (!guessing_allows(work, asked_address(request), &allowed, error))
         return false;
     if (!allowed) {
         subscription->result = SUBSCRIPTION_GUESSING;
@@ -64,8 +79,89 @@ bool confirm_token(Work *work, const List *list, const char *token, Consent cons
     if (!own || !subscription_answered(work, own, request, error))
         return false;
     if (request->kind != PENDING_CHANGE_ADDRESS)
-        request->facts = (request->facts | FACT_VERIFIED | FACT_CONFIRMED) & ~(unsigned)FACT_VOUCHED;
+        request->facts = (request->facts | FACT_VERIFIED | FACT_CONFIRMED | FACT_ANSWERED) & ~(unsigned)FACT_VOUCHED;
     else /* the address that goes is asked first, then the one that comes */
         request->facts |= second ? FACT_CONFIRMED : FACT_APPROVED;
+    if (request->kind == PENDING_LEAVE)
+        request->way = (int)leave_way_of(work_actor(work)->door);
     return subscription_advance(work, own, request, subscription, error);
+}
+
+/* ---- looking ---- */
+
+void confirm_view_clear(ConfirmView *view)
+{
+    g_clear_pointer(&view->list_id, g_free);
+    g_clear_pointer(&view->address, g_free);
+    g_clear_pointer(&view->detail, g_free);
+}
+
+static bool look_for_request(Work *work, const char *token, ConfirmView *view, char **sent_to, GError **error)
+{
+    g_autoptr(Pending) request = pending_find_token(work_store(work), token, work_now(work), error);
+    if (!request)
+        return false;
+    *sent_to = g_strdup(asked_address(request));
+    *view = (ConfirmView){.kind = CONFIRM_REQUEST,
+                          .request = request->kind,
+                          .list_id = g_steal_pointer(&request->list_id),
+                          .address = g_steal_pointer(&request->address),
+                          .detail = g_steal_pointer(&request->detail),
+                          .expires_at = request->expires_at};
+    return true;
+}
+
+static bool look_for_post(Work *work, const char *token, ConfirmView *view, char **sent_to, GError **error)
+{
+    g_autoptr(Held) held = held_find_token(work_store(work), token, work_now(work), error);
+    if (!held)
+        return false;
+    *sent_to = g_strdup(held->sender ? held->sender : "");
+    *view = (ConfirmView){.kind = CONFIRM_POST,
+                          .list_id = g_strdup(held->list_id),
+                          .address = g_strdup(held->sender),
+                          .detail = g_strdup(held->subject),
+                          .expires_at = held->asked_until};
+    return true;
+}
+
+static bool look_for_departure(Work *work, const char *token, ConfirmView *view, char **sent_to, GError **error)
+{
+    g_autoptr(Departure) departure = departure_find_token(work_store(work), token, work_now(work), error);
+    if (!departure)
+        return false;
+    *sent_to = g_strdup(departure->address);
+    *view = (ConfirmView){.kind = CONFIRM_UNDO,
+                          .list_id = g_steal_pointer(&departure->list_id),
+                          .address = g_steal_pointer(&departure->address),
+                          .expires_at = departure->expires_at};
+    return true;
+}
+
+bool confirm_peek(Work *work, const List *list, const char *token, ConfirmView *view, GError **error)
+{
+    static bool (*const looks[])(Work *, const char *, ConfirmView *, char **,
+                                 GError **) = {look_for_request, look_for_post, look_for_departure};
+    g_autofree char *sent_to = NULL;
+    bool allowed = true, found = false;
+    *view = (ConfirmView){0};
+    for (size_t at = 0; at < G_N_ELEMENTS(looks) && !found; at++) {
+        g_autoptr(GError) missing = NULL;
+        found = looks[at](work, token, view, &sent_to, &missing);
+        if (!found && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
+            g_propagate_error(error, g_steal_pointer(&missing));
+            return false;
+        }
+    }
+    if (found && list && strcmp(view->list_id, list->list_id) != 0)
+        found = false;
+    TokenFate fate = TOKEN_UNKNOWN;
+    if (!(found ? guessing_allows(work, sent_to, &allowed, error)
+                : find_fate(work, list, token, &fate, &allowed, error)))
+        return false;
+    if (found && allowed)
+        return true;
+    confirm_view_clear(view);
+    *view = (ConfirmView){.kind = allowed ? CONFIRM_NOTHING : CONFIRM_GUESSING, .fate = fate};
+    return true;
 }

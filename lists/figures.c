@@ -15,9 +15,10 @@ static bool add_waiting(Store *store, const char *hostname, GString *text, GErro
 {
     FragmentCount count;
     HeldRoom room;
-    int64_t strangers, held, held_since, asked, asked_since, left, left_since, texts, early;
+    int64_t strangers, held, held_since, asked, asked_since, left, left_since, texts, early, closed, braked;
     if (!held_count(store, &held, &held_since, error) || !held_room(store, NULL, &room, error) ||
         !stranger_count(store, &strangers, error) || !pending_count(store, clock_now(), &asked, &asked_since, error) ||
+        !leave_brake_sum(store, clock_now(), &closed, &braked, error) ||
         !outbox_count(store, hostname, &left, &left_since, error) ||
         !template_text_count_faults(store, &texts, error) || !fragment_count(store, hostname, &count, error) ||
         !fragment_count_early(store, hostname, clock_now() - FRAGMENT_EARLY_TOLD, &early, error))
@@ -34,15 +35,16 @@ static bool add_waiting(Store *store, const char *hostname, GString *text, GErro
         {"moderator_requests", "Requests to join or leave that wait for a moderator.", (double)asked},
         {"moderator_requests_oldest_seconds", "How long the oldest of them has waited; 0: there is none.",
          age_of(asked_since)},
-        {"outbox_entries", "Changes of which nobody has made sure yet that their mail is in its queue.",
-         (double)left},
+        {"leave_brakes", "Mail domains of which too many left a list at once, so that further ones wait.",
+         (double)closed},
+        {"leave_brake_requests", "Members of these who were made to wait for a moderator.", (double)braked},
+        {"outbox_entries", "Changes of which nobody has made sure yet that their mail is in its queue.", (double)left},
         {"outbox_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(left_since)},
         {"template_faults", "Texts of letters that could not be fetched, or have a fault.", (double)texts},
         {"fragment_open_sets", "Messages that wait for parts.", (double)count.sets},
         {"fragment_parts", "Their parts that are there.", (double)count.parts},
         {"fragment_octets", "Octets of these.", (double)count.octets},
-        {"fragment_oldest_seconds", "How long the oldest of them has waited; 0: there is none.",
-         age_of(count.oldest)},
+        {"fragment_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(count.oldest)},
         {"fragment_early", "Messages given up in the last hour before their parts were there, to make room.",
          (double)early},
     };

@@ -17,9 +17,16 @@ static void sources_clear(Sources *sources)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sources, sources_clear)
 
+/* Doors by which strangers bring tokens. */
+static bool is_public(const Actor *actor)
+{
+    return actor->door == DOOR_MAIL || actor->door == DOOR_PAGE;
+}
+
 static void sources_of(const Actor *actor, Sources *sources)
 {
-    sources->mailbox = actor->address ? mailbox_base(actor->address) : NULL;
+    bool mail = actor->door == DOOR_MAIL;
+    sources->mailbox = mail && actor->address ? mailbox_base(actor->address) : NULL;
     sources->network = actor->host ? ip_network(actor->host) : NULL;
 }
 
@@ -37,7 +44,7 @@ static bool note_source(Work *work, const char *list_id, const char *source, int
 bool guessing_note(Work *work, const char *list_id, GError **error)
 {
     g_auto(Sources) sources = {0};
-    if (work_actor(work)->door != DOOR_MAIL)
+    if (!is_public(work_actor(work)))
         return true;
     sources_of(work_actor(work), &sources);
     return (!sources.mailbox || note_source(work, list_id, sources.mailbox, GUESSES_OF_ADDRESS, error)) &&
@@ -54,7 +61,8 @@ bool guessing_allows(Work *work, const char *address, bool *allowed, GError **er
     const Actor *actor = work_actor(work);
     int64_t by_address = 0, by_host = 0;
     g_auto(Sources) sources = {0};
-    *allowed = actor->door != DOOR_MAIL || (address && actor->address && mailbox_same(address, actor->address));
+    bool same = actor->door == DOOR_MAIL && address && actor->address && mailbox_same(address, actor->address);
+    *allowed = same || !is_public(actor);
     if (*allowed)
         return true;
     sources_of(actor, &sources);

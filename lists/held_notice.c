@@ -56,15 +56,18 @@ bool held_ask_sender(Work *work, const List *list, const Held *held, GError **er
     /* If somebody else sent the post, the letter repeats none of its words. */
     bool own = address_same(held->sender, meta_string(post, KEY_SENDER, ""));
     g_autofree char *subject = brief(own ? held->subject : NULL);
-    const TemplateValue values[] = {{"address", held->sender},
-                                    {"subject", subject},
-                                    {"token", token},
-                                    {"confirm_email", back.address},
-                                    {"mark", back.mark},
-                                    {"days", days},
-                                    {0}};
-    ListLetter letter = {.template = "confirm_post", .values = values, .from_name = list->display_name,
-                         .from = back.address, .to = held->sender, .personal = true,
+    g_autofree char *language = letter_language(work, list, held->sender);
+    g_autofree char *page = letter_page(work, list, language, "confirm", token);
+    const TemplateValue values[] = {
+        {"address", held->sender}, {"subject", subject}, {"token", token}, {"confirm_email", back.address},
+        {"mark", back.mark},       {"days", days},       {"page", page},   {0}};
+    ListLetter letter = {.template = "confirm_post",
+                         .values = values,
+                         .language = language,
+                         .from_name = list->display_name,
+                         .from = back.address,
+                         .to = held->sender,
+                         .personal = true,
                          .in_reply_to = held->message_id ? held->message_id : "",
                          .trace = meta_string(post, META_TRACE, NULL)};
     work_log(work, list->list_id, "held=%" G_GINT64_FORMAT " result=asked-sender", held->number);

@@ -9,15 +9,15 @@
 #include "store/ban.h"
 #include "store/email.h"
 
-/* May an address of ours not become a member, or not be asked by mail? Somebody who may ask for the list at that
- * address, or a letter would go to all who read it because a stranger wrote its name. */
+/* May an address of ours not become a member, or not be asked for by mail or a form? Somebody who may ask for the list
+ * at that address, or a letter would go to all who read it because a stranger wrote its name. */
 static bool is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error)
 {
     char *sentence;
     ListAddress *which = NULL;
-    bool by_mail = work_actor(work)->door == DOOR_MAIL;
+    bool by_stranger = work_actor(work)->door == DOOR_MAIL || work_actor(work)->door == DOOR_PAGE;
     if (!own_address_bars(work, list->list_id, ROLE_MEMBER, address, &sentence, error) ||
-        (by_mail && !own_address_find(work, address, &which, error)))
+        (by_stranger && !own_address_find(work, address, &which, error)))
         return false;
     g_autofree char *why = sentence;
     g_autoptr(ListAddress) found = which;

@@ -185,6 +185,17 @@ char *letter_language(const Work *work, const List *list, const char *address)
     return language ? language : g_strdup(list ? list->preferred_language : LANGUAGE_DEFAULT);
 }
 
+/* The text with the placeholder of what it must say, where it has it not; consumes it. g_free() */
+static char *with_placeholder(char *text, const char *name)
+{
+    g_autofree char *short_form = g_strdup_printf("$%s", name), *long_form = g_strdup_printf("${%s}", name);
+    if (strstr(text, short_form) || strstr(text, long_form))
+        return text;
+    char *longer = g_strconcat(g_strchomp(text), "\n\n", short_form, "\n", NULL);
+    g_free(text);
+    return longer;
+}
+
 /* A letter to one address, or to those that were given. */
 static char **recipients_of(const ListLetter *letter)
 {
@@ -274,6 +285,8 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
                  why->message);
         return true;
     }
+    if (letter->must_say)
+        template = with_placeholder(template, letter->must_say);
     TemplateValue values[VALUES_MAX] = {0};
     g_autoptr(GPtrArray) kept = g_ptr_array_new_with_free_func(g_free);
     translate_values(work, list, language, letter->values, values, kept);
@@ -320,9 +333,24 @@ typedef struct LetterLimit {
     char *who;    /* consumed */
     int64_t most; /* 0: no limit */
     bool told;    /* the address hears once that it gets no more */
+    bool quiet;   /* a refusal is not told in the log, where forms could write very many */
 } LetterLimit;
 
-#define LIMITS_MAX 3
+#define LIMITS_MAX 4
+
+/* The site has sent as many letters as forms may cause on a day: counts the refusal, of which the log has one line an
+ * hour. */
+static bool note_form_limit(Work *work, int64_t most, GError **error)
+{
+    int64_t refused;
+    if (!account_add(work_store(work), ACCOUNT_FORM_REFUSED, ACCOUNT_OF_SITE, work_now(work), &refused, error))
+        return false;
+    if (refused == 1)
+        log_warn("%s forms of pages have caused max_form_letters_per_day letters today (%" G_GINT64_FORMAT "); whoever "
+                 "fills in one is told to come again tomorrow",
+                 work_actor(work)->from ? work_actor(work)->from : "-", most);
+    return true;
+}
 
 /* Is there room under this limit? The first time that there is none is recorded, so that it can be told once. */
 static bool ask_limit(Work *work, const List *list, const char *address, const LetterLimit *limit, bool *allowed,
@@ -334,8 +362,11 @@ static bool ask_limit(Work *work, const List *list, const char *address, const L
     *allowed = total < limit->most;
     if (*allowed)
         return true;
-    work_log(work, list->list_id, "to=<%s> result=no-letter (%s: %" G_GINT64_FORMAT " today)", address,
-             account_kind_text(limit->kind), limit->most);
+    if (limit->kind == ACCOUNT_FORM_SITE && !note_form_limit(work, limit->most, error))
+        return false;
+    if (!limit->quiet)
+        work_log(work, list->list_id, "to=<%s> result=no-letter (%s: %" G_GINT64_FORMAT " today)", address,
+                 account_kind_text(limit->kind), limit->most);
     if (total > limit->most)
         return true;
     return account_add(work_store(work), limit->kind, limit->who, work_now(work), &total, error) &&
@@ -362,7 +393,9 @@ static bool count_letter(Work *work, const List *list, const char *address, cons
 static LetterLimit host_limit(const Work *work)
 {
     const char *host = work_actor(work)->host;
-    return host ? (LetterLimit){ACCOUNT_HOST_LETTERS, ip_network(host), work_site(work)->letters_per_host, false}
+    return host ? (LetterLimit){.kind = ACCOUNT_HOST_LETTERS,
+                                .who = ip_network(host),
+                                .most = work_site(work)->letters_per_host}
                 : (LetterLimit){0};
 }
 
@@ -375,8 +408,29 @@ static void limits_clear(LetterLimit limits[LIMITS_MAX])
 bool letter_allowed(Work *work, const List *list, const char *address, bool *allowed, GError **error)
 {
     LetterLimit limits[LIMITS_MAX] = {
-        host_limit(work), {ACCOUNT_ANSWERS, mailbox_base(address), work_site(work)->answers_a_day, true}};
+        host_limit(work),
+        {.kind = ACCOUNT_ANSWERS, .who = mailbox_base(address), .most = work_site(work)->answers_a_day, .told = true}};
     bool done = count_letter(work, list, address, limits, allowed, error);
+    limits_clear(limits);
+    return done;
+}
+
+/* Who fills in a form has proved nothing, and may write the address of anybody, for every list and from very many
+ * networks. So the mailbox and the site have counts over all lists. A member, whose address is known to few, may ask
+ * for several lists a day. */
+static bool form_letter_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error)
+{
+    int64_t most = work_site(work)->answers_a_day;
+    char *base = mailbox_base(asking->address), *site = g_strdup(ACCOUNT_OF_SITE);
+    LetterLimit limits[LIMITS_MAX] = {
+        {.kind = asking->of_member ? ACCOUNT_FOR_OTHERS : ACCOUNT_FORM_LETTERS,
+         .who = base,
+         .most = asking->of_member ? most : 1,
+         .quiet = true},
+        asking->of_member ? (LetterLimit){0} : host_limit(work),
+        {.kind = ACCOUNT_FORM_SITE, .who = site, .most = work_site(work)->form_letters, .quiet = true}};
+    limits[1].quiet = true;
+    bool done = count_letter(work, list, asking->address, limits, allowed, error);
     limits_clear(limits);
     return done;
 }
@@ -384,6 +438,8 @@ bool letter_allowed(Work *work, const List *list, const char *address, bool *all
 bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error)
 {
     const Actor *actor = work_actor(work);
+    if (actor->door == DOOR_PAGE && actor->role == ACTOR_ADDRESS && !asking->vouched)
+        return form_letter_allowed(work, list, asking, allowed, error);
     int64_t most = work_site(work)->answers_a_day, most_of_kind = asking->of_site ? MIN(most, SITE_ASKS_A_DAY) : most;
     g_autofree char *base = mailbox_base(asking->address), *network = actor->host ? ip_network(actor->host) : NULL;
     /* There is no end of addresses with a detail that lead to one mailbox: what is asked from one proves least. */
@@ -394,8 +450,8 @@ bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *ask
     char *who = g_strdup_printf("%s %s %s %s", asking->of_site ? "-" : list->list_id, asking->kind, base,
                                 other ? "*" : network ? network : "-");
     LetterLimit limits[LIMITS_MAX] = {asking->of_member ? (LetterLimit){0} : host_limit(work),
-                                      {ACCOUNT_CONFIRMATIONS, who, most_of_kind, !other},
-                                      {ACCOUNT_FOR_OTHERS, g_strdup(base), other ? most : 0, false}};
+                                      {.kind = ACCOUNT_CONFIRMATIONS, .who = who, .most = most_of_kind, .told = !other},
+                                      {.kind = ACCOUNT_FOR_OTHERS, .who = g_strdup(base), .most = other ? most : 0}};
     bool done = count_letter(work, list, asking->address, limits, allowed, error);
     limits_clear(limits);
     return done;
@@ -437,4 +493,15 @@ char *letter_sentence(const Work *work, const List *list, const char *language, 
             return letter_fill(work, list, broken, values);
     }
     return g_strdup(key);
+}
+
+char *letter_page(const Work *work, const List *list, const char *language, const char *kind, const char *token)
+{
+    const char *url = work_site(work)->web_url;
+    if (!url)
+        return g_strdup("");
+    g_autofree char *key = g_strconcat("page_", kind, NULL);
+    g_autofree char *sentence = letter_sentence(work, list, language, key, NULL);
+    const char *slash = g_str_has_suffix(url, "/") ? "" : "/";
+    return g_strdup_printf("\n%s\n\n    %s%s%s/%s\n", sentence, url, slash, kind, token);
 }

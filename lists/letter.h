@@ -22,6 +22,7 @@ typedef struct ListLetter {
     const char *template;
     const TemplateValue *values; /* besides those of template_common (lists/template_name.h); the last has no name;
                                     NULL: none */
+    const char *must_say;        /* one of values, which stands at the end where the text does not use it; NULL: none */
     const char *language;         /* NULL: that of `to`, else the list's */
     const char *from_name, *from; /* from NULL: the list's owner address */
     const char *to;               /* of the header, and the recipient */
@@ -84,12 +85,18 @@ typedef struct LetterAsking {
 
 /* The same for such a letter. Its count is one for each list and kind, so answers never use up what somebody needs to
  * join or to leave. Letters that others asked for by mail are counted apart from those that the address itself asked
- * for, and the latter for each network, so nobody uses up another's count by writing in that name. */
+ * for, and the latter for each network, so nobody uses up another's count by writing in that name. A letter that a form
+ * of a page asks for (DOOR_PAGE, ACTOR_ADDRESS) has counts of its own: one a day for the mailbox over all lists, and
+ * what the site allows for all. */
 bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error);
 
 /* The list's owners and moderators; where there are none the site's owner: an array, g_strfreev(). NULL: the store
  * failed. */
 char **letter_owners(Store *store, const List *list, const char *site_owner, GError **error);
+
+/* The text for $page in a letter that brings a token: a sentence and the link to the page of that kind ("confirm",
+ * "decide") which does the same as an answer; "" where the site has no pages; g_free(). */
+char *letter_page(const Work *work, const List *list, const char *language, const char *kind, const char *token);
 
 /* A sentence of the template "answers", whose lines are "key: sentence" (\n in one is the end of a line), in a language
  * (NULL: the list's), filled with values as above; g_free(). The key itself when there is none. */

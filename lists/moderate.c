@@ -171,17 +171,41 @@ static void say_gone(ModeratorSession *session, const char *mark, NumberRange ra
     say(session, "moderated_gone", (const TemplateValue[]){{"number", text->str}, {0}});
 }
 
-static bool decide_post(ModeratorSession *session, const Decision *decision, int64_t number, GError **error)
+bool moderate_post(Work *work, const Ticket *ticket, int64_t number, Held **held, GError **error)
 {
-    bool told;
     g_autoptr(GError) refusal = NULL;
-    bool own = number >= session->ticket->first && number <= session->ticket->last;
-    g_autoptr(Held) held = own ? held_find(work_store(session->work), number, &refusal) : NULL;
+    bool own = number >= ticket->first && number <= ticket->last;
+    *held = own ? held_find(work_store(work), number, &refusal) : NULL;
     if (refusal && !g_error_matches(refusal, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;
     }
-    if (!held || strcmp(held->list_id, session->list->list_id) != 0) {
+    if (*held && (strcmp((*held)->list_id, ticket->list_id) != 0 || (*held)->asked_until != 0))
+        g_clear_pointer(held, held_free);
+    return true;
+}
+
+static bool find_request(Work *work, const Ticket *ticket, int64_t number, Pending **request, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    bool own = number >= ticket->first_request && number <= ticket->last_request;
+    *request = own ? pending_find(work_store(work), number, work_now(work), &refusal) : NULL;
+    if (refusal && !g_error_matches(refusal, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&refusal));
+        return false;
+    }
+    if (*request && ((*request)->waits_for != PENDING_MODERATOR || strcmp((*request)->list_id, ticket->list_id) != 0))
+        g_clear_pointer(request, pending_free);
+    return true;
+}
+
+static bool decide_post(ModeratorSession *session, const Decision *decision, int64_t number, GError **error)
+{
+    bool told;
+    g_autoptr(Held) held = NULL;
+    if (!moderate_post(session->work, session->ticket, number, &held, error))
+        return false;
+    if (!held) {
         say_gone(session, "", (NumberRange){number, number});
         return true;
     }
@@ -198,18 +222,11 @@ static bool decide_post(ModeratorSession *session, const Decision *decision, int
 static bool decide_request(ModeratorSession *session, const Decision *decision, int64_t number, GError **error)
 {
     g_auto(Subscription) made = {0};
-    g_autoptr(GError) refusal = NULL;
-    const Ticket *ticket = session->ticket;
+    g_autoptr(Pending) request = NULL;
     size_t word = word_of(decision->verdict);
-    bool own = number >= ticket->first_request && number <= ticket->last_request;
-    g_autoptr(Pending) request =
-        own ? pending_find(work_store(session->work), number, work_now(session->work), &refusal) : NULL;
-    if (refusal && !g_error_matches(refusal, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&refusal));
+    if (!find_request(session->work, session->ticket, number, &request, error))
         return false;
-    }
-    if (!request || request->waits_for != PENDING_MODERATOR ||
-        strcmp(request->list_id, session->list->list_id) != 0) {
+    if (!request) {
         say_gone(session, "r", (NumberRange){number, number});
         return true;
     }
@@ -317,20 +334,19 @@ static bool decide(ModeratorSession *session, const Decision *decision, GError *
 }
 
 /* Whoever was a moderator when the letter was sent may be none any more. */
-static bool is_moderator(ModeratorSession *session, bool *moderates, GError **error)
+static bool is_moderator(Work *work, const List *list, const char *address, bool *moderates, GError **error)
 {
-    g_auto(GStrv) all = letter_owners(work_store(session->work), session->list, work_site(session->work)->site_owner,
-                                      error);
+    g_auto(GStrv) all = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
     *moderates = false;
     for (char **one = all; one && *one; one++)
-        *moderates = *moderates || address_same(*one, session->ticket->moderator);
+        *moderates = *moderates || address_same(*one, address);
     return all != NULL;
 }
 
 static bool decide_all(ModeratorSession *session, GBytes *message, GError **error)
 {
     bool moderates;
-    if (!is_moderator(session, &moderates, error))
+    if (!is_moderator(session->work, session->list, session->ticket->moderator, &moderates, error))
         return false;
     if (!moderates) {
         say(session, "moderated_not_moderator", NULL);
@@ -345,18 +361,29 @@ static bool decide_all(ModeratorSession *session, GBytes *message, GError **erro
     return true;
 }
 
-bool moderate_reply(Work *work, const List *list, const char *token, GBytes *message, bool *known, GError **error)
+/* *ticket is NULL where the token is that of none, or does not count from here. */
+static bool find_ticket(Work *work, const char *token, Ticket **ticket, GError **error)
 {
     g_autoptr(GError) missing = NULL;
-    g_autoptr(Ticket) ticket = ticket_find(work_store(work), token, work_now(work), &missing);
     bool allowed = false;
-    if (ticket && !guessing_allows(work, ticket->moderator, &allowed, error))
-        return false;
-    *known = allowed && strcmp(ticket->list_id, list->list_id) == 0;
-    if (!ticket && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
+    *ticket = ticket_find(work_store(work), token, work_now(work), &missing);
+    if (!*ticket && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;
     }
+    if (*ticket && !guessing_allows(work, (*ticket)->moderator, &allowed, error))
+        return false;
+    if (!allowed)
+        g_clear_pointer(ticket, ticket_free);
+    return true;
+}
+
+bool moderate_reply(Work *work, const List *list, const char *token, GBytes *message, bool *known, GError **error)
+{
+    g_autoptr(Ticket) ticket = NULL;
+    if (!find_ticket(work, token, &ticket, error))
+        return false;
+    *known = ticket && strcmp(ticket->list_id, list->list_id) == 0;
     if (!*known)
         return true;
     work_become(work, ACTOR_MODERATOR, ticket->moderator);
@@ -371,4 +398,95 @@ bool moderate_reply(Work *work, const List *list, const char *token, GBytes *mes
     ListLetter letter = {.template = "commands", .values = values, .language = language, .to = ticket->moderator,
                          .in_reply_to = id ? id : ""};
     return work_letter(work, list, &letter, error);
+}
+
+/* ---- on a page ---- */
+
+bool moderate_ticket(Work *work, const char *token, Ticket **ticket, bool *moderates, GError **error)
+{
+    *moderates = false;
+    if (!find_ticket(work, token, ticket, error))
+        return false;
+    if (!*ticket)
+        return guessing_note(work, "-", error);
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(List) list = list_by_id(work_store(work), (*ticket)->list_id, &missing);
+    if (!list && g_error_matches(missing, FAIL, FAIL_MISSING)) {
+        g_clear_pointer(ticket, ticket_free);
+        return true;
+    }
+    if (!list)
+        g_propagate_error(error, g_steal_pointer(&missing));
+    return list && is_moderator(work, list, (*ticket)->moderator, moderates, error);
+}
+
+void moderate_waiting_clear(ModerateWaiting *waiting)
+{
+    g_clear_pointer(&waiting->posts, g_ptr_array_unref);
+    g_clear_pointer(&waiting->requests, g_ptr_array_unref);
+}
+
+static bool add_post(const Held *held, void *data)
+{
+    ModerateWaiting *waiting = data;
+    if (held->asked_until != 0)
+        return true;
+    waiting->more = waiting->posts->len == MODERATE_SHOWN;
+    if (waiting->more)
+        return false;
+    Held *copy = g_new0(Held, 1);
+    *copy = (Held){.number = held->number,
+                   .list_id = g_strdup(held->list_id),
+                   .subject = g_strdup(held->subject),
+                   .sender = g_strdup(held->sender),
+                   .reason = g_strdup(held->reason),
+                   .held_at = held->held_at,
+                   .size = held->size};
+    g_ptr_array_add(waiting->posts, copy);
+    return true;
+}
+
+bool moderate_waiting(Work *work, const Ticket *ticket, ModerateWaiting *waiting, GError **error)
+{
+    g_autoptr(GArray) requests = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    RequestRange wanted = {{ticket->first_request, ticket->last_request}, requests};
+    const HeldFilter filter = {.list_id = ticket->list_id, .first = ticket->first, .last = ticket->last};
+    waiting->posts = g_ptr_array_new_with_free_func((GDestroyNotify)held_free);
+    waiting->requests = g_ptr_array_new_with_free_func((GDestroyNotify)pending_free);
+    if ((ticket->last > 0 && !held_select(work_store(work), &filter, add_post, waiting, error)) ||
+        (ticket->last_request > 0 &&
+         !pending_each(work_store(work), ticket->list_id, work_now(work), note_request, &wanted, error)))
+        return false;
+    waiting->more = waiting->more || requests->len > MODERATE_SHOWN;
+    for (unsigned i = 0; i < MIN(requests->len, MODERATE_SHOWN); i++) {
+        Pending *request;
+        if (!find_request(work, ticket, g_array_index(requests, int64_t, i), &request, error))
+            return false;
+        if (request)
+            g_ptr_array_add(waiting->requests, request);
+    }
+    return true;
+}
+
+bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, bool *known, GError **error)
+{
+    g_auto(Subscription) made = {0};
+    g_autoptr(Held) held = NULL;
+    g_autoptr(Pending) request = NULL;
+    bool told;
+    size_t word = 0;
+    while (word < G_N_ELEMENTS(words) && strcmp(words[word].word, one->word) != 0)
+        word++;
+    *known = false;
+    if (word == G_N_ELEMENTS(words))
+        return true;
+    if (one->is_request ? !find_request(work, ticket, one->number, &request, error)
+                        : !moderate_post(work, ticket, one->number, &held, error))
+        return false;
+    *known = held || (request && words[word].verdict != HELD_ALLOW);
+    if (!*known)
+        return true;
+    work_become(work, ACTOR_MODERATOR, ticket->moderator);
+    return held ? held_post_decide(work, one->number, words[word].verdict, one->reason, &told, error)
+                : request_decide(work, one->number, words[word].request, one->reason, &made, error);
 }

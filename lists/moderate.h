@@ -24,6 +24,8 @@
 #include "base/number_range.h"
 #include "lists/held_post.h"
 #include "lists/work.h"
+#include "store/held.h"
+#include "store/ticket.h"
 
 typedef struct Decision {
     HeldVerdict verdict;
@@ -37,6 +39,36 @@ typedef struct Decision {
 /* Reads an answer: of Decision, in order, freed with the array. At most DECISIONS_MAX. */
 #define DECISIONS_MAX 50
 GPtrArray *moderate_read(GBytes *message);
+
+/* Find the ticket (store/ticket.h) of a letter to a moderator; free with ticket_free(). *ticket is NULL where the token
+ * is that of none, or whoever asks brought too many unknown tokens (lists/guessing.h); where *moderates is false its
+ * person is no moderator of the list any more, and may decide nothing. */
+bool moderate_ticket(Work *work, const char *token, Ticket **ticket, bool *moderates, GError **error);
+
+/* The things that wait of those which a ticket is about: posts of Held without their messages, and requests of Pending,
+ * in order, at most MODERATE_SHOWN of each. */
+#define MODERATE_SHOWN 100
+typedef struct ModerateWaiting {
+    GPtrArray *posts, *requests;
+    bool more; /* there are more than these */
+} ModerateWaiting;
+void moderate_waiting_clear(ModerateWaiting *waiting);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ModerateWaiting, moderate_waiting_clear)
+bool moderate_waiting(Work *work, const Ticket *ticket, ModerateWaiting *waiting, GError **error);
+
+/* The post of this number, whole, where the ticket is for it and it waits for a moderator; else *held is NULL.
+ * held_free(). */
+bool moderate_post(Work *work, const Ticket *ticket, int64_t number, Held **held, GError **error);
+
+/* Decide, as the moderator of the ticket, about the post or the request of this number by a word as above. *known is
+ * false, and nothing was done, where there is no such word, or nothing of the ticket waits under the number. reason may
+ * be NULL. */
+typedef struct ModerateOne {
+    bool is_request;
+    int64_t number;
+    const char *word, *reason;
+} ModerateOne;
+bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, bool *known, GError **error);
 
 /* Does what an answer with this token says, and writes to the moderator what became of it. *known is false when the
  * token is that of no ticket for this list: then nothing was done. */

@@ -8,19 +8,15 @@
 #define VALUES_MAX 16 /* of one letter */
 #define DAY (24 * 3600 * CLOCK_SECOND)
 
-/* Keeps a ticket for the moderator, and says how an answer brings its token back. */
-static bool make_ticket(Work *work, const List *list, const Ticket *about, const char *moderator, TokenReturn *back,
-                        GError **error)
+/* Keeps a ticket for the moderator under a new token. */
+static bool make_ticket(Work *work, const List *list, const Ticket *about, const char *moderator,
+                        char token[PENDING_TOKEN_CHARS + 1], GError **error)
 {
-    char token[PENDING_TOKEN_CHARS + 1];
     Ticket ticket = *about;
     ticket.list_id = list->list_id;
     ticket.moderator = (char *)moderator;
     ticket.expires_at = work_now(work) + work_site(work)->moderator_request_life;
-    if (!pending_token_new(token, error) || !ticket_put(work_store(work), &ticket, token, error))
-        return false;
-    token_return_make(work, list, token, back);
-    return true;
+    return pending_token_new(token, error) && ticket_put(work_store(work), &ticket, token, error);
 }
 
 /* The items, and how many more there are. g_free() */
@@ -38,17 +34,21 @@ static char *items_text(const Work *work, const List *list, const ModeratorLette
 static bool write_to(Work *work, const List *list, const ModeratorLetter *letter, const char *moderator, GError **error)
 {
     g_auto(TokenReturn) back = {0};
+    char token[PENDING_TOKEN_CHARS + 1];
     bool decides = letter->about.last > 0 || letter->about.last_request > 0;
-    if (decides && !make_ticket(work, list, &letter->about, moderator, &back, error))
+    if (decides && !make_ticket(work, list, &letter->about, moderator, token, error))
         return false;
+    if (decides)
+        token_return_make(work, list, token, &back);
     g_autofree char *language = letter_language(work, list, moderator), *bounces = list_address(list, "bounces");
     g_autofree char *days = g_strdup_printf("%" G_GINT64_FORMAT, work_site(work)->moderator_request_life / DAY);
     g_autofree char *attached =
         letter->attached ? letter_sentence(work, list, language, letter->attached, NULL) : g_strdup("");
     g_autofree char *items = items_text(work, list, letter, language);
+    g_autofree char *page = decides ? letter_page(work, list, language, "decide", token) : g_strdup("");
     TemplateValue values[VALUES_MAX + 1] = {
-        {"mark", back.mark ? back.mark : ""}, {"days", days}, {"attached", attached}, {"items", items}};
-    for (size_t at = 0, own = 4; letter->values[at].name && own < VALUES_MAX; at++, own++)
+        {"mark", back.mark ? back.mark : ""}, {"days", days}, {"attached", attached}, {"items", items}, {"page", page}};
+    for (size_t at = 0, own = 5; letter->values[at].name && own < VALUES_MAX; at++, own++)
         values[own] = letter->values[at];
     ListLetter one = letter->letter;
     one.values = values;

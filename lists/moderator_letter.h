@@ -11,7 +11,7 @@
 /* All borrowed. */
 typedef struct ModeratorLetter {
     ListLetter letter;     /* without values and all that says to whom */
-    const TemplateValue *values; /* besides mark, days, attached, items */
+    const TemplateValue *values; /* besides mark, days, attached, items, page */
     Ticket about;          /* its numbers: what may be decided about */
     const char *attached;  /* key of the sentence that is $attached; NULL: none */
     const char *items;     /* what is $items; NULL: nothing */

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "lists/ban.h"
 #include "lists/event.h"
+#include "lists/leave.h"
 #include "lists/letter.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
@@ -46,6 +47,8 @@ static bool decide(Work *work, Pending *request, RequestVerdict verdict, const c
         request->facts |= FACT_VERIFIED | FACT_CONFIRMED;
         if (work_actor(work)->role != ACTOR_OPERATOR)
             request->facts |= FACT_VOUCHED;
+        if (request->kind == PENDING_LEAVE)
+            request->way = (int)leave_way_of(work_actor(work)->door);
         if (request->kind == PENDING_CHANGE_ADDRESS) /* for both addresses */
             request->facts |= FACT_APPROVED;
         return subscription_advance(work, list, request, subscription, error);

@@ -25,7 +25,8 @@ bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GErro
 
 bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error)
 {
-    if (!member_remove(work_store(work), list_id, role, address, error))
+    if (!member_remove(work_store(work), list_id, role, address, error) ||
+        (role == ROLE_MEMBER && !departure_withdraw(work_store(work), list_id, address, error)))
         return false;
     work_log(work, list_id, "%s=<%s> by=<%s> result=removed", role_text(role), address, work_by(work));
     roster_tell(work, EVENT_MEMBER_LEFT, list_id, role, address);

@@ -7,7 +7,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
+#include "lists/departure.h"
 #include "lists/event.h"
+#include "lists/leave.h"
+#include "lists/leave_brake.h"
 #include "lists/letter.h"
 #include "lists/moderator_letter.h"
 #include "lists/roster.h"
@@ -41,6 +44,7 @@ const char *subscription_result_text(SubscriptionResult result)
         [SUBSCRIPTION_NOT_SAID] = "ignored (the answer does not say that it confirms)",
         [SUBSCRIPTION_GUESSING] = "ignored (too many unknown tokens)",
         [SUBSCRIPTION_POSTED] = "posted",
+        [SUBSCRIPTION_RESTORED] = "restored",
         [SUBSCRIPTION_REFUSED] = "refused",
         [SUBSCRIPTION_KEPT] = "kept",
     };
@@ -49,9 +53,8 @@ const char *subscription_result_text(SubscriptionResult result)
 
 /* ---- letters ---- */
 
-/* name: of one who is no member any more; NULL: the member's. */
-static bool tell_owners(Work *work, const List *list, const Pending *request, const char *template, const char *name,
-                        GError **error)
+bool subscription_tell_owners(Work *work, const List *list, const Pending *request, const char *template,
+                              const char *name, GError **error)
 {
     g_autofree char *owner = list_address(list, "owner"), *bounces = list_address(list, "bounces");
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
@@ -91,11 +94,16 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
     bool of_site = request->kind == PENDING_CHANGE_ADDRESS;
     g_autofree char *language = letter_language(work, of_site ? NULL : list, about->to);
     g_autofree char *asked = asked_text(work, list, request, language);
-    TemplateValue values[6 + TOKEN_VALUES + 1] = {{"address", request->address}, {"token", token},
-                                                  {"confirm_email", back.address}, {"mark", back.mark},
-                                                  {"days", left}, {"asked", asked}};
+    g_autofree char *page = letter_page(work, list, language, "confirm", token);
+    TemplateValue values[7 + TOKEN_VALUES + 1] = {{"address", request->address},
+                                                  {"token", token},
+                                                  {"confirm_email", back.address},
+                                                  {"mark", back.mark},
+                                                  {"days", left},
+                                                  {"asked", asked},
+                                                  {"page", page}};
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
-        values[6 + at] = about->values[at];
+        values[7 + at] = about->values[at];
     ListLetter letter = {.template = about->template, .values = values, .language = language,
                          .from_name = of_site ? NULL : list->display_name, .from = back.address, .to = about->to,
                          .personal = true};
@@ -188,6 +196,8 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
     if (!pending_put(work_store(work), request, NULL, error))
         return false;
     tell_opened(work, list, request, "moderator");
+    if (request->facts & FACT_BRAKED) /* of which there may be very many: one letter about all */
+        return leave_brake_tell_owners(work, list, request, error);
     if (!list->admin_immed_notify)
         return true;
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
@@ -225,14 +235,12 @@ static bool add_member(Work *work, const List *list, const Pending *request, boo
     return false;
 }
 
-/* May the person be written to about what was done? Who confirmed it by mail or on a page always; anybody else once a
- * day for each list and kind of letter, since others may have asked in that name again and again: by a mail, or by a
- * program that vouches for people over REST or in the shell. */
-static bool may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
-                      GError **error)
+bool subscription_may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
+                            GError **error)
 {
     ActorDoor door = work_actor(work)->door;
-    *may = (request->facts & FACT_CONFIRMED) && (door == DOOR_MAIL || door == DOOR_PAGE);
+    *may = (request->facts & FACT_CONFIRMED) &&
+           (door == DOOR_MAIL || door == DOOR_PAGE || request->way == LEAVE_BY_ONE_CLICK);
     return *may || first_today(work, list, request->address, kind, may, error);
 }
 
@@ -269,33 +277,23 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
     bool welcomed = request->welcome == WELCOME_YES ||
                     (request->welcome == WELCOME_AS_LIST && list->send_welcome_message);
-    if (welcomed && !may_write(work, list, request, welcome.template, &welcomed, error))
+    if (welcomed && !subscription_may_write(work, list, request, welcome.template, &welcomed, error))
         return false;
     return subscription_end(work, request, error) && (!welcomed || work_letter(work, list, &welcome, error)) &&
-           (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_joined", NULL, error));
+           (!list->admin_notify_mchanges ||
+            subscription_tell_owners(work, list, request, "member_joined", NULL, error));
 }
 
-static bool do_leave(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+static bool do_leave(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
-    g_autoptr(GError) refusal = NULL;
+    bool left;
     g_autofree char *name = letter_member_name(work, list, request->address);
-    *result = SUBSCRIPTION_DONE;
-    if (!member_remove(work_store(work), list->list_id, ROLE_MEMBER, request->address, &refusal)) {
-        *result = SUBSCRIPTION_NO_CHANGE;
-        if (g_error_matches(refusal, FAIL, FAIL_MISSING))
-            return subscription_end(work, request, error);
-        g_propagate_error(error, g_steal_pointer(&refusal));
+    if (!departure_carry_out(work, list, request, &left, &subscription->told, error))
         return false;
-    }
-    roster_tell(work, EVENT_MEMBER_LEFT, list->list_id, ROLE_MEMBER, request->address);
-    const TemplateValue values[] = {{"address", request->address}, {0}};
-    ListLetter goodbye = {.template = "goodbye", .values = values, .to = request->address};
-    bool said = list->send_goodbye_message;
-    if (said && !may_write(work, list, request, goodbye.template, &said, error))
-        return false;
+    subscription->result = left ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
     return subscription_end(work, request, error) &&
-           (!said || work_letter(work, list, &goodbye, error)) &&
-           (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_left", name, error));
+           (!left || !list->admin_notify_mchanges ||
+            subscription_tell_owners(work, list, request, "member_left", name, error));
 }
 
 void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription)
@@ -303,15 +301,27 @@ void subscription_note(Work *work, const List *list, const Pending *request, Sub
     subscription->kind = request->kind;
     subscription->list_id = g_strdup(list->list_id);
     subscription->address = g_strdup(request->address);
-    work_log(work, list->list_id, "%s=<%s> by=<%s> result=%s", pending_kind_text(request->kind), request->address,
-             work_by(work), subscription_result_text(subscription->result));
+    bool leaves = request->kind == PENDING_LEAVE;
+    if (subscription->result == SUBSCRIPTION_LIMITED && work_actor(work)->door == DOOR_PAGE)
+        return; /* lists/letter.c tells it once an hour: forms can be posted very often */
+    work_log(work, list->list_id, "%s=<%s> by=<%s>%s%s result=%s", pending_kind_text(request->kind), request->address,
+             work_by(work), leaves ? " way=" : "", leaves ? leave_way_text((LeaveWay)request->way) : "",
+             subscription_result_text(subscription->result));
+}
+
+/* Who complains has had enough, whatever the list wants of those who ask to leave. */
+static SubscriptionPolicy policy_for(const List *list, const Pending *request)
+{
+    return request->kind == PENDING_JOIN        ? list->subscription_policy
+           : request->way == LEAVE_BY_COMPLAINT ? POLICY_OPEN
+                                                : list->unsubscription_policy;
 }
 
 /* Joining and leaving. */
 static bool advance_membership(Work *work, const List *list, Pending *request, Subscription *subscription,
                                GError **error)
 {
-    bool join = request->kind == PENDING_JOIN, done;
+    bool join = request->kind == PENDING_JOIN, waits = false, done;
     g_autofree char *banned = NULL;
     if (join && !(request->facts & FACT_APPROVED) &&
         !ban_check(work_store(work), list->list_id, request->address, NULL, &banned, error))
@@ -323,7 +333,11 @@ static bool advance_membership(Work *work, const List *list, Pending *request, S
     }
     if (join && !note_verified(work, request, error))
         return false;
-    switch (workflow_next(join ? list->subscription_policy : list->unsubscription_policy, request->facts)) {
+    WorkflowStep step = workflow_next(policy_for(list, request), request->facts);
+    if (step == WORKFLOW_DO && !join && !leave_brake_ask(work, list, request, &waits, error))
+        return false;
+    request->facts |= waits ? FACT_BRAKED : 0;
+    switch (workflow_next(policy_for(list, request), request->facts)) {
     case WORKFLOW_ASK_PERSON:
         done = ask_person(work, list, request, &subscription->result, error);
         break;
@@ -332,7 +346,7 @@ static bool advance_membership(Work *work, const List *list, Pending *request, S
         break;
     default:
         done = join ? do_join(work, list, request, &subscription->result, error)
-                    : do_leave(work, list, request, &subscription->result, error);
+                    : do_leave(work, list, request, subscription, error);
     }
     if (done)
         subscription_note(work, list, request, subscription);
@@ -352,10 +366,10 @@ bool subscription_advance(Work *work, const List *list, Pending *request, Subscr
 }
 
 /* Does what waits already need nothing more now? */
-static bool waits(Work *work, const List *list, const Pending *there, unsigned facts, SubscriptionResult *result)
+static bool waits(Work *work, const List *list, const Pending *there, const Pending *request,
+                  SubscriptionResult *result)
 {
-    bool join = there->kind == PENDING_JOIN;
-    WorkflowStep step = workflow_next(join ? list->subscription_policy : list->unsubscription_policy, facts);
+    WorkflowStep step = workflow_next(policy_for(list, request), request->facts);
     if (step == WORKFLOW_ASK_PERSON && there->waits_for == PENDING_PERSON &&
         work_now(work) - there->asked_at < SUBSCRIPTION_ASK_AGAIN) {
         *result = SUBSCRIPTION_PERSON_WAITS;
@@ -377,7 +391,7 @@ bool subscription_ask(Work *work, const List *list, Pending *request, Subscripti
         request->facts |= known;
         if (request->facts != known && !pending_add_facts(work_store(work), there->number, request->facts, error))
             return false;
-        if (waits(work, list, there, request->facts, &subscription->result)) {
+        if (waits(work, list, there, request, &subscription->result)) {
             subscription_note(work, list, request, subscription);
             return true;
         }

@@ -25,6 +25,7 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_NOT_SAID,        /* an answer that does not say that it confirms: nothing was done */
     SUBSCRIPTION_GUESSING,        /* the source brought too many unknown tokens (lists/guessing.h): nothing was done */
     SUBSCRIPTION_POSTED,          /* the token was that of a held post, which goes to the list */
+    SUBSCRIPTION_RESTORED,        /* who had left is a member again, with all options (kind is PENDING_JOIN) */
     SUBSCRIPTION_REFUSED,         /* a moderator said no, or the operator alone may do it */
     SUBSCRIPTION_KEPT,            /* a moderator will decide later */
 } SubscriptionResult;
@@ -34,6 +35,7 @@ typedef struct Subscription {
     SubscriptionResult result;
     PendingKind kind;
     TokenFate fate;          /* with BAD_TOKEN */
+    bool told;               /* with DONE: a letter says so to the person who left */
     char *list_id, *address; /* NULL with BAD_TOKEN and GUESSING; no address with POSTED */
 } Subscription;
 

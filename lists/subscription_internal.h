@@ -31,6 +31,16 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
 /* The person answered the letter about the request: another one may be sent. */
 bool subscription_answered(Work *work, const List *list, const Pending *request, GError **error);
 
+/* May the person be written to about what was done? Who confirmed it by mail or on a page always; anybody else once a
+ * day for each list and kind of letter, since others may have asked in that name again and again: by a mail, or by a
+ * program that vouches for people over REST or in the shell. */
+bool subscription_may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
+                            GError **error);
+
+/* Tells the owners what became of the request. name: of one who is no member any more; NULL: the member's. */
+bool subscription_tell_owners(Work *work, const List *list, const Pending *request, const char *template,
+                              const char *name, GError **error);
+
 /* Removes the request, if it is in the store. */
 bool subscription_end(Work *work, const Pending *request, GError **error);
 /* Fills *subscription, of which result is set, and writes it to the log. */

@@ -14,7 +14,7 @@ const char template_common[] = LIST_PLACEHOLDERS " list_requests site_address si
 /* What the digest runner fills in (runners/digest/issue_build.c). */
 #define DIGEST LIST_PLACEHOLDERS " got_list_email got_owner_email got_request_email prefix volume issue"
 #define PERSON "address user_address user_email user_name member"
-#define TOKEN PERSON " token confirm_email mark days asked"
+#define TOKEN PERSON " token confirm_email mark days asked page"
 #define POST_VALUES "subject reasons sender sender_email"
 #define HELD POST_VALUES " number size"
 #define BOUNCE PERSON " status reason reasons outcome text score threshold next removal warnings_left"
@@ -22,16 +22,16 @@ const char template_common[] = LIST_PLACEHOLDERS " list_requests site_address si
 const TemplateName template_table[] = {
     {"list_created", "domain:admin:notice:new-list", TEMPLATE_OF_DOMAIN, "",
      "tells the owners that their list was made"},
-    {"held_moderators", "list:admin:action:post", TEMPLATE_OF_LIST, HELD " attached mark days",
+    {"held_moderators", "list:admin:action:post", TEMPLATE_OF_LIST, HELD " attached mark days page",
      "a post waits for a moderator"},
-    {"request_join", "list:admin:action:subscribe", TEMPLATE_OF_LIST, PERSON " number mark days",
+    {"request_join", "list:admin:action:subscribe", TEMPLATE_OF_LIST, PERSON " number mark days page",
      "somebody wants to join and waits for a moderator"},
-    {"request_leave", "list:admin:action:unsubscribe", TEMPLATE_OF_LIST, PERSON " number mark days",
+    {"request_leave", "list:admin:action:unsubscribe", TEMPLATE_OF_LIST, PERSON " number mark days page",
      "somebody wants to leave and waits for a moderator"},
     {"bounce_owner_disabled", "list:admin:notice:disable", TEMPLATE_OF_LIST, BOUNCE,
      "a member gets no more mail because of bounces"},
     {"bounce_owner_score", "list:admin:notice:increment", TEMPLATE_OF_LIST, BOUNCE, "a member's mail came back"},
-    {"reminder", "list:admin:notice:pending", TEMPLATE_OF_LIST, "count requests items request_items mark days",
+    {"reminder", "list:admin:notice:pending", TEMPLATE_OF_LIST, "count requests items request_items mark days page",
      "the daily reminder of what waits for the moderators"},
     {"bounce_owner_removed", "list:admin:notice:removal", TEMPLATE_OF_LIST, BOUNCE,
      "a member was removed because of bounces"},
@@ -50,7 +50,8 @@ const TemplateName template_table[] = {
     {"invitation", "list:user:action:invite", TEMPLATE_OF_LIST, TOKEN, "invites somebody to join"},
     {"confirm_join", "list:user:action:subscribe", TEMPLATE_OF_LIST, TOKEN, "asks whether somebody wants to join"},
     {"confirm_leave", "list:user:action:unsubscribe", TEMPLATE_OF_LIST, TOKEN, "asks whether somebody wants to leave"},
-    {"goodbye", "list:user:notice:goodbye", TEMPLATE_OF_LIST, PERSON, "says that somebody has left"},
+    {"goodbye", "list:user:notice:goodbye", TEMPLATE_OF_LIST, PERSON " undo how mark",
+     "says that somebody has left, and how to undo that"},
     {"held_poster", "list:user:notice:hold", TEMPLATE_OF_LIST, HELD, "tells an author that the post waits"},
     {"no_more_today", "list:user:notice:no-more-today", TEMPLATE_OF_LIST, PERSON " number",
      "the last answer that an address gets today"},
@@ -67,7 +68,7 @@ const TemplateName template_table[] = {
     /* Mailman 3.3.8 has none of these; they are named in its way. */
     {NULL, "list:member:generic:footer", TEMPLATE_OF_LIST, DECORATION,
      "stands below posts where no other footer is set"},
-    {"held_many", "list:admin:action:posts", TEMPLATE_OF_LIST, "count items mark days",
+    {"held_many", "list:admin:action:posts", TEMPLATE_OF_LIST, "count items mark days page",
      "several posts wait for a moderator"},
     {"archived_posts", "list:user:notice:archived-posts", TEMPLATE_OF_LIST, "first last count",
      "brings posts that somebody asked for"},
@@ -88,6 +89,10 @@ const TemplateName template_table[] = {
      "tells the owners that an address was changed by mail, and keeps its role"},
     {"address_changed", "list:user:notice:change", TEMPLATE_OF_SITE, PERSON " new_address",
      "says that an address took another's place"},
+    {"left", "list:user:notice:left", TEMPLATE_OF_LIST, PERSON " undo how mark",
+     "the same, where the list sends no goodbye"},
+    {"leave_brake", "list:admin:notice:leave-brake", TEMPLATE_OF_LIST, "domain left waiting",
+     "tells the owners that too many left at once, and further ones wait"},
     {"leave_rejected", "list:user:notice:refuse-leave", TEMPLATE_OF_LIST, PERSON " reason reasons",
      "a request to leave was refused"},
     {"autoresponse", "list:user:notice:autoresponse", TEMPLATE_OF_LIST, "text subject",

@@ -57,3 +57,8 @@ bool this_host_check_site(Store *store, Spool *spool, GError **error);
  * left, asks so when it starts: else a copy of a spool sends again what the first sends. FAIL_LATER and FAIL_CONFIG as
  * from host_may_work(); FAIL_CONFIG also: the host was started with another copy of this spool after this one. */
 bool this_host_check(Store *store, Spool *spool, const Config *config, GError **error);
+
+/* Open the configured database into *store, if this host may work with it as above; where *store is open already, look
+ * whether it is still there, and open it anew if it was replaced. For servers that keep it open. Return *store; NULL:
+ * as above, and *store is NULL. */
+Store *this_host_store(Store **store, Spool *spool, const Config *config, GError **error);

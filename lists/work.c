@@ -38,11 +38,13 @@ void work_site_init(WorkSite *site, const Config *config)
         .config = config,
         .site_owner = config_string(config, "site", "site_owner"),
         .hostname = config_string(config, "site", "hostname"),
+        .web_url = config_string(config, "site", "web_url"),
         .templates = config_string(config, "site", "template_directory"),
         .template_hosts = config_list(config, "site", "template_hosts"),
         .delimiter = config_string(config, "lmtp", "verp_delimiter")[0],
         .answers_a_day = config_integer(config, "site", "max_autoresponses_per_day"),
         .letters_per_host = config_integer(config, "site", "max_letters_per_host_per_day"),
+        .form_letters = config_integer(config, "site", "max_form_letters_per_day"),
         .pending_request_life = config_duration(config, "site", "pending_request_life"),
         .moderator_request_life = config_duration(config, "site", "moderator_request_life"),
         .held_notice_interval = config_duration(config, "site", "held_notice_interval"),
@@ -104,7 +106,7 @@ const Actor *work_actor(const Work *work)
 
 const char *work_by(const Work *work)
 {
-    return work->actor.address ? work->actor.address : "operator";
+    return work->actor.address ? work->actor.address : work->actor.role == ACTOR_ADDRESS ? "-" : "operator";
 }
 
 int64_t work_now(const Work *work)

@@ -23,11 +23,13 @@
 /* The settings of the site that letters and requests need. */
 typedef struct WorkSite {
     const char *site_owner, *hostname;
+    const char *web_url;            /* where the pages are; NULL: there are none */
     const char *templates;          /* the site's folder of templates */
     const char *const *template_hosts; /* lists/template_host.h; NULL: none */
     char delimiter;                 /* in addresses, before a token */
     int64_t answers_a_day;          /* letters to an address that did not prove itself; 0: no limit */
     int64_t letters_per_host;       /* letters that mail of one network causes in a day; 0: no limit */
+    int64_t form_letters;           /* letters in a day that a form asked for, to all; 0: no limit */
     int64_t pending_request_life;   /* us; until the person answers */
     int64_t moderator_request_life; /* us; until a moderator does */
     int64_t held_notice_interval;   /* us; a list's moderators get no more than one notice of held posts in it */
@@ -64,7 +66,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Work, work_free)
 Store *work_store(const Work *work);
 const WorkSite *work_site(const Work *work);
 const Actor *work_actor(const Work *work);
-const char *work_by(const Work *work);  /* who asks, for the log: an address, or "operator" */
+const char *work_by(const Work *work); /* who asks, for the log: an address, "operator", or "-": nobody knows */
 int64_t work_now(const Work *work); /* the same for the whole unit */
 /* From now on this person asks, who has proved the address. */
 void work_become(Work *work, ActorRole role, const char *address);

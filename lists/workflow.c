@@ -19,5 +19,7 @@ WorkflowStep workflow_next(SubscriptionPolicy policy, unsigned facts)
 {
     if ((facts & (FACT_INVITED | FACT_CONFIRMED)) == FACT_INVITED)
         return WORKFLOW_ASK_PERSON;
-    return table[policy][facts % WORKFLOW_FACTS];
+    WorkflowStep step = table[policy][facts % WORKFLOW_FACTS];
+    bool braked = (facts & FACT_BRAKED) && !(facts & (FACT_ANSWERED | FACT_APPROVED));
+    return braked && step == WORKFLOW_DO ? WORKFLOW_ASK_MODERATOR : step;
 }

@@ -9,13 +9,15 @@
 
 /* The facts that are known about a request; they are combined with |. */
 typedef enum WorkflowFact {
-    FACT_VERIFIED = 1,  /* the address is the person's own: it was confirmed once */
-    FACT_CONFIRMED = 2, /* the person wants this, now */
-    FACT_APPROVED = 4,  /* somebody who may has consented */
-    FACT_INVITED = 8,   /* somebody who may asked the person, who has to answer in any case */
+    FACT_VERIFIED = 1,    /* the address is the person's own: it was confirmed once */
+    FACT_CONFIRMED = 2,   /* the person wants this, now */
+    FACT_APPROVED = 4,    /* somebody who may has consented */
+    FACT_INVITED = 8,     /* somebody who may asked the person, who has to answer in any case */
     FACT_EVERY_ROLE = 16, /* an operator asked for a change of address, so ownership moves along */
-    FACT_WORDED = 64,   /* a list or domain worded the letter that asks, so its answer counts for this request alone */
-    FACT_VOUCHED = 32,  /* who has the list says so in the person's place: for this request, and for no other list */
+    FACT_WORDED = 64,    /* a list or domain worded the letter that asks, so its answer counts for this request alone */
+    FACT_VOUCHED = 32,   /* who has the list says so in the person's place: for this request, and for no other list */
+    FACT_ANSWERED = 128, /* the person answered a letter of ours about this request, or pressed its button */
+    FACT_BRAKED = 256, /* too many left at once (lists/leave_brake.h): a moderator decides, whatever the policy says */
 } WorkflowFact;
 #define WORKFLOW_FACTS 8 /* combinations of the first three */
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/*
- * The time in a Date field (RFC 5322, 3.3 and 4.3), as mail programs of forty years wrote it: with or without a day of
- * the week, seconds and zone, years of two digits, comments, names of zones. The line of an mbox is read, too ("Wed Jan
- * 3 11:11:11 2001"). Any text may be given, and nothing fails.
- */
+/* The Date field (RFC 5322, 3.3, with its obsolete forms), read as forgivingly as GMime does it. */
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Return microseconds since 1970, 0 for a text that is no time. Without a zone it is UTC. */
-int64_t date_read(const char *text);
+/* Read the value of a Date field: seconds since 1970 UTC, and the minutes by which its zone is ahead of UTC, as written
+ * (-0700 is -420; an unknown zone is 0). Return false, and set neither, when nobody can read it, when it is before 1970
+ * or after 9999, or its zone is more than a day from UTC. */
+bool date_parse(const char *value, int64_t *seconds, int *zone);

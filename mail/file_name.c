@@ -6,6 +6,7 @@
 
 #include "mail/header.h"
 #include "mail/parameter.h"
+#include "mail/visible.h"
 
 static void file_name_free(void *data)
 {
@@ -114,4 +115,52 @@ char *file_name_ending(const char *name)
         end = g_utf8_prev_char(end);
     const char *dot = memrchr(name, '.', (size_t)(end - name));
     return dot ? g_strndup(dot + 1, (size_t)(end - dot - 1)) : g_strdup("");
+}
+
+/* Does Windows take it for a device, whatever the ending? */
+static bool is_device(const char *name)
+{
+    static const char *const devices[] = {"CON", "PRN", "AUX", "NUL", "COM", "LPT", "CONIN$", "CONOUT$"};
+    g_autofree char *stem = g_strndup(name, strcspn(name, ". "));
+    size_t letters = strlen(stem) - (strlen(stem) == 4 && g_ascii_isdigit(stem[3]));
+    for (size_t at = 0; at < G_N_ELEMENTS(devices); at++) {
+        bool numbered = at == 4 || at == 5;
+        if (strlen(devices[at]) == letters && g_ascii_strncasecmp(stem, devices[at], letters) == 0 &&
+            numbered == (strlen(stem) == 4))
+            return true;
+    }
+    return false;
+}
+
+/* The name with at most that many bytes; its ending stays where it is a short one. */
+static char *shorten(const char *name, size_t most)
+{
+    size_t length = strlen(name);
+    if (length <= most)
+        return g_strdup(name);
+    const char *dot = strrchr(name, '.');
+    size_t ending = dot && strlen(dot) <= most / 2 && strlen(dot) <= 16 ? strlen(dot) : 0;
+    const char *cut = g_utf8_find_prev_char(name, name + most - ending + 1);
+    g_autofree char *stem = g_strndup(name, (gsize)(cut - name));
+    return g_strconcat(stem, name + length - ending, NULL);
+}
+
+char *file_name_safe(const char *name, size_t most)
+{
+    g_autofree char *line = visible_line(name, 16 * 1024);
+    for (char *at = line; *at; at++)
+        if (strchr("<>:\"|?*`$;&'", *at))
+            *at = '_';
+    const char *start = line;
+    for (const char *at = line; *at; at++)
+        if (strchr("/\\", *at) && at[1])
+            start = at + 1;
+    while (*start && strchr(".- /\\~", *start))
+        start++;
+    size_t length = strcspn(start, "/\\");
+    while (length > 0 && strchr(" .", start[length - 1]))
+        length--;
+    g_autofree char *bare = g_strndup(start, length);
+    g_autofree char *whole = is_device(bare) ? g_strconcat("_", bare, NULL) : g_strdup(bare);
+    return shorten(whole, most);
 }

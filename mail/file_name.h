@@ -25,3 +25,9 @@ void file_names_add(GPtrArray *names, const char *field, const char *value);
 /* The ending of a name, without its dot: "exe" of "x.EXE. " is "EXE", which is how Windows keeps such a file. "" when
  * there is none. g_free() */
 char *file_name_ending(const char *name);
+
+/* Make a name that does no harm to who keeps the file: the last component of a path, valid UTF-8 in one line, without
+ * control characters, signs that a file system or a shell takes amiss, a dot or hyphen at the beginning, and blanks and
+ * dots at the end; no device of Windows ("CON.txt" becomes "_CON.txt"). Longer than most bytes, it is cut before its
+ * ending. "" when nothing is left. g_free() */
+char *file_name_safe(const char *name, size_t most);

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "mail/date.h"
+#include "mail/mbox_time.h"
 
 #define FROM_LINE_MAX 1000 /* bytes of a From_ line that are looked at */
 
@@ -100,7 +100,7 @@ static int64_t from_line_time(const char *line, size_t length)
     if (length < 10 || length > FROM_LINE_MAX || memcmp(line, "From ", 5) != 0)
         return 0;
     const char *behind = strchr(line + 5, ' ');
-    return behind ? date_read(behind) : 0;
+    return behind ? mbox_time_read(behind) : 0;
 }
 
 /* Adds a part of a line, without the CR of its end and one '>' before "From ". */

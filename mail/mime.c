@@ -15,7 +15,7 @@
 
 typedef struct PartWalk {
     GPtrArray *parts;
-    unsigned depth;
+    unsigned depth, most; /* parts */
     bool inside;
     bool digest; /* in a multipart/digest: parts without a type are messages (RFC 2046, 5.1.5) */
 } PartWalk;
@@ -170,7 +170,7 @@ static bool walk_multipart(PartWalk place, const MimePart *part, const char *bou
     if (!at)
         return false;
     place.depth++;
-    while (at && place.parts->len < PART_LIMIT) {
+    while (at && place.parts->len < place.most) {
         bool last = (size_t)(end - at) >= length + 2 && memcmp(at + length, "--", 2) == 0 &&
                     ((size_t)(end - at) == length + 2 || g_ascii_isspace(at[length + 2]));
         const char *start = at + line_length(at, end);
@@ -201,7 +201,7 @@ static MimePart *part_new(PartWalk place, const char *octets, size_t length)
 
 static void walk(PartWalk place, const char *octets, size_t length)
 {
-    if (place.parts->len >= PART_LIMIT)
+    if (place.parts->len >= place.most)
         return;
     MimePart *part = part_new(place, octets, length);
     MimeField fields[] = {MIME_FIELD("Content-Type"), MIME_FIELD("Content-Transfer-Encoding")};
@@ -239,11 +239,16 @@ static void walk(PartWalk place, const char *octets, size_t length)
     }
 }
 
-GPtrArray *mime_parts(const char *octets, size_t length)
+GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most)
 {
-    PartWalk place = {.parts = g_ptr_array_new_with_free_func(part_free)};
+    PartWalk place = {.parts = g_ptr_array_new_with_free_func(part_free), .most = most};
     walk(place, octets ? octets : "", length);
     return place.parts;
+}
+
+GPtrArray *mime_parts(const char *octets, size_t length)
+{
+    return mime_parts_most(octets, length, PART_LIMIT);
 }
 
 GString *mime_text(const MimePart *part, size_t limit)

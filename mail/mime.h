@@ -26,8 +26,9 @@ typedef struct MimePart {
 } MimePart;
 
 /* All parts in order: the mail itself and what it holds; a mail inside is one part. A multipart that cannot be
- * split is text/plain. */
+ * split is text/plain. They are 200 at most, or as many as the other says. */
 GPtrArray *mime_parts(const char *octets, size_t length);
+GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most);
 
 /* The value of the first field of that name in a head: unfolded, without blanks
  * around. g_free(), NULL when there is none. */
@@ -55,3 +56,7 @@ GString *mime_strip_html(const GString *html);
 /* The same for people to read: blanks and empty lines in a row are one, and the target of a link stands behind its text
  * where that does not name it, "our pages <https://example.com/>". */
 GString *mime_html_text(const GString *html);
+
+/* The same, and lines within a <blockquote> have a "> " before them for each, up to MIME_QUOTED_MAX. */
+#define MIME_QUOTED_MAX 10
+GString *mime_html_quoted(const GString *html);

@@ -11,10 +11,14 @@
 #define PIECE 4096         /* bytes that libxml2 is given at a time */
 #define ADDRESS_MAX 320
 
+#define QUOTE_OPENS '\1' /* in the text that is made, until its lines are marked */
+#define QUOTE_CLOSES '\2'
+
 /* Text that is being made. */
 typedef struct Strip {
     GString *out;
     bool for_people; /* the targets of links are named, and preformatted text keeps its lines */
+    bool quotes;     /* what is quoted is marked */
     bool tags;       /* it is HTML indeed, and line ends are blanks */
     bool preformatted;
     unsigned depth, silent; /* elements that are open; those of them that hold no text */
@@ -102,11 +106,21 @@ static void put_break(Strip *strip, const char *name, bool opens)
         g_string_append_c(strip->out, '\n');
 }
 
+/* A line of its own with nothing but the sign. */
+static void put_quote(Strip *strip, const char *name, char sign)
+{
+    if (!strip->quotes || strcmp(name, "blockquote") != 0)
+        return;
+    g_string_append_c(strip->out, sign);
+    g_string_append_c(strip->out, '\n');
+}
+
 static void start_element(void *data, const xmlChar *name, const xmlChar **attributes)
 {
     Strip *strip = data;
     const char *element = (const char *)name;
     put_break(strip, element, true);
+    put_quote(strip, element, QUOTE_OPENS);
     strip->depth++;
     strip->silent += is_silent(element);
     if (strip->for_people && strcmp(element, "pre") == 0)
@@ -121,6 +135,7 @@ static void end_element(void *data, const xmlChar *name)
     Strip *strip = data;
     const char *element = (const char *)name;
     put_break(strip, element, false);
+    put_quote(strip, element, QUOTE_CLOSES);
     strip->depth--;
     strip->silent -= is_silent(element);
     if (strcmp(element, "pre") == 0)
@@ -136,6 +151,8 @@ static void put_text(void *data, const xmlChar *text, int length)
     GString *out = strip->out;
     for (int at = 0; at < length && strip->silent == 0; at++) {
         char octet = (char)text[at];
+        if (strip->quotes && (octet == QUOTE_OPENS || octet == QUOTE_CLOSES))
+            continue; /* not ours */
         bool feed = octet == '\n' || octet == '\r';
         if (octet == '\r' && at + 1 < length && text[at + 1] == '\n')
             continue;
@@ -274,11 +291,11 @@ static void parse(Strip *strip, const GString *html)
     parser_end(parser);
 }
 
-static GString *strip_html(const GString *html, bool for_people)
+static GString *strip_html(const GString *html, bool for_people, bool quotes)
 {
     g_autofree char *valid = g_utf8_make_valid(html->str, (gssize)html->len);
     g_autoptr(GString) prepared = prepare(valid);
-    Strip strip = {.out = g_string_sized_new(html->len), .for_people = for_people};
+    Strip strip = {.out = g_string_sized_new(html->len), .for_people = for_people, .quotes = quotes};
     strip.tags = strcasestr(valid, "<br") || strcasestr(valid, "<p") || strcasestr(valid, "</");
     parse(&strip, prepared);
     end_mailbox(&strip);
@@ -288,7 +305,7 @@ static GString *strip_html(const GString *html, bool for_people)
 
 GString *mime_strip_html(const GString *html)
 {
-    return strip_html(html, false);
+    return strip_html(html, false, false);
 }
 
 /* One line without blanks at its end; of empty lines in a row the first. */
@@ -305,10 +322,31 @@ static void append_line(GString *text, const char *line, size_t length)
 
 GString *mime_html_text(const GString *html)
 {
-    GString *raw = strip_html(html, true), *text = g_string_sized_new(raw->len);
+    GString *raw = strip_html(html, true, false), *text = g_string_sized_new(raw->len);
     for (const char *at = raw->str; *at;) {
         size_t length = strcspn(at, "\n");
         append_line(text, at, length);
+        at += length + (at[length] != '\0');
+    }
+    g_string_free(raw, TRUE);
+    return text;
+}
+
+GString *mime_html_quoted(const GString *html)
+{
+    GString *raw = strip_html(html, true, true), *text = g_string_sized_new(raw->len);
+    g_autoptr(GString) line = g_string_new(NULL);
+    unsigned level = 0;
+    for (const char *at = raw->str; *at;) {
+        size_t length = strcspn(at, "\n");
+        bool opens = *at == QUOTE_OPENS, closes = *at == QUOTE_CLOSES;
+        level = opens ? level + 1 : closes && level > 0 ? level - 1 : level;
+        g_string_truncate(line, 0);
+        for (unsigned mark = 0; mark < MIN(level, MIME_QUOTED_MAX) && length > 0; mark++)
+            g_string_append(line, "> ");
+        g_string_append_len(line, at, (gssize)length);
+        if (!opens && !closes)
+            append_line(text, line->str, line->len);
         at += length + (at[length] != '\0');
     }
     g_string_free(raw, TRUE);

@@ -111,6 +111,16 @@ const char *http_header(const HttpCall *call, const char *name)
     return evhttp_find_header(evhttp_request_get_input_headers(call->request), name);
 }
 
+const char *http_header_last(const HttpCall *call, const char *name)
+{
+    const char *found = NULL;
+    const struct evkeyvalq *fields = evhttp_request_get_input_headers(call->request);
+    for (const struct evkeyval *field = fields->tqh_first; field; field = field->next.tqe_next)
+        if (g_ascii_strcasecmp(field->key, name) == 0)
+            found = field->value;
+    return found;
+}
+
 const char *http_body(const HttpCall *call, size_t *length)
 {
     struct evbuffer *body = evhttp_request_get_input_buffer(call->request);
@@ -362,9 +372,10 @@ static bool pass_head(HttpClient *client)
         refuse_request(client, status, why);
     } else {
         http_body_begin(&client->body, &head);
+        const HttpSpec *spec = client->http->spec;
         drop_sender(client);
-        client->sender = client->http->spec->judge(client->http, head.authorization, client->peer);
-        if (!client->body.ended && !client->http->spec->may_send(client->sender, head.verb)) {
+        client->sender = spec->judge ? spec->judge(client->http, head.authorization, client->peer) : NULL;
+        if (!client->body.ended && spec->judge && !spec->may_send(client->sender, head.verb)) {
             pass_without_body(client, head.verb, head.target);
         } else {
             static const char none[] = "Content-Length: 0\r\n\r\n"; /* evhttp would read to the connection's end */

@@ -29,7 +29,8 @@ typedef struct HttpSpec {
     const char *section; /* of its settings */
     bool (*start)(Http *http, GError **error);
     /* Judge who sends a request by its Authorization field (NULL: it has none), before anything of its body is read;
-     * what is returned is http_sender() of the call, and is freed behind it. */
+     * what is returned is http_sender() of the call, and is freed behind it. NULL: nobody is judged, everybody may send
+     * a body, and there is no sender. */
     void *(*judge)(Http *http, const char *authorization, const char *peer);
     /* May the sender send a body with this verb? If not it is not read, the call comes without it, and the connection
      * ends with the answer. */
@@ -52,6 +53,7 @@ const char *http_verb(const HttpCall *call); /* "GET", "HEAD", "POST", "PUT", "P
 const char *http_path(const HttpCall *call); /* as it came, percent signs and all, without the query */
 const char *http_query(const HttpCall *call); /* what follows the "?", as it came; "" when there is none */
 const char *http_header(const HttpCall *call, const char *name); /* NULL: there is none */
+const char *http_header_last(const HttpCall *call, const char *name); /* of several fields of that name the last one */
 const char *http_body(const HttpCall *call, size_t *length);     /* not ended by a zero byte; may hold any bytes */
 const char *http_peer(const HttpCall *call);                     /* "127.0.0.1", "::1" or "unix" */
 void *http_sender(const HttpCall *call);                         /* as the spec judged */

@@ -16,6 +16,7 @@
 /* What the posts of a process share. */
 struct ListPosts {
     GArray *archivers; /* of PostArchiver, zero-terminated: those that are enabled */
+    char *unsubscribe_url; /* of copies; NULL: none */
     PostCopies copies;
     PostSite site;
     GPtrArray *dkim_keys, *rule_programs, *handler_programs; /* of site */
@@ -63,6 +64,16 @@ static GArray *read_archivers(const Config *config)
     return archivers;
 }
 
+/* The site's own, else that of the runner web; NULL: there is none. */
+static char *find_unsubscribe_url(const Config *config)
+{
+    const char *own = config_string(config, "pipeline", "unsubscribe_url");
+    const char *web = config_string(config, "site", "web_url");
+    if (own || !web)
+        return g_strdup(own);
+    return g_strconcat(web, g_str_has_suffix(web, "/") ? "" : "/", "u/$token", NULL);
+}
+
 bool list_posts_start(Runner *runner, GError **error)
 {
     if (!list_runner_start(runner, error))
@@ -72,10 +83,11 @@ bool list_posts_start(Runner *runner, GError **error)
     ListPosts *posts = own->posts = g_new0(ListPosts, 1);
     own->kept = g_ptr_array_new_with_free_func((GDestroyNotify)list_runner_post_free);
     posts->archivers = read_archivers(config);
+    posts->unsubscribe_url = find_unsubscribe_url(config);
     posts->copies = (PostCopies){
         .verp_interval = config_integer(config, "pipeline", "verp_delivery_interval"),
         .verp_personalized = config_bool(config, "pipeline", "verp_personalized_deliveries"),
-        .unsubscribe_url = config_string(config, "pipeline", "unsubscribe_url"),
+        .unsubscribe_url = posts->unsubscribe_url,
     };
     const char *converter = config_string(config, "handlers", "html_to_plain_text_command");
     posts->dkim_keys = dkim_keys_read(config);
@@ -108,6 +120,7 @@ void list_posts_stop(Runner *runner)
         ListPosts *posts = own->posts;
         g_ptr_array_unref(own->kept);
         g_array_unref(posts->archivers);
+        g_free(posts->unsubscribe_url);
         g_strfreev(posts->site.html_to_text);
         g_ptr_array_unref(posts->dkim_keys);
         g_ptr_array_unref(posts->rule_programs);

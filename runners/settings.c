@@ -27,6 +27,7 @@
     _(command)     \
     _(hooks)       \
     _(rest)        \
+    _(web)         \
     _(task)        \
     _(mta)         \
     _(host)

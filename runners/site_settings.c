@@ -28,6 +28,10 @@ static const ConfigKey site_keys[] = {
     {"role_addresses", LIST("postmaster abuse"),
      .about = "Names that belong to these people in each domain of lists (RFC 2142): mail to them goes to site_owner, "
       "unless a list has the name. Empty: no such mail is taken."},
+    {"web_url", STRING(NULL),
+     .about = "Where people reach the pages of the lists, through a proxy with TLS. It starts the runner web, and "
+      "letters and copies of posts have links to its pages. Unset: there are no pages.",
+     .example = "https://lists.example.org"},
     {"log", CHOICE("stderr", "stderr|syslog"),
      .about = "Where the log goes: standard error (a service manager keeps it) or syslog, facility mail."},
     {"verbose", BOOL("no"),
@@ -57,8 +61,26 @@ static void check_user(const ConfigCheck *check, const ConfigValue *user)
                         "listrunner)", user->text);
 }
 
+/* Letters and programs add paths to it. */
+static void check_web_url(const ConfigCheck *check)
+{
+    const ConfigValue *url = config_usable(check, "site", "web_url");
+    if (!url)
+        return;
+    g_autoptr(GUri) uri = g_uri_parse(url->text, G_URI_FLAGS_NONE, NULL);
+    const char *scheme = uri ? g_uri_get_scheme(uri) : "", *host = uri ? g_uri_get_host(uri) : NULL;
+    bool web = strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0;
+    if (!web || !host || !*host || g_uri_get_query(uri) || g_uri_get_fragment(uri) || g_uri_get_userinfo(uri) ||
+        strpbrk(url->text, "<>\"$ "))
+        config_complain(check, "site", "web_url",
+                        "found \"%s\"; allowed is https://HOST, perhaps with a port and a "
+                        "path, as https://lists.example.org",
+                        url->text);
+}
+
 static void check(const ConfigCheck *check)
 {
+    check_web_url(check);
     const ConfigValue *hostname = config_usable(check, "site", "hostname");
     if (hostname && !config_host_valid(hostname->text))
         config_complain(check, "site", "hostname", "found \"%s\"; allowed is a host name", hostname->text);

@@ -20,8 +20,12 @@ typedef enum AccountKind {
     ACCOUNT_HOST_LETTERS,  /* a day: letters that mail of a network caused */
     ACCOUNT_GUESSES,       /* an hour: unknown tokens that a mailbox or a network brought */
     ACCOUNT_PASSWORDS,     /* an hour: wrong passwords of moderators that a network brought to one list */
+    ACCOUNT_FORM_LETTERS,  /* a day: letters to a mailbox that ask to confirm what a form of a page asked for */
+    ACCOUNT_FORM_SITE,     /* a day: all of these; who is ACCOUNT_OF_SITE */
+    ACCOUNT_FORM_REFUSED,  /* an hour: those that were not sent since the site had sent too many; likewise */
 } AccountKind;
-#define ACCOUNT_KINDS (ACCOUNT_PASSWORDS + 1)
+#define ACCOUNT_KINDS (ACCOUNT_FORM_REFUSED + 1)
+#define ACCOUNT_OF_SITE "site"
 
 /* "answers", ...: for metrics. */
 const char *account_kind_text(AccountKind kind);

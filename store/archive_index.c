@@ -216,7 +216,7 @@ static bool choose_hash(Store *store, int64_t list, const ArchivePost *post, con
 
 static bool add(Store *store, const ArchivePost *post, bool *added, GError **error)
 {
-    int64_t list, id;
+    int64_t list = 0, id;
     const char *hash;
     bool known;
     if (!list_number(store, post->list, &list, error) || !choose_hash(store, list, post, &hash, &known, error))

@@ -4,8 +4,8 @@
 /*
  * The index of an archive: what pages, feeds and searches read of all lists whose posts one maildir archiver keeps. It
  * is one SQLite file beside the maildirs, PATH/.index/index.db, and no part of the site's database. All that is in it
- * comes from the maildirs, and it can be made again from them at any time (lists/archive_build.h). Threads are made
- * in archive_thread.h, searches in archive_search.h; doc/web-archive.md has the design and the figures.
+ * comes from the maildirs, and it can be made again from them at any time. Threads are made in archive_thread.h,
+ * searches in archive_search.h; doc/web-archive.md has the design.
  *
  *   index = archive_index_open(path, true, &error);
  *   archive_index_begin(index, &error); archive_index_add(index, &post, &added, &error) ...;
@@ -72,7 +72,7 @@ typedef struct ArchivePost {
     const char *spare_hash; /* another, unique to the file: of a mail whose Message-ID is that of an earlier one */
     const char *const *references;        /* hashes of what it answers to, the nearest last; ends with NULL */
     const char *name, *address, *subject; /* of the sender: "" when unknown */
-    const char *topic;     /* what is left of the subject without "Re:" and the like (mail/base_subject.h) */
+    const char *topic;     /* what is left of the subject without "Re:" and the like (RFC 5256, 2.1) */
     bool reply;            /* its subject began so */
     int64_t arrival, date; /* date 0: it has none that can be read */
     int64_t size;          /* bytes of the mail */

@@ -63,6 +63,8 @@ const char *const store_copy_tables[] = {
     "site",
     "host",
     "claim",
+    "departure",
+    "leave_brake",
     NULL,
 };
 

@@ -58,9 +58,9 @@ const ListSetting list_settings[] = {
     OF_LIST(archive_rendering_mode, SETTING_CHOICE, "text", "text|markdown",
             "How HyperKitty shows the text of posts; it asks for this over REST."),
     OWN_OF_LIST(archivers, SETTING_WORDS, "", NULL,
-            "Names of the archivers that get the posts; none: none of them; empty: all that are "
-            "configured.",
-            .example = "local"),
+                "Names of the archivers that get the posts; none: none of them; empty: all that are "
+                "configured.",
+                .example = "local"),
     OF_LIST(autorespond_owner, SETTING_CHOICE, "none", AUTORESPOND,
             "Whether a program answers mail to the owners with autoresponse_owner_text: not at all; it does, and the "
             "mail is thrown away; it does, and the mail goes on."),
@@ -78,13 +78,15 @@ const ListSetting list_settings[] = {
     OF_LIST(autoresponse_request_text, SETTING_TEXT, "", NULL,
             "The answer to mail to the -request address; empty: a sentence of ours.", .placeholders = LIST_PLACEHOLDERS,
             .example = "To join, write to $join_address"),
-    OWN_OF_LIST(bounce_complaint_action, SETTING_CHOICE, "unsubscribe", "unsubscribe|disable|ignore",
-            "What happens to members who report a post as spam."),
+    OWN_OF_LIST(
+        bounce_complaint_action, SETTING_CHOICE, "unsubscribe", "unsubscribe|disable|ignore",
+        "What happens to members who report a post as spam. Who is unsubscribed gets a letter by which it can be "
+        "undone."),
     OF_LIST(bounce_info_stale_after, SETTING_INTERVAL, "7d", NULL,
             "A member who did not bounce for so long has a clean slate."),
     OWN_OF_LIST(bounce_matching_headers, SETTING_TEXT, "", NULL,
-            "Lines FIELD: PATTERN; posts with such a field are held. Lines that begin with # are comments.",
-            .max = LIST_PATTERNS_MAX, .example = "X-Spam-Flag: ^yes"),
+                "Lines FIELD: PATTERN; posts with such a field are held. Lines that begin with # are comments.",
+                .max = LIST_PATTERNS_MAX, .example = "X-Spam-Flag: ^yes"),
     OF_LIST(bounce_notify_owner_on_bounce_increment, SETTING_BOOL, "no", NULL,
             "Tell the owners each time a member's bounce score grows."),
     OF_LIST(bounce_notify_owner_on_disable, SETTING_BOOL, "yes", NULL,
@@ -95,19 +97,20 @@ const ListSetting list_settings[] = {
             "At so many points (one a day at most) a member is probed and gets no more mail; 0: never.",
             .unit = "points"),
     OWN_OF_LIST(bounce_temporary_weight, SETTING_INTEGER, "25", NULL,
-            "What a failure that may pass (a full mailbox) counts; 0: nothing.", .unit = "hundredths of a point"),
+                "What a failure that may pass (a full mailbox) counts; 0: nothing.", .unit = "hundredths of a point"),
     OF_LIST(bounce_you_are_disabled_warnings, SETTING_INTEGER, "3", NULL,
             "How often a member who gets no more mail is told so before being removed; 0: removed at once.",
             .unit = "mails"),
     OF_LIST(bounce_you_are_disabled_warnings_interval, SETTING_INTERVAL, "7d", NULL,
             "The time between these warnings, and from the last one to the removal."),
-    OWN_OF_LIST(burst_factor, SETTING_INTEGER, "0", NULL,
-            "Hold posts of somebody, and posts to the list, beyond so many times as many within an hour as in the "
-            "busiest hour before; 0: their number does not matter. The list itself is judged when it was watched for a "
-            "week.",
-            .unit = "times"),
+    OWN_OF_LIST(
+        burst_factor, SETTING_INTEGER, "0", NULL,
+        "Hold posts of somebody, and posts to the list, beyond so many times as many within an hour as in the "
+        "busiest hour before; 0: their number does not matter. The list itself is judged when it was watched for a "
+        "week.",
+        .unit = "times"),
     OWN_OF_LIST(burst_least, SETTING_INTEGER, "10", NULL,
-            "With burst_factor: so many posts within an hour are never too many.", .unit = "posts"),
+                "With burst_factor: so many posts within an hour are never too many.", .unit = "posts"),
     OF_LIST(collapse_alternatives, SETTING_BOOL, "yes", NULL,
             "With filter_content: of parts that say the same in several ways, keep the first."),
     OF_LIST(convert_html_to_plaintext, SETTING_BOOL, "no", NULL, "With filter_content: make text of HTML."),
@@ -115,16 +118,17 @@ const ListSetting list_settings[] = {
             "What happens to members' posts; defer: what the other rules say, in the end accepted."),
     OF_LIST(default_nonmember_action, SETTING_CHOICE, "hold", ACTIONS, "What happens to posts of others."),
     OWN_OF_LIST(defragment, SETTING_CHOICE, "default", "default|off|on",
-            "Put the parts of a message (message/partial) together; default: as the list's transport says."),
+                "Put the parts of a message (message/partial) together; default: as the list's transport says."),
     OF_LIST(description, SETTING_LINE, "", NULL, "One line about the list.", .example = "News of the choir"),
     OWN_OF_LIST(digest_hour, SETTING_CHOICE, "12", "0|1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16|17|18|19|20|21|22|23",
-            "The hour of the day, in local time, at which the digest is sent."),
+                "The hour of the day, in local time, at which the digest is sent."),
     OWN_OF_LIST(digest_is_default, SETTING_BOOL, "no", NULL,
-            "Give new members who chose no delivery mode MIME digests in place of each post."),
+                "Give new members who chose no delivery mode MIME digests in place of each post."),
     OWN_OF_LIST(digest_period, SETTING_CHOICE, "daily", "daily|weekly|monthly",
-            "How often the digest is sent by time: each day, on Mondays, or on the first day of a month."),
+                "How often the digest is sent by time: each day, on Mondays, or on the first day of a month."),
     OWN_OF_LIST(digest_post_threshold, SETTING_INTEGER, "0", NULL,
-            "Send the digest as soon as so many posts wait for it; 0: their number does not matter.", .unit = "posts"),
+                "Send the digest as soon as so many posts wait for it; 0: their number does not matter.",
+                .unit = "posts"),
     OF_LIST(digest_send_periodic, SETTING_BOOL, "yes", NULL,
             "Send the digest by time, if posts wait for it; else only by size or number."),
     OF_LIST(digest_size_threshold, SETTING_INTEGER, "30", NULL,
@@ -139,11 +143,12 @@ const ListSetting list_settings[] = {
             .example = "^.*@spam\\.example$"),
     OF_LIST(display_name, SETTING_LINE, "$Name", NULL, "The list's name for people.", .example = "Choir"),
     OWN_OF_LIST(dmarc_addresses, SETTING_WORDS, "", PATTERNS,
-            "Addresses, or patterns that begin with ^, of authors to whom dmarc_mitigate_action always applies.",
-            .example = "^.*@bank\\.example$"),
-    OWN_OF_LIST(dmarc_keep_signed, SETTING_BOOL, "no", NULL,
-            "With munge_from and wrap_message: leave posts as they are whose author's domain signed them (DKIM), where "
-            "the signature still holds in the copies; subject_prefix, msg_header and msg_footer break most."),
+                "Addresses, or patterns that begin with ^, of authors to whom dmarc_mitigate_action always applies.",
+                .example = "^.*@bank\\.example$"),
+    OWN_OF_LIST(
+        dmarc_keep_signed, SETTING_BOOL, "no", NULL,
+        "With munge_from and wrap_message: leave posts as they are whose author's domain signed them (DKIM), where "
+        "the signature still holds in the copies; subject_prefix, msg_header and msg_footer break most."),
     OF_LIST(dmarc_mitigate_action, SETTING_CHOICE, "no_mitigation",
             "no_mitigation|munge_from|wrap_message|reject|discard",
             "What happens to posts from a domain whose DMARC policy (RFC 9989) is reject or quarantine, and to those "
@@ -154,9 +159,10 @@ const ListSetting list_settings[] = {
     OF_LIST(dmarc_moderation_notice, SETTING_TEXT, "", NULL,
             "The reason that is given for a post that dmarc_mitigate_action sends back; empty: a sentence of ours.",
             .example = "Please write from another address."),
-    OWN_OF_LIST(dmarc_without_answer, SETTING_CHOICE, "mitigate", "mitigate|pass|wait",
-            "What happens to a post when no name server tells the policy: as if there were one (but never sent back or "
-            "dropped), as if there were none, or it waits, for up to a day."),
+    OWN_OF_LIST(
+        dmarc_without_answer, SETTING_CHOICE, "mitigate", "mitigate|pass|wait",
+        "What happens to a post when no name server tells the policy: as if there were one (but never sent back or "
+        "dropped), as if there were none, or it waits, for up to a day."),
     OF_LIST(dmarc_wrapped_message_text, SETTING_TEXT, "", NULL, "Text before a post that wrap_message put inside.",
             .example = "The author’s post is attached."),
     OF_LIST(emergency, SETTING_BOOL, "no", NULL, "Hold every post."),
@@ -176,7 +182,7 @@ const ListSetting list_settings[] = {
     OF_LIST(forward_unrecognized_bounces_to, SETTING_CHOICE, "administrators", "discard|administrators|site_owner",
             "Who gets bounces that name no recipient."),
     OWN_OF_LIST(fragment_expiry, SETTING_CHOICE, "hold", "hold|pass",
-            "What happens to parts whose message did not become complete: held, or passed on as they are."),
+                "What happens to parts whose message did not become complete: held, or passed on as they are."),
     OF_LIST(gateway_to_mail, SETTING_BOOL, "no", NULL,
             "Put new articles of linked_newsgroup on the list; the first look only notes where the group stands."),
     OF_LIST(gateway_to_news, SETTING_BOOL, "no", NULL, "Post to linked_newsgroup what is posted to the list."),
@@ -189,11 +195,12 @@ const ListSetting list_settings[] = {
             .example = "comp.mail.lists"),
     OF_LIST(max_days_to_hold, SETTING_INTEGER, "0", NULL,
             "Posts that nobody decided about are discarded when they were held for so long; 0: never.", .unit = "days"),
-    OWN_OF_SITE(max_held_size, SETTING_INTEGER, "100", NULL,
-            "Room for posts that wait for the moderators. What would be held beyond is rejected, and its sender told "
-            "to post it later; posts of strangers get half of the room, so that they never keep out those of members. "
-            "0: no limit.",
-            .unit = "MiB"),
+    OWN_OF_SITE(
+        max_held_size, SETTING_INTEGER, "100", NULL,
+        "Room for posts that wait for the moderators. What would be held beyond is rejected, and its sender told "
+        "to post it later; posts of strangers get half of the room, so that they never keep out those of members. "
+        "0: no limit.",
+        .unit = "MiB"),
     OF_LIST(max_message_size, SETTING_INTEGER, "40", NULL, "Hold posts larger than this; 0: no limit.", .unit = "KiB"),
     OF_LIST(max_num_recipients, SETTING_INTEGER, "10", NULL,
             "Hold posts with as many recipients in To and Cc, or more; 0: no limit.", .unit = "recipients"),
@@ -204,26 +211,27 @@ const ListSetting list_settings[] = {
             "without moderation. The password is taken out of it, kept only as a hash, and never shown; empty: none.",
             .example = "a-long-phrase-of-yours"),
     OWN_OF_LIST(msg_footer, SETTING_TEXT, "", NULL,
-            "Text behind every copy of a post; $user_... only with personalize.",
-            .placeholders = LIST_POST_PLACEHOLDERS, .example = "To leave: mail to $list_name-leave@$mail_host"),
+                "Text behind every copy of a post; $user_... only with personalize.",
+                .placeholders = LIST_POST_PLACEHOLDERS, .example = "To leave: mail to $list_name-leave@$mail_host"),
     OWN_OF_LIST(msg_header, SETTING_TEXT, "", NULL,
-            "Text before every copy of a post; $user_... only with personalize.",
-            .placeholders = LIST_POST_PLACEHOLDERS, .example = "A post to $display_name"),
+                "Text before every copy of a post; $user_... only with personalize.",
+                .placeholders = LIST_POST_PLACEHOLDERS, .example = "A post to $display_name"),
     OF_SITE(newsgroup_moderation, SETTING_CHOICE, "none", "none|open_moderated|moderated",
             "Whether the news group of the list is moderated: with both words articles are posted as approved by the "
             "list; moderated: all posts are held, too."),
     OF_LIST(nntp_prefix_subject_too, SETTING_BOOL, "yes", NULL,
             "Post to the news group with subject_prefix, too; else under the author's Subject."),
     OWN_OF_LIST(notices, SETTING_INTEGER, "0", NULL,
-            "Parts of a message wait for the others for half of this time; 0: as the site says.", .unit = "days"),
+                "Parts of a message wait for the others for half of this time; 0: as the site says.", .unit = "days"),
     OWN_OF_LIST(owner_chain, SETTING_LINE, "default-owner-chain", NULL,
-            "The rules for mail to the owners: default-owner-chain, or the NAME of a section [chain.NAME].",
-            .example = "scanned"),
-    OWN_OF_LIST(owner_pipeline, SETTING_LINE, "default-owner-pipeline", NULL,
-            "The handlers for mail to the owners: default-owner-pipeline, or the NAME of a section [pipeline.NAME].",
-            .example = "scanned"),
+                "The rules for mail to the owners: default-owner-chain, or the NAME of a section [chain.NAME].",
+                .example = "scanned"),
+    OWN_OF_LIST(
+        owner_pipeline, SETTING_LINE, "default-owner-pipeline", NULL,
+        "The handlers for mail to the owners: default-owner-pipeline, or the NAME of a section [pipeline.NAME].",
+        .example = "scanned"),
     OWN_OF_LIST(partial_action, SETTING_CHOICE, "hold", "hold|refuse|pass",
-            "What happens to parts of messages (message/partial) when they are not put together."),
+                "What happens to parts of messages (message/partial) when they are not put together."),
     OF_LIST(pass_extensions, SETTING_WORDS, "", NULL,
             "Endings of file names that alone may stay; empty: all that are not in filter_extensions.",
             .example = "txt,pdf"),
@@ -234,7 +242,8 @@ const ListSetting list_settings[] = {
             "Whether each member gets a copy of their own, with their name and address in msg_header and msg_footer; "
             "full: also in To."),
     OWN_OF_LIST(posting_chain, SETTING_LINE, "default-posting-chain", NULL,
-            "The rules for posts: default-posting-chain, or the NAME of a section [chain.NAME].", .example = "strict"),
+                "The rules for posts: default-posting-chain, or the NAME of a section [chain.NAME].",
+                .example = "strict"),
     OF_LIST(posting_pipeline, SETTING_LINE, "default-posting-pipeline", NULL,
             "The handlers for posts: default-posting-pipeline, or the NAME of a section [pipeline.NAME].",
             .example = "plain"),
@@ -242,9 +251,9 @@ const ListSetting list_settings[] = {
             "The language of what the list says, one that GNU Mailman knows.", .example = "de"),
     OF_LIST(process_bounces, SETTING_BOOL, "yes", NULL, "Count bounces against members."),
     OWN_OF_LIST(refuse_message_size, SETTING_INTEGER, "5120", NULL,
-            "Refuse posts larger than this at the door, in place of holding them; less than twice max_message_size "
-            "counts as that. 0, or without max_message_size: take all that the site takes.",
-            .unit = "KiB"),
+                "Refuse posts larger than this at the door, in place of holding them; less than twice max_message_size "
+                "counts as that. 0, or without max_message_size: take all that the site takes.",
+                .unit = "KiB"),
     OF_LIST(reject_these_nonmembers, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, whose posts are sent back.", .example = "^.*@shop\\.example$"),
     OF_LIST(reply_goes_to_list, SETTING_CHOICE, "no_munging",
@@ -256,12 +265,15 @@ const ListSetting list_settings[] = {
     OF_LIST(require_explicit_destination, SETTING_BOOL, "yes", NULL,
             "Hold posts that do not name the list in To or Cc."),
     OF_LIST(respond_to_post_requests, SETTING_BOOL, "yes", NULL, "Tell authors when their post is held."),
-    OF_LIST(send_goodbye_message, SETTING_BOOL, "yes", NULL, "Write to members who leave."),
+    OF_LIST(send_goodbye_message, SETTING_BOOL, "yes", NULL,
+            "Write to members who leave. Where this is "
+            "off, those who left by mail, a link or a complaint get a short letter by which they can undo it."),
     OF_LIST(send_welcome_message, SETTING_BOOL, "yes", NULL, "Write to new members."),
-    OWN_OF_LIST(sender_confirmation, SETTING_BOOL, "no", NULL,
-            "Ask strangers whose posts would be held, accepted or deferred (default_nonmember_action) to confirm the "
-            "address in From by an answer to a letter, which sends the post to the list; without an answer it is "
-            "discarded after pending_request_life."),
+    OWN_OF_LIST(
+        sender_confirmation, SETTING_BOOL, "no", NULL,
+        "Ask strangers whose posts would be held, accepted or deferred (default_nonmember_action) to confirm the "
+        "address in From by an answer to a letter, which sends the post to the list; without an answer it is "
+        "discarded after pending_request_life."),
     OF_LIST(subject_prefix, SETTING_LINE, "[$Name] ", NULL,
             "Put before the Subject of posts; empty: nothing. %d is the number of the post, %05d with zeros before it.",
             .example = "[test] "),
@@ -269,17 +281,18 @@ const ListSetting list_settings[] = {
             "What joining needs: open, only that the address was confirmed once; confirm, a confirmation by mail each "
             "time; moderate, a moderator's consent; or both."),
     OWN_OF_LIST(topics, SETTING_WORDS, "", NULL,
-            "Topics, NAME: PATTERN; posts whose Subject or Keywords fit get the name in X-Topics, and members who "
-            "chose topics get the posts of those alone.",
-            .max = TOPICS_MAX, .example = "concerts: concert|rehearsal"),
+                "Topics, NAME: PATTERN; posts whose Subject or Keywords fit get the name in X-Topics, and members who "
+                "chose topics get the posts of those alone.",
+                .max = TOPICS_MAX, .example = "concerts: concert|rehearsal"),
     OWN_OF_LIST(topics_bodylines_limit, SETTING_INTEGER, "5", NULL,
-            "Look for Subject: and Keywords: in so many first lines of the text, too.", .unit = "lines"),
+                "Look for Subject: and Keywords: in so many first lines of the text, too.", .unit = "lines"),
     OWN_OF_LIST(topics_enabled, SETTING_BOOL, "no", NULL, "Mark posts by topic, and let members choose topics."),
     OWN_OF_SITE(transport, SETTING_LINE, "", NULL, "Name of the transport that delivers; empty: the default one.",
-            .example = "relay"),
+                .example = "relay"),
     OF_LIST(unsubscription_policy, SETTING_CHOICE, "confirm", POLICIES,
             "What leaving needs: open, nothing; confirm, a confirmation by mail, which a signed link or address is "
-            "too; moderate, a moderator's consent; or both."),
+            "too; moderate, a moderator's consent; or both. When too many of one mail domain leave at once by links or "
+            "complaints, further ones wait for a moderator in any case (listrunner-command(8))."),
     {.name = NULL},
 };
 

@@ -10,10 +10,10 @@
 #include "store/row.h"
 #include "store/store_internal.h"
 
-#define COLUMNS \
+#define COLUMNS                                                                                          \
     "pending.number, pending.kind, list.list_id, pending.address, pending.display_name, pending.facts, " \
-    "pending.waits_for, pending.made_at, pending.asked_at, pending.expires_at, pending.delivery_mode, " \
-    "pending.delivery_status, pending.by_person, pending.welcome, pending.detail"
+    "pending.waits_for, pending.made_at, pending.asked_at, pending.expires_at, pending.delivery_mode, "  \
+    "pending.delivery_status, pending.by_person, pending.welcome, pending.detail, pending.way"
 #define FROM " FROM pending JOIN list ON list.key = pending.list "
 
 static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
@@ -33,7 +33,7 @@ static const RowField pending_row[] = {
     ROW(Pending, number),       ROW(Pending, kind),       ROW(Pending, list_id),       ROW(Pending, address),
     ROW(Pending, display_name), ROW(Pending, facts),      ROW(Pending, waits_for),     ROW(Pending, made_at),
     ROW(Pending, asked_at),     ROW(Pending, expires_at), ROW(Pending, delivery_mode), ROW(Pending, delivery_status),
-    ROW(Pending, as_user),      ROW(Pending, welcome),    ROW(Pending, detail)};
+    ROW(Pending, as_user),      ROW(Pending, welcome),    ROW(Pending, detail),        ROW(Pending, way)};
 
 void pending_free(Pending *pending)
 {
@@ -105,19 +105,19 @@ static bool put(Store *store, Pending *pending, const char *token, GError **erro
         !spend_token(store, number, token ? TOKEN_REPLACED : TOKEN_USED, pending->asked_at, error) ||
         !query_run(store, error, NULL,
                    "INSERT INTO pending (number, kind, list, folded, address, display_name, facts, waits_for, token, "
-                   "made_at, asked_at, expires_at, delivery_mode, delivery_status, by_person, welcome, detail) "
-                   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+                   "made_at, asked_at, expires_at, delivery_mode, delivery_status, by_person, welcome, detail, way) "
+                   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
                    "ON CONFLICT (number) DO UPDATE SET address = excluded.address, "
                    "display_name = excluded.display_name, facts = excluded.facts, waits_for = excluded.waits_for, "
                    "token = excluded.token, made_at = excluded.made_at, asked_at = excluded.asked_at, "
                    "expires_at = excluded.expires_at, delivery_mode = excluded.delivery_mode, "
                    "delivery_status = excluded.delivery_status, by_person = excluded.by_person, "
-                   "welcome = excluded.welcome, detail = excluded.detail",
+                   "welcome = excluded.welcome, detail = excluded.detail, way = excluded.way",
                    INTEGER(number), INTEGER(pending->kind), INTEGER(list), TEXT(folded), TEXT(pending->address),
                    TEXT(pending->display_name), INTEGER(pending->facts), INTEGER(pending->waits_for), TEXT(hash),
                    INTEGER(pending->made_at), INTEGER(pending->asked_at), INTEGER(pending->expires_at),
                    INTEGER_OR_NULL(pending->delivery_mode), INTEGER_OR_NULL(pending->delivery_status),
-                   INTEGER(pending->as_user), INTEGER(pending->welcome), TEXT(pending->detail)))
+                   INTEGER(pending->as_user), INTEGER(pending->welcome), TEXT(pending->detail), INTEGER(pending->way)))
         return false;
     pending->number = number;
     return true;
@@ -193,7 +193,8 @@ bool pending_token_fate(Store *store, const char *token, int64_t now, TokenFate 
     g_autofree char *hash = pending_token_hash(token);
     g_autoptr(Query) query = query_open(store, error, /* 2: TOKEN_EXPIRED */
                                         "SELECT fate FROM spent_token WHERE token = $1 UNION ALL "
-                                        "SELECT 2 FROM pending WHERE token = $1 AND expires_at <= $2",
+                                        "SELECT 2 FROM pending WHERE token = $1 AND expires_at <= $2 UNION ALL "
+                                        "SELECT 2 FROM departure WHERE token = $1 AND expires_at <= $2",
                                         TEXT(hash), INTEGER(now));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *fate = step == STEP_ROW ? (TokenFate)query_integer(query, 0) : TOKEN_UNKNOWN;

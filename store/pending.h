@@ -38,6 +38,7 @@ typedef struct Pending {
     PendingKind kind;
     char *list_id, *address, *display_name;
     unsigned facts; /* of lists/workflow.h */
+    int way;        /* LEAVE: by which way the person goes (LeaveWay of lists/leave.h); else 0 */
     PendingWaitsFor waits_for;
     int64_t made_at;
     int64_t asked_at; /* when the last letter about it was sent */
@@ -68,7 +69,7 @@ Pending *pending_find_token(Store *store, const char *token, int64_t now, GError
  * error. */
 bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending **pending, GError **error);
 
-/* Find out what became of a token that pending_find_token() does not find. */
+/* Find out what became of a token that neither pending_find_token() nor departure_find_token() finds. */
 bool pending_token_fate(Store *store, const char *token, int64_t now, TokenFate *fate, GError **error);
 
 /* Add to what is known about the request. */

@@ -81,7 +81,8 @@ static void set_unsubscribe(const Post *post, Message *message, const HoleMarks 
     g_autofree char *value = post->no_requests ? g_strdup_printf("<%s>", escaped)
                                                : g_strdup_printf("<%s>,\r\n <mailto:%s>", escaped, address);
     message_set(message, "List-Unsubscribe", value);
-    message_set(message, "List-Unsubscribe-Post", "List-Unsubscribe=One-Click");
+    if (g_ascii_strncasecmp(url, "https://", strlen("https://")) == 0) /* RFC 8058, 3.1 */
+        message_set(message, "List-Unsubscribe-Post", "List-Unsubscribe=One-Click");
 }
 
 /* Gives each copy its reader in To. "Reply to all" must still reach the list, so the list is added to Cc, unless Cc or

@@ -34,7 +34,7 @@ static const ConfigKey archiver_keys[] = {
      .example = "/usr/local/bin/archive --list-mail"},
     {"index", BOOL("no"),
      .about = "Whether a maildir archiver keeps an index of its posts beside them, in path/.index, for pages and "
-      "searches. \"listrunner archive index\" makes it for posts that are there already."},
+      "searches. Posts that are there already are added when there is time."},
     {"url", STRING(NULL),
      .about = "The address of HyperKitty, below which are api/ and list/.",
      .example = "https://lists.example.org/hyperkitty/"},

@@ -31,6 +31,43 @@ static bool read_keys(Bounces *bounces, GError **error)
     return true;
 }
 
+/* ---- rows of letters that have tokens: what a killed process left of them, the timer drops ---- */
+
+static void kept_clear(void *data)
+{
+    g_free(((BouncesKept *)data)->key);
+}
+
+void bounces_kept(Case *given)
+{
+    BouncesKept kept = {g_strdup(given->key), given->outcome};
+    g_array_append_val(given->bounces->batch, kept);
+}
+
+/* Called after a batch that failed, too. An entry whose letters could not be written comes again and needs its rows. */
+static void committed(Runner *runner)
+{
+    ListRunner *shared = runner_data(runner);
+    Bounces *bounces = shared->more;
+    for (unsigned at = 0; at < bounces->batch->len; at++) {
+        BouncesKept *kept = &g_array_index(bounces->batch, BouncesKept, at);
+        if (!kept->outcome->error)
+            g_ptr_array_add(bounces->done, g_steal_pointer(&kept->key));
+    }
+    g_array_set_size(bounces->batch, 0);
+}
+
+static bool forget_kept(Bounces *bounces, GError **error)
+{
+    for (unsigned at = 0; at < bounces->done->len; at++)
+        if (!outbox_remove_of(bounces->shared->store, bounces->done->pdata[at], error))
+            return false;
+    g_ptr_array_set_size(bounces->done, 0);
+    return true;
+}
+
+/* ---- the runner ---- */
+
 static bool start(Runner *runner, GError **error)
 {
     if (!list_runner_start(runner, error))
@@ -51,7 +88,11 @@ static bool start(Runner *runner, GError **error)
     bounces->notices_a_day = config_integer(config, "bounces", "max_owner_notices_per_day");
     bounces->unsigned_a_day = config_integer(config, "bounces", "max_unsigned_per_day");
     bounces->unsigned_recipients = config_integer(config, "bounces", "max_unsigned_recipients");
-    return read_keys(bounces, error);
+    bounces->done = g_ptr_array_new_with_free_func(g_free);
+    bounces->batch = g_array_new(FALSE, FALSE, sizeof(BouncesKept));
+    g_array_set_clear_func(bounces->batch, kept_clear);
+    bounces->shared->site.kept_key = &bounces->kept_key;
+    return kept_key_read(runner_spool(runner), &bounces->kept_key, error) && read_keys(bounces, error);
 }
 
 static void stop(Runner *runner)
@@ -59,6 +100,10 @@ static void stop(Runner *runner)
     ListRunner *shared = runner_data(runner);
     Bounces *bounces = shared ? shared->more : NULL;
     if (bounces) {
+        if (bounces->done)
+            forget_kept(bounces, NULL); /* or the timer does */
+        g_clear_pointer(&bounces->done, g_ptr_array_unref);
+        g_clear_pointer(&bounces->batch, g_array_unref);
         verp_keys_free(bounces->keys);
         hashed_free(bounces->hashed);
         g_free(bounces);
@@ -69,7 +114,14 @@ static void stop(Runner *runner)
 static bool begin(Runner *runner, GError **error)
 {
     ListRunner *shared = runner_data(runner);
-    return read_keys(shared->more, error) && list_runner_begin(runner, error);
+    Bounces *bounces = shared->more;
+    g_array_set_size(bounces->batch, 0);
+    if (!read_keys(bounces, error) || !list_runner_begin(runner, error))
+        return false;
+    if (forget_kept(bounces, error))
+        return true;
+    store_rollback(shared->store);
+    return false;
 }
 
 static bool dispatch(Case *given, GError **error)
@@ -135,6 +187,9 @@ static int64_t idle(Runner *runner)
 {
     ListRunner *shared = runner_data(runner);
     Bounces *bounces = shared->more;
+    g_autoptr(GError) kept = NULL;
+    if (bounces->done->len > 0 && !forget_kept(bounces, &kept))
+        log_warn("rows of mail that was sent stay in the outbox: %s", kept->message);
     if (runner_slice(runner).index != 0)
         return -1;
     int64_t early = bounces->heartbeat_us <= bounces->check_us / 2 ? bounces->heartbeat_us : 0;
@@ -155,6 +210,7 @@ static const RunnerSpec spec = {
     .begin_batch = begin,
     .handle = handle,
     .end_batch = list_runner_end,
+    .committed = committed,
     .idle = idle,
     .stop = stop,
 };

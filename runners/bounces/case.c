@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "lists/leave.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
 #include "runners/keys.h"
@@ -39,7 +40,7 @@ static bool owner_room(Case *given, bool *room, GError **error)
 
 static bool owner_wants(const List *list, unsigned acts)
 {
-    return (acts & SCORE_REMOVE && list->bounce_notify_owner_on_removal) ||
+    return (acts & (SCORE_REMOVE | SCORE_LEFT) && list->bounce_notify_owner_on_removal) ||
            (acts & SCORE_DISABLE && list->bounce_notify_owner_on_disable) ||
            (acts & SCORE_GREW && !(acts & SCORE_DISABLE) && list->bounce_notify_owner_on_bounce_increment);
 }
@@ -128,12 +129,13 @@ static void log_member(const Case *given, const Failed *failed, const BounceScor
     list_runner_log(given->entry, "address=<%s>%s source=%s class=%s status=%s reason=%s%s result=%s", failed->address,
                     reported, failed->probe ? "probe" : failed->source, bounce_class_name(failed->class),
                     *failed->status ? failed->status : "-", failed->reason, points,
-                    result                  ? result
-                    : acts & SCORE_REMOVE   ? "removed"
-                    : acts & SCORE_DISABLE  ? "disabled"
-                    : acts & SCORE_PROBE    ? "probed"
-                    : acts & SCORE_GREW     ? "scored"
-                                            : "not-counted");
+                    result                 ? result
+                    : acts & SCORE_LEFT    ? "removed way=complaint"
+                    : acts & SCORE_REMOVE  ? "removed way=bounces"
+                    : acts & SCORE_DISABLE ? "disabled"
+                    : acts & SCORE_PROBE   ? "probed"
+                    : acts & SCORE_GREW    ? "scored"
+                                           : "not-counted");
 }
 
 /* NULL without an error: it is no member. */
@@ -227,6 +229,31 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
 
 /* ---- complaints ---- */
 
+/* Leaves as if the person had asked for it. The letters have tokens, so they are kept until the entry is done. */
+static bool leave(Case *given, const char *address, unsigned *acts, GError **error)
+{
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+    if (!leave_complained(work, given->list, address, &made, error) || !work_keep(work, given->key, error))
+        return false;
+    *acts = made.result == SUBSCRIPTION_DONE ? SCORE_LEFT : 0; /* else it waits for a moderator */
+    bounces_kept(given);
+    list_runner_work_into(work, given->outcome);
+    return true;
+}
+
+/* The letters of an earlier try that a crash cut short. */
+static bool leave_again(Case *given, GError **error)
+{
+    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+    if (!work_recall(work, given->key, error))
+        return false;
+    if (work_entries(work) > 0)
+        bounces_kept(given);
+    list_runner_work_into(work, given->outcome);
+    return true;
+}
+
 static bool part(Case *given, const Failed *failed, MemberCase *fate, GError **error)
 {
     const Member *member = fate->member;
@@ -239,9 +266,8 @@ static bool part(Case *given, const Failed *failed, MemberCase *fate, GError **e
         return false;
     switch ((ComplaintAction)given->list->bounce_complaint_action) {
     case COMPLAINT_UNSUBSCRIBE:
-        if (!member_remove(store, given->list->list_id, ROLE_MEMBER, member->address, error))
+        if (!leave(given, member->address, &fate->acts, error))
             return false;
-        fate->acts = SCORE_REMOVE;
         break;
     case COMPLAINT_DISABLE: /* as if the member had: no warnings, which would be complained about, too */
         if (!set_status(given, member, DELIVERY_BY_USER, error))
@@ -272,9 +298,10 @@ bool case_complained(Case *given, const Failed *failed, GError **error)
         return true;
     }
     MemberCase fate = {.member = member, .effect = effect, .acts = acts};
-    if (!before && !part(given, failed, &fate, error))
+    if (!(before ? leave_again(given, error) : part(given, failed, &fate, error)))
         return false;
-    log_member(given, failed, NULL, fate.acts, before ? "done-before" : NULL);
+    bool waits = !before && fate.acts == 0 && given->list->bounce_complaint_action == COMPLAINT_UNSUBSCRIBE;
+    log_member(given, failed, NULL, fate.acts, before ? "done-before" : waits ? "waits-for-moderator" : NULL);
     return send(given, failed, &(BounceScore){0}, fate.acts, error);
 }
 

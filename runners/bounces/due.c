@@ -117,7 +117,7 @@ static bool one_member(Case *given, const json_t *due, GError **error)
     }
     if (acts)
         list_runner_log(given->entry, "address=<%s> warnings=%d result=%s", address, (int)score.warnings,
-                        acts & SCORE_REMOVE ? "removed" : "warned");
+                        acts & SCORE_REMOVE ? "removed way=bounces" : "warned");
     Letter letter = {.address = address, .warnings = score.warnings, .next_at = score.next_at, .acts = acts};
     return letters_send(given, &letter, error);
 }

@@ -34,6 +34,7 @@ typedef enum ScoreAct {
     SCORE_WARN = 8,
     SCORE_REMOVE = 16,
     SCORE_TELL_OWNER = 32, /* not by the rules: set when the owners are told of it */
+    SCORE_LEFT = 64,       /* nor this: the member left by a complaint, of which lists/leave.h tells the rest */
 } ScoreAct;
 
 /* Somebody enabled a member whom we had disabled, or disabled it for another reason: all begins anew. */

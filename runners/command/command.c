@@ -135,7 +135,7 @@ static Telling telling_for(const Order *order, const Subscription *made)
     static const char *const fates[] = {[TOKEN_UNKNOWN] = "bad_token", [TOKEN_USED] = "token_used",
                                         [TOKEN_EXPIRED] = "token_expired", [TOKEN_REPLACED] = "token_replaced"};
     bool join = made->kind == PENDING_JOIN;
-    bool letter = join ? order->list->send_welcome_message : order->list->send_goodbye_message;
+    bool letter = join ? order->list->send_welcome_message : made->told;
     if (made->kind == PENDING_SET)
         return telling_for_options(made);
     if (made->kind == PENDING_CHANGE_ADDRESS)
@@ -157,6 +157,10 @@ static Telling telling_for(const Order *order, const Subscription *made)
         return (Telling){"own_address", true, true};
     case SUBSCRIPTION_BANNED:
         return (Telling){"join_banned", true, true};
+    case SUBSCRIPTION_RESTORED:
+        return (Telling){"undone", true, true};
+    case SUBSCRIPTION_NOT_SAID:
+        return (Telling){"undo_not_said", true, true};
     case SUBSCRIPTION_POSTED:
         return (Telling){"post_confirmed", true, true};
     case SUBSCRIPTION_BAD_TOKEN:

@@ -18,7 +18,8 @@ static const ConfigKey keys[] = {
      .about = "The same for every post whose copies are personal."},
     {"unsubscribe_url", STRING(NULL),
      .about = "For List-Unsubscribe in copies that go out one by one, with one click (RFC 8058): an https URL with "
-      "$token, and if wanted $list_id. What answers there gets a token that is good for that member only.",
+      "$token, and if wanted $list_id. What answers there gets a token that is good for that member only. Unset: "
+      "that of the runner web, where [site] web_url is set.",
      .example = "https://lists.example.com/unsubscribe/$token"},
     {.name = NULL},
 };

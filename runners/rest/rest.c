@@ -13,7 +13,6 @@
 #include "lists/work.h"
 #include "runners/http_guard.h"
 #include "runners/rest/resources.h"
-#include "store/place.h"
 
 #define SECTION "rest"
 
@@ -35,25 +34,9 @@ static void cannot(Call *call, GError *error)
     answer_refusal(call, 503, "The server cannot do this now; its log says why. Nothing was changed; try again");
 }
 
-/* A database that was replaced while we had it open is opened anew. */
-static void leave_lost_store(Rest *rest)
-{
-    g_autoptr(GError) gone = NULL;
-    if (!rest->store || store_present(rest->store, &gone))
-        return;
-    log_warn("%s; opening it anew", gone->message);
-    g_clear_pointer(&rest->store, store_free);
-}
-
 Store *rest_open(Rest *rest, GError **error)
 {
-    leave_lost_store(rest);
-    if (rest->store)
-        return rest->store;
-    g_autoptr(Store) store = store_open_configured(rest->config, false, error);
-    if (store && this_host_check(store, rest->spool, rest->config, error))
-        rest->store = g_steal_pointer(&store);
-    return rest->store;
+    return this_host_store(&rest->store, rest->spool, rest->config, error);
 }
 
 Store *rest_store(Call *call)
@@ -318,7 +301,8 @@ static void handle(Http *http, HttpCall *message)
     Call call = {.rest = &door->rest, .http = message};
     bool versioned = take_version(&call, &path);
     call.root = root_for(&call);
-    leave_lost_store(&door->rest);
+    if (door->rest.store)
+        rest_open(&door->rest, NULL); /* functions use it without asking whether it is still there */
     if (let_in(&call, http_sender(message))) {
         if (versioned)
             dispatch(&call, path);

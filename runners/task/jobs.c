@@ -129,7 +129,9 @@ static bool send_digests(const JobPlace *place, int64_t *done, GError **error)
 
 static bool expire_requests(const JobPlace *place, int64_t *done, GError **error)
 {
-    return pending_expire(place->store, place->now, done, error) && account_expire(place->store, place->now, error);
+    return pending_expire(place->store, place->now, done, error) && account_expire(place->store, place->now, error) &&
+           departure_expire(place->store, place->now, NULL, error) &&
+           leave_brake_expire(place->store, place->now - DAY, error);
 }
 
 static bool expire_strangers(const JobPlace *place, int64_t *done, GError **error)

@@ -1,244 +1,84 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""The index beside a maildir archive: each archived post once, whatever fails; import, export and search."""
+"""The index that a maildir archiver keeps beside its posts: each post once, whatever happens to it or to the runner."""
 import contextlib
-import json
-import mailbox
 import os
-import subprocess
-
-import pytest
+import signal
+import sqlite3
 
 from support.instance import HOST, wait_until
 from support.post import post
 
-MEMBERS = ["m@members.example.org"]
+LISTS = ("cats", "dogs")
 
 
-@pytest.fixture
-def indexed(instances, sink):
-    instance = instances(sink.port, settings={"archiver.maildir": {"index": "yes"}})
+def make(instances, sink):
+    instance = instances(sink.port)
+    instance.set({"archiver.maildir": {"index": "yes"}})
     instance.start()
+    for name in LISTS:
+        instance.create_list(name, ["anne@example.org"], settings=["subject_prefix="])
+    instance.index = instance.archive / "maildir" / ".index" / "index.db"
     return instance
 
 
-def send(instance, address, numbers, word="frost"):
-    client = instance.lmtp()
-    for number in numbers:
-        instance.lmtp_send(post(message_id=f"<{number}@x>", subject=f"About {number}", body=f"{word} number{number}\n"),
-                           address, client=client)
+def send(instance, name, number, answers=None):
+    extra = [f"References: <{name}-{answers}@example.net>"] if answers is not None else []
+    instance.lmtp_send(post(to=f"{name}@{HOST}", message_id=f"<{name}-{number}@example.net>", extra=extra,
+                            subject=f"Number {number}"), f"{name}@{HOST}")
 
 
-def found(instance, address, *words):
-    done = instance.run("archive", "search", "--json", "--limit=1000", address, *words)
-    assert done.returncode in (0, 1), done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def rows(instance):
+    """{list: (posts, threads, subjects in order)} as the index has them."""
+    with contextlib.closing(sqlite3.connect(f"file:{instance.index}?mode=ro", uri=True)) as index:
+        return {name: (posts, index.execute("SELECT count(*) FROM thread WHERE list = ? AND posts > 0",
+                                            (number,)).fetchone()[0],
+                       [row[0] for row in index.execute("SELECT subject FROM message WHERE list = ? ORDER BY id",
+                                                        (number,))])
+                for number, name, posts in index.execute("SELECT number, name, posts FROM list")}
 
 
-def index_file(instance):
-    return (instance.archive / "maildir" / ".index" / "index.db").resolve()
+def test_each_post_once(instances, sink):
+    instance = make(instances, sink)
+    for number, answers in ((2, 1), (1, None), (3, None)):  # an answer that comes before its question
+        for name in LISTS:
+            send(instance, name, number, answers)
+            instance.wait_idle()
+    assert rows(instance) == {f"{name}.{HOST}": (3, 2, ["Number 2", "Number 1", "Number 3"]) for name in LISTS}
+    # The runner is killed again and again; posts come all the while.
+    for number in range(4, 24):
+        send(instance, LISTS[number % 2], number)
+        if number % 4 == 0:
+            for pid in instance.pids("archive"):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+    instance.wait_idle()
+    wait_until(lambda: sum(posts for posts, _, _ in rows(instance).values()) == 26, 60, "all posts in the index")
+    for _, _, subjects in rows(instance).values():
+        assert len(set(subjects)) == len(subjects) == 13
 
 
-def in_maildir(instance, name="test"):
-    return len(list(instance.archive.glob(f"maildir/{name}.{HOST}/new/*")))
-
-
-def test_posts_are_found(indexed):
-    first, second = indexed.create_list("test", MEMBERS), indexed.create_list("other", MEMBERS)
-    send(indexed, first, range(20))
-    send(indexed, second, range(20, 25))
-    indexed.wait_idle()
-    rows = found(indexed, first, "frost")
-    assert sorted(row["subject"] for row in rows) == sorted(f"[Test] About {number}" for number in range(20))
-    assert len(found(indexed, second, "frost")) == 5
-    (row,) = found(indexed, first, "number7")
-    assert "frost number7" in row["snippet"] and (indexed.archive / "maildir").glob(f"*/new/{row['file']}")
-    assert found(indexed, first, "number21") == []
-
-
-def test_killed_again_and_again_each_post_is_there_once(indexed):
-    address = indexed.create_list("test", MEMBERS)
-    for number in range(60):
-        send(indexed, address, [number])
-        if number % 6 == 5:
-            indexed.kill_runner("archive")
-    indexed.wait_idle()
-    assert in_maildir(indexed) == 60 and len(found(indexed, address, "frost")) == 60
-
-
-def test_damaged_index_is_made_again_while_posts_are_archived(indexed):
-    address = indexed.create_list("test", MEMBERS)
-    send(indexed, address, range(30))
-    indexed.wait_idle()
-    indexed.stop()
-    with open(index_file(indexed), "r+b") as file:
-        length = file.seek(0, 2)
-        file.seek(0)
-        file.write(b"x" * length)
-    indexed.start()
-    send(indexed, address, range(30, 40))
-    indexed.wait_idle()
-    assert in_maildir(indexed) == 40
-    wait_until(lambda: len(found(indexed, address, "frost")) == 40, 20, "the index to be whole")
-    assert "set aside and made again" in indexed.log_text()
-    assert (indexed.archive / "maildir" / ".index" / "damaged.db").exists()
-
-
-def test_lost_index_is_made_again(indexed):
-    address = indexed.create_list("test", MEMBERS)
-    send(indexed, address, range(10))
-    indexed.wait_idle()
-    for path in (indexed.archive / "maildir" / ".index").iterdir():
-        path.unlink()
-    send(indexed, address, range(10, 12))
-    indexed.wait_idle()
-    wait_until(lambda: len(found(indexed, address, "frost")) == 12, 20, "the index to be whole")
-
-
-def test_index_that_cannot_be_written_is_told_and_caught_up_with(indexed):
-    address = indexed.create_list("test", MEMBERS)
-    send(indexed, address, range(3))
-    indexed.wait_idle()
-    aside = indexed.archive / "maildir" / ".index"
-    away = aside.rename(aside.with_name("away"))
-    aside.write_text("no directory")
-    send(indexed, address, range(3, 9))
-    indexed.wait_idle()
-    assert in_maildir(indexed) == 9
-    wait_until(lambda: "lacks posts" in indexed.run("status").stdout, 20, "the trouble to be told")
-    aside.unlink()
-    away.rename(aside)
-    wait_until(lambda: len(found(indexed, address, "frost")) == 9, 30, "the index to be whole")
-    wait_until(lambda: "lacks posts" not in indexed.run("status").stdout, 20, "the trouble to be over")
-
-
-def fill(path):
-    with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
-        while True:
-            file.write(b"x" * 4096)
-
-
-def test_full_disk_of_the_index(instances, sink):
-    """The index has a file system of its own, which is full: posts are archived, and indexed when there is room."""
-    if os.getuid() != 0:
-        pytest.skip("only root can mount a small file system")
-    instance = instances(sink.port, settings={"archiver.maildir": {"index": "yes"}})
-    aside = instance.archive / "maildir" / ".index"
-    aside.mkdir(parents=True)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", aside], check=False).returncode != 0:
-        pytest.skip("no tmpfs can be mounted here")
-    try:
-        for path in (aside.parent, aside):
-            instance.own(path)
-        instance.start()
-        address = instance.create_list("test", MEMBERS)
-        fill(aside / "filler")
-        send(instance, address, range(12))
-        instance.wait_idle()
-        assert in_maildir(instance) == 12
-        wait_until(lambda: "lacks posts" in instance.run("status").stdout, 20, "the trouble to be told")
-        (aside / "filler").unlink()
-        wait_until(lambda: len(found(instance, address, "frost")) == 12, 30, "the index to be whole")
+def test_a_lost_or_damaged_index_is_made_again(instances, sink):
+    """Archiving goes on meanwhile, and the log says what happened."""
+    instance = make(instances, sink)
+    for number in range(3):
+        send(instance, "cats", number)
+    instance.wait_idle()
+    for harm in (lambda: instance.index.unlink(), lambda: instance.index.write_bytes(b"no database\n" * 1000)):
+        before = rows(instance)[f"cats.{HOST}"][0]
         instance.stop()
-    finally:
-        instance.kill()
-        subprocess.run(["umount", "-l", aside], check=False)
+        harm()
+        for leftover in ("-wal", "-shm"):
+            instance.index.with_name(instance.index.name + leftover).unlink(missing_ok=True)
+        instance.own(instance.index.parent)
+        instance.start()
+        send(instance, "cats", f"after {before}")
+        instance.wait_idle()
 
-
-def write_mbox(path, numbers):
-    box = mailbox.mbox(path)
-    for number in numbers:
-        mail = mailbox.mboxMessage(
-            f"From: Anne <anne@example.org>\nSubject: old {number}\nMessage-ID: <old{number}@x>\n"
-            f"Date: Tue, {number % 28 + 1} Feb 2005 10:{number:02}:00 +0000\n\n"
-            f"From here on snow{number}.\n>From there too.\n")
-        mail.set_from("anne@example.org Tue Feb  1 10:00:00 2000")  # all the same: their Dates say more
-        box.add(mail)
-    box.flush()
-    path.chmod(0o644)
-
-
-def mails_of(text):
-    """Mails of one second may stand in another order."""
-    return sorted(mail.strip() for mail in f"\n{text}".split("\nFrom MAILER"))
-
-
-def test_import_and_export(indexed, tmp_path):
-    address = indexed.create_list("test", MEMBERS)
-    send(indexed, address, range(3))
-    indexed.wait_idle()
-    write_mbox(tmp_path / "old.mbox", range(50))
-    assert "50 posts added, 0 left out" in indexed.cli("archive", "import", address, tmp_path / "old.mbox")
-    assert "0 posts added, 50 left out" in indexed.cli("archive", "import", address, tmp_path / "old.mbox")
-    assert len(found(indexed, address, "before:2006")) == 50 and len(found(indexed, address, "after:2006")) == 3
-    (row,) = found(indexed, address, "snow17")
-    assert row["date"] == "2005-02-18T10:17:00Z" and row["from"] == "Anne <anne@example.org>"
-    octets = indexed.cli("archive", "export", address, "-")
-    (tmp_path / "new.mbox").write_text(octets)
-    box = mailbox.mbox(tmp_path / "new.mbox", create=False)
-    subjects = [mail["Subject"] for mail in box]
-    assert len(subjects) == 53 and subjects[0] == "old 0" and subjects[-1].startswith("[Test]")
-    # What was written can be read again, by us too, and is the same.
-    other = indexed.create_list("other", MEMBERS)
-    assert "53 posts added" in indexed.cli("archive", "import", other, tmp_path / "new.mbox")
-    again = indexed.cli("archive", "export", other, "-")
-    assert mails_of(again) == mails_of(octets)
-    assert indexed.idle()
-
-
-def test_import_of_a_maildir_and_after_an_interruption(indexed, tmp_path):
-    address = indexed.create_list("test", MEMBERS)
-    box = mailbox.Maildir(indexed.directory / "dir", factory=None)
-    for number in range(30):
-        box.add(f"Subject: m{number}\r\nMessage-ID: <m{number}@x>\r\nDate: Tue, 1 Feb 2005 10:00:00 +0000\r\n"
-                "\r\nsnow\r\n")
-    for path in (indexed.directory / "dir", *(indexed.directory / "dir").rglob("*")):
-        path.chmod(0o755)
-    assert "30 posts added" in indexed.cli("archive", "import", address, indexed.directory / "dir")
-    # The files are there and the index is not: as if it had been killed between the two.
-    for path in (indexed.archive / "maildir" / ".index").iterdir():
-        path.unlink()
-    assert "0 posts added, 30 left out" in indexed.cli("archive", "import", address, indexed.directory / "dir")
-    assert in_maildir(indexed) == 30 and len(found(indexed, address, "snow")) == 30
-
-
-def test_made_again_while_posts_come(indexed):
-    address = indexed.create_list("test", MEMBERS)
-    send(indexed, address, range(40))
-    indexed.wait_idle()
-    old = index_file(indexed)
-    indexed.cli("archive", "index")
-    assert index_file(indexed) != old and not old.exists()
-    assert len(found(indexed, address, "frost")) == 40
-    send(indexed, address, range(40, 50))
-    indexed.wait_idle()
-    wait_until(lambda: len(found(indexed, address, "frost")) == 50, 20, "the new index to have all posts")
-    assert "of which 0 were missing" in indexed.cli("archive", "index", address)
-
-
-def test_hidden_and_removed(indexed):
-    address = indexed.create_list("test", MEMBERS)
-    send(indexed, address, range(3))
-    indexed.wait_idle()
-    hashes = {row["subject"][-1]: row["hash"] for row in found(indexed, address, "frost")}
-    indexed.cli("archive", "hide", "--note=for now", address, hashes["0"])
-    indexed.cli("archive", "remove", "--note=by a court", address, hashes["1"])
-    assert [row["hash"] for row in found(indexed, address, "frost")] == [hashes["2"]]
-    indexed.cli("archive", "unhide", address, hashes["0"])
-    assert len(found(indexed, address, "frost")) == 2
-    assert "number1" not in indexed.cli("archive", "export", address, "-")
-    assert indexed.run("archive", "unhide", address, hashes["1"]).returncode == 64
-    assert indexed.run("archive", "hide", address, "A" * 32).returncode == 66
-
-
-def test_what_is_refused(instance, tmp_path):
-    address = instance.create_list("test", MEMBERS)
-    done = instance.run("archive", "search", address, "frost")
-    assert done.returncode == 78 and "index = yes" in done.stderr
-    instance.set({"archiver.maildir": {"index": "yes"}})
-    (tmp_path / "none").write_text("Subject: no mbox\n\ntext\n")
-    assert instance.run("archive", "search", address, "!").returncode == 64
-    assert instance.run("archive", "search", address, "frost").returncode == 66
-    assert instance.run("archive", "import", address, tmp_path / "none").returncode == 64
-    assert instance.run("archive", "search", address, "frost").returncode == 1
-    assert instance.run("archive", "export", address, tmp_path / "none").returncode == 1
+        def whole():
+            try:
+                return rows(instance).get(f"cats.{HOST}", (0,))[0] == before + 1
+            except sqlite3.DatabaseError:
+                return False
+        wait_until(whole, 60, lambda: f"the index to be made again: {instance.log_text()[-1500:]}")
+    assert not instance.set_aside()

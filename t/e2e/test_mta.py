@@ -32,6 +32,7 @@ def world(instances):
         "transport_maps": f"inline:{{ {{ {HOST} = lmtp:[127.0.0.1]:{instance.port} }} "
                           f"{{ alias.example.com = lmtp:[127.0.0.1]:{instance.port} }} }}",
         "virtual_alias_maps": f"{maps}:aliases",
+        "max_use": "1",  # an smtpd remembers for 100 connections that a look-up failed
         "default_transport": "error:only lists are served here"})
     try:
         front.start()

@@ -98,6 +98,7 @@ static void test_told(World *world, const void *data)
     assert_ok(this_host_read(spool_fd(place.spool), &read, &error), error);
     g_assert_cmpstr(read.name, ==, "a");
     g_assert_true(read.epoch == 7 && read.until == 12345 && read.before == 3 && read.draining);
+    this_host_clear(&read);
     g_autofree char *file = g_build_filename(place.folder, THIS_HOST_FILE, NULL), *text = NULL;
     g_assert_true(g_file_get_contents(file, &text, NULL, NULL));
     char *boot = strstr(text, "\"boot\":\"");

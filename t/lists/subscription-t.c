@@ -336,7 +336,7 @@ static void test_signed_leave(World *world, const void *data)
         g_assert_false(is_member(world, members[at]));
         assert_ok(member_add(world->store, LIST, ROLE_MEMBER, members[at], NULL, NULL, &error), error);
         g_autofree char *token = verp_token(world->keys, VERP_UNSUBSCRIBE, LIST, members[at], clock_now());
-        assert_ok(leave_token(work, NULL, token, &link, &error), error);
+        assert_ok(leave_token(work, NULL, token, LEAVE_BY_ONE_CLICK, &link, &error), error);
         g_assert_cmpint(link.result, ==, SUBSCRIPTION_DONE);
         g_assert_cmpstr(link.address, ==, members[at]);
         g_assert_false(is_member(world, members[at]));

@@ -5,6 +5,8 @@ import random
 import socket
 from pathlib import Path
 
+_given = set()
+
 
 def free_port():
     """One that no connection gets by itself: a server that is started again shall find it free."""
@@ -15,4 +17,7 @@ def free_port():
                 probe.bind(("127.0.0.1", random.randrange(least // 2, least)))
             except OSError:
                 continue
-            return probe.getsockname()[1]
+            port = probe.getsockname()[1]
+            if port not in _given:  # one that was given before may be bound later
+                _given.add(port)
+                return port

@@ -27,8 +27,8 @@ class Transaction:
 
 
 class Sink:
-    """A running sink. store: keeps whole messages; else only the log of envelopes. port 0: one that stays free while the
-    sink is stopped."""
+    """A running sink. store: keeps whole messages; else only the log of envelopes. port 0: one that stays free while
+    the sink is stopped."""
 
     def __init__(self, program, directory=None, store=True, port=0, faults=(), options=(), host="127.0.0.1",
                  log=None):

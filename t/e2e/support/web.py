@@ -55,13 +55,18 @@ class Postorius:
 class Browser:
     """A window: opens pages, fills forms by the names of their fields, and reads what is shown."""
 
-    def __init__(self, directory, site):
+    def __init__(self, directory, site, scripts=True, width=1280):
         from selenium import webdriver
         from selenium.webdriver.chrome.service import Service
         options = webdriver.ChromeOptions()
         for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--window-size=1280,2000", f"--user-data-dir={directory / 'browser'}"):
+                     f"--window-size={max(width, 500)},2000", f"--user-data-dir={directory / 'browser'}"):
             options.add_argument(word)
+        if not scripts:
+            options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+        if width < 500:  # narrower than Chromium makes a window
+            options.add_experimental_option("mobileEmulation", {"deviceMetrics": {
+                "width": width, "height": 640, "pixelRatio": 2}})
         self.site = site
         self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
         self.driver.set_page_load_timeout(60)
@@ -99,11 +104,11 @@ class Browser:
 
     @staticmethod
     def gone(element):
-        from selenium.common.exceptions import StaleElementReferenceException
+        from selenium.common.exceptions import WebDriverException
         try:
             element.is_enabled()
             return False
-        except StaleElementReferenceException:
+        except WebDriverException:  # it is stale, or belongs to no document just now
             return True
 
     def log_in(self):

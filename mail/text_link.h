@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Links and addresses in plain text: where they stand, so that a page can make links of them, and addresses so that it
+ * can mask them.
+ *
+ *   see https://example.com/a_(b). or write to <anne@example.org>.
+ *       ----------------------- TEXT_LINK_WEB  ---------------- TEXT_LINK_ADDRESS
+ *
+ * A link begins with http://, https://, ftp:// or mailto:, in any case, and with nothing else: javascript: and data:
+ * are text. It ends at a blank, a control character, one of < > " ` { } | \ ^, or a character beyond ASCII that is no
+ * letter, digit or mark, so that names of hosts and paths in other scripts are whole (RFC 3987), and ends at "」".
+ * Punctuation behind it, and a bracket that it did not open, are not part of it, unless it stands between < and >. The
+ * text of the span is the target; it holds nothing that is more than text between the quotes of an attribute, once &
+ * is escaped.
+ *
+ * An address is letters, digits and what else is usual before an "@", and behind it a name with a dot. A Message-ID
+ * looks the same, and is one.
+ *
+ * Linear in the length of the text, which is valid UTF-8. Nothing fails.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum TextLinkKind { TEXT_LINK_WEB, TEXT_LINK_MAILTO, TEXT_LINK_ADDRESS } TextLinkKind;
+
+typedef struct TextLink {
+    size_t start, length; /* bytes */
+    TextLinkKind kind;
+    bool holds_address; /* there is an address in it, as it is or with %40: who masks addresses masks it */
+} TextLink;
+
+#define TEXT_LINK_MAX 2000 /* bytes; what is longer is text */
+
+/* Find all in text, in order; none lies within another. Appended to links, of TextLink; g_array_unref(). */
+void text_link_find(const char *text, size_t length, GArray *links);
+
+/* The text with "…" in the place of the domain of each address, "anne@…", those within links too. g_free() */
+char *text_link_mask(const char *text, size_t length);

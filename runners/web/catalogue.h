@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Texts of pages in another language, from a file in the format PO of GNU gettext:
+ *
+ *   #: leave.mustache
+ *   msgid "Leave {{list}} now?"
+ *   msgstr "{{list}} jetzt verlassen?"
+ *
+ * Entries that are marked fuzzy or have an empty msgstr count as missing. Of msgctxt and plural forms there is nothing:
+ * a text that depends on a number is worded so that it does not.
+ */
+#include <glib.h>
+
+typedef struct Catalogue Catalogue;
+
+/* FAIL_MISSING: there is no such file. FAIL_CONFIG: a mistake in it, with its line. FAIL_LATER: it cannot be read. */
+Catalogue *catalogue_read(const char *path, GError **error);
+void catalogue_free(Catalogue *catalogue);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Catalogue, catalogue_free)
+
+/* Return the translation, borrowed; text itself where there is none, or catalogue is NULL. */
+const char *catalogue_text(const Catalogue *catalogue, const char *text);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Files that are served as they are: the style sheet, the icon, and what robots may read. */
+#include <string.h>
+
+#include "runners/web/web.h"
+
+static void answer_file(WebCall *call, const char *type, const char *tag, const char *content, size_t length)
+{
+    const char *known = http_header(call->http, "If-None-Match");
+    bool is_known = known && strstr(known, tag);
+    http_set_header(call->http, "Cache-Control", "public, max-age=3600");
+    http_set_header(call->http, "ETag", tag);
+    http_set_header(call->http, "X-Content-Type-Options", "nosniff");
+    call->answered = true;
+    http_answer(call->http, is_known ? 304 : 200, is_known ? NULL : type, content, length);
+}
+
+static void get_file(WebCall *call)
+{
+    const ThemeFile *file = theme_file(call->web->theme, call->args[0]);
+    if (!file) {
+        web_missing(call, NULL);
+        return;
+    }
+    size_t length;
+    const char *content = g_bytes_get_data(file->content, &length);
+    answer_file(call, file->type, file->tag, content, length);
+}
+
+static void get_robots(WebCall *call)
+{
+    static const char rules[] = "User-agent: *\nDisallow: /confirm/\nDisallow: /decide/\nDisallow: /u/\n";
+    answer_file(call, "text/plain; charset=utf-8", "\"1\"", rules, strlen(rules));
+}
+
+const WebRoute web_files[] = {
+    {"GET", "/robots.txt", get_robots},
+    {"GET", "/files/{}", get_file},
+    {.verb = NULL},
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Which lists there are, and the page of one with the form to join it. */
+#include "base/clock.h"
+#include "lists/join.h"
+#include "runners/web/form_mark.h"
+#include "runners/web/web.h"
+#include "store/account.h"
+#include "store/list.h"
+
+#define PAGE 100 /* lists on a page */
+
+static json_t *list_view(const List *list)
+{
+    return json_pack("{ss ss ss ss}", "id", list->list_id, "name", list->display_name, "address", list->posting_address,
+                     "description", list->description);
+}
+
+/* Advertised lists in order of their List-Id; ?after=LIST-ID for the next page. */
+static void get_lists(WebCall *call)
+{
+    GError *error = NULL;
+    static const ListCriteria shown = {.advertised = true};
+    g_autofree char *after = web_query(call, "after");
+    Store *store = web_store(call);
+    if (!store)
+        return;
+    g_autoptr(GPtrArray) lists = list_page(store, &shown, after, 0, PAGE + 1, &error);
+    if (!lists) {
+        web_fail(call, error);
+        return;
+    }
+    json_t *view = json_object(), *rows = json_array();
+    for (unsigned i = 0; i < MIN(lists->len, PAGE); i++)
+        json_array_append_new(rows, list_view(lists->pdata[i]));
+    json_object_set_new(view, "lists", rows);
+    if (lists->len > PAGE)
+        json_object_set_new(view, "next", json_string(((List *)lists->pdata[PAGE - 1])->list_id));
+    web_page(call, 200, "lists", view);
+}
+
+/* The list of the path; NULL: the call was answered. */
+static List *find_list(WebCall *call)
+{
+    GError *error = NULL;
+    Store *store = web_store(call);
+    List *list = store ? list_find(store, call->args[0], &error) : NULL;
+    if (store && !list)
+        web_missing(call, error);
+    return list;
+}
+
+/* The page of a list, above the form: what was wrong in it. view is taken. */
+static void show_list(WebCall *call, int status, const List *list, json_t *view)
+{
+    g_autofree char *mark = form_mark_make(call->web->form_key, list->list_id, g_get_real_time());
+    g_autofree char *owner = list_address(list, "owner"), *join = list_address(list, "join");
+    g_autofree char *leave = list_address(list, "leave");
+    json_object_set_new(view, "list", list_view(list));
+    json_object_set_new(view, "info", json_string(list->info));
+    json_object_set_new(view, "owner", json_string(owner));
+    json_object_set_new(view, "join", json_string(join));
+    json_object_set_new(view, "leave", json_string(leave));
+    json_object_set_new(view, "mark", json_string(mark));
+    web_page(call, status, "list", view);
+}
+
+static void get_list(WebCall *call)
+{
+    g_autoptr(List) list = find_list(call);
+    if (list)
+        show_list(call, 200, list, json_object());
+}
+
+/* Have the forms of all pages caused as many letters today as the site allows? Then none is sent to anybody. */
+static bool forms_are_full(WebCall *call, bool *full, GError **error)
+{
+    int64_t sent, most = call->web->site.form_letters;
+    if (!account_count(call->web->store, ACCOUNT_FORM_SITE, ACCOUNT_OF_SITE, clock_now(), &sent, error))
+        return false;
+    *full = most > 0 && sent >= most;
+    return true;
+}
+
+/* Whether the address is a member, is banned or got its letter of today is nobody else's business: the page says the
+ * same of all of these. */
+static void answer_join(WebCall *call, const List *list, const Subscription *made)
+{
+    json_t *view = json_pack("{ss ss}", "address", made->address ? made->address : "", "list", list->posting_address);
+    switch (made->result) {
+    case SUBSCRIPTION_BAD_ADDRESS:
+    case SUBSCRIPTION_OWN_ADDRESS:
+        json_decref(view);
+        show_list(call, 400, list, json_pack("{sb ss}", "bad_address", true, "typed", web_field(call, "address")));
+        break;
+    default:
+        web_notice(call, 200, "letter_sent", view);
+    }
+}
+
+static void post_join(WebCall *call)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(List) list = find_list(call);
+    if (!list)
+        return;
+    if (!form_mark_good(call->web->form_key, list->list_id, web_field(call, "mark"), g_get_real_time())) {
+        show_list(call, 400, list, json_pack("{sb ss}", "again", true, "typed", web_field(call, "address")));
+        return;
+    }
+    g_autofree char *address = g_strstrip(g_strdup(web_field(call, "address")));
+    g_autofree char *name = g_strstrip(g_strdup(web_field(call, "name")));
+    const Joiner joiner = {.address = address, .name = *name ? name : NULL};
+    bool full;
+    g_autoptr(Work) work = web_begin(call);
+    if (!work)
+        return;
+    if (!forms_are_full(call, &full, &error) || (!full && !join_ask(work, list, &joiner, &made, &error)))
+        web_fail(call, error);
+    else if (full)
+        show_list(call, 503, list, json_pack("{sb ss}", "full", true, "typed", address));
+    else if (web_commit(call, work))
+        answer_join(call, list, &made);
+}
+
+const WebRoute web_lists[] = {
+    {"GET", "/", get_lists},
+    {"GET", "/list/{}", get_list},
+    {"POST", "/list/{}/join", post_join},
+    {.verb = NULL},
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Make HTML of the text of a message (mail/readable.h). All that somebody wrote is escaped; the tags are ours: p,
+ * blockquote and details for quotations, pre for fixed text, a for links. There is no style and no script in it.
+ */
+#include "mail/readable.h"
+#include "runners/web/theme.h"
+
+typedef struct MailHtml {
+    const Theme *theme; /* NULL: our words are in English */
+    const char *language;
+    const char *files; /* before the number and the name of a file: "/archive/LIST/HASH/file/" */
+    bool masked;       /* addresses are shown as "anne@…", and there are no links to them */
+} MailHtml;
+
+/* Append the text, its files and the messages within it. */
+void mail_html(const MailHtml *how, const Readable *mail, GString *out);
+
+/* Append text in one line as a page shows it, masked where *how says so. */
+void mail_html_line(const MailHtml *how, const char *text, GString *out);
+
+/* An array of the people of a field, as texts. */
+json_t *mail_html_people(const MailHtml *how, const ReadablePeople *people);
+
+/* "Anne <anne@example.org>", "anne@…"; g_free(). */
+char *mail_html_person(const MailHtml *how, const char *name, const char *address);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The runner web: section [web]. */
+#include "base/config_check.h"
+#include "base/config_table.h"
+
+/* clang-format off */
+static const ConfigKey keys[] = {
+    {"directory", PATH(NULL),
+     .about = "Files that take the place of those that come with Listrunner, below its data directory in web/: "
+      "templates, style.css, icon.svg, and texts in po/LANGUAGE.po. Those that are not there stay as they are.",
+     .example = "/etc/listrunner/web"},
+    {"proxies", LIST("127.0.0.1, ::1, unix"),
+     .about = "Addresses from which requests come through a proxy of the site: the client is whom their "
+      "X-Forwarded-For field names last. unix stands for a UNIX socket."},
+    {"max_connections", INTEGER("500", 1, 65536, "connections"),
+     .about = "Connections at one time in each instance; further clients wait until there is room."},
+    {"requests_per_connection", INTEGER("1000", 1, 1000000000, "requests"),
+     .about = "After so many requests a connection is closed."},
+    {"request_timeout", DURATION("30s", SECOND, HOUR),
+     .about = "How long a client may be silent, and how long its first request may take to arrive."},
+    {"max_header_size", SIZE("16K", 1 * KIB, 1 * MIB),
+     .about = "The largest head of a request."},
+    {"max_body_size", SIZE("256K", 1 * KIB, 64 * MIB),
+     .about = "The largest body of a request, which is a form that somebody filled in; a larger one is answered 413."},
+    {.name = NULL},
+};
+
+static const ConfigTable tables[] = {
+    {"web", .about = "What the runner web, which serves the pages, grants its clients.", .keys = keys},
+    {.section = NULL},
+};
+
+static const ConfigMember members[] = {
+    {"runner.web",
+     .about = "The pages for readers and members. It is started where [site] web_url is set; a web server with TLS "
+      "passes requests on to it.",
+     .defaults = (const ConfigDefault[]){
+         {"start", "{site.web_url?}"}, {"queue", NULL}, {"listen", "127.0.0.1:8002"}, {NULL, NULL}}},
+    {.section = NULL},
+};
+/* clang-format on */
+
+static void check(const ConfigCheck *check)
+{
+    const ConfigValue *folder = check->offline ? NULL : config_usable(check, "web", "directory");
+    if (folder)
+        config_check_directory(check, "web", "directory", folder->text);
+    const ConfigValue *start = config_usable(check, "runner.web", "start");
+    if (start && start->line > 0 && start->number && config_unset(check, "site", "web_url"))
+        config_complain(check, "runner.web", "start",
+                        "found yes; [site] web_url must be set, so that pages and "
+                        "letters have links to each other");
+}
+
+const ConfigSettings web_settings = {.tables = tables, .members = members, .check = check};

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The runner web: lets a call in, finds the function for it, and gives it what it works with. */
+#include "runners/web/web.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "lists/this_host.h"
+#include "lists/unit.h"
+#include "runners/web/form_mark.h"
+#include "store/secret.h"
+
+#define SECTION "web"
+#define FIELDS 500 /* of a form or a query */
+
+static const WebRoute *const tables[] = {web_lists, web_confirm, web_leave, web_decide, web_files, NULL};
+
+/* ---- answers ---- */
+
+/* Nothing from elsewhere, no script, no frame; the address of a page, which may hold a token, goes to nobody. */
+static void set_headers(WebCall *call)
+{
+    static const char *const headers[][2] = {
+        {"Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+                                    "base-uri 'none'; frame-ancestors 'none'"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"X-Robots-Tag", "noindex"},
+        {"Cache-Control", "no-store"},
+        {"Vary", "Accept-Language"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(headers); i++)
+        http_set_header(call->http, headers[i][0], headers[i][1]);
+    g_autofree char *language = g_strdelimit(g_strdup(call->language), "_", '-');
+    http_set_header(call->http, "Content-Language", language);
+}
+
+static void answer_text(WebCall *call, int status, const char *text)
+{
+    call->answered = true;
+    http_answer(call->http, status, "text/plain; charset=utf-8", text, strlen(text));
+}
+
+void web_page(WebCall *call, int status, const char *name, json_t *view)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GString) page = g_string_new(NULL);
+    g_autofree char *language = g_strdelimit(g_strdup(call->language), "_", '-');
+    json_object_set_new(view, "language", json_string(language));
+    json_object_set_new(view, "base", json_string(call->web->base));
+    json_object_set_new(view, "site_owner", json_string(call->web->site.site_owner));
+    bool filled = theme_fill(call->web->theme, call->language, name, view, page, &error);
+    json_decref(view);
+    set_headers(call);
+    if (!filled) {
+        log_error("%s %s: the page cannot be made: %s", http_verb(call->http), name, error->message);
+        answer_text(call, 500, "This page cannot be made; the log of the server says why.\n");
+        return;
+    }
+    call->answered = true;
+    http_answer(call->http, status, "text/html; charset=utf-8", page->str, page->len);
+}
+
+void web_notice(WebCall *call, int status, const char *what, json_t *view)
+{
+    view = view ? view : json_object();
+    json_object_set_new(view, what, json_true());
+    web_page(call, status, "notice", view);
+}
+
+void web_fail(WebCall *call, GError *error)
+{
+    log_error("%s result=503: %s", http_verb(call->http), error ? error->message : "no reason known");
+    g_clear_error(&error);
+    if (call->answered)
+        return;
+    http_set_header(call->http, "Retry-After", "10");
+    web_notice(call, 503, "later", NULL);
+}
+
+void web_missing(WebCall *call, GError *error)
+{
+    if (error && !g_error_matches(error, FAIL, FAIL_MISSING) && !g_error_matches(error, FAIL, FAIL_NEVER)) {
+        web_fail(call, error);
+        return;
+    }
+    g_clear_error(&error);
+    web_notice(call, 404, "missing", NULL);
+}
+
+void web_attachment(WebCall *call, const ReadableFile *file)
+{
+    if (!file) {
+        web_missing(call, NULL);
+        return;
+    }
+    g_autoptr(GBytes) content = readable_file_bytes(file);
+    size_t length;
+    const char *octets = g_bytes_get_data(content, &length);
+    g_autofree char *name = g_uri_escape_string(file->name, NULL, false);
+    g_autofree char *how = g_strdup_printf("attachment; filename*=UTF-8''%s", name); /* RFC 6266 */
+    set_headers(call);
+    http_set_header(call->http, "Content-Disposition", how);
+    call->answered = true;
+    http_answer(call->http, 200, file->serve_as, octets, length);
+}
+
+/* ---- what pages work with ---- */
+
+/* The keys are the database's, and may be new whenever that was opened anew. */
+static bool read_keys(Web *web, GError **error)
+{
+    g_autoptr(GPtrArray) secrets = secret_all(web->store, error);
+    if (!secrets)
+        return false;
+    g_clear_pointer(&web->site.keys, verp_keys_free);
+    web->site.keys = verp_keys_new(secrets);
+    g_clear_pointer(&web->form_key, g_bytes_unref);
+    web->form_key = form_mark_key(secrets->pdata[0]);
+    return true;
+}
+
+static Store *open_store(Web *web, GError **error)
+{
+    const Store *before = web->store;
+    if (!this_host_store(&web->store, web->spool, web->config, error))
+        return NULL;
+    if (web->store == before || read_keys(web, error))
+        return web->store;
+    g_clear_pointer(&web->store, store_free);
+    return NULL;
+}
+
+Store *web_store(WebCall *call)
+{
+    GError *error = NULL;
+    Store *store = open_store(call->web, &error);
+    if (!store)
+        web_fail(call, error);
+    return store;
+}
+
+Work *web_look(WebCall *call)
+{
+    Store *store = web_store(call);
+    if (!store)
+        return NULL;
+    const Actor actor = {.role = ACTOR_ADDRESS,
+                         .door = DOOR_PAGE,
+                         .host = call->client,
+                         .from = call->client ? call->client : http_peer(call->http)};
+    return work_new(store, &call->web->site, &actor);
+}
+
+Work *web_begin(WebCall *call)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = web_look(call);
+    if (!work || work_begin(work, &error))
+        return g_steal_pointer(&work);
+    web_fail(call, error);
+    return NULL;
+}
+
+bool web_commit(WebCall *call, Work *work)
+{
+    GError *error = NULL;
+    if (work_commit(work, call->web->spool, &error))
+        return true;
+    web_fail(call, error);
+    return false;
+}
+
+/* Read "a=1&b=two+words", of which no more than FIELDS count; what is no pair, or no UTF-8, is left out. */
+static GHashTable *read_pairs(const char *text, size_t length)
+{
+    GHashTable *pairs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_autofree char *all = g_strndup(text, length);
+    g_auto(GStrv) fields = g_strsplit(all, "&", FIELDS + 1);
+    for (unsigned i = 0; i < FIELDS && fields[i]; i++) {
+        char *equals = strchr(g_strdelimit(fields[i], "+", ' '), '=');
+        if (!equals)
+            continue;
+        *equals = '\0';
+        g_autofree char *name = g_uri_unescape_string(fields[i], NULL),
+                        *value = g_uri_unescape_string(equals + 1, NULL);
+        if (name && value && g_utf8_validate(name, -1, NULL) && g_utf8_validate(value, -1, NULL))
+            g_hash_table_insert(pairs, g_steal_pointer(&name), g_steal_pointer(&value));
+    }
+    return pairs;
+}
+
+const char *web_field(WebCall *call, const char *name)
+{
+    size_t length;
+    if (!call->form) {
+        const char *body = http_body(call->http, &length);
+        call->form = read_pairs(body, length);
+    }
+    const char *value = g_hash_table_lookup(call->form, name);
+    return value ? value : "";
+}
+
+char *web_query(const WebCall *call, const char *name)
+{
+    const char *query = http_query(call->http);
+    g_autoptr(GHashTable) fields = read_pairs(query, strlen(query));
+    return g_strdup(g_hash_table_lookup(fields, name));
+}
+
+/* ---- a call ---- */
+
+static bool is_proxy(const Web *web, const char *peer)
+{
+    const char *const *proxies = config_list(web->config, SECTION, "proxies");
+    return proxies && g_strv_contains(proxies, peer);
+}
+
+/* The address that a proxy of ours names last: a client may have written those before it, or a field before it. */
+static char *find_client(const Web *web, HttpCall *call)
+{
+    const char *peer = http_peer(call), *named = http_header_last(call, "X-Forwarded-For");
+    if (!is_proxy(web, peer) || !named)
+        return strcmp(peer, "unix") == 0 ? NULL : g_strdup(peer);
+    const char *last = strrchr(named, ',');
+    g_autofree char *client = g_strstrip(g_strdup(last ? last + 1 : named));
+    return g_strdup(g_hostname_is_ip_address(client) ? client : peer);
+}
+
+/* The path below web_url; NULL: it is not below it. A proxy may have taken the path of web_url away. */
+static const char *path_below(const Web *web, const char *path)
+{
+    size_t length = strlen(web->base);
+    if (length > 0 && strncmp(path, web->base, length) == 0 && (path[length] == '/' || !path[length]))
+        path += length;
+    return *path ? path : "/";
+}
+
+/* Does path fit the route? Where it does, what stands in the place of braces is in args, still encoded. */
+static bool fits(const char *pattern, const char *path, char *args[WEB_ARGS])
+{
+    unsigned count = 0;
+    for (; *pattern; pattern++) {
+        if (*pattern != '{') {
+            if (*pattern != *path++)
+                return false;
+            continue;
+        }
+        size_t length = strcspn(path, "/");
+        if (length == 0)
+            return false;
+        args[count++] = g_strndup(path, length);
+        path += length;
+        pattern = strchr(pattern, '}');
+    }
+    return !*path;
+}
+
+static void clear_args(char *args[WEB_ARGS])
+{
+    for (unsigned i = 0; i < WEB_ARGS; i++)
+        g_clear_pointer(&args[i], g_free);
+}
+
+/* What is no UTF-8 names nothing here. */
+static bool decode_args(char *args[WEB_ARGS])
+{
+    for (unsigned i = 0; i < WEB_ARGS && args[i]; i++) {
+        char *decoded = g_uri_unescape_string(args[i], NULL);
+        g_free(args[i]);
+        args[i] = decoded;
+        if (!decoded || !g_utf8_validate(decoded, -1, NULL))
+            return false;
+    }
+    return true;
+}
+
+static const WebRoute *find_route(WebCall *call, const char *path, GString *allowed)
+{
+    const char *verb = http_verb(call->http);
+    const char *wanted = strcmp(verb, "HEAD") == 0 ? "GET" : verb;
+    for (unsigned i = 0; tables[i]; i++)
+        for (const WebRoute *route = tables[i]; route->verb; route++) {
+            bool good = fits(route->path, path, call->args) && decode_args(call->args);
+            if (good && strcmp(route->verb, wanted) == 0)
+                return route;
+            if (good)
+                g_string_append_printf(allowed, "%s%s", allowed->len ? ", " : "", route->verb);
+            clear_args(call->args);
+        }
+    return NULL;
+}
+
+static void run(WebCall *call)
+{
+    g_autoptr(GString) allowed = g_string_new(NULL);
+    const WebRoute *route = find_route(call, path_below(call->web, http_path(call->http)), allowed);
+    if (route) {
+        route->function(call);
+    } else if (allowed->len > 0) {
+        http_set_header(call->http, "Allow", allowed->str);
+        web_notice(call, 405, "missing", NULL);
+    } else {
+        web_missing(call, NULL);
+    }
+    if (!call->answered) {
+        log_error("%s: no answer was made", http_verb(call->http));
+        answer_text(call, 500, "The server made no answer.\n");
+    }
+}
+
+static void handle(Http *http, HttpCall *message)
+{
+    Web *web = http_data(http);
+    WebCall call = {.web = web, .http = message, .client = find_client(web, message)};
+    call.language = theme_language(web->theme, http_header(message, "Accept-Language"));
+    run(&call);
+    clear_args(call.args);
+    g_clear_pointer(&call.form, g_hash_table_unref);
+    g_free(call.client);
+}
+
+/* ---- start and end ---- */
+
+static void web_free(Web *web)
+{
+    g_clear_pointer(&web->site.keys, verp_keys_free);
+    g_clear_pointer(&web->store, store_free);
+    g_clear_pointer(&web->spool, spool_free);
+    theme_free(web->theme);
+    g_clear_pointer(&web->form_key, g_bytes_unref);
+    g_free(web->url);
+    g_free(web);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Web, web_free)
+
+/* "/lists" of "https://example.org/lists" */
+static const char *path_of_url(const char *url)
+{
+    const char *path = strchr(strstr(url, "://") + strlen("://"), '/');
+    return path ? path : "";
+}
+
+static bool web_start(Http *http, GError **error)
+{
+    const Config *config = http_config(http);
+    const char *url = config_string(config, "site", "web_url");
+    if (!url) /* config check says so, too */
+        return fail(error, FAIL_CONFIG, "[site] web_url is not set");
+    g_autoptr(Web) web = g_new0(Web, 1);
+    web->config = config;
+    web->url = g_strndup(url, strlen(url) - (g_str_has_suffix(url, "/") ? 1 : 0));
+    web->base = path_of_url(web->url);
+    work_site_init(&web->site, config);
+    web->theme = theme_new(DATADIR "/web", config_string(config, SECTION, "directory"), error);
+    web->spool = web->theme ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
+    if (!web->spool || !open_store(web, error))
+        return false;
+    g_autoptr(GError) waits = NULL;
+    if (!unit_settle(web->store, web->spool, false, &waits))
+        log_warn("what a change left when it was cut short waits: %s", waits->message);
+    http_set_data(http, g_steal_pointer(&web));
+    return true;
+}
+
+static void web_stop(Http *http)
+{
+    web_free(http_data(http));
+}
+
+const HttpSpec web_spec = {.name = "web", .section = SECTION, .start = web_start, .handle = handle, .stop = web_stop};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Declarations that the pages share: the call, its form, the answer. A page, or a few that belong together, is one
+ * file, with a table of {verb, path, function} at its end; web.c knows all tables.
+ *
+ * A function answers its call exactly once, with web_page() or one of those that call it. A GET changes nothing, since
+ * programs that look through mail follow the links in it; a button is a form with POST.
+ */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "lists/work.h"
+#include "mail/readable.h"
+#include "runners/http.h"
+#include "runners/web/theme.h"
+#include "store/store.h"
+#include "switchboard/spool.h"
+
+#define WEB_ARGS 4 /* braces in a path */
+
+typedef struct Web {
+    const Config *config;
+    char *url;        /* [site] web_url without a slash at its end */
+    const char *base; /* the path in it: "" or "/lists" */
+    WorkSite site;
+    Store *store; /* NULL while the database cannot be opened; web_store() */
+    Spool *spool;
+    Theme *theme;
+    GBytes *form_key; /* runners/web/form_mark.h */
+} Web;
+
+typedef struct WebCall {
+    Web *web;
+    HttpCall *http;
+    const char *language; /* of the page */
+    char *args[WEB_ARGS]; /* what stands in the place of braces, decoded; UTF-8 */
+    GHashTable *form;     /* name -> value; NULL: not read yet */
+    char *client;         /* address of who asks; NULL: not known */
+    bool answered;
+} WebCall;
+
+/* "/confirm/{}": each {} is one segment of the path. */
+typedef struct WebRoute {
+    const char *verb, *path; /* verb NULL: the end of a table; GET is also asked for HEAD */
+    void (*function)(WebCall *call);
+} WebRoute;
+
+extern const HttpSpec web_spec;
+
+/* ---- what a page works with; where one of these fails, the call was answered ---- */
+
+/* NULL: the database is away. */
+Store *web_store(WebCall *call);
+/* Make a unit of work, by somebody who has proved nothing so far, for looking only: it takes no lock, and what it
+ * counts (a guess) is written at once. NULL: the database is away. */
+Work *web_look(WebCall *call);
+/* The same for changing something: it is begun, and wants web_commit(). NULL: it cannot be begun. */
+Work *web_begin(WebCall *call);
+bool web_commit(WebCall *call, Work *work);
+/* The value of a field of the form; "" where there is none; borrowed. */
+const char *web_field(WebCall *call, const char *name);
+/* The same of the query; NULL where there is none; g_free(). */
+char *web_query(const WebCall *call, const char *name);
+
+/* ---- answers ---- */
+
+/* Answer with the template NAME filled with view (taken), to which "language", "base" (before each path) and "site"
+ * (the address of those who run the site) are added. */
+void web_page(WebCall *call, int status, const char *name, json_t *view);
+/* Answer with the template "notice": its section of that name says what happened. view (taken) may be NULL. */
+void web_notice(WebCall *call, int status, const char *what, json_t *view);
+/* Answer 503 and tell the log why; error is taken. Where the call was answered already, only that. */
+void web_fail(WebCall *call, GError *error);
+/* The same for an error of FAIL_MISSING or FAIL_NEVER: there is no such page. */
+void web_missing(WebCall *call, GError *error);
+
+/* Answer with a file of a mail (mail/readable.h), to be saved and not to be shown; NULL: 404. */
+void web_attachment(WebCall *call, const ReadableFile *file);
+
+/* ---- tables, of web.c ---- */
+
+extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[];

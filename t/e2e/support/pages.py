@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The pages of the runner web, asked as a browser without a memory asks."""
+import http.client
+import re
+import urllib.parse
+
+LINK = re.compile(r"https?://[^/\s]+(/\S*?(?:confirm|decide|u)/[^\s<>]+)")
+
+
+def link_in(letter):
+    """The path of the link to a page in a letter."""
+    return LINK.search(letter.get_body(("plain",)).get_content()).group(1)
+
+
+class Answer:
+    def __init__(self, response):
+        self.status, self.headers, self.octets = response.status, response.headers, response.read()
+        self.text = self.octets.decode()
+
+    def says(self, *words):
+        assert all(word in self.text for word in words), self.text
+        return self
+
+
+class Pages:
+    """Pages behind a proxy that says who asks."""
+
+    def __init__(self, instance):
+        self.port = int(instance.sections["runner.web"]["listen"].rpartition(":")[2])
+
+    def ask(self, verb, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        headers = {"X-Forwarded-For": "192.0.2.7", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        connection.request(verb, path, body, headers)
+        answer = Answer(connection.getresponse())
+        connection.close()
+        return answer
+
+    def get(self, path, **headers):
+        return self.ask("GET", path, **headers)
+
+    def send(self, path, fields, **headers):
+        return self.ask("POST", path, urllib.parse.urlencode(fields),
+                        Content_Type="application/x-www-form-urlencoded", **headers)
+
+    def form_mark(self, list_id):
+        return re.search(r'name="mark" value="([^"]+)"', self.get(f"/list/{list_id}").text).group(1)
+
+    def join(self, list_id, address, **fields):
+        return self.send(f"/list/{list_id}/join", {"mark": self.form_mark(list_id), "address": address, **fields})

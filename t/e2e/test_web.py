@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The pages of the runner web: links in letters, leaving by one click, joining by a form."""
+import html
+import http.client
+import json
+import random
+import re
+import socket
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from html.parser import HTMLParser
+
+import pytest
+
+from support.instance import HOST, free_port, wait_until
+from support.pages import Pages, link_in
+from support.post import post
+
+ANNE, BART, CORA, OLGA, MAX = (f"{name}@example.org" for name in ("anne", "bart", "cora", "olga", "max"))
+STRANGER = "stranger@example.net"
+
+
+def make(instances, sink, **settings):
+    instance = instances(sink.port, settings={
+        "site": {"web_url": "https://pages.example", "held_notice_interval": "0"},
+        "runner.web": {"listen": f"127.0.0.1:{free_port()}"}, **settings}).start()
+    instance.pages = Pages(instance)
+    return instance
+
+
+@pytest.fixture
+def world(instances, sink):
+    """A site with pages, and two lists."""
+    instance = make(instances, sink)
+    instance.create_list("cats", [ANNE, BART], owner=OLGA)
+    instance.create_list("dogs", [ANNE], owner=MAX)
+    return instance
+
+
+def rows(instance, name):
+    return [json.loads(line) for line in instance.cli("member", "ls", f"{name}@{HOST}", "--json").splitlines()]
+
+
+def members(instance, name):
+    return [one["address"] for one in rows(instance, name)]
+
+
+def letters(instance, sink, to):
+    """The letters that came to an address since they were looked at."""
+    instance.wait_idle()
+    return sink.take_mail().get(to, [])
+
+
+def letter_link(instance, sink, to):
+    (letter,) = letters(instance, sink, to)
+    return link_in(letter)
+
+
+def test_joins_by_form_and_link(world, sink):
+    pages = world.pages
+    pages.get("/").says(f"cats.{HOST}", f"dogs.{HOST}")
+    pages.join(f"cats.{HOST}", CORA, name="Cora & Co").says("Please read your mail", CORA)
+    assert members(world, "cats") == [ANNE, BART]
+    link = letter_link(world, sink, CORA)
+    for _ in range(3):  # programs that look through mail
+        pages.get(link).says("Join Cats?", CORA, "<form")
+    assert members(world, "cats") == [ANNE, BART] and members(world, "dogs") == [ANNE]
+    pages.send(link, {"confirm": "yes"}).says("You are on the list", CORA)
+    assert members(world, "cats") == [ANNE, BART, CORA] and members(world, "dogs") == [ANNE]
+    assert [one["display_name"] for one in rows(world, "cats") if one["address"] == CORA] == ["Cora & Co"]
+    for answer in (pages.get(link), pages.send(link, {"confirm": "yes"})):
+        assert answer.status == 404
+        answer.says("used already")
+    pages.get("/confirm/aaaaaaaaaaaaaaaaaaaaaaaaaa").says("not known here")
+
+
+def test_a_form_tells_nobody_who_is_a_member(world, sink):
+    """Nor who is banned, or got a letter already; and an address that somebody proved is asked all the same."""
+    world.cli("list", "set", f"cats@{HOST}", "subscription_policy=open")
+    world.cli("ban", "add", "bad@example.org")
+    pages = world.pages
+    same = {pages.join(f"cats.{HOST}", address).text.replace(address, "X")
+            for address in (ANNE, BART, CORA, CORA, "bad@example.org")}
+    assert len(same) == 1
+    world.wait_idle()
+    assert {to: len(found) for to, found in sink.take_mail().items()} == {CORA: 1}
+    assert members(world, "cats") == [ANNE, BART]
+    pages.join(f"cats.{HOST}", "nonsense").says("is no address", 'value="nonsense"')
+    pages.join(f"cats.{HOST}", f"dogs@{HOST}").says("is no address")
+    pages.join(f"cats.{HOST}", '"><script>x</script>@example.org').says("&quot;&gt;&lt;script")
+
+
+def test_forms_of_other_pages_are_refused(world):
+    pages = world.pages
+    other = pages.form_mark(f"dogs.{HOST}")
+    for mark in ("", "1.2", other):
+        answer = pages.send(f"/list/cats.{HOST}/join", {"mark": mark, "address": CORA})
+        assert answer.status == 400
+        answer.says("once more", f'value="{CORA}"')
+
+
+def test_forms_of_the_whole_site(instances, sink):
+    """One letter a day to a mailbox over all lists, and no more than the site allows, which the page then says."""
+    instance = make(instances, sink, site={"web_url": "https://pages.example", "max_form_letters_per_day": "2"})
+    for name in ("cats", "dogs"):
+        instance.create_list(name, owner=OLGA)
+    for address in (ANNE, BART):
+        for name in ("cats", "dogs"):
+            instance.pages.join(f"{name}.{HOST}", address)
+    instance.wait_idle()
+    assert {to: len(found) for to, found in sink.take_mail().items()} == {ANNE: 1, BART: 1}
+    answer = instance.pages.join(f"cats.{HOST}", CORA)
+    assert answer.status == 503
+    answer.says("as many letters today", f"cats-join@{HOST}", f'value="{CORA}"')
+    instance.wait_idle()
+    assert CORA not in sink.take_mail()
+    instance.lmtp_send(f"From: {CORA}\r\nTo: cats-join@{HOST}\r\nMessage-ID: <j@x>\r\n\r\nx\r\n".encode(),
+                       f"cats-join@{HOST}", sender=CORA)
+    assert letter_link(instance, sink, CORA)
+
+
+def test_leaves_by_mail_and_link(world, sink):
+    world.lmtp_send(f"From: {BART}\r\nTo: cats-leave@{HOST}\r\nSubject: x\r\nMessage-ID: <l@x>\r\n\r\nx\r\n".encode(),
+                    f"cats-leave@{HOST}", sender=BART)
+    link = letter_link(world, sink, BART)
+    world.pages.get(link).says("Leave Cats?", BART)
+    world.pages.send(link, {"confirm": "yes"}).says("You have left")
+    assert members(world, "cats") == [ANNE]
+
+
+def unsubscribe_link(copy):
+    field = copy["List-Unsubscribe"]
+    return re.search(r"<https://pages\.example(/u/[^>]+)>", field).group(1)
+
+
+def test_one_click_and_undo(instances, sink):
+    """A GET leaves nothing, the POST of RFC 8058 does in both encodings; the letter's link brings each option back."""
+    instance = make(instances, sink, pipeline={"verp_delivery_interval": "1"})
+    instance.create_list("cats", [ANNE, BART], owner=OLGA)
+    instance.create_list("dogs", [ANNE], owner=MAX)
+    instance.cli("member", "set", f"cats@{HOST}", ANNE, "--acknowledge-posts=yes", "--hide-address=no",
+                 "--moderation=accept")
+    before, = [one for one in rows(instance, "cats") if one["address"] == ANNE]
+    instance.lmtp_send(post(to=f"cats@{HOST}"), f"cats@{HOST}", sender=CORA)
+    instance.wait_idle()
+    copies = sink.take_mail()
+    assert all(copies[who][0]["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click" for who in (ANNE, BART))
+    links = {who: unsubscribe_link(copies[who][0]) for who in (ANNE, BART)}
+    for _ in range(3):
+        instance.pages.get(links[ANNE]).says("Leave Cats?", ANNE)
+    instance.pages.send(links[ANNE], {"unrelated": "yes"}).says("Leave Cats?")
+    assert members(instance, "cats") == [ANNE, BART]
+    one = "List-Unsubscribe=One-Click"
+    done = instance.pages.ask("POST", links[ANNE], f"stray&{one}&%=", Content_Type="application/x-www-form-urlencoded")
+    assert done.status == 200
+    parts = '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n'
+    done = instance.pages.ask("POST", links[BART], parts, Content_Type="multipart/form-data; boundary=b")
+    assert done.status == 200
+    assert members(instance, "cats") == [] and members(instance, "dogs") == [ANNE]
+    assert instance.log_text().count("way=one-click") == 2
+    instance.pages.get(links[ANNE]).says("You are not on Cats")
+    undo = letter_link(instance, sink, ANNE)
+    instance.pages.get(undo).says("Be on Cats again?", ANNE)
+    assert members(instance, "cats") == []
+    instance.pages.send(undo, {"confirm": "yes"}).says("You are on the list again")
+    after, = rows(instance, "cats")
+    for key in ("joined_at", "member_id"):
+        before.pop(key, None), after.pop(key, None)
+    assert after == before
+    assert instance.pages.send(undo, {"confirm": "yes"}).status == 404
+    # By the button, which is another way; a link of another site's secret is none.
+    instance.pages.send(links[ANNE], {"leave": "yes"}).says("You have left")
+    assert instance.log_text().count("way=page") == 1
+    forged = links[ANNE][:-1] + ("a" if links[ANNE][-1] != "a" else "b")
+    for answer in (instance.pages.get(forged), instance.pages.send(forged, {"leave": "yes"})):
+        assert answer.status == 404
+
+
+def test_a_moderator_decides(world, sink):
+    """From the link in the letter, about what the letter is about and nothing else."""
+    pages = world.pages
+    for name in ("cats", "dogs"):
+        world.cli("list", "set", f"{name}@{HOST}", "default_nonmember_action=hold")
+    for name in ("cats", "dogs"):
+        world.lmtp_send(post(to=f"{name}@{HOST}", sender=STRANGER, subject=f"<b>{name}</b>",
+                             message_id=f"<{name}@example.net>"), f"{name}@{HOST}", sender=STRANGER)
+    world.wait_idle()
+    found = sink.take_mail()
+    link, other = (link_in(found[to][0]) for to in (OLGA, MAX))
+    page = pages.get(link).says("&lt;b&gt;cats&lt;/b&gt;", STRANGER, OLGA)
+    assert "dogs" not in page.text
+    number = re.search(r'name="post-(\d+)"', page.text).group(1)
+    theirs = re.search(r'name="post-(\d+)"', pages.get(other).text).group(1)
+    pages.send(link, {f"post-{theirs}": "accept", "post-0": "accept", "post-x": "accept",
+                      f"post-{number}": "nonsense"}).says("did not wait")
+    assert len(world.cli("held", "ls").splitlines()) == 3  # a heading and two
+    pages.send(link, {f"post-{number}": "accept"}).says("Decided: 1", "Nothing waits")
+    world.wait_idle()
+    copies = sink.take_mail()
+    assert {to for to in copies if to in (ANNE, BART)} == {ANNE, BART}
+    pages.send(other, {f"post-{theirs}": "reject", "reason": "No dogs & <cats>"}).says("Decided: 1")
+    told, = letters(world, sink, STRANGER)
+    assert "No dogs & <cats>" in told.as_string()
+    assert STRANGER not in world.cli("held", "ls")
+    # Who is no moderator any more decides nothing.
+    world.lmtp_send(post(to=f"cats@{HOST}", sender=STRANGER, message_id="<2@example.net>"),
+                    f"cats@{HOST}", sender=STRANGER)
+    link = letter_link(world, sink, OLGA)
+    world.cli("member", "remove", f"cats@{HOST}", OLGA, "--role", "owner")
+    number = world.cli("held", "ls").splitlines()[1].split()[0]
+    answer = pages.send(link, {f"post-{number}": "accept"})
+    assert answer.status == 403 and len(world.cli("held", "ls").splitlines()) == 2
+
+
+# Ways in which a text becomes a program in a page that forgets to escape it.
+VECTORS = ("<script>x()</script>", "\"><img src=x onerror=x()>", "'><svg/onload=x()>", "</title><script>x()</script>",
+           "<a href=javascript:x()>y</a>", "<!--<img src=\"--><img src=x onerror=x()//\">", "{{{token}}}",
+           "<iframe srcdoc='<script>x()</script>'>", "\u202e<script>x()</script>", "&lt;script&gt;",
+           "<plaintext>", "]]><script>")
+
+
+class Tags(HTMLParser):
+    """Each tag with its attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def harmless(page):
+    """Nothing in the page can be run, and its links lead to pages of ours, to the web or to mail programs."""
+    for tag, attributes in Tags(page.text).found:
+        assert tag not in ("script", "iframe", "img", "svg", "object", "plaintext", "style"), (tag, attributes)
+        assert not any(name.startswith("on") or name in ("style", "srcdoc") for name in attributes), (tag, attributes)
+        for name in ("href", "src", "action"):
+            target = attributes.get(name) or "/"
+            assert re.match(r"(/(?!/)|https?://|ftp://|mailto:|#)", target), (tag, attributes)
+    return page
+
+
+@pytest.mark.parametrize("at", range(len(VECTORS)))
+def test_held_posts_are_only_read(world, sink, at):
+    """Each field of a mail that a moderator looks at is text, whatever stands in it."""
+    vector = VECTORS[at]
+    world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold", f"display_name={vector}",
+              f"description={vector}", f"info={vector}")
+    mail = EmailMessage()
+    mail["From"] = Address(vector, addr_spec=STRANGER)
+    mail["To"], mail["Cc"] = Address(vector, addr_spec=f"cats@{HOST}"), Address(vector, addr_spec="z@example.net")
+    mail["Subject"], mail["Message-ID"] = vector, f"<v{at}@example.net>"
+    mail.set_content(f"{vector}\n\njavascript:x() https://example.org/\"onclick=\"x()\n\nOn {vector} wrote:\n"
+                     f"> {vector}\n> a\n> b\n> c\n> d\n> e\n\n-- \n{vector}\n")
+    mail.add_attachment(f"{vector}", subtype="html", filename=f"{vector}.html")
+    mail.add_attachment(mail.as_bytes(), maintype="message", subtype="rfc822")
+    world.lmtp_send(mail.as_bytes(policy=SMTP), f"cats@{HOST}", sender=STRANGER)
+    link = letter_link(world, sink, OLGA)
+    listed = harmless(world.pages.get(link))
+    post_link = re.search(r'href="(/decide/[^"]*/post/\d+)"', listed.text).group(1)
+    page = harmless(world.pages.get(post_link))
+    assert "<details" in page.text and page.text.count("x()") >= 1
+    for path in re.findall(r'href="(/[^"]*/file/[^"]*)"', page.text):
+        file = world.pages.get(html.unescape(path))
+        assert file.status == 200 and file.headers["Content-Disposition"].startswith("attachment;")
+        assert file.headers["Content-Type"] in ("application/octet-stream", "text/plain; charset=utf-8")
+        assert file.headers["X-Content-Type-Options"] == "nosniff"
+    for path in ("/", f"/list/cats.{HOST}"):
+        harmless(world.pages.get(path))
+    assert harmless(world.pages.get(post_link.rpartition("/")[0] + "/999")).status == 404
+    assert harmless(world.pages.get(f"{post_link}/file/99/x")).status == 404
+
+
+def test_a_held_post_of_any_bytes_is_listed(world, sink):
+    """Else a moderator would not see it: bytes that are no UTF-8, controls, text that turns around."""
+    world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold")
+    head = [f"From: \xff\xfe<{STRANGER}>\r\n".encode("latin-1"),
+            b"Subject: \xff\x80 \x01 \xe2\x80\xaetxt.exe " + b"s" * 900,
+            b"\r\nMessage-ID: <bytes@example.net>\r\nTo: cats@" + HOST.encode() + b"\r\n\r\n\xff\x00\r\n"]
+    world.lmtp_send(b"".join(head), f"cats@{HOST}", sender=STRANGER)
+    page = world.pages.get(letter_link(world, sink, OLGA))
+    assert page.text.count("<fieldset") == 1 and STRANGER in page.text and "\u202e" not in page.text
+    assert world.pages.get(re.search(r'href="(/decide/[^"]*/post/\d+)"', page.text).group(1)).status == 200
+
+
+@pytest.mark.parametrize("verb", ["GET", "POST"])
+@pytest.mark.parametrize("page", ["confirm", "decide"])
+def test_who_guesses_tokens_is_stopped(world, sink, page, verb):
+    """Unknown tokens from one network, then a good one: it does not count from there, and does from elsewhere."""
+    world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold")
+    world.lmtp_send(post(to=f"cats@{HOST}", sender=STRANGER), f"cats@{HOST}", sender=STRANGER)
+    decide = letter_link(world, sink, OLGA)
+    world.pages.join(f"cats.{HOST}", CORA)
+    good = {"decide": decide, "confirm": letter_link(world, sink, CORA)}[page]
+    for _ in range(200):
+        token = "".join(random.choices("abcdefghijkmnpqrstuvwxyz23456789", k=26))
+        answer = world.pages.ask(verb, f"/{page}/{token}")
+        assert answer.status == 404
+    assert world.pages.ask(verb, good).status in (404, 429)
+    assert world.pages.get(good, X_Forwarded_For="198.51.100.9").status == 200
+    assert world.pages.get(good, X_Forwarded_For="198.51.100.9, 192.0.2.7").status != 200
+    # A client's own field stands before that of the proxy.
+    with socket.create_connection(("127.0.0.1", world.pages.port), 30) as client:
+        client.sendall(f"GET {good} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.9\r\n"
+                       "X-Forwarded-For: 192.0.2.7\r\nConnection: close\r\n\r\n".encode())
+        assert not client.makefile("rb").readline().startswith(b"HTTP/1.1 200")
+    assert CORA not in members(world, "cats")
+
+
+def test_headers(world):
+    """No script, no cookie, nothing from elsewhere; the address of a page goes to nobody."""
+    for path, status in (("/", 200), (f"/list/cats.{HOST}", 200), ("/nothing", 404), ("/confirm/x", 404)):
+        answer = world.pages.get(path)
+        assert answer.status == status and answer.headers["Referrer-Policy"] == "no-referrer"
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert "Set-Cookie" not in answer.headers and "<script" not in answer.text
+        assert not re.search(r'(?:src|href|action)="(?!/|mailto:|#)', answer.text)
+    style = world.pages.get("/files/style.css")
+    assert style.status == 200 and style.headers["Content-Type"].startswith("text/css")
+    assert world.pages.get("/files/style.css", If_None_Match=style.headers["ETag"]).status == 304
+    assert world.pages.ask("DELETE", "/").status == 405
+    head = world.pages.ask("HEAD", "/")
+    assert head.status == 200 and not head.octets and int(head.headers["Content-Length"]) > 0
+    assert 'lang="de"' in world.pages.get("/", Accept_Language="de-AT, en;q=0.5").says("Mailinglisten").text
+
+
+@pytest.mark.sqlite
+def test_the_database_is_away(world):
+    path = world.directory / "lib" / "listrunner.db"
+    path.rename(path.with_suffix(".away"))
+    for page in ("/", "/confirm/x"):
+        answer = world.pages.get(page)
+        assert answer.status == 503 and answer.headers["Retry-After"]
+        answer.says("try again later")
+    path.with_suffix(".away").rename(path)
+    wait_until(lambda: world.pages.get("/").status == 200, 30, "the pages to come back")
+
+
+def test_not_started_without_an_address(instances, sink):
+    instance = instances(sink.port).start()
+    assert "web" not in instance.cli("status")
+    instance.set({"runner.web": {"start": "yes"}})
+    asked = instance.run("config", "check")
+    assert asked.returncode == 78 and "[site] web_url must be set" in asked.stderr
+    for url in ("ftp://x", "https://", "https://x?y", "lists.example.com", "https://x y", "https://a@x"):
+        instance.set({"site": {"web_url": url}, "runner.web": None})
+        asked = instance.run("config", "check")
+        assert asked.returncode == 78 and f'found "{url}"' in asked.stderr, url
+
+
+def test_below_a_path(instances, sink):
+    """web_url has a path, which the proxy passes on or takes away; the site has templates of its own."""
+    instance = make(instances, sink, site={"web_url": "https://pages.example/mail/"})
+    instance.create_list("cats", owner=OLGA)
+    for path in ("/mail/", "/mail", "/"):
+        instance.pages.get(path).says('href="/mail/files/style.css"', f'href="/mail/list/cats.{HOST}"')
+    assert instance.pages.get("/mailing").status == 404
+    instance.pages.join(f"cats.{HOST}", CORA)
+    assert letter_link(instance, sink, CORA).startswith("/mail/confirm/")
+    theme = instance.directory / "lib" / "theme"
+    theme.mkdir()
+    (theme / "lists.mustache").write_text("{{>head}}<p>ours</p>{{>foot}}")
+    instance.own(theme)
+    instance.set({"web": {"directory": theme}})
+    instance.cli("reload")
+
+    def is_ours():
+        try:
+            return "<p>ours</p>" in instance.pages.get("/mail/").text
+        except (http.client.HTTPException, ConnectionError):  # of the process that goes
+            return False
+    wait_until(is_ours, 30, "the site's own page")
