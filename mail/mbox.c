@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "mail/mbox_time.h"
+#include "mail/date.h"
 
 #define FROM_LINE_MAX 1000 /* bytes of a From_ line that are looked at */
 
@@ -94,13 +94,19 @@ static bool read_part(MboxReader *reader, size_t *length, GError **error)
     return !ferror(reader->stream) || fail_errno(error, FAIL_LATER, "read");
 }
 
-/* The time of a From_ line, 0 for another line. */
+/* The time of a From_ line (RFC 4155: "From anne@example.org Wed Jan  3 11:11:11 2001", perhaps with a zone), 0 for
+ * another line: text may begin so, too, and is no line between mails. */
 static int64_t from_line_time(const char *line, size_t length)
 {
     if (length < 10 || length > FROM_LINE_MAX || memcmp(line, "From ", 5) != 0)
         return 0;
-    const char *behind = strchr(line + 5, ' ');
-    return behind ? mbox_time_read(behind) : 0;
+    struct tm weekday;
+    int64_t seconds;
+    int zone;
+    const char *at = strchr(line + 5, ' ');
+    while (at && !strptime(at, " %a ", &weekday)) /* a sender may be "anne at example.org", as in pipermail's files */
+        at = strchr(at + 1, ' ');
+    return at && date_parse(at, &seconds, &zone) ? seconds * CLOCK_SECOND : 0;
 }
 
 /* Adds a part of a line, without the CR of its end and one '>' before "From ". */
