@@ -14,7 +14,7 @@
 #include "lists/archive_catch_up.h"
 #include "lists/archive_maildir.h"
 #include "lists/archive_mark.h"
-#include "lists/archived_text.h"
+#include "mail/readable.h"
 #include "store/archive_search.h"
 
 #define SNIPPET 160 /* characters */
@@ -97,11 +97,9 @@ static char *snippet_of(const ArchiveSite *place, const ArchiveMessage *message,
     g_autoptr(GBytes) bytes = archive_maildir_load(place->directory, place->list, message->file, NULL);
     if (!bytes)
         return g_strdup("");
-    size_t length;
-    int64_t attachments;
-    const char *octets = g_bytes_get_data(bytes, &length);
-    g_autofree char *text = archived_text(octets, length, &attachments);
-    g_autoptr(GPtrArray) pieces = archive_query_snippet(query, text, strlen(text), SNIPPET);
+    g_autoptr(Readable) mail = readable_new(bytes, ARCHIVE_TEXT_MAX);
+    g_autoptr(GString) text = readable_search_text(mail, false, ARCHIVE_TEXT_MAX);
+    g_autoptr(GPtrArray) pieces = archive_query_snippet(query, text->str, text->len, SNIPPET);
     GString *snippet = g_string_new(NULL);
     for (guint i = 0; i < pieces->len; i++)
         g_string_append(snippet, ((ArchivePiece *)pieces->pdata[i])->text);

@@ -6,14 +6,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/archived_text.h"
-#include "mail/address.h"
 #include "mail/base_subject.h"
-#include "mail/date.h"
-#include "mail/header.h"
 #include "mail/message.h"
+#include "mail/readable.h"
 
-#define FIELD_MAX 65536 /* bytes of a Subject or From that are read */
 #define SECONDS_MAX INT64_C(9999999999)
 
 void archived_post_free(ArchivedPost *post)
@@ -31,30 +27,15 @@ static const char *keep(ArchivedPost *self, char *text)
     return text;
 }
 
-/* The value of a field, cut; "" when there is none. */
-static char *brief_value(const Message *message, const char *name)
+static void read_head(ArchivedPost *self, const ReadableHead *head)
 {
-    char *value = message_value(message, name);
-    if (value && strlen(value) > FIELD_MAX)
-        value[FIELD_MAX] = '\0';
-    return value ? value : g_strdup("");
-}
-
-static void read_sender(ArchivedPost *self, const Message *message)
-{
-    g_autoptr(GPtrArray) addresses = address_list_new();
-    g_autofree char *value = brief_value(message, "From");
-    address_parse(value, strlen(value), addresses);
-    const Address *first = addresses->len > 0 ? addresses->pdata[0] : NULL;
-    self->post.name = keep(self, first ? header_decode(first->display) : g_strdup(""));
-    self->post.address = keep(self, g_strdup(first ? first->mailbox : ""));
-}
-
-static void read_subject(ArchivedPost *self, const Message *message)
-{
-    g_autofree char *value = brief_value(message, "Subject");
-    self->post.subject = keep(self, header_decode(value));
-    self->post.topic = keep(self, base_subject(self->post.subject, &self->post.reply));
+    ArchivePost *post = &self->post;
+    const ReadablePerson *from = head->from.list->len > 0 ? head->from.list->pdata[0] : NULL;
+    post->name = keep(self, g_strdup(from ? from->name : ""));
+    post->address = keep(self, g_strdup(from ? from->address : ""));
+    post->subject = keep(self, g_strdup(head->subject));
+    post->topic = keep(self, base_subject(post->subject, &post->reply));
+    post->date = head->dated ? head->date * CLOCK_SECOND : 0;
 }
 
 typedef struct Reference {
@@ -110,21 +91,20 @@ ArchivedPost *archived_post_new(const char *list, const char *file, int64_t arri
     self->texts = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GBytes) bytes = g_bytes_new_static(octets, length);
     g_autoptr(Message) message = message_new(bytes);
-    g_autofree char *id = message_id(message), *date = message_value(message, "Date");
-    int64_t seconds;
-    int zone;
+    g_autoptr(Readable) mail = readable_new(bytes, ARCHIVE_TEXT_MAX);
+    g_autofree char *id = message_id(message);
     ArchivePost *post = &self->post;
     post->list = keep(self, g_strdup(list));
     post->file = keep(self, g_strdup(file));
     post->hash = id ? keep(self, message_id_hash(id)) : NULL;
     post->spare_hash = keep(self, message_id_hash(file));
     post->arrival = arrival > 0 ? arrival : archived_post_arrival(file);
-    post->date = date && date_parse(date, &seconds, &zone) ? seconds * CLOCK_SECOND : 0;
     post->size = (int64_t)length;
-    read_sender(self, message);
-    read_subject(self, message);
+    read_head(self, &mail->head);
     read_references(self, message);
-    post->text = keep(self, archived_text(octets, length, &post->attachments));
-    post->text_length = strlen(post->text);
+    GString *text = readable_search_text(mail, false, ARCHIVE_TEXT_MAX);
+    post->text_length = text->len;
+    post->text = keep(self, g_string_free(text, FALSE));
+    post->attachments = mail->files->len;
     return self;
 }
