@@ -497,11 +497,11 @@ char *letter_sentence(const Work *work, const List *list, const char *language, 
 
 char *letter_page(const Work *work, const List *list, const char *language, const char *kind, const char *token)
 {
-    const char *url = work_site(work)->web_url;
+    g_autofree char *path = g_strdup_printf("/%s/%s", kind, token);
+    g_autofree char *url = work_site_page(work_site(work), path);
     if (!url)
         return g_strdup("");
     g_autofree char *key = g_strconcat("page_", kind, NULL);
     g_autofree char *sentence = letter_sentence(work, list, language, key, NULL);
-    const char *slash = g_str_has_suffix(url, "/") ? "" : "/";
-    return g_strdup_printf("\n%s\n\n    %s%s%s/%s\n", sentence, url, slash, kind, token);
+    return g_strdup_printf("\n%s\n\n    %s\n", sentence, url);
 }

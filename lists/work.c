@@ -54,6 +54,14 @@ void work_site_init(WorkSite *site, const Config *config)
     };
 }
 
+char *work_site_page(const WorkSite *site, const char *path)
+{
+    const char *url = site->web_url;
+    if (!url)
+        return NULL;
+    return g_strdup_printf("%.*s%s", (int)(strlen(url) - g_str_has_suffix(url, "/")), url, path);
+}
+
 static void work_entry_free(void *data)
 {
     WorkEntry *entry = data;

@@ -41,6 +41,9 @@ typedef struct WorkSite {
     VerpKeys *keys;                 /* for signed addresses and links; NULL where none is read */
 } WorkSite;
 
+/* The address of a page, "/confirm/TOKEN", below the site's web_url; NULL: the site has no pages. g_free() */
+char *work_site_page(const WorkSite *site, const char *path);
+
 /* Fills all but keys from the configuration, whose strings are borrowed. */
 void work_site_init(WorkSite *site, const Config *config);
 

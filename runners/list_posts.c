@@ -64,16 +64,6 @@ static GArray *read_archivers(const Config *config)
     return archivers;
 }
 
-/* The site's own, else that of the runner web; NULL: there is none. */
-static char *find_unsubscribe_url(const Config *config)
-{
-    const char *own = config_string(config, "pipeline", "unsubscribe_url");
-    const char *web = config_string(config, "site", "web_url");
-    if (own || !web)
-        return g_strdup(own);
-    return g_strconcat(web, g_str_has_suffix(web, "/") ? "" : "/", "u/$token", NULL);
-}
-
 bool list_posts_start(Runner *runner, GError **error)
 {
     if (!list_runner_start(runner, error))
@@ -83,7 +73,8 @@ bool list_posts_start(Runner *runner, GError **error)
     ListPosts *posts = own->posts = g_new0(ListPosts, 1);
     own->kept = g_ptr_array_new_with_free_func((GDestroyNotify)list_runner_post_free);
     posts->archivers = read_archivers(config);
-    posts->unsubscribe_url = find_unsubscribe_url(config);
+    const char *url = config_string(config, "pipeline", "unsubscribe_url");
+    posts->unsubscribe_url = url ? g_strdup(url) : work_site_page(&own->site, "/u/$token");
     posts->copies = (PostCopies){
         .verp_interval = config_integer(config, "pipeline", "verp_delivery_interval"),
         .verp_personalized = config_bool(config, "pipeline", "verp_personalized_deliveries"),

@@ -3,6 +3,7 @@
 /* Which function answers which call. */
 #include <string.h>
 
+#include "runners/http_path.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/rest.h"
 
@@ -11,48 +12,6 @@ const RestRoute *const rest_tables[] = {
     rest_preferences, rest_held, rest_requests, rest_bans, rest_header_matches, rest_archivers, rest_queues,
     rest_templates, rest_digests, rest_others, rest_operations, rest_events, rest_openapi, NULL,
 };
-
-/* Does path fit? Where it does, what stands in place of the braces is put into args, still encoded. */
-static bool fits(const char *pattern, const char *path, char *args[REST_ARGS])
-{
-    unsigned count = 0;
-    while (*pattern) {
-        if (*pattern == '{') {
-            const char *end = strchr(pattern, '}');
-            bool rest = end[-1] == '*';
-            size_t length = rest ? strlen(path) : strcspn(path, "/");
-            if (length == 0)
-                return false;
-            args[count++] = g_strndup(path, length);
-            path += length;
-            pattern = end + 1;
-        } else if (*pattern++ != *path++) {
-            return false;
-        }
-    }
-    return *path == 0;
-}
-
-static void clear(char *args[REST_ARGS])
-{
-    for (unsigned i = 0; i < REST_ARGS; i++)
-        g_clear_pointer(&args[i], g_free);
-}
-
-/* An argument cannot hold a zero byte, or bytes that are no UTF-8: then there is no such resource. */
-static bool decode(char *args[REST_ARGS])
-{
-    for (unsigned i = 0; i < REST_ARGS && args[i]; i++) {
-        char *decoded = g_uri_unescape_string(args[i], NULL);
-        if (!decoded || !g_utf8_validate(decoded, -1, NULL)) {
-            g_free(decoded);
-            return false;
-        }
-        g_free(args[i]);
-        args[i] = decoded;
-    }
-    return true;
-}
 
 /* Letters, digits and -._~ mean the same with a percent sign and without (RFC 3986, 6.2.2.2): here they have none;
  * g_free(). */
@@ -70,14 +29,6 @@ static char *plain(const char *path)
         }
     }
     return g_string_free(text, FALSE);
-}
-
-static unsigned braces(const char *path)
-{
-    unsigned count = 0;
-    for (; *path; path++)
-        count += *path == '{';
-    return count;
 }
 
 /* "DELETE, GET"; g_free(). */
@@ -102,11 +53,9 @@ const RestRoute *rest_route(Call *call, const char *verb, const char *path, char
     for (size_t table = 0; rest_tables[table]; table++)
         for (const RestRoute *route = rest_tables[table]; route->verb; route++) {
             char *args[REST_ARGS] = {NULL};
-            unsigned wild = braces(route->path);
-            if (wild > best || !fits(route->path, wanted, args) || !decode(args)) {
-                clear(args);
+            unsigned wild = http_path_braces(route->path);
+            if (wild > best || !http_path_fits(route->path, wanted, args))
                 continue;
-            }
             if (wild < best) {
                 best = wild;
                 found = NULL;
@@ -115,10 +64,10 @@ const RestRoute *rest_route(Call *call, const char *verb, const char *path, char
             g_ptr_array_add(verbs, (char *)route->verb);
             if (!found && strcmp(route->verb, verb) == 0) {
                 found = route;
-                clear(call->args);
+                http_path_clear(call->args, REST_ARGS);
                 memcpy(call->args, args, sizeof args);
             } else {
-                clear(args);
+                http_path_clear(args, REST_ARGS);
             }
         }
     if (verbs->len > 0) {

@@ -3,6 +3,7 @@
 /* The runner rest: section [rest]. */
 #include "base/config_check.h"
 #include "base/config_table.h"
+#include "runners/http_settings.h"
 
 /* clang-format off */
 static const ConfigKey keys[] = {
@@ -14,14 +15,7 @@ static const ConfigKey keys[] = {
      .about = "What clients write before /3.1, for the links in answers. Unset: http:// and what the client calls this "
       "host.",
      .example = "https://lists.example.com/mailman"},
-    {"max_connections", INTEGER("200", 1, 65536, "connections"),
-     .about = "Connections at one time in each instance; further clients wait until there is room."},
-    {"requests_per_connection", INTEGER("1000", 1, 1000000000, "requests"),
-     .about = "After so many requests a connection is closed."},
-    {"request_timeout", DURATION("30s", SECOND, HOUR),
-     .about = "How long a client may be silent, and how long its first request may take to arrive."},
-    {"max_header_size", SIZE("32K", 1 * KIB, 1 * MIB),
-     .about = "The largest head of a request."},
+    HTTP_SETTINGS("200", "32K"),
     {"max_body_size", SIZE("32M", 1 * KIB, 2047 * MIB),
      .about = "The largest body of a request; a larger one is answered 413."},
     {"attempts_per_minute", INTEGER("10", 1, 1000000, "attempts"),

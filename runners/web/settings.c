@@ -3,6 +3,7 @@
 /* The runner web: section [web]. */
 #include "base/config_check.h"
 #include "base/config_table.h"
+#include "runners/http_settings.h"
 
 /* clang-format off */
 static const ConfigKey keys[] = {
@@ -13,14 +14,7 @@ static const ConfigKey keys[] = {
     {"proxies", LIST("127.0.0.1, ::1, unix"),
      .about = "Addresses from which requests come through a proxy of the site: the client is whom their "
       "X-Forwarded-For field names last. unix stands for a UNIX socket."},
-    {"max_connections", INTEGER("500", 1, 65536, "connections"),
-     .about = "Connections at one time in each instance; further clients wait until there is room."},
-    {"requests_per_connection", INTEGER("1000", 1, 1000000000, "requests"),
-     .about = "After so many requests a connection is closed."},
-    {"request_timeout", DURATION("30s", SECOND, HOUR),
-     .about = "How long a client may be silent, and how long its first request may take to arrive."},
-    {"max_header_size", SIZE("16K", 1 * KIB, 1 * MIB),
-     .about = "The largest head of a request."},
+    HTTP_SETTINGS("500", "16K"),
     {"max_body_size", SIZE("256K", 1 * KIB, 64 * MIB),
      .about = "The largest body of a request, which is a form that somebody filled in; a larger one is answered 413."},
     {.name = NULL},

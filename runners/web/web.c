@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "lists/this_host.h"
 #include "lists/unit.h"
+#include "runners/http_path.h"
 #include "runners/web/form_mark.h"
 #include "store/secret.h"
 
@@ -238,57 +239,18 @@ static const char *path_below(const Web *web, const char *path)
     return *path ? path : "/";
 }
 
-/* Does path fit the route? Where it does, what stands in the place of braces is in args, still encoded. */
-static bool fits(const char *pattern, const char *path, char *args[WEB_ARGS])
-{
-    unsigned count = 0;
-    for (; *pattern; pattern++) {
-        if (*pattern != '{') {
-            if (*pattern != *path++)
-                return false;
-            continue;
-        }
-        size_t length = strcspn(path, "/");
-        if (length == 0)
-            return false;
-        args[count++] = g_strndup(path, length);
-        path += length;
-        pattern = strchr(pattern, '}');
-    }
-    return !*path;
-}
-
-static void clear_args(char *args[WEB_ARGS])
-{
-    for (unsigned i = 0; i < WEB_ARGS; i++)
-        g_clear_pointer(&args[i], g_free);
-}
-
-/* What is no UTF-8 names nothing here. */
-static bool decode_args(char *args[WEB_ARGS])
-{
-    for (unsigned i = 0; i < WEB_ARGS && args[i]; i++) {
-        char *decoded = g_uri_unescape_string(args[i], NULL);
-        g_free(args[i]);
-        args[i] = decoded;
-        if (!decoded || !g_utf8_validate(decoded, -1, NULL))
-            return false;
-    }
-    return true;
-}
-
 static const WebRoute *find_route(WebCall *call, const char *path, GString *allowed)
 {
     const char *verb = http_verb(call->http);
     const char *wanted = strcmp(verb, "HEAD") == 0 ? "GET" : verb;
     for (unsigned i = 0; tables[i]; i++)
         for (const WebRoute *route = tables[i]; route->verb; route++) {
-            bool good = fits(route->path, path, call->args) && decode_args(call->args);
-            if (good && strcmp(route->verb, wanted) == 0)
+            if (!http_path_fits(route->path, path, call->args))
+                continue;
+            if (strcmp(route->verb, wanted) == 0)
                 return route;
-            if (good)
-                g_string_append_printf(allowed, "%s%s", allowed->len ? ", " : "", route->verb);
-            clear_args(call->args);
+            g_string_append_printf(allowed, "%s%s", allowed->len ? ", " : "", route->verb);
+            http_path_clear(call->args, WEB_ARGS);
         }
     return NULL;
 }
@@ -317,7 +279,7 @@ static void handle(Http *http, HttpCall *message)
     WebCall call = {.web = web, .http = message, .client = find_client(web, message)};
     call.language = theme_language(web->theme, http_header(message, "Accept-Language"));
     run(&call);
-    clear_args(call.args);
+    http_path_clear(call.args, WEB_ARGS);
     g_clear_pointer(&call.form, g_hash_table_unref);
     g_free(call.client);
 }
@@ -346,14 +308,13 @@ static const char *path_of_url(const char *url)
 static bool web_start(Http *http, GError **error)
 {
     const Config *config = http_config(http);
-    const char *url = config_string(config, "site", "web_url");
-    if (!url) /* config check says so, too */
-        return fail(error, FAIL_CONFIG, "[site] web_url is not set");
     g_autoptr(Web) web = g_new0(Web, 1);
     web->config = config;
-    web->url = g_strndup(url, strlen(url) - (g_str_has_suffix(url, "/") ? 1 : 0));
-    web->base = path_of_url(web->url);
     work_site_init(&web->site, config);
+    web->url = work_site_page(&web->site, "");
+    if (!web->url) /* config check says so, too */
+        return fail(error, FAIL_CONFIG, "[site] web_url is not set");
+    web->base = path_of_url(web->url);
     web->theme = theme_new(DATADIR "/web", config_string(config, SECTION, "directory"), error);
     web->spool = web->theme ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
     if (!web->spool || !open_store(web, error))

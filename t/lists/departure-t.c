@@ -17,6 +17,7 @@
 #include "store/store_internal.h"
 #include "store/template_text.h"
 #include "t/lists/fixture.h"
+#include "t/lists/places.h"
 
 #define ANNE "anne@example.org"
 #define BOB "bob@example.net"
@@ -29,16 +30,10 @@
 
 static int64_t offset; /* seconds that the clock is put forward */
 
-static void set_clock(int64_t seconds)
-{
-    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT "\n", seconds);
-    g_assert_true(g_file_set_contents(g_getenv("LISTRUNNER_CLOCK_FILE"), text, -1, NULL));
-}
-
 static void wait_for(int64_t seconds)
 {
     offset += seconds;
-    set_clock(offset);
+    clock_put(offset);
 }
 
 /* It is half past ten, so that no hour or day ends by itself. */
@@ -46,9 +41,9 @@ static void open_world(World *world, const void *data)
 {
     GError *error = NULL;
     offset = 0;
-    set_clock(0);
+    clock_put(0);
     offset = DAY + 10 * HOUR + 30 * MINUTE - clock_now() / CLOCK_SECOND % DAY;
-    set_clock(offset);
+    clock_put(offset);
     world_open(world, data);
     world_set(world, "admin_notify_mchanges", "no");
     list_free(list_create(world->store, "other@example.com", &error));
@@ -625,10 +620,6 @@ static void test_store_fails(World *world, const void *data)
 
 int main(int argc, char **argv)
 {
-    g_autofree char *directory = g_dir_make_tmp("clock-XXXXXX", NULL);
-    g_autofree char *file = g_build_filename(directory, "offset", NULL);
-    g_setenv("LISTRUNNER_CLOCK_FILE", file, TRUE);
-    set_clock(0);
     g_test_init(&argc, &argv, NULL);
     DEPARTURE_TEST("/departure/each way is told and undone", test_ways);
     DEPARTURE_TEST("/departure/no undo for who was removed", test_no_undo);
@@ -642,8 +633,5 @@ int main(int argc, char **argv)
     DEPARTURE_TEST("/departure/the rest waits", test_brake);
     DEPARTURE_TEST("/departure/the brake opens", test_brake_opens);
     DEPARTURE_TEST("/departure/the store fails", test_store_fails);
-    int failed = g_test_run();
-    g_unlink(file);
-    g_rmdir(directory);
-    return failed;
+    return clock_run_tests();
 }

@@ -6,6 +6,7 @@
 #include "lists/workflow.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
+#include "t/lists/places.h"
 
 /* form_flood-t has the whole. */
 #ifndef POSTS
@@ -30,9 +31,8 @@ static int64_t offset; /* seconds that the clock is put forward */
 
 static void set_clock(int64_t seconds)
 {
-    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT "\n", seconds);
     offset = seconds;
-    g_assert_true(g_file_set_contents(g_getenv("LISTRUNNER_CLOCK_FILE"), text, -1, NULL));
+    clock_put(seconds);
 }
 
 /* Just after midnight. */
@@ -232,10 +232,6 @@ static void test_store_fails(Flood *flood, const void *data)
 
 int main(int argc, char **argv)
 {
-    g_autofree char *directory = g_dir_make_tmp("clock-XXXXXX", NULL);
-    g_autofree char *file = g_build_filename(directory, "offset", NULL);
-    g_setenv("LISTRUNNER_CLOCK_FILE", file, TRUE);
-    set_clock(0);
     g_test_init(&argc, &argv, NULL);
     FLOOD_TEST("/form/a flood of posts", test_flood);
 #ifndef FLOOD_ALONE
@@ -245,8 +241,5 @@ int main(int argc, char **argv)
     FLOOD_TEST("/form/members", test_members);
     FLOOD_TEST("/form/the store fails", test_store_fails);
 #endif
-    int failed = g_test_run();
-    g_unlink(file);
-    g_rmdir(directory);
-    return failed;
+    return clock_run_tests();
 }

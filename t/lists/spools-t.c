@@ -10,27 +10,7 @@
 #include "lists/unit.h"
 #include "store/host.h"
 #include "t/lists/fixture.h"
-
-typedef struct Place {
-    char *folder;
-    Spool *spool;
-} Place;
-
-static void place_open(Place *place)
-{
-    GError *error = NULL;
-    place->folder = g_dir_make_tmp("spool-XXXXXX", &error);
-    place->spool = spool_open(place->folder, &error);
-    g_assert_no_error(error);
-}
-
-static void place_close(Place *place)
-{
-    spool_free(place->spool);
-    const char *const command[] = {"rm", "-rf", place->folder, NULL};
-    g_spawn_sync(NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
-    g_free(place->folder);
-}
+#include "t/lists/places.h"
 
 static unsigned units_of(World *world)
 {

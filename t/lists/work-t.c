@@ -15,18 +15,14 @@
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"
 #include "t/lists/fixture.h"
+#include "t/lists/places.h"
 
-typedef struct Place {
-    char *folder;
-    Spool *spool;
-} Place;
-
-static void place_open(Place *place)
+/* With the id of the spool, so that tests need not count the calls that make it. */
+static void place_with_id(Place *place)
 {
     GError *error = NULL;
-    place->folder = g_dir_make_tmp("spool-XXXXXX", &error);
-    place->spool = spool_open(place->folder, &error);
-    spool_id(place->spool, &error); /* so that tests need not count the calls that make it */
+    place_open(place);
+    spool_id(place->spool, &error);
     g_assert_no_error(error);
 }
 
@@ -61,14 +57,6 @@ static int refusals; /* of commits, from the next on */
 static int refuse_commit(void *data)
 {
     return refusals-- > 0;
-}
-
-static void place_close(Place *place)
-{
-    spool_free(place->spool);
-    const char *const command[] = {"rm", "-rf", place->folder, NULL};
-    g_spawn_sync(NULL, (char **)command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
-    g_free(place->folder);
 }
 
 static void write_letter(World *world, Work *work, const char *to)
@@ -114,7 +102,7 @@ static void test_commit(World *world, const void *data)
 {
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     assert_ok(change(world, &place, "anne@example.org", &error), error);
     g_assert_cmpint(members(world), ==, 1);
     g_assert_cmpuint(entries_in(&place, "virgin", NULL), ==, 2);
@@ -142,7 +130,7 @@ static void test_queue_refuses(World *world, const void *data)
 {
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     g_autofree char *in_the_way = g_build_filename(place.folder, "virgin", NULL);
     g_assert_true(g_file_set_contents(in_the_way, "", 0, NULL));
     g_assert_false(change(world, &place, "anne@example.org", &error));
@@ -192,7 +180,7 @@ static bool change_and_die(World *world, const Place *place, const char *person,
 static void test_killed(World *world, const void *data)
 {
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     unsigned letters = 0, done = 0, undone = 0;
     bool whole = false;
     for (int call = 0; !whole; call++) {
@@ -276,7 +264,7 @@ static void test_durable_before_published(World *world, const void *data)
     int fd = -1;
     struct stat status;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     assert_ok(change(world, &place, "bart@example.org", &error), error); /* makes the queue */
     assert_ok(store_leave_sync(world->store, &fd, &error), error);
     g_assert_cmpint(fstat(fd, &status), ==, 0);
@@ -295,7 +283,7 @@ static void test_durable_before_published(World *world, const void *data)
 static void test_name_plays_no_part(World *world, const void *data)
 {
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     renames_only = true; /* it dies when it has published the first of two */
     g_assert_false(change_and_die(world, &place, "anne@example.org", 1));
     renames_only = false;
@@ -355,7 +343,7 @@ static void test_order(World *world, const void *data)
 {
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     g_assert_nonnull(spool_queue(place.spool, "virgin", NULL));
     Order order = {.other = fixture_connect(&world->fixture, NULL), .written = g_hash_table_new(NULL, NULL)};
     fs_set_hook(watch_order, &order);
@@ -390,7 +378,7 @@ static void judge_cut(World *world, bool committed, Left one, Left two)
 {
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     g_assert_nonnull(spool_queue(place.spool, "virgin", NULL));
     leave(&place, 1, one);
     leave(&place, 2, two);
@@ -439,7 +427,7 @@ static int pause_at_rename(const FsEvent *event, void *data)
 static void settle_beside(World *world, bool dies)
 {
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     g_assert_cmpint(pipe(pause_pipes[0]), ==, 0);
     g_assert_cmpint(pipe(pause_pipes[1]), ==, 0);
     char byte = 0;
@@ -480,7 +468,7 @@ static void test_queue_gone(World *world, const void *data)
 {
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     assert_ok(change(world, &place, "anne@example.org", &error), error);
     assert_ok(store_begin(world->store, &error), error);
     assert_ok(outbox_unit_add(world->store, "", "0123456789abcdef0123456789abcdef", "pipeline", 1, &error), error);
@@ -522,7 +510,7 @@ static void test_commit_fails(World *world, const void *data)
         return;
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     sqlite3 *database = store_connection(world->store) ? *(sqlite3 **)store_connection(world->store) : NULL;
     sqlite3_commit_hook(database, refuse_commit, world);
     refusals = 1;
@@ -589,7 +577,7 @@ static void test_old_rows(World *world, const void *data)
         return;
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     old_row(world, 1, "virgin", "{}");
     take_over(world, &place, 0);
     g_autofree char *first = NULL, *second = NULL;
@@ -630,7 +618,7 @@ static void test_recall(World *world, const void *data)
 {
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     g_autoptr(Work) first = world_work(world), second = world_work(world);
     write_letter(world, first, "anne@example.org");
     g_autofree char *wanted = NULL, *got = NULL;
@@ -699,7 +687,7 @@ static void test_key(World *world, const void *data)
     (void)world;
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     KeptKey one, two;
     struct stat status;
     g_autofree char *path = g_build_filename(place.folder, KEPT_KEY_FILE, NULL);
@@ -722,7 +710,7 @@ static void test_rows_go_with_their_entry(World *world, const void *data)
 {
     GError *error = NULL;
     Place place;
-    place_open(&place);
+    place_with_id(&place);
     static const char *const files[] = {"command/%s.msg",
                                         "command/%s.bak",
                                         "command/%s.psv",

@@ -50,8 +50,8 @@ LAYERS = {
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/lists.h",
-          "runners/http.h", "runners/http_guard.h", "runners/list_posts.h", "runners/list_runner.h", "runners/names.h",
-          "runners/post_names.h", "runners/post_hop.h", "runners/copy_sign.h", "runners/keys.h", "runners/units.h"]
+          "runners/http.h", "runners/http_guard.h", "runners/http_path.h", "runners/list_posts.h",
+          "runners/list_runner.h", "runners/names.h", "runners/post_names.h", "runners/post_hop.h", "runners/copy_sign.h", "runners/keys.h", "runners/units.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {
@@ -75,7 +75,7 @@ SETTINGS = ("settings.c", "site_settings.c")
 
 def allowed_for(name):
     if os.path.basename(name) in SETTINGS:
-        return ["base/", "posting/words.h", "lists/event_type.h", "lists/template_host.h"]
+        return ["base/", "posting/words.h", "lists/event_type.h", "lists/template_host.h", "runners/http_settings.h"]
     layers = [prefix for prefix in LAYERS if name.startswith(prefix)]
     if layers:
         return LAYERS[max(layers, key=len)]
