@@ -51,7 +51,8 @@ RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists
           "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/lists.h",
           "runners/http.h", "runners/http_guard.h", "runners/http_path.h", "runners/list_posts.h",
-          "runners/list_runner.h", "runners/names.h", "runners/post_names.h", "runners/post_hop.h", "runners/copy_sign.h", "runners/keys.h", "runners/units.h"]
+          "runners/list_runner.h", "runners/names.h", "runners/post_names.h", "runners/post_hop.h",
+          "runners/copy_sign.h", "runners/keys.h", "runners/units.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {
