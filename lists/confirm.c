@@ -12,13 +12,14 @@
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 
-/* Finds out why the token is not good. One that nobody ever made is a guess; *allowed: not one too many. */
+/* Finds out why the token is not good. One that nobody ever made is a guess; *allowed: not one too many. Those are not
+ * counted any more, so that they cost no write. */
 static bool find_fate(Work *work, const List *list, const char *token, TokenFate *fate, bool *allowed, GError **error)
 {
     *allowed = true;
     return pending_token_fate(work_store(work), token, work_now(work), fate, error) &&
-           (*fate != TOKEN_UNKNOWN ||
-            (guessing_allows(work, NULL, allowed, error) && guessing_note(work, list ? list->list_id : "-", error)));
+           (*fate != TOKEN_UNKNOWN || (guessing_allows(work, NULL, allowed, error) &&
+                                       (!*allowed || guessing_note(work, list ? list->list_id : "-", error))));
 }
 
 static bool refuse(Work *work, const List *list, const char *token, Subscription *subscription, GError **error)

@@ -361,18 +361,19 @@ static bool decide_all(ModeratorSession *session, GBytes *message, GError **erro
     return true;
 }
 
-/* *ticket is NULL where the token is that of none, or does not count from here. */
-static bool find_ticket(Work *work, const char *token, Ticket **ticket, GError **error)
+/* Finds the ticket of a token, whoever it names. */
+static bool find_ticket(Work *work, const char *token, Ticket **ticket, ModerateAccess *access, GError **error)
 {
+    bool allowed;
     g_autoptr(GError) missing = NULL;
-    bool allowed = false;
     *ticket = ticket_find(work_store(work), token, work_now(work), &missing);
     if (!*ticket && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;
     }
-    if (*ticket && !guessing_allows(work, (*ticket)->moderator, &allowed, error))
+    if (!guessing_allows(work, *ticket ? (*ticket)->moderator : NULL, &allowed, error))
         return false;
+    *access = !allowed ? MODERATE_GUESSING : *ticket ? MODERATE_MAY : MODERATE_UNKNOWN;
     if (!allowed)
         g_clear_pointer(ticket, ticket_free);
     return true;
@@ -380,8 +381,9 @@ static bool find_ticket(Work *work, const char *token, Ticket **ticket, GError *
 
 bool moderate_reply(Work *work, const List *list, const char *token, GBytes *message, bool *known, GError **error)
 {
+    ModerateAccess access;
     g_autoptr(Ticket) ticket = NULL;
-    if (!find_ticket(work, token, &ticket, error))
+    if (!find_ticket(work, token, &ticket, &access, error))
         return false;
     *known = ticket && strcmp(ticket->list_id, list->list_id) == 0;
     if (!*known)
@@ -402,22 +404,25 @@ bool moderate_reply(Work *work, const List *list, const char *token, GBytes *mes
 
 /* ---- on a page ---- */
 
-bool moderate_ticket(Work *work, const char *token, Ticket **ticket, bool *moderates, GError **error)
+bool moderate_ticket(Work *work, const char *token, Ticket **ticket, ModerateAccess *access, GError **error)
 {
-    *moderates = false;
-    if (!find_ticket(work, token, ticket, error))
+    bool moderates = false;
+    if (!find_ticket(work, token, ticket, access, error))
         return false;
     if (!*ticket)
-        return guessing_note(work, "-", error);
+        return *access != MODERATE_UNKNOWN || guessing_note(work, "-", error);
     g_autoptr(GError) missing = NULL;
     g_autoptr(List) list = list_by_id(work_store(work), (*ticket)->list_id, &missing);
-    if (!list && g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_clear_pointer(ticket, ticket_free);
-        return true;
-    }
-    if (!list)
+    if (!list && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&missing));
-    return list && is_moderator(work, list, (*ticket)->moderator, moderates, error);
+        return false;
+    }
+    if (list && !is_moderator(work, list, (*ticket)->moderator, &moderates, error))
+        return false;
+    *access = !list ? MODERATE_UNKNOWN : moderates ? MODERATE_MAY : MODERATE_NO_MODERATOR;
+    if (!moderates)
+        g_clear_pointer(ticket, ticket_free);
+    return true;
 }
 
 void moderate_waiting_clear(ModerateWaiting *waiting)

@@ -40,10 +40,17 @@ typedef struct Decision {
 #define DECISIONS_MAX 50
 GPtrArray *moderate_read(GBytes *message);
 
-/* Find the ticket (store/ticket.h) of a letter to a moderator; free with ticket_free(). *ticket is NULL where the token
- * is that of none, or whoever asks brought too many unknown tokens (lists/guessing.h); where *moderates is false its
- * person is no moderator of the list any more, and may decide nothing. */
-bool moderate_ticket(Work *work, const char *token, Ticket **ticket, bool *moderates, GError **error);
+/* The standing of whoever brings the token of a letter to a moderator. */
+typedef enum ModerateAccess {
+    MODERATE_MAY,          /* the moderator, whom the ticket names */
+    MODERATE_UNKNOWN,      /* the token is that of no ticket */
+    MODERATE_GUESSING,     /* it does not count from there (lists/guessing.h) */
+    MODERATE_NO_MODERATOR, /* whom the ticket names is no moderator of the list any more */
+} ModerateAccess;
+
+/* Find the ticket (store/ticket.h) of a token; free with ticket_free(). *ticket is NULL but for MODERATE_MAY. An
+ * unknown token counts as a guess. */
+bool moderate_ticket(Work *work, const char *token, Ticket **ticket, ModerateAccess *access, GError **error);
 
 /* The things that wait of those which a ticket is about: posts of Held without their messages, and requests of Pending,
  * in order, at most MODERATE_SHOWN of each. */

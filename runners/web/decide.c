@@ -21,12 +21,16 @@
 #define REASON_MAX 4000 /* bytes */
 #define BRIEF 300       /* bytes of a subject, a name, an address that a page shows */
 
-/* "28 Nov 2026, 01:20 UTC"; g_free(). */
+/* "2026-11-28 01:20 UTC"; g_free(). */
 static char *time_text(int64_t time)
 {
     g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
     return g_date_time_format(at, "%Y-%m-%d %H:%M UTC");
 }
+
+typedef struct Counts {
+    int done, gone; /* what was decided; what did not wait any more */
+} Counts;
 
 static json_t *post_view(WebCall *call, Work *work, const List *list, const Held *held)
 {
@@ -77,19 +81,20 @@ static void show(WebCall *call, Work *work, const Ticket *ticket, json_t *view)
 /* NULL: the call was answered. An unknown token is counted as a guess. */
 static Ticket *find_ticket(WebCall *call, Work *work)
 {
+    static const struct {
+        int status;
+        const char *notice;
+    } refusals[] = {[MODERATE_UNKNOWN] = {404, "no_ticket"},
+                    [MODERATE_GUESSING] = {429, "guessing"},
+                    [MODERATE_NO_MODERATOR] = {403, "no_moderator"}};
     GError *error = NULL;
-    bool moderates;
-    g_autoptr(Ticket) ticket = NULL;
-    if (!moderate_ticket(work, call->args[0], &ticket, &moderates, &error)) {
+    ModerateAccess access;
+    Ticket *ticket = NULL;
+    if (!moderate_ticket(work, call->args[0], &ticket, &access, &error))
         web_fail(call, error);
-    } else if (!ticket) {
-        web_notice(call, 404, "no_ticket", NULL);
-    } else if (!moderates) {
-        web_notice(call, 403, "no_moderator", NULL);
-    } else {
-        return g_steal_pointer(&ticket);
-    }
-    return NULL;
+    else if (access != MODERATE_MAY)
+        web_notice(call, refusals[access].status, refusals[access].notice, NULL);
+    return ticket;
 }
 
 static void get_decide(WebCall *call)
@@ -147,8 +152,8 @@ static void get_file(WebCall *call)
     web_attachment(call, is_number ? readable_file(mail, number) : NULL);
 }
 
-/* Do what one field of the form says: "post-12=accept". *done counts what was decided, *gone what waits no more. */
-static bool decide_field(Work *work, const Ticket *ticket, const char *name, ModerateOne *one, int counts[2],
+/* Do what one field of the form says: "post-12=accept". */
+static bool decide_field(Work *work, const Ticket *ticket, const char *name, ModerateOne *one, Counts *counts,
                          GError **error)
 {
     bool known;
@@ -162,7 +167,7 @@ static bool decide_field(Work *work, const Ticket *ticket, const char *name, Mod
         return true;
     if (!moderate_one(work, ticket, one, &known, error))
         return false;
-    counts[known ? 0 : 1]++;
+    *(known ? &counts->done : &counts->gone) += 1;
     return true;
 }
 
@@ -176,13 +181,13 @@ static void post_decide(WebCall *call)
         return;
     g_autofree char *reason = g_utf8_substring(web_field(call, "reason"), 0,
                                                MIN(g_utf8_strlen(web_field(call, "reason"), -1), REASON_MAX / 4));
-    int counts[2] = {0, 0};
+    Counts counts = {0};
     GHashTableIter at;
     void *name, *value;
     g_hash_table_iter_init(&at, call->form);
     while (g_hash_table_iter_next(&at, &name, &value)) {
         ModerateOne one = {.word = value, .reason = *reason ? reason : NULL};
-        if (!decide_field(work, ticket, name, &one, counts, &error)) {
+        if (!decide_field(work, ticket, name, &one, &counts, &error)) {
             web_fail(call, error);
             return;
         }
@@ -192,7 +197,7 @@ static void post_decide(WebCall *call)
     g_autoptr(Work) after = web_look(call); /* the database may have been opened anew since the first look */
     if (after)
         show(call, after, ticket,
-             json_pack("{sb sb si}", "decided", counts[0] > 0, "gone", counts[1] > 0, "count", counts[0]));
+             json_pack("{sb sb si}", "decided", counts.done > 0, "gone", counts.gone > 0, "count", counts.done));
 }
 
 const WebRoute web_decide[] = {

@@ -30,8 +30,11 @@ static void get_file(WebCall *call)
 
 static void get_robots(WebCall *call)
 {
-    static const char rules[] = "User-agent: *\nDisallow: /confirm/\nDisallow: /decide/\nDisallow: /u/\n";
-    answer_file(call, "text/plain; charset=utf-8", "\"1\"", rules, strlen(rules));
+    static const char *const closed[] = {"confirm", "decide", "u"};
+    g_autoptr(GString) rules = g_string_new("User-agent: *\n");
+    for (size_t i = 0; i < G_N_ELEMENTS(closed); i++)
+        g_string_append_printf(rules, "Disallow: %s/%s/\n", call->web->base, closed[i]);
+    answer_file(call, "text/plain; charset=utf-8", "\"1\"", rules->str, rules->len);
 }
 
 const WebRoute web_files[] = {

@@ -47,7 +47,7 @@ static bool is_one_click(WebCall *call)
 
 static void answer(WebCall *call, const Subscription *made)
 {
-    json_t *view = json_pack("{ss* ss* sb}", "address", made->address, "list", made->list_id, "told", made->told);
+    json_t *view = json_pack("{ss* sb}", "address", made->address, "told", made->told);
     switch (made->result) {
     case SUBSCRIPTION_BAD_TOKEN:
         json_object_set_new(view, "unknown", json_true());
@@ -55,10 +55,10 @@ static void answer(WebCall *call, const Subscription *made)
         break;
     case SUBSCRIPTION_ASKED_MODERATOR:
     case SUBSCRIPTION_MODERATOR_WAITS:
-        web_notice(call, 202, "leave_waits", view);
+        web_notice_of(call, 202, "leave_waits", view, made->list_id);
         break;
     default: /* left now, or before */
-        web_notice(call, 200, "left", view);
+        web_notice_of(call, 200, "left", view, made->list_id);
     }
 }
 

@@ -3,17 +3,32 @@
 /* Which lists there are, and the page of one with the form to join it. */
 #include "base/clock.h"
 #include "lists/join.h"
+#include "mail/visible.h"
 #include "runners/web/form_mark.h"
 #include "runners/web/web.h"
 #include "store/account.h"
 #include "store/list.h"
 
 #define PAGE 100 /* lists on a page */
+#define NAME_MAX_BYTES 200
 
+/* Set an address to be shown, and as NAME_uri what a link to it has. */
+static void set_address(json_t *view, const char *name, const char *address)
+{
+    g_autofree char *uri = g_uri_escape_string(address, "@", false), *key = g_strconcat(name, "_uri", NULL);
+    json_object_set_new(view, name, json_string(address));
+    json_object_set_new(view, key, json_string(uri));
+}
+
+/* path: its List-Id as a segment of a path, or a value of a query. */
 static json_t *list_view(const List *list)
 {
-    return json_pack("{ss ss ss ss}", "id", list->list_id, "name", list->display_name, "address", list->posting_address,
-                     "description", list->description);
+    g_autofree char *path = g_uri_escape_string(list->list_id, NULL, false);
+    json_t *view = json_pack("{ss ss ss}", "path", path, "name",
+                             *list->display_name ? list->display_name : list->list_name, "description",
+                             list->description);
+    set_address(view, "address", list->posting_address);
+    return view;
 }
 
 /* Advertised lists in order of their List-Id; ?after=LIST-ID for the next page. */
@@ -35,7 +50,7 @@ static void get_lists(WebCall *call)
         json_array_append_new(rows, list_view(lists->pdata[i]));
     json_object_set_new(view, "lists", rows);
     if (lists->len > PAGE)
-        json_object_set_new(view, "next", json_string(((List *)lists->pdata[PAGE - 1])->list_id));
+        json_object_set(view, "next", json_object_get(json_array_get(rows, PAGE - 1), "path"));
     web_page(call, 200, "lists", view);
 }
 
@@ -58,9 +73,9 @@ static void show_list(WebCall *call, int status, const List *list, json_t *view)
     g_autofree char *leave = list_address(list, "leave");
     json_object_set_new(view, "list", list_view(list));
     json_object_set_new(view, "info", json_string(list->info));
-    json_object_set_new(view, "owner", json_string(owner));
-    json_object_set_new(view, "join", json_string(join));
-    json_object_set_new(view, "leave", json_string(leave));
+    set_address(view, "owner", owner);
+    set_address(view, "join", join);
+    set_address(view, "leave", leave);
     json_object_set_new(view, "mark", json_string(mark));
     web_page(call, status, "list", view);
 }
@@ -110,7 +125,7 @@ static void post_join(WebCall *call)
         return;
     }
     g_autofree char *address = g_strstrip(g_strdup(web_field(call, "address")));
-    g_autofree char *name = g_strstrip(g_strdup(web_field(call, "name")));
+    g_autofree char *name = visible_line(web_field(call, "name"), NAME_MAX_BYTES);
     const Joiner joiner = {.address = address, .name = *name ? name : NULL};
     bool full;
     g_autoptr(Work) work = web_begin(call);

@@ -11,6 +11,7 @@
 #include "lists/unit.h"
 #include "runners/http_path.h"
 #include "runners/web/form_mark.h"
+#include "store/list.h"
 #include "store/secret.h"
 
 #define SECTION "web"
@@ -69,6 +70,14 @@ void web_notice(WebCall *call, int status, const char *what, json_t *view)
     view = view ? view : json_object();
     json_object_set_new(view, what, json_true());
     web_page(call, status, "notice", view);
+}
+
+void web_notice_of(WebCall *call, int status, const char *what, json_t *view, const char *list_id)
+{
+    g_autoptr(List) list = list_id && call->web->store ? list_by_id(call->web->store, list_id, NULL) : NULL;
+    if (list_id)
+        json_object_set_new(view, "list", json_string(list ? list->posting_address : list_id));
+    web_notice(call, status, what, view);
 }
 
 void web_fail(WebCall *call, GError *error)

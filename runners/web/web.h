@@ -67,11 +67,13 @@ char *web_query(const WebCall *call, const char *name);
 
 /* ---- answers ---- */
 
-/* Answer with the template NAME filled with view (taken), to which "language", "base" (before each path) and "site"
- * (the address of those who run the site) are added. */
+/* Answer with the template NAME filled with view (taken), to which "language", "base" (before each path) and
+ * "site_owner" are added. */
 void web_page(WebCall *call, int status, const char *name, json_t *view);
 /* Answer with the template "notice": its section of that name says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
+/* The same about a list, whose posting address is "list" of the view. */
+void web_notice_of(WebCall *call, int status, const char *what, json_t *view, const char *list_id);
 /* Answer 503 and tell the log why; error is taken. Where the call was answered already, only that. */
 void web_fail(WebCall *call, GError *error);
 /* The same for an error of FAIL_MISSING or FAIL_NEVER: there is no such page. */

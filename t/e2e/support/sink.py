@@ -68,7 +68,9 @@ class Sink:
             message = email.message_from_bytes(transaction.octets, policy=email.policy.default)
             for address in transaction.to:
                 found.setdefault(address, []).append(message)
-        self.purge()
+        for name in self._read:  # and no other, which came meanwhile
+            (self.store / name).unlink()
+        self._read = {}
         return found
 
     def envelopes(self):
