@@ -13,26 +13,16 @@ void archive_site_clear(ArchiveSite *place)
     g_clear_pointer(&place->list, g_free);
 }
 
-static bool is_usable(const Config *config, const char *section)
-{
-    const char *type = config_string(config, section, "type");
-    return config_bool(config, section, "enabled") && g_strcmp0(type, "maildir") == 0 &&
-           config_bool(config, section, "index") && config_string(config, section, "path");
-}
-
 static const char *directory_of(const Config *config, const char *archiver, GError **error)
 {
-    g_autofree const char **sections = config_family_sections(config, "archiver");
-    g_autofree char *wanted = archiver ? g_strconcat("archiver.", archiver, NULL) : NULL;
-    for (const char **section = sections; *section; section++)
-        if ((!wanted || g_str_equal(*section, wanted)) && is_usable(config, *section))
-            return config_string(config, *section, "path");
-    if (wanted)
+    const char *directory = archive_place_indexed(config, archiver, NULL);
+    if (!directory && archiver)
         fail(error, FAIL_CONFIG,
-             "[%s]: there is no such archiver that is enabled, of type maildir, and has index = yes", wanted);
-    else
+             "[archiver.%s]: there is no such archiver that is enabled, of type maildir, and has index = yes",
+             archiver);
+    else if (!directory)
         fail(error, FAIL_CONFIG, "no section [archiver.NAME] is enabled, of type maildir, and has index = yes");
-    return NULL;
+    return directory;
 }
 
 bool archive_site_find(ArchiveSite *place, Site *site, const char *archiver, const char *list, GError **error)

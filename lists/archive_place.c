@@ -35,6 +35,21 @@ char *archive_file_name(const char *list_id)
     return g_string_free(name, FALSE);
 }
 
+const char *archive_place_indexed(const Config *config, const char *archiver, const char **name)
+{
+    for (const char *const *own = config_family(config, "archiver"); *own; own++) {
+        g_autofree char *section = g_strconcat("archiver.", *own, NULL);
+        const char *path = config_string(config, section, "path");
+        if ((archiver && !g_str_equal(archiver, *own)) || !path || !config_bool(config, section, "enabled") ||
+            !config_bool(config, section, "index") || g_strcmp0(config_string(config, section, "type"), "maildir") != 0)
+            continue;
+        if (name)
+            *name = *own;
+        return path;
+    }
+    return NULL;
+}
+
 char **archive_places(const Config *config, const char *archive_name)
 {
     g_autofree char *name = archive_file_name(archive_name);

@@ -11,6 +11,11 @@
  * is cut, with a hash in place of its end. g_free() */
 char *archive_file_name(const char *list_id);
 
+/* Find the archiver of that name, or (NULL) the first one, whose maildirs have an index (store/archive_index.h); return
+ * their directory and, in *name (may be NULL), the archiver's name, both borrowed. NULL: there is none that is
+ * enabled. */
+const char *archive_place_indexed(const Config *config, const char *archiver, const char **name);
+
 /* The directories and files that are there, for a name of list_archive_name(); g_strfreev(). */
 char **archive_places(const Config *config, const char *archive_name);
 

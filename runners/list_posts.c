@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/archive_place.h"
 #include "mail/dkim_keys.h"
 #include "posting/external.h"
 #include "posting/loop.h"
@@ -30,7 +31,16 @@ static void archiver_clear(void *data)
     g_free((char *)archiver->permalink);
 }
 
-/* Where the archives of well-known services are, unless the configuration says so. */
+/* Where the archive that the runner web shows has its pages, unless the configuration says so. */
+static void fill_own_places(PostArchiver *archiver, const WorkSite *site)
+{
+    if (!archiver->list_url)
+        archiver->list_url = work_site_page(site, "/archive/$archive");
+    if (!archiver->permalink)
+        archiver->permalink = work_site_page(site, "/archive/$archive/$hash");
+}
+
+/* The same for the archives of well-known services. */
 static void fill_places(PostArchiver *archiver, const char *type, const char *url)
 {
     if (strcmp(type, "mail-archive") == 0 && !archiver->list_url)
@@ -44,8 +54,10 @@ static void fill_places(PostArchiver *archiver, const char *type, const char *ur
         archiver->permalink = g_strdup_printf("%s%slist/$list_name@$mail_host/message/$hash/", url, slash);
 }
 
-static GArray *read_archivers(const Config *config)
+static GArray *read_archivers(const Config *config, const WorkSite *site)
 {
+    const char *shown = "";
+    archive_place_indexed(config, NULL, &shown);
     GArray *archivers = g_array_new(true, true, sizeof(PostArchiver));
     g_array_set_clear_func(archivers, archiver_clear);
     for (const char *const *name = config_family(config, "archiver"); *name; name++) {
@@ -56,6 +68,8 @@ static GArray *read_archivers(const Config *config)
                                  .permalink = g_strdup(config_string(config, section, "permalink")),
                                  .public_only = strcmp(type, "mail-archive") == 0};
         fill_places(&archiver, type, config_string(config, section, "url"));
+        if (g_str_equal(*name, shown))
+            fill_own_places(&archiver, site);
         if (config_bool(config, section, "enabled"))
             g_array_append_val(archivers, archiver);
         else
@@ -72,7 +86,7 @@ bool list_posts_start(Runner *runner, GError **error)
     ListRunner *own = runner_data(runner);
     ListPosts *posts = own->posts = g_new0(ListPosts, 1);
     own->kept = g_ptr_array_new_with_free_func((GDestroyNotify)list_runner_post_free);
-    posts->archivers = read_archivers(config);
+    posts->archivers = read_archivers(config, &own->site);
     const char *url = config_string(config, "pipeline", "unsubscribe_url");
     posts->unsubscribe_url = url ? g_strdup(url) : work_site_page(&own->site, "/u/$token");
     posts->copies = (PostCopies){

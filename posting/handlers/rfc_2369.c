@@ -5,6 +5,7 @@
 #include "mail/header.h"
 #include "mail/template.h"
 #include "posting/handler.h"
+#include "store/list_archive.h"
 
 /* Only a list may say these; copies from the sender's side go. */
 static const char *const ours[] = {
@@ -48,7 +49,9 @@ static void append_archives(Post *post)
 {
     g_autofree char *id = message_id(post->message);
     g_autofree char *hash = message_id_hash(id ? id : "");
-    const TemplateValue values[] = {{"list_id", post->list->list_id},
+    g_autofree char *archive = list_archive_name(post->list->list_id, post->list->archive);
+    const TemplateValue values[] = {{"archive", archive},
+                                    {"list_id", post->list->list_id},
                                     {"list_name", post->list->list_name},
                                     {"mail_host", post->list->mail_host},
                                     {"hash", hash},

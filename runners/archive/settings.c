@@ -32,9 +32,10 @@ static const ConfigKey archiver_keys[] = {
      .about = "The program and its arguments; the message is its standard input. No shell is involved. With type = "
       "mhonarc: MHonArc, if it is not /usr/bin/mhonarc; -add, -dbfile, -outdir and the like are added.",
      .example = "/usr/local/bin/archive --list-mail"},
-    {"index", BOOL("no"),
+    {"index", BOOL("{site.web_url?}"),
      .about = "Whether a maildir archiver keeps an index of its posts beside them, in path/.index, for pages and "
-      "searches. Posts that are there already are added when there is time."},
+      "searches. Posts that are there already are added when there is time. Unset: where [site] web_url is set. The "
+      "runner web shows the first archive that has one."},
     {"url", STRING(NULL),
      .about = "The address of HyperKitty, below which are api/ and list/.",
      .example = "https://lists.example.org/hyperkitty/"},
@@ -45,12 +46,13 @@ static const ConfigKey archiver_keys[] = {
     {"address", STRING("archive@mail-archive.com"),
      .about = "Where an archiver of type mail-archive sends messages to."},
     {"list_url", STRING(NULL),
-     .about = "The address of the list's archive on the web, for List-Archive. $list_id, $list_name and $mail_host "
-      "are replaced. Unset: with hyperkitty and mail-archive the one that it has there.",
+     .about = "The address of the list's archive on the web, for List-Archive. $list_id, $list_name, $mail_host "
+      "and $archive, the name of its archive, are replaced. Unset: with hyperkitty and mail-archive the one that it "
+      "has there, and the page of the runner web for the archive that it shows.",
      .example = "https://lists.example.org/archives/$list_id/"},
     {"permalink", STRING(NULL),
      .about = "The address of one message on the web, for Archived-At; as list_url, and $hash is replaced with the "
-      "Message-ID-Hash. Unset: with hyperkitty the one that it has there.",
+      "Message-ID-Hash. Unset: as list_url.",
      .example = "https://lists.example.org/archives/$list_id/$hash"},
     {.name = NULL},
 };
@@ -58,7 +60,7 @@ static const ConfigKey archiver_keys[] = {
 static const ConfigTable tables[] = {
     {"archive", .about = "What the runner archive grants its archivers.", .keys = archive_keys},
     {"archiver.*", .about = "One section an archive; none is built in.", .keys = archiver_keys,
-     .readers = "archive command in pipeline rest"},
+     .readers = "archive command in pipeline rest web"},
     {.section = NULL},
 };
 

@@ -7,13 +7,9 @@
 
 static void answer_file(WebCall *call, const char *type, const char *tag, const char *content, size_t length)
 {
-    const char *known = http_header(call->http, "If-None-Match");
-    bool is_known = known && strstr(known, tag);
     http_set_header(call->http, "Cache-Control", "public, max-age=3600");
-    http_set_header(call->http, "ETag", tag);
     http_set_header(call->http, "X-Content-Type-Options", "nosniff");
-    call->answered = true;
-    http_answer(call->http, is_known ? 304 : 200, is_known ? NULL : type, content, length);
+    web_shared(call, type, tag, content, length);
 }
 
 static void get_file(WebCall *call)

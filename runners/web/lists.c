@@ -8,6 +8,7 @@
 #include "runners/web/web.h"
 #include "store/account.h"
 #include "store/list.h"
+#include "store/list_archive.h"
 
 #define PAGE 100 /* lists on a page */
 #define NAME_MAX_BYTES 200
@@ -21,13 +22,18 @@ static void set_address(json_t *view, const char *name, const char *address)
 }
 
 /* path: its List-Id as a segment of a path, or a value of a query. */
-static json_t *list_view(const List *list)
+static json_t *list_view(const Web *web, const List *list)
 {
     g_autofree char *path = g_uri_escape_string(list->list_id, NULL, false);
     json_t *view = json_pack("{ss ss ss}", "path", path, "name",
                              *list->display_name ? list->display_name : list->list_name, "description",
                              list->description);
     set_address(view, "address", list->posting_address);
+    if (web->archive && list->archive_policy != ARCHIVE_NEVER) {
+        g_autofree char *name = list_archive_name(list->list_id, list->archive);
+        g_autofree char *archive_path = g_uri_escape_string(name, "~", false);
+        json_object_set_new(view, "archive_path", json_string(archive_path));
+    }
     return view;
 }
 
@@ -47,7 +53,7 @@ static void get_lists(WebCall *call)
     }
     json_t *view = json_object(), *rows = json_array();
     for (unsigned i = 0; i < MIN(lists->len, PAGE); i++)
-        json_array_append_new(rows, list_view(lists->pdata[i]));
+        json_array_append_new(rows, list_view(call->web, lists->pdata[i]));
     json_object_set_new(view, "lists", rows);
     if (lists->len > PAGE)
         json_object_set(view, "next", json_object_get(json_array_get(rows, PAGE - 1), "path"));
@@ -71,7 +77,7 @@ static void show_list(WebCall *call, int status, const List *list, json_t *view)
     g_autofree char *mark = form_mark_make(call->web->form_key, list->list_id, g_get_real_time());
     g_autofree char *owner = list_address(list, "owner"), *join = list_address(list, "join");
     g_autofree char *leave = list_address(list, "leave");
-    json_object_set_new(view, "list", list_view(list));
+    json_object_set_new(view, "list", list_view(call->web, list));
     json_object_set_new(view, "info", json_string(list->info));
     set_address(view, "owner", owner);
     set_address(view, "join", join);

@@ -10,6 +10,7 @@
 #include "lists/this_host.h"
 #include "lists/unit.h"
 #include "runners/http_path.h"
+#include "runners/web/archive.h"
 #include "runners/web/form_mark.h"
 #include "store/list.h"
 #include "store/secret.h"
@@ -17,21 +18,24 @@
 #define SECTION "web"
 #define FIELDS 500 /* of a form or a query */
 
-static const WebRoute *const tables[] = {web_lists, web_confirm, web_leave, web_decide, web_files, NULL};
+static const WebRoute *const tables[] = {web_lists, web_confirm, web_leave, web_decide, web_files, web_archive, NULL};
 
 /* ---- answers ---- */
 
-/* Nothing from elsewhere, no script, no frame; the address of a page, which may hold a token, goes to nobody. */
-static void set_headers(WebCall *call)
+#define POLICY                                                                                                    \
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors " \
+    "'none'"
+
+/* Nothing from elsewhere, no frame; the address of a page, which may hold a token, goes to nobody. */
+void web_set_headers(WebCall *call)
 {
-    static const char *const headers[][2] = {
-        {"Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
-                                    "base-uri 'none'; frame-ancestors 'none'"},
+    const char *const headers[][2] = {
+        {"Content-Security-Policy", call->script ? POLICY "; script-src 'self'" : POLICY},
         {"X-Content-Type-Options", "nosniff"},
         {"Referrer-Policy", "no-referrer"},
         {"X-Robots-Tag", "noindex"},
-        {"Cache-Control", "no-store"},
-        {"Vary", "Accept-Language"},
+        {"Cache-Control", call->shared ? "public, max-age=60" : "no-store"},
+        {"Vary", "Accept-Language, Cookie"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(headers); i++)
         http_set_header(call->http, headers[i][0], headers[i][1]);
@@ -45,24 +49,51 @@ static void answer_text(WebCall *call, int status, const char *text)
     http_answer(call->http, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
+void web_shared(WebCall *call, const char *type, const char *tag, const char *octets, size_t length)
+{
+    const char *known = http_header(call->http, "If-None-Match");
+    bool is_known = known && strstr(known, tag);
+    http_set_header(call->http, "ETag", tag);
+    call->answered = true;
+    http_answer(call->http, is_known ? 304 : 200, is_known ? NULL : type, octets, is_known ? 0 : length);
+}
+
+static void answer_page(WebCall *call, int status, const char *type, const GString *page)
+{
+    if (!call->shared || status != 200) {
+        call->answered = true;
+        http_answer(call->http, status, type, page->str, page->len);
+        return;
+    }
+    g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA1, (const guchar *)page->str, page->len);
+    g_autofree char *tag = g_strdup_printf("\"%s\"", sum);
+    web_shared(call, type, tag, page->str, page->len);
+}
+
 void web_page(WebCall *call, int status, const char *name, json_t *view)
+{
+    web_page_as(call, status, "text/html; charset=utf-8", name, view);
+}
+
+void web_page_as(WebCall *call, int status, const char *type, const char *name, json_t *view)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GString) page = g_string_new(NULL);
     g_autofree char *language = g_strdelimit(g_strdup(call->language), "_", '-');
     json_object_set_new(view, "language", json_string(language));
     json_object_set_new(view, "base", json_string(call->web->base));
+    json_object_set_new(view, "archives", json_boolean(call->web->archive));
     json_object_set_new(view, "site_owner", json_string(call->web->site.site_owner));
     bool filled = theme_fill(call->web->theme, call->language, name, view, page, &error);
     json_decref(view);
-    set_headers(call);
+    call->shared = call->shared && filled && status == 200;
+    web_set_headers(call);
     if (!filled) {
         log_error("%s %s: the page cannot be made: %s", http_verb(call->http), name, error->message);
         answer_text(call, 500, "This page cannot be made; the log of the server says why.\n");
         return;
     }
-    call->answered = true;
-    http_answer(call->http, status, "text/html; charset=utf-8", page->str, page->len);
+    answer_page(call, status, type, page);
 }
 
 void web_notice(WebCall *call, int status, const char *what, json_t *view)
@@ -111,7 +142,7 @@ void web_attachment(WebCall *call, const ReadableFile *file)
     const char *octets = g_bytes_get_data(content, &length);
     g_autofree char *name = g_uri_escape_string(file->name, NULL, false);
     g_autofree char *how = g_strdup_printf("attachment; filename*=UTF-8''%s", name); /* RFC 6266 */
-    set_headers(call);
+    web_set_headers(call);
     http_set_header(call->http, "Content-Disposition", how);
     call->answered = true;
     http_answer(call->http, 200, file->serve_as, octets, length);
@@ -301,6 +332,7 @@ static void web_free(Web *web)
     g_clear_pointer(&web->store, store_free);
     g_clear_pointer(&web->spool, spool_free);
     theme_free(web->theme);
+    web_archive_free(web->archive);
     g_clear_pointer(&web->form_key, g_bytes_unref);
     g_free(web->url);
     g_free(web);
@@ -328,6 +360,7 @@ static bool web_start(Http *http, GError **error)
     web->spool = web->theme ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
     if (!web->spool || !open_store(web, error))
         return false;
+    web->archive = web_archive_new(config);
     g_autoptr(GError) waits = NULL;
     if (!unit_settle(web->store, web->spool, false, &waits))
         log_warn("what a change left when it was cut short waits: %s", waits->message);

@@ -19,6 +19,8 @@
 #include "store/store.h"
 #include "switchboard/spool.h"
 
+struct WebArchive;
+
 #define WEB_ARGS 4 /* braces in a path */
 
 typedef struct Web {
@@ -30,6 +32,8 @@ typedef struct Web {
     Spool *spool;
     Theme *theme;
     GBytes *form_key; /* runners/web/form_mark.h */
+    struct WebArchive *archive; /* runners/web/archive.h; NULL: the site has none */
+    unsigned streams;           /* mboxes on their way */
 } Web;
 
 typedef struct WebCall {
@@ -39,6 +43,8 @@ typedef struct WebCall {
     char *args[WEB_ARGS]; /* what stands in the place of braces, decoded; UTF-8 */
     GHashTable *form;     /* name -> value; NULL: not read yet */
     char *client;         /* address of who asks; NULL: not known */
+    bool shared; /* the page is the same for all strangers: it has an ETag, and proxies may keep it for a minute */
+    bool script; /* scripts of the site itself may run on it */
     bool answered;
 } WebCall;
 
@@ -70,6 +76,12 @@ char *web_query(const WebCall *call, const char *name);
 /* Answer with the template NAME filled with view (taken), to which "language", "base" (before each path) and
  * "site_owner" are added. */
 void web_page(WebCall *call, int status, const char *name, json_t *view);
+/* The same with another type than that of HTML. */
+void web_page_as(WebCall *call, int status, const char *type, const char *name, json_t *view);
+/* Set the fields that each answer has; for who answers without a template. */
+void web_set_headers(WebCall *call);
+/* Answer with bytes that strangers share: 304 where the client has them already. tag is in quotation marks. */
+void web_shared(WebCall *call, const char *type, const char *tag, const char *octets, size_t length);
 /* Answer with the template "notice": its section of that name says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
 /* The same about a list, whose posting address is "list" of the view. */
@@ -84,4 +96,4 @@ void web_attachment(WebCall *call, const ReadableFile *file);
 
 /* ---- tables, of web.c ---- */
 
-extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[];
+extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[];

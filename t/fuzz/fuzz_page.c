@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runners/web/mail_html.h"
+#include "runners/web/masked_mail.h"
 #include "runners/web/mustache.h"
 #include "t/fuzz/fuzz.h"
 
@@ -52,6 +53,26 @@ static void check_html(const char *html, bool masked)
     require(!masked || !strstr(html, "href=\"mailto:"));
 }
 
+/* Nothing in the head but fields of ours, of ASCII, each once. */
+static void check_mail(const GString *mail)
+{
+    static const char *const fields[] = {"From: ",         "Date: ",         "Subject: ",
+                                         "Message-ID: ",   "In-Reply-To: ",  "References: ",
+                                         "MIME-Version: ", "Content-Type: ", "Content-Transfer-Encoding: "};
+    const char *end = strstr(mail->str, "\n\n");
+    size_t next = 0;
+    require(end && strlen(mail->str) == mail->len && g_utf8_validate(mail->str, -1, NULL));
+    for (const char *line = mail->str; line < end; line = strchr(line, '\n') + 1) {
+        for (const char *byte = line; *byte != '\n'; byte++)
+            require(g_ascii_isprint(*byte));
+        if (*line == ' ')
+            continue;
+        while (next < G_N_ELEMENTS(fields) && !g_str_has_prefix(line, fields[next]))
+            next++;
+        require(next++ < G_N_ELEMENTS(fields));
+    }
+}
+
 static const Mustache *itself(void *data, const char *name)
 {
     (void)name;
@@ -80,6 +101,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         mail_html(&how, mail, html);
         check_html(html->str, masked);
     }
+    g_autoptr(GString) masked_text = g_string_new(NULL);
+    masked_mail(mail, masked_text);
+    check_mail(masked_text);
     try_template(data, size);
     return 0;
 }

@@ -16,7 +16,7 @@ def link_in(letter):
 class Answer:
     def __init__(self, response):
         self.status, self.headers, self.octets = response.status, response.headers, response.read()
-        self.text = self.octets.decode()
+        self.text = self.octets.decode(errors="replace")
 
     def says(self, *words):
         assert all(word in self.text for word in words), self.text

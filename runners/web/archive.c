@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What the pages of an archive share: which one, who reads it, messages by their hashes, and fields of views. */
+#include "runners/web/archive.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/archive_maildir.h"
+#include "lists/archive_place.h"
+#include "mail/text_link.h"
+#include "store/list.h"
+#include "store/list_archive.h"
+
+#define SECOND CLOCK_SECOND
+#define VIEWS ((size_t)8 << 20) /* bytes of messages that were shown lately */
+
+WebArchive *web_archive_new(const Config *config)
+{
+    const char *directory = archive_place_indexed(config, NULL, NULL);
+    if (!directory)
+        return NULL;
+    WebArchive *archive = g_new0(WebArchive, 1);
+    archive->directory = directory;
+    archive->views = view_cache_new(VIEWS);
+    return archive;
+}
+
+void web_archive_free(WebArchive *archive)
+{
+    if (!archive)
+        return;
+    archive_index_free(archive->index);
+    view_cache_free(archive->views);
+    g_clear_pointer(&archive->public, g_hash_table_unref);
+    g_free(archive);
+}
+
+/* ---- which archive, and who reads it ---- */
+
+void archive_reading_clear(ArchiveReading *reading)
+{
+    list_free(reading->list);
+    archive_list_free(reading->found);
+    g_free(reading->name);
+    g_free(reading->directory);
+    g_free(reading->path);
+    *reading = (ArchiveReading){0};
+}
+
+void archive_fail(WebCall *call, GError *error)
+{
+    if (!g_error_matches(error, FAIL, FAIL_MISSING))
+        g_clear_pointer(&call->web->archive->index, archive_index_free);
+    web_missing(call, error);
+}
+
+/* An index that was replaced meanwhile is opened anew. */
+ArchiveIndex *archive_open(WebCall *call)
+{
+    WebArchive *archive = call->web->archive;
+    GError *error = NULL;
+    if (!archive) {
+        web_missing(call, NULL);
+        return NULL;
+    }
+    if (archive->index && !archive_index_present(archive->index, NULL)) {
+        g_clear_pointer(&archive->index, archive_index_free);
+        g_clear_pointer(&archive->public, g_hash_table_unref); /* it has other numbers */
+    }
+    if (!archive->index && !(archive->index = archive_index_open(archive->directory, false, &error))) {
+        if (g_error_matches(error, FAIL, FAIL_MISSING)) { /* nothing was posted to any list */
+            g_clear_error(&error);
+            web_notice(call, 404, "no_archive", NULL);
+        } else {
+            web_fail(call, error);
+        }
+        return NULL;
+    }
+    return archive->index;
+}
+
+/* The list that has the archive of this name: "talk.example.com", "talk.example.com~2". */
+static List *list_of(Store *store, const char *name, GError **error)
+{
+    g_autofree char *list_id = g_strndup(name, strcspn(name, "~"));
+    g_autoptr(List) list = list_by_id(store, list_id, error);
+    g_autofree char *own = list ? list_archive_name(list->list_id, list->archive) : NULL;
+    if (own && g_str_equal(own, name))
+        return g_steal_pointer(&list);
+    if (list)
+        fail(error, FAIL_MISSING, "no list has the archive %s", name);
+    return NULL;
+}
+
+/* May whoever asks read it, and does he as a member? */
+static bool judge(const ArchiveReading *reading, bool *member)
+{
+    *member = false;
+    return reading->list->archive_policy == ARCHIVE_PUBLIC;
+}
+
+/* Fill *reading but for its list, which is there. */
+static bool fill(WebCall *call, ArchiveReading *reading, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    reading->call = call;
+    reading->index = call->web->archive->index;
+    reading->name = list_archive_name(reading->list->list_id, reading->list->archive);
+    reading->directory = archive_file_name(reading->name);
+    g_autofree char *segment = g_uri_escape_string(reading->name, "~", false);
+    reading->path = g_strdup_printf("%s/archive/%s", call->web->base, segment);
+    reading->found = archive_index_list(reading->index, reading->directory, &fault);
+    if (reading->found || g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}
+
+bool archive_read(WebCall *call, ArchiveReading *reading)
+{
+    GError *error = NULL;
+    Store *store = archive_open(call) ? web_store(call) : NULL;
+    if (!store)
+        return false;
+    reading->list = list_of(store, call->args[0], &error);
+    if (!reading->list) {
+        web_missing(call, error);
+        return false;
+    }
+    if (reading->list->archive_policy == ARCHIVE_NEVER) {
+        web_missing(call, NULL);
+        return false;
+    }
+    if (!judge(reading, &reading->member)) {
+        web_notice_of(call, 403, "private_archive", json_object(), reading->list->list_id);
+        return false;
+    }
+    if (fill(call, reading, &error))
+        return true;
+    archive_fail(call, error);
+    return false;
+}
+
+bool archive_read_list(WebCall *call, const char *list_id, ArchiveReading *reading, GError **error)
+{
+    reading->list = list_by_id(call->web->store, list_id, error);
+    if (!reading->list)
+        return false;
+    if (reading->list->archive_policy == ARCHIVE_NEVER || !judge(reading, &reading->member))
+        return fail(error, FAIL_MISSING, "the archive of %s is not for everybody", list_id);
+    return fill(call, reading, error);
+}
+
+/* ---- messages ---- */
+
+ArchiveMessage *archive_find(const ArchiveReading *reading, bool shown)
+{
+    GError *error = NULL;
+    WebCall *call = reading->call;
+    if (!reading->found) {
+        web_missing(call, NULL);
+        return NULL;
+    }
+    g_autoptr(ArchiveMessage)
+        message = archive_index_message(reading->index, reading->found->number, call->args[1], &error);
+    if (!message) {
+        archive_fail(call, error);
+        return NULL;
+    }
+    if (!shown || message->state == ARCHIVE_SHOWN)
+        return g_steal_pointer(&message);
+    web_notice(call, message->state == ARCHIVE_REMOVED ? 410 : 404, "not_shown",
+               json_pack("{ss}", "note", message->note ? message->note : ""));
+    return NULL;
+}
+
+GBytes *archive_load(const ArchiveReading *reading, const ArchiveMessage *message)
+{
+    GError *error = NULL;
+    GBytes *octets = archive_maildir_load(reading->call->web->archive->directory, reading->directory, message->file,
+                                          &error);
+    if (!octets)
+        archive_fail(reading->call, error);
+    return octets;
+}
+
+void archive_how(const ArchiveReading *reading, const ArchiveMessage *message, char **files, MailHtml *how)
+{
+    *files = g_strdup_printf("%s/%s/file/", reading->path, message->hash);
+    *how = (MailHtml){.theme = reading->call->web->theme,
+                      .language = reading->call->language,
+                      .files = *files,
+                      .masked = !reading->member};
+}
+
+/* ---- places between rows ---- */
+
+char *archive_place_text(int64_t date, const char *hash)
+{
+    return g_strdup_printf("%" G_GINT64_FORMAT ".%s", date / SECOND, hash);
+}
+
+bool archive_place_read(const ArchiveReading *reading, const char *text, bool thread, ArchivePlace *place)
+{
+    const char *dot = text ? strchr(text, '.') : NULL;
+    int64_t seconds;
+    g_autofree char *number = dot ? g_strndup(text, (size_t)(dot - text)) : NULL;
+    if (!number || !reading->found || !g_ascii_string_to_signed(number, 10, 0, G_MAXINT64 / SECOND, &seconds, NULL))
+        return false;
+    g_autoptr(ArchiveMessage) message = archive_index_message(reading->index, reading->found->number, dot + 1, NULL);
+    if (!message)
+        return false;
+    *place = (ArchivePlace){.date = seconds * SECOND, .id = thread ? message->thread : message->id};
+    return true;
+}
+
+/* ---- views ---- */
+
+char *archive_masked(const ArchiveReading *reading, const char *text)
+{
+    return reading->member ? g_strdup(text) : text_link_mask(text, strlen(text));
+}
+
+json_t *archive_view(const ArchiveReading *reading, const char *title)
+{
+    const List *list = reading->list;
+    g_autofree char *list_path = g_uri_escape_string(list->list_id, NULL, false);
+    g_autofree char *post_uri = g_uri_escape_string(list->posting_address, "@", false);
+    const char *name = *list->display_name ? list->display_name : list->list_name;
+    g_autofree char *line = title ? archive_masked(reading, title) : NULL;
+    g_autofree char *whole = line ? g_strdup_printf("%s · %s", line, name) : g_strdup(name);
+    return json_pack("{ss ss ss ss ss ss ss}", "title", whole, "list", name, "description", list->description,
+                     "archive", reading->path, "list_path", list_path, "post_uri", post_uri, "feed", reading->path);
+}
+
+void archive_set_time(json_t *view, const char *name, int64_t time)
+{
+    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / SECOND);
+    g_autofree char *text = at ? g_date_time_format(at, "%Y-%m-%d %H:%M") : g_strdup("");
+    g_autofree char *iso = at ? g_date_time_format(at, "%Y-%m-%dT%H:%M:%SZ") : g_strdup("");
+    g_autofree char *iso_name = g_strconcat(name, "_iso", NULL);
+    json_object_set_new(view, name, json_string(text));
+    json_object_set_new(view, iso_name, json_string(iso));
+}
+
+json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *message)
+{
+    const MailHtml how = {.masked = !reading->member};
+    bool shown = message->state == ARCHIVE_SHOWN;
+    g_autofree char *from = mail_html_person(&how, message->name, *message->name ? "" : message->address);
+    g_autoptr(GString) subject = g_string_new(NULL);
+    if (shown)
+        mail_html_line(&how, message->subject, subject);
+    json_t *line = json_pack("{ss ss ss sb}", "hash", message->hash, "subject_html", subject->str, "from",
+                             shown ? from : "", "hidden", !shown);
+    if (shown && message->attachments > 0)
+        json_object_set_new(line, "files", json_integer(message->attachments));
+    if (!shown && message->note)
+        json_object_set_new(line, "note", json_string(message->note));
+    archive_set_time(line, "date", message->date);
+    return line;
+}
+
+char *archive_month_title(const WebCall *call, int year, int month)
+{
+    static const char *const names[] = {N_("January"),   N_("February"), N_("March"),    N_("April"),
+                                        N_("May"),       N_("June"),     N_("July"),     N_("August"),
+                                        N_("September"), N_("October"),  N_("November"), N_("December")};
+    return g_strdup_printf("%s %d", theme_text(call->web->theme, call->language, names[(month - 1) % 12]), year);
+}
+
+void archive_page(const ArchiveReading *reading, const char *name, json_t *view)
+{
+    WebCall *call = reading->call;
+    call->shared = !reading->member;
+    call->script = true;
+    web_page(call, 200, name, view);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Searching one list's archive, or all that somebody may read. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/archive_maildir.h"
+#include "lists/archive_place.h"
+#include "runners/web/archive.h"
+#include "store/list.h"
+#include "store/list_archive.h"
+
+#define PAGE 20
+#define RANKED 30                       /* of which there is one page */
+#define SNIPPET 200                     /* characters */
+#define PATIENCE (CLOCK_SECOND / 10)    /* of one search */
+#define SHARE 4                         /* strangers' searches take a fourth of a processor */
+#define BURST (2 * CLOCK_SECOND)        /* and as much before they are held back */
+#define PUBLIC_KEPT (30 * CLOCK_SECOND) /* how long it is remembered which lists everybody may find */
+#define PUBLIC_PAGE 1000
+
+/* ---- the time that strangers may take ---- */
+
+/* Searches of strangers share one account: each puts off the moment when all is paid by SHARE times what it took. When
+ * that is further away than BURST, they wait. *seconds: how long. */
+static bool may_search(const WebArchive *archive, int64_t *seconds)
+{
+    int64_t ahead = archive->search_free - clock_monotonic() - BURST;
+    *seconds = ahead / CLOCK_SECOND + 1;
+    return ahead <= 0;
+}
+
+static void pay(WebArchive *archive, int64_t took)
+{
+    archive->search_free = MAX(archive->search_free, clock_monotonic()) + took * SHARE;
+}
+
+/* ---- which lists ---- */
+
+/* Note the lists of a page that are advertised and have public archives; the last one's List-Id is the next `after`. */
+static bool note_public(WebCall *call, const GPtrArray *lists, GError **error)
+{
+    WebArchive *archive = call->web->archive;
+    for (guint i = 0; i < lists->len; i++) {
+        const List *list = lists->pdata[i];
+        g_autoptr(GError) fault = NULL;
+        if (list->archive_policy != ARCHIVE_PUBLIC)
+            continue;
+        g_autofree char *name = list_archive_name(list->list_id, list->archive);
+        g_autofree char *directory = archive_file_name(name);
+        g_autoptr(ArchiveList) found = archive_index_list(archive->index, directory, &fault);
+        if (found)
+            g_hash_table_insert(archive->public, g_memdup2(&found->number, sizeof(int64_t)), g_strdup(list->list_id));
+        else if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Read which lists everybody may find, unless that was done a moment ago. Each that is found is looked at once more
+ * before it is shown. */
+static bool read_public(WebCall *call, GError **error)
+{
+    static const ListCriteria shown = {.advertised = true};
+    WebArchive *archive = call->web->archive;
+    g_autofree char *after = NULL;
+    if (archive->public && clock_monotonic() < archive->public_until)
+        return true;
+    g_clear_pointer(&archive->public, g_hash_table_unref);
+    archive->public = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    for (bool more = true; more;) {
+        g_autoptr(GPtrArray) lists = list_page(call->web->store, &shown, after, 0, PUBLIC_PAGE, error);
+        if (!lists || !note_public(call, lists, error)) {
+            g_clear_pointer(&archive->public, g_hash_table_unref);
+            return false;
+        }
+        more = lists->len == PUBLIC_PAGE;
+        g_free(after);
+        after = more ? g_strdup(((List *)lists->pdata[lists->len - 1])->list_id) : NULL;
+    }
+    archive->public_until = clock_monotonic() + PUBLIC_KEPT;
+    return true;
+}
+
+/* ---- what is shown ---- */
+
+/* A row for each message that was found; those that cannot be read any more are left out. */
+static json_t *row(const ArchiveReading *reading, const ArchiveMessage *message, const ArchiveQuery *query)
+{
+    g_autoptr(GBytes)
+        octets = archive_maildir_load(reading->call->web->archive->directory, reading->directory, message->file, NULL);
+    json_t *line = archive_line(reading, message), *pieces = json_array();
+    json_object_set_new(line, "archive", json_string(reading->path));
+    json_object_set_new(line, "pieces", pieces);
+    if (!octets)
+        return line;
+    const MailHtml how = {.masked = !reading->member};
+    g_autoptr(Readable) mail = readable_new(octets, ARCHIVE_TEXT_MAX);
+    g_autoptr(GString) text = readable_search_text(mail, false, ARCHIVE_TEXT_MAX);
+    g_autoptr(GPtrArray) found = archive_query_snippet(query, text->str, text->len, SNIPPET);
+    for (guint i = 0; i < found->len; i++) {
+        const ArchivePiece *piece = found->pdata[i];
+        g_autoptr(GString) html = g_string_new(NULL);
+        mail_html_line(&how, piece->text, html);
+        json_array_append_new(pieces, json_pack("{ss sb}", "html", html->str, "hit", piece->hit));
+    }
+    return line;
+}
+
+static json_t *search_view(const char *action, const char *typed, const ArchiveQuery *query)
+{
+    g_autofree char *text = archive_query_text(query), *uri = g_uri_escape_string(typed, NULL, false);
+    return json_pack("{ss ss ss ss sb}", "action", action, "typed", typed, "understood", text, "query_uri", uri,
+                     "asked", !archive_query_is_empty(query));
+}
+
+static void set_found(json_t *view, const ArchiveFound *found, json_t *rows)
+{
+    json_object_set_new(view, "none", json_boolean(json_array_size(rows) == 0 && found->next == 0));
+    json_object_set_new(view, "found", rows);
+    json_object_set_new(view, "impatient", json_boolean(found->impatient));
+    if (found->next != 0) {
+        g_autofree char *next = g_strdup_printf("%" G_GINT64_FORMAT, found->next);
+        json_object_set_new(view, "next", json_string(next));
+    }
+}
+
+/* Read what the query of the address asks for. ?by=date: the newest first; else the best of the newest first. */
+static void read_search(const WebCall *call, ArchiveSearch *search)
+{
+    g_autofree char *by = web_query(call, "by"), *behind = web_query(call, "behind");
+    search->ranked = g_strcmp0(by, "date") != 0;
+    search->limit = search->ranked ? RANKED : PAGE;
+    search->patience = PATIENCE;
+    if (!search->ranked && behind)
+        g_ascii_string_to_signed(behind, 10, 0, G_MAXINT64, &search->behind, NULL);
+}
+
+/* Search, unless strangers have taken their share of time. false: the call was answered. */
+static bool search(WebCall *call, const ArchiveQuery *query, const ArchiveSearch *asked, bool stranger,
+                   ArchiveFound *found)
+{
+    WebArchive *archive = call->web->archive;
+    GError *error = NULL;
+    int64_t seconds;
+    if (stranger && !may_search(archive, &seconds)) {
+        g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, seconds);
+        http_set_header(call->http, "Retry-After", text);
+        web_notice(call, 429, "searches", NULL);
+        return false;
+    }
+    bool done = archive_index_search(archive->index, query, asked, found, &error);
+    if (!done)
+        archive_fail(call, error);
+    return done;
+}
+
+/* The words that are searched for; g_free(). */
+static char *typed_words(const WebCall *call)
+{
+    char *typed = web_query(call, "q");
+    return typed ? typed : g_strdup("");
+}
+
+static void answer_list(const ArchiveReading *reading, const ArchiveQuery *query, json_t *view)
+{
+    ArchiveSearch asked = {.lists = &reading->found->number, .list_count = 1, .addresses = reading->member};
+    g_auto(ArchiveFound) found = {0};
+    read_search(reading->call, &asked);
+    if (!search(reading->call, query, &asked, !reading->member, &found)) {
+        json_decref(view);
+        return;
+    }
+    json_t *rows = json_array();
+    for (guint i = 0; i < found.messages->len; i++)
+        json_array_append_new(rows, row(reading, found.messages->pdata[i], query));
+    set_found(view, &found, rows);
+    json_object_set_new(view, "ranked", json_boolean(asked.ranked));
+    archive_page(reading, "search", view);
+}
+
+void archive_get_search(WebCall *call)
+{
+    g_auto(ArchiveReading) reading = {0};
+    if (!archive_read(call, &reading))
+        return;
+    g_autofree char *typed = typed_words(call), *action = g_strconcat(reading.path, "/search", NULL);
+    g_autoptr(ArchiveQuery) query = archive_query_new(typed);
+    json_t *view = archive_view(&reading, typed), *own = search_view(action, typed, query);
+    json_object_update(view, own);
+    json_decref(own);
+    int64_t began = clock_monotonic();
+    if (reading.found && !archive_query_is_empty(query))
+        answer_list(&reading, query, view);
+    else
+        archive_page(&reading, "search", view);
+    if (!reading.member)
+        pay(call->web->archive, clock_monotonic() - began);
+}
+
+/* Rows of messages of many lists. Those whose list is not to be read any more are left out. */
+static bool rows_of_all(WebCall *call, const ArchiveFound *found, const ArchiveQuery *query, json_t *rows,
+                        GError **error)
+{
+    for (guint i = 0; i < found->messages->len; i++) {
+        const ArchiveMessage *message = found->messages->pdata[i];
+        const char *list_id = g_hash_table_lookup(call->web->archive->public, &message->list);
+        g_auto(ArchiveReading) reading = {0};
+        g_autoptr(GError) fault = NULL;
+        if (archive_read_list(call, list_id, &reading, &fault)) {
+            json_t *line = row(&reading, message, query), *more = archive_view(&reading, NULL);
+            json_object_set(line, "list", json_object_get(more, "list"));
+            json_decref(more);
+            json_array_append_new(rows, line);
+        } else if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+    }
+    return true;
+}
+
+static void answer_all(WebCall *call, const ArchiveQuery *query, json_t *view)
+{
+    GError *error = NULL;
+    g_autoptr(GArray) numbers = g_array_new(false, false, sizeof(int64_t));
+    GHashTableIter at;
+    void *number;
+    g_hash_table_iter_init(&at, call->web->archive->public);
+    while (g_hash_table_iter_next(&at, &number, NULL))
+        g_array_append_vals(numbers, number, 1);
+    ArchiveSearch asked = {.lists = (const int64_t *)(void *)numbers->data, .list_count = numbers->len};
+    g_auto(ArchiveFound) found = {0};
+    read_search(call, &asked);
+    if (!search(call, query, &asked, true, &found)) {
+        json_decref(view);
+        return;
+    }
+    json_t *rows = json_array();
+    if (!rows_of_all(call, &found, query, rows, &error)) {
+        json_decref(rows);
+        json_decref(view);
+        archive_fail(call, error);
+        return;
+    }
+    set_found(view, &found, rows);
+    json_object_set_new(view, "ranked", json_boolean(asked.ranked));
+    call->shared = true;
+    web_page(call, 200, "search", view);
+}
+
+void archive_get_search_all(WebCall *call)
+{
+    GError *error = NULL;
+    if (!archive_open(call) || !web_store(call))
+        return;
+    if (!read_public(call, &error)) {
+        archive_fail(call, error);
+        return;
+    }
+    g_autofree char *typed = typed_words(call), *action = g_strconcat(call->web->base, "/search", NULL);
+    g_autoptr(ArchiveQuery) query = archive_query_new(typed);
+    json_t *view = search_view(action, typed, query);
+    json_object_set_new(view, "all", json_true());
+    json_object_set_new(view, "title", json_string(typed));
+    int64_t began = clock_monotonic();
+    if (!archive_query_is_empty(query) && g_hash_table_size(call->web->archive->public) > 0) {
+        answer_all(call, query, view);
+    } else {
+        call->shared = true;
+        web_page(call, 200, "search", view);
+    }
+    pay(call->web->archive, clock_monotonic() - began);
+}

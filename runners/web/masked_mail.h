@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Write a mail anew for strangers: its text as pages show it, and no domain of an address. Members of the list
+ * get the mail as it came.
+ */
+#include <glib.h>
+
+#include "mail/readable.h"
+
+/* Append a mail in RFC 5322 with LF line ends: From ("anne@masked.invalid"), Date, Subject, Message-ID and references,
+ * and the text in UTF-8, with quotations marked by ">" and a line in the place of each file. */
+void masked_mail(const Readable *mail, GString *out);
