@@ -14,11 +14,14 @@ function setPitch(fixed) {
   try { localStorage.setItem(remembered, fixed ? "yes" : "no"); } catch { /* not allowed: then for this page only */ }
 }
 
+let last; // where the keys went before, also when something else has the focus now
+
 function step(by) {
   const mails = [...document.querySelectorAll("article.mail, ol.rows > li > a")];
-  const at = mails.indexOf(document.activeElement?.closest("article.mail, ol.rows > li > a"));
+  const at = mails.indexOf(document.activeElement?.closest("article.mail, ol.rows > li > a") ?? last);
   const next = at < 0 ? (by > 0 ? 0 : -1) : at + by;
   if (!mails[next]) return;
+  last = mails[next];
   mails[next].focus({ preventScroll: true });
   mails[next].scrollIntoView({ block: mails[next].matches("article") ? "start" : "nearest" });
 }

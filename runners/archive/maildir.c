@@ -11,7 +11,7 @@
  * the key's name is in `path`/.in-hand from before the mail may be seen in new until it
  * does not come again; cur is looked at only for a mail that has one. What a crash leaves there does no harm.
  *
- * With `index = yes` what pages and searches read of the archive is written beside it (index_writer.h): it is a part of
+ * With `index` what pages and searches read of the archive is written beside it (index_writer.h): it is a part of
  * this archiver because a row may only follow its file, and shares its last sync.
  */
 #include "lists/archive_place.h"

@@ -10,6 +10,7 @@
 #define THREADS 40       /* on a page */
 #define MESSAGES 200     /* of a month on a page */
 #define CHART_MONTHS 120 /* the last ten years */
+#define CHART_LEAST 36   /* so that a few months do not look like many */
 #define CHART_HEIGHT 48
 #define CHART_STEP 4 /* between two bars */
 
@@ -53,6 +54,7 @@ static void set_chart(json_t *view, const GArray *months)
     }
     int last = month_number(&g_array_index(months, ArchiveMonth, months->len - 1));
     int first = MAX(month_number(&g_array_index(months, ArchiveMonth, 0)), last - CHART_MONTHS + 1);
+    first = MIN(first, last - CHART_LEAST + 1);
     for (guint i = 0; i < months->len; i++)
         if (month_number(&g_array_index(months, ArchiveMonth, i)) >= first)
             most = MAX(most, g_array_index(months, ArchiveMonth, i).posts);

@@ -174,7 +174,8 @@ VECTORS = ["<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "java
 class Tags(HTMLParser):
     """Looks whether each tag of a page is one of ours, and where its links lead."""
     ours = set("html head meta title link body a header main footer p h1 h2 h3 div nav span form label input button "
-               "ol ul li bdi time b article dl dt dd details summary blockquote pre hr section mark svg rect script".split())
+               "ol ul li bdi time b article dl dt dd details summary blockquote pre hr section mark svg rect "
+               "script".split())
 
     def check(self, text):
         self.feed(text)
@@ -296,7 +297,7 @@ def test_searches_of_strangers_have_a_budget(world):
     assert answer.status == 429 and int(answer.headers["Retry-After"]) >= 1
     answer.says("Whole months can be saved")
     assert world.pages.get(home("cats")).status == 200
-    wait_until(lambda: world.pages.get(f"{home('cats')}/search?q=frost").status == 200, 60, "the budget to be there again")
+    wait_until(lambda: world.pages.get(f"{home('cats')}/search?q=frost").status == 200, 60, "the budget to be paid off")
 
 
 def test_save(world, tmp_path):

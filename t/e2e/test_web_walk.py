@@ -2,13 +2,16 @@
 # Copyright (c) 2026 The Listrunner authors
 """A person with a browser and a mailbox, without scripts: joins on a page, answers the letter that Postfix brought by
 its link, gets a post, leaves by the link in it, comes back by the undo; a moderator decides on a narrow screen."""
+import os
 import re
+import shutil
+import subprocess
 
 import pytest
 
-from support import postfix
+from support import postfix, talk
 from support.instance import HOST, free_port, wait_until
-from support.pages import link_in
+from support.pages import Pages, link_in
 from support.post import post
 from support.web import Browser
 
@@ -111,3 +114,65 @@ def test_decides_on_a_narrow_screen(site, sink, browsers):
     assert "Decided: 1" in browser.text and "Nothing waits" in browser.text
     copy = Mailbox(sink, NINA).next()
     assert copy["Subject"].endswith("and" * 60)
+
+
+def active(browser):
+    return browser.driver.execute_script("return document.activeElement.id || document.activeElement.textContent")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_reads_and_searches(site, browsers, scripts):
+    """A stranger goes from the list to a thread and finds a word; with scripts, keys go from message to message."""
+    site.create_list("garden", owner=OLGA)
+    talk.write_mbox(site.directory / "garden.mbox", f"garden@{HOST}")
+    (site.directory / "garden.mbox").chmod(0o644)
+    site.cli("archive", "import", f"garden@{HOST}", site.directory / "garden.mbox")
+    browser = browsers(site.web, scripts=scripts)
+    browser.open("/")
+    for link in ("Garden", "Archive", "Soil test results"):
+        browser.driver.find_element("link text", link).click()
+        wait_until(lambda wanted=link: wanted in browser.text, 60, link)
+    wait_until(lambda: "13 messages" in browser.text, 60, "the thread")
+    mails = [mail.get_attribute("id") for mail in browser.driver.find_elements("css selector", "article.mail")]
+    assert len(mails) == 13
+    if scripts:
+        body = browser.driver.find_element("tag name", "body")
+        for key, at in (("j", 0), ("j", 1), ("j", 2), ("k", 1)):
+            body.send_keys(key)
+            wait_until(lambda at=at: active(browser) == mails[at], 60, f"message {at}")
+        for fixed in (True, False):
+            body.send_keys("f")
+            wait_until(lambda fixed=fixed: browser.driver.find_element("id", "fixed").is_selected() is fixed, 60, "f")
+    browser.driver.find_element("link text", "Archive").click()
+    wait_until(lambda: "Latest discussions" in browser.text, 60, "the archive")
+    browser.fill(q='"nettle manure"')
+    press(browser)
+    assert "Best first" in browser.text and "nettle manure" in browser.text
+    browser.driver.find_element("css selector", "ol.found a").click()
+    wait_until(lambda: "Save this message" in browser.text, 60, "the message")
+    assert "nettle manure" in browser.text and "@members" not in browser.text
+    reply = browser.driver.find_element("link text", "Reply by mail").get_attribute("href")
+    assert reply.startswith(f"mailto:garden@{HOST}?Subject=Re%3A%20") and "In-Reply-To=%3Ctalk-" in reply
+
+
+def test_reads_without_a_browser(site):
+    """The archive in w3m: the thread from its list, with all of its text."""
+    if not shutil.which("w3m"):
+        pytest.skip("no w3m here")
+    site.create_list("garden", owner=OLGA)
+    talk.write_mbox(site.directory / "garden.mbox", f"garden@{HOST}")
+    (site.directory / "garden.mbox").chmod(0o644)
+    site.cli("archive", "import", f"garden@{HOST}", site.directory / "garden.mbox")
+    pages = Pages(site)
+    home = f"/archive/garden.{HOST}"
+    thread = pages.link(home, rf"{home}/\w+/thread")
+
+    def look(path):
+        shown = subprocess.run(["w3m", "-dump", "-cols", "100", f"{site.web}{path}"], capture_output=True, text=True,
+                               check=True, timeout=60, env={**os.environ, "LC_ALL": "C.UTF-8"})
+        return shown.stdout
+    first = look(home)
+    assert "Plan for the greenhouse" in first and "6 messages" in first and "トマトの苗" in first
+    read = look(thread)
+    assert "Three metres by five" in read and "+begin = 05:30" in read and "watering.patch" in read
+    assert read.count("wrote:") >= 5

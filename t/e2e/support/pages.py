@@ -44,6 +44,12 @@ class Pages:
         return self.ask("POST", path, urllib.parse.urlencode(fields),
                         Content_Type="application/x-www-form-urlencoded", **headers)
 
+    def link(self, path, pattern):
+        """The first link of a page that fits."""
+        found = re.search(rf'href="({pattern})"', self.get(path).text)
+        assert found, f"{path} has no link {pattern}"
+        return found.group(1)
+
     def form_mark(self, list_id):
         return re.search(r'name="mark" value="([^"]+)"', self.get(f"/list/{list_id}").text).group(1)
 
