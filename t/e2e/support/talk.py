@@ -30,7 +30,7 @@ ANSWERS = ["That matches what I saw. Fleece helped on my side.", "I could come o
            "Please not before nine: the neighbours complained last time.",
            "See https://example.org/garden/notes for what we wrote down in May.",
            "No. It was the other pump, and it was repaired.", "Count me in.",
-           "I would rather wait until the rain is over, the ground is like soap.\n\nBesides, the wheelbarrow has a flat tyre.",
+           "I would rather wait until the rain is over.\n\nBesides, the wheelbarrow has a flat tyre.",
            "Thank you! I put it on the board at the gate, and told those who do not read mail."]
 PATCH = """--- a/watering.conf
 +++ b/watering.conf
@@ -62,8 +62,8 @@ def _answer(chance, number, parent, when, address):
     text = head + "".join(f"> {line}\n" for line in quoted.splitlines()) + "\n" + chance.choice(ANSWERS)
     if chance.random() < .3:
         text += f"\n\n-- \n{sender.split()[0]}, bed {chance.randint(1, 40)}\n"
-    subject = parent["Subject"]
-    return _mail(number, sender, subject if subject.startswith("Re:") else f"Re: {subject}", text, when, address, parent)
+    subject = parent["Subject"] if parent["Subject"].startswith("Re:") else f"Re: {parent['Subject']}"
+    return _mail(number, sender, subject, text, when, address, parent)
 
 
 def mails(address, end=None):
