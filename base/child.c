@@ -16,6 +16,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/trail.h"
 
 #define OPEN_FILES_WANTED (1 << 17)
 
@@ -163,6 +164,16 @@ void child_ready(void)
     say("ready\n", strlen("ready\n"));
 }
 
+/* Lines for the trail wait in memory until somebody looks at the clock. */
+static void beat_trail(void)
+{
+    static uint64_t told;
+    uint64_t lost = trail_beat();
+    if (lost > 0 && told == 0)
+        log_warn("the trail cannot be written; what becomes of mail is in the log alone");
+    told = lost;
+}
+
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding)
 {
     char line[256], late_words[32] = "";
@@ -175,6 +186,7 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
                             holding ? holding : "-", late_words, is_charged ? " charged=1" : "");
     if (length > 0 && (size_t)length < sizeof line)
         say(line, (size_t)length);
+    beat_trail();
     bool any = false;
     for (int i = 0; i < CHILD_NOTICES; i++)
         any = any || notices[i];

@@ -15,6 +15,7 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
+#include "base/trail.h"
 
 #define STAMP_SIZE 40
 
@@ -112,6 +113,7 @@ static void emit(int priority, const char *grade, const char *format, va_list ar
 {
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     neutralise(text);
+    trail_note(text);
     if (priority == LOG_CRIT && log_tell)
         log_tell(text);
     if (log_target == LOG_TARGET_SYSLOG)

@@ -40,7 +40,8 @@ void log_set_verbose(bool verbose);
 /* Between true and false, lines to standard error are gathered, get the time of the first and are written several at
  * a time: for many lines in a row, by one thread. */
 void log_gather(bool begin);
-/* log_info() of a text that is made already; it is changed where it must be. */
+/* log_info() of a text that is made already; it is changed where it must be. It is not in the trail
+ * (base/trail.h), where all others are. */
 void log_info_text(char *text);
 
 void log_debug(const char *format, ...) G_GNUC_PRINTF(1, 2);

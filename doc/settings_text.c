@@ -41,7 +41,10 @@ static char *token_shown(const char *token)
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         if (g_str_equal(words[i][0], token))
             return g_strdup(words[i][1]);
-    const char *point = strchr(token, '.'), *value = strchr(token, '=');
+    const char *point = strchr(token, '.'), *value = strchr(token, '='), *asks = strchr(token, '?');
+    if (asks)
+        return g_strdup_printf("yes where [%.*s] %.*s is set", (int)(point - token), token, (int)(asks - point) - 1,
+                               point + 1);
     if (value)
         return g_strdup_printf("yes where [%.*s] %.*s is %s", (int)(point - token), token, (int)(value - point) - 1,
                                point + 1, value + 1);

@@ -5,6 +5,16 @@
 #include "base/contract.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/trail.h"
+
+/* A trail that cannot be kept keeps nobody from work. */
+static void open_trail(const Config *config, const char *label)
+{
+    g_autoptr(GError) error = NULL;
+    if (config_bool(config, "trail", "enabled") &&
+        !trail_open(config_string(config, "trail", "directory"), config_size(config, "trail", "size"), label, &error))
+        log_warn("no trail is kept: %s", error->message);
+}
 
 /* Returns the configuration, in force for the log and for files; NULL with the error. */
 static Config *configure(const Child *child, GError **error)
@@ -16,6 +26,7 @@ static Config *configure(const Child *child, GError **error)
     bool to_syslog = g_strcmp0(config_string(config, "site", "log"), "syslog") == 0;
     log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
     log_set_verbose(config_bool(config, "site", "verbose"));
+    open_trail(config, label);
     fs_use_syncfs(g_strcmp0(config_string(config, "spool", "sync"), "syncfs") == 0);
     return config;
 }

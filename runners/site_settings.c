@@ -39,8 +39,23 @@ static const ConfigKey site_keys[] = {
     {.name = NULL},
 };
 
+static const ConfigKey trail_keys[] = {
+    {"enabled", BOOL("yes"),
+     .about = "Whether what becomes of each mail is kept for listrunner trace."},
+    {"directory", PATH(CONFIG_STATE "/log/listrunner/trail"),
+     .about = "Where that is. It may not be on a network file system that other hosts write to as well."},
+    {"size", SIZE("1G", 16 * MIB, INT64_C(1024) * GIB),
+     .about = "How much it may grow; then the oldest goes. A million copies of posts take 8 MB, and 25 MB where "
+      "each goes out by itself."},
+    {"keep", DURATION("365d", HOUR, 3660 * DAY),
+     .about = "How long it is kept where size has room for it."},
+    {.name = NULL},
+};
+
 static const ConfigTable tables[] = {
     {"site", .about = "What holds for every part.", .keys = site_keys, .readers = "*"},
+    {"trail", .about = "The trail: what the log says about each mail, kept for long and found quickly.",
+     .keys = trail_keys, .readers = "*"},
     {.section = NULL},
 };
 

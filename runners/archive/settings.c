@@ -35,7 +35,8 @@ static const ConfigKey archiver_keys[] = {
     {"index", BOOL("{site.web_url?}"),
      .about = "Whether a maildir archiver keeps an index of its posts beside them, in path/.index, for pages and "
       "searches. Posts that are there already are added when there is time. Unset: where [site] web_url is set. The "
-      "runner web shows the first archive that has one."},
+      "runner web shows the first archive that has one.",
+     .example = "yes"},
     {"url", STRING(NULL),
      .about = "The address of HyperKitty, below which are api/ and list/.",
      .example = "https://lists.example.org/hyperkitty/"},

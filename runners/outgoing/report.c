@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/trail.h"
 
 static const char *const statuses[] = {[SMTP_SENT] = "sent", [SMTP_LATER] = "deferred", [SMTP_NEVER] = "bounced"};
 
@@ -78,10 +79,29 @@ static void report_sums(ReportLine *line, const Batch *batch, const char *delays
     }
 }
 
+/* For the trail, whatever the log has of them: one line for neighbours that share a fate. */
+static void trail_batch(ReportLine *line, const Batch *batch, const char *delays)
+{
+    for (size_t i = 0; i < batch->count;) {
+        const Fate *fate = batch_fate(batch, i);
+        const char *before = "to=<";
+        line_begin(line, batch, delays, fate);
+        for (; i < batch->count && batch_fate(batch, i) == fate; i++) {
+            g_string_append(line->text, before);
+            g_string_append_len(line->text, batch->recipients[i].address, (gssize)batch->recipients[i].length);
+            before = ">,<";
+        }
+        g_string_append_printf(line->text, ">%s", line->tail);
+        trail_note(line->text->str);
+    }
+    line->fate = NULL; /* the next line begins anew */
+}
+
 void report_batch(const Batch *batch, bool every_recipient)
 {
     g_autofree char *delays = print_delays(batch);
     ReportLine line = {.text = g_string_sized_new(500)};
+    trail_batch(&line, batch, delays);
     log_gather(true);
     if (!every_recipient)
         report_sums(&line, batch, delays);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/trail.h"
 #include "lists/digest_send.h"
 #include "lists/held_notice.h"
 #include "lists/held_post.h"
@@ -187,6 +188,15 @@ static bool write_mta_maps(const JobPlace *place, int64_t *done, GError **error)
     return true;
 }
 
+static bool tidy_trail(const JobPlace *place, int64_t *done, GError **error)
+{
+    const Config *config = place->config;
+    int64_t keep = config_duration(config, "trail", "keep");
+    return !config_bool(config, "trail", "enabled") ||
+           trail_tidy(config_string(config, "trail", "directory"), config_size(config, "trail", "size"),
+                      place->now - keep, done, error);
+}
+
 const TimerJob timer_jobs[] = {
     {"outbox", MINUTE, "entries", settle_units, true},
     {"held-notices", MINUTE, "posts", tell_gathered, false},
@@ -199,6 +209,7 @@ const TimerJob timer_jobs[] = {
     {"strangers", DAY, "nonmembers", expire_strangers, false},
     {"records", HOUR, "records", forget_records, false},
     {MTA_MAPS_JOB, MINUTE, "times", write_mta_maps, true},
+    {"trail", HOUR, "files", tidy_trail, true},
     {"templates", MINUTE, "texts", fetch_templates, false},
     {"reminders", 0, "reminded-of", remind, false},
     {NULL, 0, NULL, NULL, false},

@@ -15,7 +15,7 @@ static char *place; /* a directory for all tests of this run */
 /* The first two sections stand for all that are allowed, because others come with each runner. */
 static void shorten_sections(GString *told)
 {
-    const char *first_two = "[site], [style.NAME], ", *found = strstr(told->str, first_two);
+    const char *first_two = "[site], [trail], ", *found = strstr(told->str, first_two);
     if (!found)
         return;
     size_t from = (size_t)(found - told->str) + strlen(first_two), length = strcspn(told->str + from, "\n");
@@ -143,7 +143,7 @@ typedef struct Refusal {
     ": whoever answers as mail.example.com would get the password of auth_user; allowed is tls_level = verify, or " \
     "auth_mechanisms of scram-sha-256 and scram-sha-1 alone, or auth_in_clear = yes"
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
-#define SECTIONS "[site], [style.NAME], and so on"
+#define SECTIONS "[site], [trail], and so on"
 #define RUNNER_KEYS "start, instances, command, queue, listen, socket_mode"
 
 static const Refusal refusals[] = {

@@ -116,6 +116,7 @@ class Instance:
         self.sections = {
             "site": {"user": self.user, "hostname": HOST, "site_owner": f"postmaster@{HOST}"},
             "spool": {"directory": self.spool, "min_free": "1M"},
+            "trail": {"directory": self.directory / "lib" / "trail"},
             "store": self.store_settings(),
             "master": {"runtime_directory": self.directory / "run", "heartbeat_interval": "1s",
                        "restart_delay_min": "100ms", "restart_delay_max": "2s", "stop_timeout": "10s"},

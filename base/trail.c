@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/trail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/trail_internal.h"
+
+#define LEVEL 3 /* of zlib: twice as fast as its default for a tenth more room */
+
+typedef struct Trail {
+    char *directory, *program;
+    uint64_t size;       /* of all files */
+    unsigned number;     /* of the file that is open */
+    int fd;              /* -1: none is open */
+    GString *lines;      /* that wait */
+    GHashTable *keys;    /* of them: a set of uint64_t */
+    int64_t first, last; /* times of them, microseconds since 1970 */
+    int64_t waits_since; /* monotonic */
+    uint64_t lost;       /* blocks that could not be written */
+} Trail;
+
+static GMutex lock;
+static Trail *trail; /* of this process; NULL: none */
+
+/* ---- keys of a line ---- */
+
+/* FNV-1a. */
+uint64_t trail_key(const char *key, size_t length)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < length; i++)
+        sum = (sum ^ (unsigned char)key[i]) * UINT64_C(1099511628211);
+    return sum;
+}
+
+static bool begins_with_trace(const char *text)
+{
+    for (int i = 0; i < TRAIL_TRACE; i++)
+        if (!g_ascii_isxdigit(text[i]))
+            return false;
+    return text[TRAIL_TRACE] == ' ';
+}
+
+/* The value behind " NAME=" of a line, without brackets; NULL: there is none. */
+static const char *value_of(const char *text, const char *name, size_t *length)
+{
+    const char *at = strstr(text, name);
+    if (!at)
+        return NULL;
+    at += strlen(name);
+    at += *at == '<';
+    *length = strcspn(at, " >");
+    return at;
+}
+
+unsigned trail_keys_of(const char *text, uint64_t keys[TRAIL_KEYS])
+{
+    size_t length, list_length;
+    unsigned count = 0;
+    if (!begins_with_trace(text))
+        return 0;
+    keys[count++] = trail_key(text, TRAIL_TRACE);
+    const char *id = value_of(text, " message-id=", &length);
+    if (id && length > 0)
+        keys[count++] = trail_key(id, length);
+    const char *post = value_of(text, " post=", &length), *list = value_of(text, " list=", &list_length);
+    if (post && list) {
+        g_autofree char *key = g_strdup_printf("%.*s#%.*s", (int)list_length, list, (int)length, post);
+        keys[count++] = trail_key(key, strlen(key));
+    }
+    return count;
+}
+
+/* ---- files ---- */
+
+char *trail_path(const char *directory, unsigned number, const char *suffix)
+{
+    return g_strdup_printf("%s/%08u%s", directory, number, suffix);
+}
+
+static int by_number(const void *one, const void *other)
+{
+    const unsigned *a = one, *b = other;
+    return (*a > *b) - (*a < *b);
+}
+
+GArray *trail_files(const char *directory, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(GArray) numbers = g_array_new(false, false, sizeof(unsigned));
+    g_autoptr(GDir) folder = g_dir_open(directory, 0, &fault);
+    if (!folder && !g_error_matches(fault, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
+        fail(error, FAIL_LATER, "%s", fault->message);
+        return NULL;
+    }
+    for (const char *name; folder && (name = g_dir_read_name(folder));) {
+        guint64 number;
+        g_autofree char *stem = g_str_has_suffix(name, TRAIL_SUFFIX)
+                                    ? g_strndup(name, strlen(name) - strlen(TRAIL_SUFFIX))
+                                    : NULL;
+        if (stem && g_ascii_string_to_unsigned(stem, 10, 1, G_MAXUINT32, &number, NULL)) {
+            unsigned small = (unsigned)number;
+            g_array_append_val(numbers, small);
+        }
+    }
+    g_array_sort(numbers, by_number);
+    return g_steal_pointer(&numbers);
+}
+
+uint64_t trail_file_size(uint64_t size)
+{
+    return MIN(MAX(size, TRAIL_LEAST) / 16, TRAIL_FILE_MOST);
+}
+
+unsigned trail_file_count(uint64_t size)
+{
+    return (unsigned)(MAX(size, TRAIL_LEAST) / trail_file_size(size));
+}
+
+static bool open_number(Trail *self, unsigned number, int flags, GError **error)
+{
+    g_autofree char *path = trail_path(self->directory, number, TRAIL_SUFFIX);
+    auto_fd fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0640);
+    if (fd < 0)
+        return fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "open %s", path);
+    if (self->fd >= 0)
+        close(self->fd);
+    self->fd = auto_fd_steal(&fd);
+    self->number = number;
+    return true;
+}
+
+/* Go on to a file that another process has begun meanwhile, and begin a new one when the last is full or gone. */
+static void choose_file(Trail *self)
+{
+    struct stat file;
+    while (open_number(self, self->number + 1, 0, NULL))
+        ;
+    if (self->fd >= 0 && fstat(self->fd, &file) == 0 &&
+        (file.st_nlink == 0 || (uint64_t)file.st_size >= trail_file_size(self->size)) &&
+        open_number(self, self->number + 1, O_CREAT, NULL))
+        trail_remove(self->directory, trail_file_count(self->size), 0, NULL, NULL);
+}
+
+static bool open_newest(Trail *self, GError **error)
+{
+    if (g_mkdir_with_parents(self->directory, 0750) != 0)
+        return fail_errno(error, FAIL_LATER, "make the directory %s", self->directory);
+    g_autoptr(GArray) numbers = trail_files(self->directory, error);
+    unsigned newest = numbers && numbers->len > 0 ? g_array_index(numbers, unsigned, numbers->len - 1) : 1;
+    return numbers && open_number(self, newest, O_CREAT, error);
+}
+
+/* ---- blocks ---- */
+
+uint32_t trail_head_sum(const TrailHead *head)
+{
+    TrailHead copy = *head;
+    copy.head_sum = 0;
+    return (uint32_t)crc32(0, (const Bytef *)&copy, sizeof(copy));
+}
+
+static int by_key(const void *one, const void *other)
+{
+    const uint64_t *a = one, *b = other;
+    return (*a > *b) - (*a < *b);
+}
+
+static GArray *sorted_keys(GHashTable *keys)
+{
+    GArray *sorted = g_array_sized_new(false, false, sizeof(uint64_t), g_hash_table_size(keys));
+    GHashTableIter at;
+    void *key;
+    g_hash_table_iter_init(&at, keys);
+    while (g_hash_table_iter_next(&at, &key, NULL))
+        g_array_append_vals(sorted, key, 1);
+    g_array_sort(sorted, by_key);
+    return sorted;
+}
+
+/* The block of the lines that wait; NULL: there is no memory for it. */
+static GByteArray *make_block(const Trail *self)
+{
+    g_autoptr(GArray) keys = sorted_keys(self->keys);
+    uLongf packed = compressBound(self->lines->len);
+    size_t keys_size = keys->len * sizeof(uint64_t);
+    GByteArray *block = g_byte_array_sized_new((guint)(sizeof(TrailHead) + keys_size + packed));
+    g_byte_array_set_size(block, (guint)(sizeof(TrailHead) + keys_size + packed));
+    memcpy(block->data + sizeof(TrailHead), keys->data, keys_size);
+    Bytef *data = block->data + sizeof(TrailHead) + keys_size;
+    if (compress2(data, &packed, (const Bytef *)self->lines->str, self->lines->len, LEVEL) != Z_OK) {
+        g_byte_array_unref(block);
+        return NULL;
+    }
+    g_byte_array_set_size(block, (guint)(sizeof(TrailHead) + keys_size + packed));
+    TrailHead head = {.magic = TRAIL_MAGIC,
+                      .keys = keys->len,
+                      .packed = (uint32_t)packed,
+                      .raw = (uint32_t)self->lines->len,
+                      .first = self->first,
+                      .last = self->last};
+    head.sum = (uint32_t)crc32(0, block->data + sizeof(TrailHead), (uInt)(keys_size + packed));
+    head.head_sum = trail_head_sum(&head);
+    memcpy(block->data, &head, sizeof(head));
+    return block;
+}
+
+/* What cannot be written is given up: the log has it. A block that was written in part is passed over by readers. */
+static void flush(Trail *self)
+{
+    if (self->lines->len == 0)
+        return;
+    choose_file(self);
+    g_autoptr(GByteArray) block = make_block(self);
+    if (block && self->fd >= 0 && write(self->fd, block->data, block->len) != (ssize_t)block->len)
+        self->lost++;
+    g_string_truncate(self->lines, 0);
+    g_hash_table_remove_all(self->keys);
+}
+
+static void append_stamp(GString *lines, int64_t now)
+{
+    time_t seconds = (time_t)(now / CLOCK_SECOND);
+    struct tm parts;
+    char stamp[32];
+    gmtime_r(&seconds, &parts);
+    size_t length = strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &parts);
+    g_string_append_len(lines, stamp, (gssize)length);
+    g_string_append_printf(lines, ".%03dZ ", (int)(now % CLOCK_SECOND / 1000));
+}
+
+/* A line must stay a line, whatever a peer sent us. Returns its text, as it was appended. */
+static const char *append_line(GString *lines, const char *program, const char *text)
+{
+    g_string_append_printf(lines, "%s: ", program);
+    size_t begin = lines->len;
+    g_string_append(lines, text);
+    for (size_t i = begin; i < lines->len; i++)
+        if ((unsigned char)lines->str[i] < ' ')
+            lines->str[i] = '?';
+    return lines->str + begin;
+}
+
+static void note(Trail *self, const char *text)
+{
+    uint64_t keys[TRAIL_KEYS];
+    int64_t now = clock_now();
+    if (self->lines->len == 0) {
+        self->first = now;
+        self->waits_since = clock_monotonic();
+    }
+    self->last = now;
+    append_stamp(self->lines, now);
+    for (unsigned count = trail_keys_of(append_line(self->lines, self->program, text), keys); count > 0; count--)
+        if (!g_hash_table_contains(self->keys, &keys[count - 1]))
+            g_hash_table_add(self->keys, g_memdup2(&keys[count - 1], sizeof(keys[0])));
+    g_string_append_c(self->lines, '\n');
+    if (self->lines->len >= TRAIL_BLOCK)
+        flush(self);
+}
+
+void trail_note(const char *text)
+{
+    if (!begins_with_trace(text))
+        return;
+    g_mutex_lock(&lock);
+    if (trail)
+        note(trail, text);
+    g_mutex_unlock(&lock);
+}
+
+/* ---- beginning and end ---- */
+
+bool trail_open(const char *directory, uint64_t size, const char *program, GError **error)
+{
+    Trail *self = g_new0(Trail, 1);
+    self->directory = g_strdup(directory);
+    self->program = g_strdup(program);
+    self->size = size;
+    self->fd = -1;
+    self->lines = g_string_sized_new(TRAIL_BLOCK + 4096);
+    self->keys = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    static bool registered;
+    bool opened = open_newest(self, error);
+    trail_close();
+    if (!registered)
+        atexit(trail_close);
+    registered = true;
+    g_mutex_lock(&lock);
+    trail = self;
+    g_mutex_unlock(&lock);
+    if (!opened)
+        trail_close();
+    return opened;
+}
+
+void trail_close(void)
+{
+    g_mutex_lock(&lock);
+    if (trail) {
+        flush(trail);
+        if (trail->fd >= 0)
+            close(trail->fd);
+        g_string_free(trail->lines, true);
+        g_hash_table_unref(trail->keys);
+        g_free(trail->directory);
+        g_free(trail->program);
+        g_clear_pointer(&trail, g_free);
+    }
+    g_mutex_unlock(&lock);
+}
+
+uint64_t trail_beat(void)
+{
+    g_mutex_lock(&lock);
+    if (trail && trail->lines->len > 0 && clock_monotonic() - trail->waits_since >= TRAIL_WAIT)
+        flush(trail);
+    uint64_t lost = trail ? trail->lost : 0;
+    g_mutex_unlock(&lock);
+    return lost;
+}

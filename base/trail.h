@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The trail: what the log says about each mail, kept for long in files of a fixed size in which all lines about one
+ * mail are found in milliseconds. A line is about a mail when it begins with the mail's trace, 12 digits of an entry's
+ * name (switchboard/entry.h); base/log.h hands those on. It may have up to three keys by which it is found:
+ *
+ *   the trace                                         37b968e27c1b
+ *   message-id=... in the line, without brackets      cats-246@example.net
+ *   list=... with post=... in the line                cats.lists.example.com#247
+ *
+ * Lines wait in memory until there are TRAIL_BLOCK bytes of them, or the oldest has waited TRAIL_WAIT; then they are
+ * compressed and appended as one block to the newest file by one write, so several processes may share the files. A
+ * process that is killed takes the lines with it that wait; the log has them. Trouble with the files stops nothing.
+ *
+ * A file is NUMBER.trail. A new one is begun at a sixteenth of the size of all, or TRAIL_FILE_MOST; what is too much,
+ * or older than is to be kept, is removed, the oldest first. Beside a file of which nothing more is written may lie
+ * NUMBER.keys, its keys in order; it is made by trail_tidy(), and only saves time.
+ *
+ * Thread-safe. One trail a process.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRAIL_BLOCK ((size_t)128 << 10) /* bytes of text */
+#define TRAIL_WAIT INT64_C(3000000)     /* microseconds */
+#define TRAIL_FILE_MOST ((uint64_t)64 << 20)
+#define TRAIL_LEAST ((uint64_t)16 << 20) /* bytes of all files */
+
+/* Keep lines of this process, whose name is for people, in a directory that is made when it is missing. size: bytes of
+ * all files, TRAIL_LEAST or more. FAIL_LATER: the directory or its newest file cannot be written. */
+bool trail_open(const char *directory, uint64_t size, const char *program, GError **error);
+/* Write what waits, and note nothing more. Called at the end of a process by itself. */
+void trail_close(void);
+
+/* Note a line, unless it is about no mail or no trail is open. */
+void trail_note(const char *text);
+
+/* Write what has waited for long enough; called now and then. Return how many blocks could not be written since the
+ * trail was opened. */
+uint64_t trail_beat(void);
+
+/* Remove the files whose last line is older than `before` (microseconds since 1970), and those that are too many for
+ * size; make the missing keys of files of which nothing was written for a while. *removed counts files. */
+bool trail_tidy(const char *directory, uint64_t size, int64_t before, int64_t *removed, GError **error);
+
+/* ---- reading ---- */
+
+typedef struct TrailLine {
+    const char *text;  /* "2026-11-28T06:49:10.341Z in[0]: 37b968e27c1b list=..." */
+    const char *trace; /* in it, 12 digits */
+} TrailLine;
+typedef void TrailEach(const TrailLine *line, void *data);
+
+/* Call each for all lines that have the key, and perhaps for others of the same block never: files in order, lines of a
+ * process in the order in which they were noted. A block that is damaged is left out, and counted in *damaged (may be
+ * NULL). FAIL_LATER: a file cannot be read. No directory is an empty trail. */
+bool trail_find(const char *directory, const char *key, TrailEach *each, void *data, uint64_t *damaged, GError **error);
+
+/* The time of the oldest line that is kept, microseconds since 1970; 0: there is none. */
+bool trail_since(const char *directory, int64_t *since, GError **error);
