@@ -30,6 +30,7 @@ struct Work {
     int64_t now;
     GPtrArray *entries; /* of WorkEntry */
     bool begun;         /* by work_begin(), and neither committed nor cancelled yet */
+    unsigned saved;     /* entries that there were at the savepoint */
 };
 
 void work_site_init(WorkSite *site, const Config *config)
@@ -266,6 +267,19 @@ void work_cancel(Work *work)
     store_rollback(work->store);
     work->begun = false;
     g_ptr_array_set_size(work->entries, 0);
+}
+
+bool work_savepoint(Work *work, GError **error)
+{
+    work->saved = work->entries->len;
+    return store_savepoint(work->store, error);
+}
+
+void work_savepoint_end(Work *work, bool keep)
+{
+    store_savepoint_end(work->store, keep);
+    if (!keep)
+        g_ptr_array_set_size(work->entries, (int)work->saved);
 }
 
 static void take_draft(void *data, Draft *draft)

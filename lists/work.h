@@ -96,6 +96,10 @@ void work_log(const Work *work, const char *list_id, const char *format, ...) G_
 bool work_begin(Work *work, GError **error);
 /* Undoes all since work_begin(). */
 void work_cancel(Work *work);
+/* Tries a part that may fail while the rest goes on: what was written and gathered since, work_savepoint_end() keeps or
+ * undoes. One at a time. */
+bool work_savepoint(Work *work, GError **error);
+void work_savepoint_end(Work *work, bool keep);
 /* Commits rows and entries durably. False: nothing was done, unless the message says that nobody knows. True:
  * everything was; an entry that its queue does not take now is put there later (lists/unit.h). spool may be NULL where
  * no use case was run that leaves entries behind. */

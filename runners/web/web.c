@@ -58,7 +58,10 @@ void web_page(WebCall *call, int status, const char *name, json_t *view)
     set_headers(call);
     if (!filled) {
         log_error("%s %s: the page cannot be made: %s", http_verb(call->http), name, error->message);
-        answer_text(call, 500, "This page cannot be made; the log of the server says why.\n");
+        answer_text(call, 500,
+                    call->changed ? "What you asked for was done. This page cannot be made; the log of the server says "
+                                    "why.\n"
+                                  : "This page cannot be made; the log of the server says why.\n");
         return;
     }
     call->answered = true;
@@ -82,10 +85,15 @@ void web_notice_of(WebCall *call, int status, const char *what, json_t *view, co
 
 void web_fail(WebCall *call, GError *error)
 {
-    log_error("%s result=503: %s", http_verb(call->http), error ? error->message : "no reason known");
+    log_error("%s result=%s: %s", http_verb(call->http), call->changed ? "done, without its page" : "503",
+              error ? error->message : "no reason known");
     g_clear_error(&error);
     if (call->answered)
         return;
+    if (call->changed) {
+        web_notice(call, 200, "done", NULL);
+        return;
+    }
     http_set_header(call->http, "Retry-After", "10");
     web_notice(call, 503, "later", NULL);
 }
@@ -98,6 +106,11 @@ void web_missing(WebCall *call, GError *error)
     }
     g_clear_error(&error);
     web_notice(call, 404, "missing", NULL);
+}
+
+json_t *web_made_view(const Subscription *made)
+{
+    return json_pack("{ss* sb si}", "address", made->address, "told", made->told, "undo_days", WEB_UNDO_DAYS);
 }
 
 void web_attachment(WebCall *call, const ReadableFile *file)
@@ -177,7 +190,8 @@ Work *web_begin(WebCall *call)
 bool web_commit(WebCall *call, Work *work)
 {
     GError *error = NULL;
-    if (work_commit(work, call->web->spool, &error))
+    call->changed = work_commit(work, call->web->spool, &error);
+    if (call->changed)
         return true;
     web_fail(call, error);
     return false;
