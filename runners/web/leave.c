@@ -94,7 +94,7 @@ static void post_leave(WebCall *call)
 }
 
 const WebRoute web_leave[] = {
-    {"GET", "/u/{}", get_leave},
-    {"POST", "/u/{}", post_leave},
+    {"GET", WEB_ONE_CLICK, get_leave},
+    {"POST", WEB_ONE_CLICK, post_leave},
     {.verb = NULL},
 };

@@ -32,6 +32,7 @@ typedef struct Web {
     Spool *spool;
     Theme *theme;
     GBytes *form_key; /* runners/web/form_mark.h */
+    int64_t keys_version; /* store_version() at which this and site.keys were read */
 } Web;
 
 typedef struct WebCall {
@@ -50,6 +51,8 @@ typedef struct WebRoute {
     const char *verb, *path; /* verb NULL: the end of a table; GET is also asked for HEAD */
     void (*function)(WebCall *call);
 } WebRoute;
+
+#define WEB_ONE_CLICK "/u/{}" /* POST is taken from anywhere (RFC 8058); all else from our own pages alone */
 
 extern const HttpSpec web_spec;
 
