@@ -18,6 +18,7 @@ typedef struct WorkEntry {
     json_t *meta;
     GPtrArray *pieces;
     char **recipients;
+    int64_t due; /* 0: now */
 } WorkEntry;
 
 struct Work {
@@ -169,6 +170,12 @@ void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, 
     g_ptr_array_add(work->entries, entry);
 }
 
+void work_entry_due(Work *work, int64_t due)
+{
+    WorkEntry *entry = work->entries->pdata[work->entries->len - 1];
+    entry->due = due;
+}
+
 unsigned work_entries(const Work *work)
 {
     return work->entries->len;
@@ -194,6 +201,8 @@ void work_into(Work *work, WorkTake *take, void *data)
             draft_add_message(draft, entry->pieces->pdata[piece]);
         if (entry->recipients && *entry->recipients)
             draft_set_addresses(draft, g_strdupv(entry->recipients));
+        if (entry->due != 0)
+            draft_set_due(draft, entry->due);
         take(data, draft);
     }
     g_ptr_array_set_size(work->entries, 0);

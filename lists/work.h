@@ -84,6 +84,8 @@ const LoopKeys *work_loop_keys(Work *work, GError **error);
 
 /* Adds an entry. Takes meta, pieces (of GBytes, the message) and recipients (g_strfreev()). */
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients);
+/* The entry that was added last is not to be worked before then (us since 1970). Not for work_keep(). */
+void work_entry_due(Work *work, int64_t due);
 unsigned work_entries(const Work *work); /* how many there are */
 
 /* Writes a line to the log: from, list and what happened; none for the shell, whose log is the operator's terminal.

@@ -4,8 +4,10 @@
 import html
 import http.client
 import json
+import os
 import random
 import re
+import signal
 import socket
 import time
 from email.headerregistry import Address
@@ -74,6 +76,39 @@ def test_a_form_tells_nobody_who_is_a_member(world, sink):
     pages.join(f"cats.{HOST}", "nonsense").says("is no address", 'value="nonsense"')
     pages.join(f"cats.{HOST}", f"dogs@{HOST}").says("is no address")
     pages.join(f"cats.{HOST}", '"><script>x</script>@example.org').says("&quot;&gt;&lt;script")
+
+
+def everything(world):
+    """How many rows each table has and files each queue, and which letters there are."""
+    with world.database() as database:
+        tables = [name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()]
+        rows = {name: database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables}
+    queues = [path.name for path in world.spool.iterdir() if path.is_dir()]
+    return rows, {queue: len(names) for queue, names in world.files(*queues).items()}
+
+
+@pytest.mark.sqlite
+def test_a_form_is_answered_before_anybody_looks_who_it_is(world, sink):
+    """The same rows and files come to be for each, so the answers take the same time; what differs, comes later."""
+    world.cli("ban", "add", "bad@example.org")
+    world.pages.join(f"cats.{HOST}", CORA)
+    assert letters(world, sink, CORA)
+    mark = world.pages.form_mark(f"cats.{HOST}")
+    pid, = world.pids("command")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        changes = set()
+        for address in (ANNE, STRANGER, "bad@example.org", CORA, MAX):
+            rows, files = everything(world)
+            world.pages.send(f"/list/cats.{HOST}/join", {"mark": mark, "address": address}).says("Please read your mail")
+            rows_then, files_then = everything(world)
+            changes.add(str(({name: rows_then[name] - rows[name] for name in rows},
+                             {name: files_then[name] - files[name] for name in files})))
+        assert len(changes) == 1, changes
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    world.wait_idle()
+    assert set(sink.take_mail()) == {STRANGER, MAX}
 
 
 def test_forms_of_other_pages_are_refused(world):

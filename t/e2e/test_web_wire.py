@@ -55,8 +55,8 @@ def test_forms_come_from_our_own_pages(world):
     pages, form = world.pages, f"/list/cats.{HOST}/join"
     fields = {"mark": pages.form_mark(f"cats.{HOST}"), "address": CORA}
     for headers in ({"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"},
-                    {"Origin": "https://evil.example"}, {"Origin": "https://pages.example.evil.example"}, {"Origin": "http://pages.example"},
-                    {"Origin": "https://pages.example:444"}, {"Origin": "https://evil.example", "Sec_Fetch_Site": "x"}):
+                    {"Origin": "https://evil.example"}, {"Origin": "https://pages.example.evil.example"},
+                    {"Origin": "http://pages.example"}, {"Origin": "https://pages.example:444"}, {"Origin": "https://evil.example", "Sec_Fetch_Site": "x"}):
         answer = pages.send(form, fields, **headers)
         assert answer.status == 403, headers
         answer.says("page elsewhere")
@@ -205,7 +205,8 @@ def test_requests_with_broken_bytes(world):
 
 
 @pytest.mark.parametrize("named", ["", ",", "x", "192.0.2.7, ", "192.0.2.7,,", "999.1.1.1", "192.0.2.7:80",
-                                   "[2001:db8::1]", "<script>", "a" * 5000, "\xff", "unix", "127.0.0.1, x", "fe80::1%eth0"])
+                                   "[2001:db8::1]", "<script>", "a" * 5000, "\xff", "unix", "127.0.0.1, x",
+                                   "fe80::1%eth0"])
 def test_a_proxy_that_names_nobody(world, named):
     """The client is then the proxy; nothing of the field is believed or shown."""
     for verb, path in (("GET", "/"), ("GET", "/confirm/aaaaaaaaaaaaaaaaaaaaaaaaaa")):
