@@ -9,9 +9,9 @@
 #include "store/ban.h"
 #include "store/email.h"
 
-/* May an address of ours not become a member, or not be asked for by mail or a form? Somebody who may ask for the list
- * at that address, or a letter would go to all who read it because a stranger wrote its name. */
-static bool is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error)
+/* Somebody may ask for the list at an address of ours, and a letter would go to all who read it because a stranger wrote
+ * its name. */
+bool join_is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error)
 {
     char *sentence;
     ListAddress *which = NULL;
@@ -32,7 +32,7 @@ bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *
     int64_t verified_at;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_JOIN};
     bool valid = mailbox_valid(address), barred = false;
-    if (valid && !is_barred(work, list, address, &barred, error))
+    if (valid && !join_is_barred(work, list, address, &barred, error))
         return false;
     if (!valid || barred) {
         subscription->result = barred ? SUBSCRIPTION_OWN_ADDRESS : SUBSCRIPTION_BAD_ADDRESS;

@@ -16,6 +16,9 @@ typedef struct Joiner {
     PendingWelcome welcome;
 } Joiner;
 
+/* Is the address one of ours, which may not become a member, or not be asked for by mail or a form? */
+bool join_is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error);
+
 /* Asks for the joiner to become a member of list, as subscription_policy says. That an address was confirmed earlier is
  * found out here. A banned address is refused. */
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error);

@@ -185,6 +185,8 @@ bool leave_peek(const Work *work, const List *list, const char *token, LeaveView
     view->list_id = g_strdup(found->list_id);
     view->address = g_strdup(read.recipient);
     view->is_member = there != NULL;
+    view->moderated = workflow_next(found->unsubscription_policy, FACT_CONFIRMED | FACT_VERIFIED) ==
+                      WORKFLOW_ASK_MODERATOR;
     member_free(there);
     return true;
 }

@@ -50,6 +50,7 @@ bool leave_complained(Work *work, const List *list, const char *address, Subscri
 typedef struct LeaveView {
     char *list_id, *address; /* NULL: we did not sign it, or too long ago, or the list is gone */
     bool is_member;          /* else there is nothing to leave */
+    bool moderated;          /* a moderator of the list decides whether it may leave */
 } LeaveView;
 void leave_view_clear(LeaveView *view);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LeaveView, leave_view_clear)

@@ -12,7 +12,6 @@
 #include "mail/fold.h"
 #include "mail/reply.h"
 
-#define REASON_MAX 4000 /* bytes */
 #define LINE_CHARS 200  /* of a line that is repeated in the answer */
 
 static const struct {
@@ -108,7 +107,7 @@ static Decision *read_line(const char *line)
 static void add_reason(Decision *decision, const char *line)
 {
     const char *before = decision->reason ? decision->reason : "";
-    if (strlen(before) + strlen(line) >= REASON_MAX || (!*before && !*line))
+    if (strlen(before) + strlen(line) >= MODERATE_REASON_MAX || (!*before && !*line))
         return;
     g_autofree char *longer = g_strconcat(before, *before ? "\n" : "", line, NULL);
     g_free(decision->reason);
@@ -451,14 +450,15 @@ static bool add_post(const Held *held, void *data)
     return true;
 }
 
-bool moderate_waiting(Work *work, const Ticket *ticket, ModerateWaiting *waiting, GError **error)
+bool moderate_waiting(Work *work, const Ticket *ticket, ModerateAfter after, ModerateWaiting *waiting, GError **error)
 {
     g_autoptr(GArray) requests = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    RequestRange wanted = {{ticket->first_request, ticket->last_request}, requests};
-    const HeldFilter filter = {.list_id = ticket->list_id, .first = ticket->first, .last = ticket->last};
+    RequestRange wanted = {{MAX(ticket->first_request, after.request + 1), ticket->last_request}, requests};
+    const int64_t first = MAX(ticket->first, after.post + 1);
+    const HeldFilter filter = {.list_id = ticket->list_id, .first = first, .last = ticket->last};
     waiting->posts = g_ptr_array_new_with_free_func((GDestroyNotify)held_free);
     waiting->requests = g_ptr_array_new_with_free_func((GDestroyNotify)pending_free);
-    if ((ticket->last > 0 && !held_select(work_store(work), &filter, add_post, waiting, error)) ||
+    if ((first <= ticket->last && !held_select(work_store(work), &filter, add_post, waiting, error)) ||
         (ticket->last_request > 0 &&
          !pending_each(work_store(work), ticket->list_id, work_now(work), note_request, &wanted, error)))
         return false;
@@ -473,7 +473,20 @@ bool moderate_waiting(Work *work, const Ticket *ticket, ModerateWaiting *waiting
     return true;
 }
 
-bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, bool *known, GError **error)
+/* The reason as it may be sent: cut between characters; NULL: none. g_free() */
+static char *bounded_reason(const char *reason)
+{
+    if (!reason || !*reason)
+        return NULL;
+    size_t length = strlen(reason);
+    if (length > MODERATE_REASON_MAX)
+        length = (size_t)(g_utf8_find_prev_char(reason, reason + MODERATE_REASON_MAX + 1) - reason);
+    return g_strndup(reason, length);
+}
+
+/* The same without a savepoint. */
+static bool decide_one(Work *work, const Ticket *ticket, const ModerateOne *one, ModerateOutcome *outcome,
+                       GError **error)
 {
     g_auto(Subscription) made = {0};
     g_autoptr(Held) held = NULL;
@@ -482,16 +495,34 @@ bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, bool
     size_t word = 0;
     while (word < G_N_ELEMENTS(words) && strcmp(words[word].word, one->word) != 0)
         word++;
-    *known = false;
-    if (word == G_N_ELEMENTS(words))
-        return true;
     if (one->is_request ? !find_request(work, ticket, one->number, &request, error)
                         : !moderate_post(work, ticket, one->number, &held, error))
         return false;
-    *known = held || (request && words[word].verdict != HELD_ALLOW);
-    if (!*known)
+    *outcome = !held && !request ? MODERATE_GONE : MODERATE_UNDONE;
+    if (*outcome == MODERATE_GONE || word == G_N_ELEMENTS(words) || (request && words[word].verdict == HELD_ALLOW))
         return true;
+    g_autofree char *reason = bounded_reason(one->reason);
     work_become(work, ACTOR_MODERATOR, ticket->moderator);
-    return held ? held_post_decide(work, one->number, words[word].verdict, one->reason, &told, error)
-                : request_decide(work, one->number, words[word].request, one->reason, &made, error);
+    *outcome = MODERATE_DONE;
+    return held ? held_post_decide(work, one->number, words[word].verdict, reason, &told, error)
+                : request_decide(work, one->number, words[word].request, reason, &made, error);
+}
+
+bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, ModerateOutcome *outcome, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    if (!work_savepoint(work, error))
+        return false;
+    bool done = decide_one(work, ticket, one, outcome, &why);
+    work_savepoint_end(work, done);
+    if (done)
+        return true;
+    if (g_error_matches(why, FAIL, FAIL_LATER)) {
+        g_propagate_error(error, g_steal_pointer(&why));
+        return false;
+    }
+    *outcome = MODERATE_UNDONE;
+    work_log(work, ticket->list_id, "%s=%" G_GINT64_FORMAT " by=<%s> result=not-decided: %s",
+             one->is_request ? "request" : "held", one->number, work_by(work), why->message);
+    return true;
 }

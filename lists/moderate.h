@@ -53,29 +53,39 @@ typedef enum ModerateAccess {
 bool moderate_ticket(Work *work, const char *token, Ticket **ticket, ModerateAccess *access, GError **error);
 
 /* The things that wait of those which a ticket is about: posts of Held without their messages, and requests of Pending,
- * in order, at most MODERATE_SHOWN of each. */
+ * in order, at most MODERATE_SHOWN of each, with numbers greater than those of after. */
 #define MODERATE_SHOWN 100
+typedef struct ModerateAfter {
+    int64_t post, request;
+} ModerateAfter;
 typedef struct ModerateWaiting {
     GPtrArray *posts, *requests;
     bool more; /* there are more than these */
 } ModerateWaiting;
 void moderate_waiting_clear(ModerateWaiting *waiting);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ModerateWaiting, moderate_waiting_clear)
-bool moderate_waiting(Work *work, const Ticket *ticket, ModerateWaiting *waiting, GError **error);
+bool moderate_waiting(Work *work, const Ticket *ticket, ModerateAfter after, ModerateWaiting *waiting, GError **error);
 
 /* The post of this number, whole, where the ticket is for it and it waits for a moderator; else *held is NULL.
  * held_free(). */
 bool moderate_post(Work *work, const Ticket *ticket, int64_t number, Held **held, GError **error);
 
-/* Decide, as the moderator of the ticket, about the post or the request of this number by a word as above. *known is
- * false, and nothing was done, where there is no such word, or nothing of the ticket waits under the number. reason may
- * be NULL. */
+#define MODERATE_REASON_MAX 4000 /* bytes; a longer reason is cut */
+
+typedef enum ModerateOutcome {
+    MODERATE_DONE,
+    MODERATE_GONE,   /* nothing of the ticket waits under the number */
+    MODERATE_UNDONE, /* it cannot be done: there is no such word for it, or the log says why; it waits on */
+} ModerateOutcome;
+
+/* Decide, as the moderator of the ticket, about the post or the request of this number by a word as above, in a
+ * transaction of which one failure undoes nothing else. reason may be NULL. FAIL_LATER alone is an error. */
 typedef struct ModerateOne {
     bool is_request;
     int64_t number;
     const char *word, *reason;
 } ModerateOne;
-bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, bool *known, GError **error);
+bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, ModerateOutcome *outcome, GError **error);
 
 /* Does what an answer with this token says, and writes to the moderator what became of it. *known is false when the
  * token is that of no ticket for this list: then nothing was done. */

@@ -18,6 +18,7 @@ typedef struct WorkEntry {
     json_t *meta;
     GPtrArray *pieces;
     char **recipients;
+    int64_t due; /* 0: now */
 } WorkEntry;
 
 struct Work {
@@ -30,6 +31,7 @@ struct Work {
     int64_t now;
     GPtrArray *entries; /* of WorkEntry */
     bool begun;         /* by work_begin(), and neither committed nor cancelled yet */
+    unsigned saved;     /* entries that there were at the savepoint */
 };
 
 void work_site_init(WorkSite *site, const Config *config)
@@ -168,6 +170,12 @@ void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, 
     g_ptr_array_add(work->entries, entry);
 }
 
+void work_entry_due(Work *work, int64_t due)
+{
+    WorkEntry *entry = work->entries->pdata[work->entries->len - 1];
+    entry->due = due;
+}
+
 unsigned work_entries(const Work *work)
 {
     return work->entries->len;
@@ -193,6 +201,8 @@ void work_into(Work *work, WorkTake *take, void *data)
             draft_add_message(draft, entry->pieces->pdata[piece]);
         if (entry->recipients && *entry->recipients)
             draft_set_addresses(draft, g_strdupv(entry->recipients));
+        if (entry->due != 0)
+            draft_set_due(draft, entry->due);
         take(data, draft);
     }
     g_ptr_array_set_size(work->entries, 0);
@@ -266,6 +276,19 @@ void work_cancel(Work *work)
     store_rollback(work->store);
     work->begun = false;
     g_ptr_array_set_size(work->entries, 0);
+}
+
+bool work_savepoint(Work *work, GError **error)
+{
+    work->saved = work->entries->len;
+    return store_savepoint(work->store, error);
+}
+
+void work_savepoint_end(Work *work, bool keep)
+{
+    store_savepoint_end(work->store, keep);
+    if (!keep)
+        g_ptr_array_set_size(work->entries, (int)work->saved);
 }
 
 static void take_draft(void *data, Draft *draft)

@@ -84,6 +84,8 @@ const LoopKeys *work_loop_keys(Work *work, GError **error);
 
 /* Adds an entry. Takes meta, pieces (of GBytes, the message) and recipients (g_strfreev()). */
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients);
+/* The entry that was added last is not to be worked before then (us since 1970). Not for work_keep(). */
+void work_entry_due(Work *work, int64_t due);
 unsigned work_entries(const Work *work); /* how many there are */
 
 /* Writes a line to the log: from, list and what happened; none for the shell, whose log is the operator's terminal.
@@ -96,6 +98,10 @@ void work_log(const Work *work, const char *list_id, const char *format, ...) G_
 bool work_begin(Work *work, GError **error);
 /* Undoes all since work_begin(). */
 void work_cancel(Work *work);
+/* Tries a part that may fail while the rest goes on: what was written and gathered since, work_savepoint_end() keeps or
+ * undoes. One at a time. */
+bool work_savepoint(Work *work, GError **error);
+void work_savepoint_end(Work *work, bool keep);
 /* Commits rows and entries durably. False: nothing was done, unless the message says that nobody knows. True:
  * everything was; an entry that its queue does not take now is put there later (lists/unit.h). spool may be NULL where
  * no use case was run that leaves entries behind. */

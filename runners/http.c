@@ -20,6 +20,7 @@
 
 #define VERBS (EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | \
                EVHTTP_REQ_OPTIONS | EVHTTP_REQ_PATCH)
+#define SMALL (64 * 1024)    /* bytes of an answer that is copied */
 #define LOOK_US CLOCK_SECOND /* how often connections are looked at on which no request came yet */
 
 struct Http {
@@ -33,7 +34,19 @@ struct Http {
     size_t max_connections, max_header_size;
     int64_t request_timeout, requests_per_connection;
     bool accepting;
+    GPtrArray *large;   /* of HttpLarge: what http_answer_bytes() sends just now */
+    size_t large_total; /* bytes of these */
 };
+
+/* The only one of the process, for evhttp_send_error(), which is given no data. */
+static Http *serving;
+
+/* A content on its way to one or more clients. */
+typedef struct HttpLarge {
+    Http *http;
+    GBytes *content;
+    unsigned clients;
+} HttpLarge;
 
 /* What a connection waits for. */
 typedef enum HttpPhase {
@@ -50,6 +63,7 @@ typedef struct HttpClient {
     char peer[SERVER_PEER_SIZE];
     int64_t since;    /* monotonic: when the connection, or the first byte of a request came; 0: no byte of the next */
     int64_t requests; /* so far */
+    int64_t until;    /* monotonic: a large answer is to be read by then; 0: there was none */
     struct HttpStream *flow; /* its answer without an end; NULL: none */
     struct evbuffer *held;   /* what came, and evhttp must not see yet */
     bool passing;            /* on_arrived() is not to look: we fill the input ourselves */
@@ -178,11 +192,12 @@ const char *http_reason(int status)
     return "";
 }
 
-void http_answer(HttpCall *call, int status, const char *type, const char *body, size_t length)
+/* Send the answer, with what is in body unless only its head was asked for. */
+static void answer(HttpCall *call, int status, const char *type, struct evbuffer *body)
 {
     const Http *http = call->client->http;
+    const size_t length = evbuffer_get_length(body);
     struct evkeyvalq *headers = evhttp_request_get_output_headers(call->request);
-    bool head = strcmp(call->verb, "HEAD") == 0;
     g_autofree char *counted = g_strdup_printf("%zu", type ? length : 0);
     if (type || (status != 204 && status != 304)) /* evhttp would call an empty body HTML */
         evhttp_add_header(headers, "Content-Type", type ? type : "text/plain");
@@ -190,11 +205,72 @@ void http_answer(HttpCall *call, int status, const char *type, const char *body,
         evhttp_add_header(headers, "Content-Length", counted);
     if (call->last || call->client->requests >= http->requests_per_connection || server_leaving(http->server))
         evhttp_add_header(headers, "Connection", "close");
+    if (!type || strcmp(call->verb, "HEAD") == 0)
+        evbuffer_drain(body, length);
+    evhttp_send_reply(call->request, status, http_reason(status), body);
+    evbuffer_free(body);
+}
+
+void http_answer(HttpCall *call, int status, const char *type, const char *body, size_t length)
+{
     struct evbuffer *buffer = evbuffer_new();
-    if (type && !head)
-        evbuffer_add(buffer, body, length);
-    evhttp_send_reply(call->request, status, http_reason(status), buffer);
-    evbuffer_free(buffer);
+    evbuffer_add(buffer, body, length);
+    answer(call, status, type, buffer);
+}
+
+/* Called when a client has read it, or is gone. */
+static void large_sent(const void *octets, size_t length, void *data)
+{
+    HttpLarge *large = data;
+    (void)octets;
+    if (--large->clients > 0)
+        return;
+    large->http->large_total -= length;
+    g_ptr_array_remove_fast(large->http->large, large);
+    g_bytes_unref(large->content);
+    g_free(large);
+}
+
+/* The same content on its way already; NULL: there is none. */
+static HttpLarge *find_large(const Http *http, GBytes *content)
+{
+    for (unsigned i = 0; i < http->large->len; i++)
+        if (g_bytes_equal(((const HttpLarge *)http->large->pdata[i])->content, content))
+            return http->large->pdata[i];
+    return NULL;
+}
+
+bool http_has_room(const HttpCall *call, GBytes *content)
+{
+    const Http *http = call->client->http;
+    const size_t length = g_bytes_get_size(content);
+    return length <= SMALL || http->large_total == 0 || http->large_total + length <= HTTP_LARGE_TOTAL ||
+           find_large(http, content);
+}
+
+void http_answer_bytes(HttpCall *call, int status, const char *type, GBytes *content)
+{
+    HttpClient *client = call->client;
+    Http *http = client->http;
+    size_t length;
+    const char *octets = g_bytes_get_data(content, &length);
+    if (length <= SMALL) {
+        http_answer(call, status, type, octets, length);
+        return;
+    }
+    HttpLarge *large = find_large(http, content);
+    if (!large) {
+        large = g_new0(HttpLarge, 1);
+        large->http = http;
+        large->content = g_bytes_ref(content);
+        http->large_total += length;
+        g_ptr_array_add(http->large, large);
+    }
+    large->clients++;
+    client->until = clock_monotonic() + http->request_timeout + (int64_t)(length / HTTP_SLOWEST) * CLOCK_SECOND;
+    struct evbuffer *buffer = evbuffer_new();
+    evbuffer_add_reference(buffer, g_bytes_get_data(large->content, NULL), length, large_sent, large);
+    answer(call, status, type, buffer);
 }
 
 /* ---- streams ---- */
@@ -473,7 +549,8 @@ static void close_if_idle(HttpClient *client)
  * request byte by byte. */
 static void look(Http *http, HttpClient *client, int64_t now)
 {
-    bool late = client->since != 0 && now - client->since > http->request_timeout;
+    bool reads = client->until != 0 && evbuffer_get_length(bufferevent_get_output(client->stream)) > 0;
+    bool late = (client->since != 0 && now - client->since > http->request_timeout) || (reads && now > client->until);
     if (client->requests > 0) { /* on_closed() will be called */
         if (server_leaving(http->server))
             close_if_idle(client);
@@ -503,23 +580,41 @@ static void on_look(evutil_socket_t fd, short what, void *data)
 
 /* ---- requests ---- */
 
-/* evhttp answers what it refuses itself with a page of HTML. A function of a program takes the place of a library's of
- * the same name, so it calls this one, and all errors are JSON. */
+/* why NULL: evhttp refuses it, and does not say why. */
+static void answer_refused(HttpCall *call, int status, const char *why)
+{
+    const HttpClient *client = call->client;
+    const HttpSpec *spec = client->http->spec;
+    call->last = true;
+    if (why)
+        log_info("peer=%s result=%d: %s", client->peer, status, why);
+    if (spec->refuse) {
+        spec->refuse(client->http, call, status, why);
+        return;
+    }
+    g_autoptr(GString) body = g_string_new(NULL);
+    g_string_printf(body, "{\"title\": \"%d %s\"", status, http_reason(status));
+    if (why)
+        g_string_append_printf(body, ", \"description\": \"%s\"", why);
+    g_string_append_c(body, '}');
+    http_answer(call, status, "application/json", body->str, body->len);
+}
+
+/* evhttp answers what it refuses itself with a page of its own. A function of a program takes the place of a library's
+ * of the same name, so it calls this one. */
 void evhttp_send_error(struct evhttp_request *request, int status, const char *reason)
 {
-    const char *title = *http_reason(status) ? http_reason(status) : reason ? reason : "Error";
-    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-    struct evbuffer *body = evbuffer_new();
+    struct evhttp_connection *connection = evhttp_request_get_connection(request);
+    HttpClient *client = g_hash_table_lookup(serving->connections, evhttp_connection_get_bufferevent(connection));
+    char root[] = "/";
+    HttpCall call = {.client = client, .request = request, .verb = "GET", .path = root, .query = ""};
+    (void)reason;
     if (request->major == 0) { /* its first line was none */
         request->major = 1;
         request->minor = 1;
     }
-    evbuffer_add_printf(body, "{\"title\": \"%d %s\"}", status, title);
-    evhttp_clear_headers(headers);
-    evhttp_add_header(headers, "Content-Type", "application/json");
-    evhttp_add_header(headers, "Connection", "close");
-    evhttp_send_reply(request, status, title, body);
-    evbuffer_free(body);
+    evhttp_clear_headers(evhttp_request_get_output_headers(request));
+    answer_refused(&call, status, NULL);
 }
 
 static const char *verb_of(struct evhttp_request *request)
@@ -556,8 +651,6 @@ static const char *path_of(const char *target)
  * bodies are; else it is dropped with the connection. False: it was answered. */
 static bool take_body(HttpCall *call)
 {
-    static const char refusal[] = "{\"title\": \"400 Bad Request\", \"description\": \"The body of such a request "
-                                  "must come with its head, and have a Content-Length\"}";
     struct evbuffer *rest = bufferevent_get_input(call->client->stream);
     struct evbuffer *body = evhttp_request_get_input_buffer(call->request);
     const char *text = http_header(call, "Content-Length");
@@ -571,18 +664,8 @@ static bool take_body(HttpCall *call)
         evbuffer_remove_buffer(rest, body, missing);
         return true;
     }
-    call->last = true;
-    http_answer(call, 400, "application/json", refusal, strlen(refusal));
+    answer_refused(call, 400, "The body of such a request must come with its head, and have a Content-Length");
     return false;
-}
-
-static void answer_refused(HttpCall *call)
-{
-    const HttpClient *client = call->client;
-    g_autofree char *body = g_strdup_printf("{\"title\": \"%d %s\", \"description\": \"%s\"}", client->refused,
-                                            http_reason(client->refused), client->why);
-    log_info("peer=%s result=%d: %s", client->peer, client->refused, client->why);
-    http_answer(call, client->refused, "application/json", body, strlen(body));
 }
 
 static void on_request(struct evhttp_request *request, void *data)
@@ -592,7 +675,7 @@ static void on_request(struct evhttp_request *request, void *data)
     HttpClient *client = g_hash_table_lookup(http->connections, evhttp_connection_get_bufferevent(connection));
     if (client->requests++ == 0)
         evhttp_connection_set_closecb(connection, on_closed, client);
-    client->since = 0;
+    client->since = client->until = 0;
     server_progress(http->server);
     const char *path = path_of(evhttp_request_get_uri(request));
     size_t length = strcspn(path, "?#");
@@ -601,7 +684,7 @@ static void on_request(struct evhttp_request *request, void *data)
                      .query = path[length] == '?' ? path + length + 1 : ""};
     struct bufferevent *stream = client->stream;
     if (client->refused != 0)
-        answer_refused(&call);
+        answer_refused(&call, client->refused, client->why);
     else if (take_body(&call))
         http->spec->handle(http, &call);
     if (!g_hash_table_contains(http->connections, stream)) /* closed with its answer, and the client is gone */
@@ -654,6 +737,8 @@ static bool start(Server *server, GError **error)
     http->requests_per_connection = config_integer(config, section, "requests_per_connection");
     if (!http->spec->start(http, error))
         return false;
+    serving = http;
+    http->large = g_ptr_array_new();
     http->connections = g_hash_table_new(NULL, NULL);
     http->listeners = g_ptr_array_new();
     http->evhttp = evhttp_new(server_base(server));
@@ -696,6 +781,7 @@ static void stop(Server *server)
     event_free(http->look);
     evhttp_free(http->evhttp);
     g_hash_table_unref(http->connections);
+    g_ptr_array_unref(http->large);
     g_ptr_array_unref(http->listeners);
     http->spec->stop(http);
 }

@@ -38,6 +38,10 @@ typedef struct HttpSpec {
     void (*sender_free)(void *sender);
     /* Answer the call with http_answer(), once. */
     void (*handle)(Http *http, HttpCall *call);
+    /* Answer a request likewise that is refused before handle() sees it: 400, 413, 431, 501 or 505. why is a sentence
+     * for who writes such programs, or NULL. Of the call only the answer, http_header() and http_peer() are of use. The
+     * connection ends with the answer. NULL: the answer is JSON. */
+    void (*refuse)(Http *http, HttpCall *call, int status, const char *why);
     void (*stop)(Http *http);
 } HttpSpec;
 
@@ -64,6 +68,13 @@ void *http_sender(const HttpCall *call);                         /* as the spec 
 void http_set_header(HttpCall *call, const char *name, const char *value);
 /* Send the answer. type NULL: there is no body. For HEAD the body is counted and not sent. */
 void http_answer(HttpCall *call, int status, const char *type, const char *body, size_t length);
+/* The same for content that may be large and for which there is room (http_has_room()). It is in memory once, for as
+ * many clients as are sent the same at one time. A client that reads it slower than HTTP_SLOWEST is cut off. */
+#define HTTP_SLOWEST (16 * 1024) /* bytes a second, behind request_timeout */
+void http_answer_bytes(HttpCall *call, int status, const char *type, GBytes *content);
+/* Is it on its way already, or would it and all others that are take no more than HTTP_LARGE_TOTAL? */
+#define HTTP_LARGE_TOTAL (64 * 1024 * 1024) /* bytes; one that is larger goes alone */
+bool http_has_room(const HttpCall *call, GBytes *content);
 
 /* ---- an answer in parts: long, or without an end (server-sent events) ---- */
 

@@ -16,6 +16,7 @@
 #include "lists/change_address.h"
 #include "lists/confirm.h"
 #include "lists/join.h"
+#include "lists/join_form.h"
 #include "lists/leave.h"
 #include "lists/letter.h"
 #include "lists/moderate.h"
@@ -556,7 +557,7 @@ static bool is_ours(Runner *runner, Entry *entry, const Message *message, bool *
     return true;
 }
 
-static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *work, const char *key, GError **error)
+static bool handle_mail(Runner *runner, Entry *entry, const List *list, Work *work, GError **error)
 {
     g_autoptr(GBytes) octets = entry_message(entry);
     g_autoptr(Message) message = message_new(octets);
@@ -564,8 +565,7 @@ static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *wor
     Order order = {.work = work, .list = list, .entry = entry, .message = message,
                    .config = runner_config(runner), .answers = g_string_new(NULL), .alone = true,
                    .settings = g_string_new(NULL), .set_lines = g_string_new(NULL)};
-    bool ours, done = is_ours(runner, entry, message, &ours, error) && (ours || work_order(&order, octets, error)) &&
-                      list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error);
+    bool ours, done = is_ours(runner, entry, message, &ours, error) && (ours || work_order(&order, octets, error));
     g_free(order.who);
     g_free(order.name);
     g_free(order.language);
@@ -573,6 +573,14 @@ static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *wor
     g_string_free(order.settings, TRUE);
     g_string_free(order.set_lines, TRUE);
     return done;
+}
+
+static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *work, const char *key, GError **error)
+{
+    const json_t *meta = entry_meta(entry);
+    return (join_form_is_one(meta) ? join_form_work(work, list, meta, error)
+                                   : handle_mail(runner, entry, list, work, error)) &&
+           list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error);
 }
 
 static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome *outcome, GError **error)
@@ -584,12 +592,14 @@ static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome 
     shared->site.keys = list_runner_keys(runner, error);
     if (!shared->site.keys || !list_runner_find_effect(runner, entry, &before, &number, error))
         return false;
-    g_autoptr(Work) work = list_runner_work(shared, entry);
+    bool is_form = join_form_is_one(entry_meta(entry));
+    g_autoptr(Work) work = is_form ? join_form_unit(shared->store, &shared->site, entry_meta(entry), error)
+                                   : list_runner_work(shared, entry);
     g_autofree char *key = list_runner_effect(entry);
-    if (!(before ? work_recall(work, key, error) : handle_new(runner, entry, list, work, key, error)))
+    if (!work || !(before ? work_recall(work, key, error) : handle_new(runner, entry, list, work, key, error)))
         return false;
     list_runner_log(entry, "to=%s from=<%s> message-id=%s letters=%u result=%s",
-                    meta_string(entry_meta(entry), KEY_TO, "-"), work_actor(work)->address,
+                    meta_string(entry_meta(entry), KEY_TO, "-"), is_form ? "" : work_actor(work)->address,
                     meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"), work_entries(work),
                     before ? "done (at an earlier try)" : "done");
     if (work_entries(work) > 0) {

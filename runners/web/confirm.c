@@ -125,8 +125,7 @@ static void post_confirm(WebCall *call)
     if (made.result == SUBSCRIPTION_BAD_TOKEN || made.result == SUBSCRIPTION_GUESSING)
         refuse(call, made.result == SUBSCRIPTION_GUESSING, made.fate);
     else
-        web_notice_of(call, 200, done_name(&made), json_pack("{ss* sb}", "address", made.address, "told", made.told),
-                      made.list_id);
+        web_notice_of(call, 200, done_name(&made), web_made_view(&made), made.list_id);
 }
 
 const WebRoute web_confirm[] = {

@@ -18,7 +18,6 @@
 
 #define POST_FIELD "post-"
 #define REQUEST_FIELD "request-"
-#define REASON_MAX 4000 /* bytes */
 #define BRIEF 300       /* bytes of a subject, a name, an address that a page shows */
 
 /* "2026-11-28 01:20 UTC"; g_free(). */
@@ -29,7 +28,7 @@ static char *time_text(int64_t time)
 }
 
 typedef struct Counts {
-    int done, gone; /* what was decided; what did not wait any more */
+    int of[MODERATE_UNDONE + 1]; /* how many had this ModerateOutcome */
 } Counts;
 
 static json_t *post_view(WebCall *call, Work *work, const List *list, const Held *held)
@@ -52,13 +51,45 @@ static json_t *request_view(const Pending *request)
                      "since", since, "joins", request->kind == PENDING_JOIN);
 }
 
+/* The numbers behind which the page begins, from the query; 0: at the first. */
+static ModerateAfter read_after(const WebCall *call)
+{
+    ModerateAfter after = {0};
+    g_autofree char *post = web_query(call, "after"), *request = web_query(call, "after_request");
+    if (post)
+        g_ascii_string_to_signed(post, 10, 0, G_MAXINT64 - 1, &after.post, NULL);
+    if (request)
+        g_ascii_string_to_signed(request, 10, 0, G_MAXINT64 - 1, &after.request, NULL);
+    return after;
+}
+
+/* "?after=12&after_request=4", or nothing for the first page. */
+static char *page_query(ModerateAfter after)
+{
+    if (after.post == 0 && after.request == 0)
+        return g_strdup("");
+    return g_strdup_printf("?after=%" G_GINT64_FORMAT "&after_request=%" G_GINT64_FORMAT, after.post, after.request);
+}
+
+/* Where the page that follows begins. */
+static ModerateAfter next_after(const ModerateWaiting *waiting, ModerateAfter after)
+{
+    const GPtrArray *posts = waiting->posts, *requests = waiting->requests;
+    if (posts->len > 0)
+        after.post = ((const Held *)posts->pdata[posts->len - 1])->number;
+    if (requests->len > 0)
+        after.request = ((const Pending *)requests->pdata[requests->len - 1])->number;
+    return after;
+}
+
 /* The page with what waits. view is taken. */
 static void show(WebCall *call, Work *work, const Ticket *ticket, json_t *view)
 {
     GError *error = NULL;
     g_auto(ModerateWaiting) waiting = {0};
+    const ModerateAfter after = read_after(call);
     g_autoptr(List) list = list_by_id(work_store(work), ticket->list_id, &error);
-    if (!list || !moderate_waiting(work, ticket, &waiting, &error)) {
+    if (!list || !moderate_waiting(work, ticket, after, &waiting, &error)) {
         json_decref(view);
         web_fail(call, error);
         return;
@@ -71,7 +102,10 @@ static void show(WebCall *call, Work *work, const Ticket *ticket, json_t *view)
     json_object_set_new(view, "list", json_string(list->posting_address));
     json_object_set_new(view, "moderator", json_string(ticket->moderator));
     json_object_set_new(view, "token", json_string(call->args[0]));
-    json_object_set_new(view, "more", json_boolean(waiting.more));
+    g_autofree char *page = page_query(after), *next = page_query(next_after(&waiting, after));
+    json_object_set_new(view, "page", json_string(page));
+    json_object_set_new(view, "next", waiting.more ? json_string(next) : json_null());
+    json_object_set_new(view, "reason_chars", json_integer(MODERATE_REASON_MAX / 4)); /* of up to 4 bytes each */
     json_object_set_new(view, "waits", json_boolean(waiting.posts->len + waiting.requests->len > 0));
     json_object_set_new(view, "posts", posts);
     json_object_set_new(view, "requests", requests);
@@ -156,7 +190,7 @@ static void get_file(WebCall *call)
 static bool decide_field(Work *work, const Ticket *ticket, const char *name, ModerateOne *one, Counts *counts,
                          GError **error)
 {
-    bool known;
+    ModerateOutcome outcome;
     one->is_request = g_str_has_prefix(name, REQUEST_FIELD);
     if (!one->is_request && !g_str_has_prefix(name, POST_FIELD))
         return true;
@@ -165,9 +199,9 @@ static bool decide_field(Work *work, const Ticket *ticket, const char *name, Mod
     const char *number = strchr(name, '-') + 1;
     if (!g_ascii_string_to_signed(number, 10, 1, G_MAXINT64, &one->number, NULL))
         return true;
-    if (!moderate_one(work, ticket, one, &known, error))
+    if (!moderate_one(work, ticket, one, &outcome, error))
         return false;
-    *(known ? &counts->done : &counts->gone) += 1;
+    counts->of[outcome]++;
     return true;
 }
 
@@ -179,14 +213,13 @@ static void post_decide(WebCall *call)
     g_autoptr(Work) work = ticket ? web_begin(call) : NULL;
     if (!work)
         return;
-    g_autofree char *reason = g_utf8_substring(web_field(call, "reason"), 0,
-                                               MIN(g_utf8_strlen(web_field(call, "reason"), -1), REASON_MAX / 4));
+    const char *reason = web_field(call, "reason");
     Counts counts = {0};
     GHashTableIter at;
     void *name, *value;
     g_hash_table_iter_init(&at, call->form);
     while (g_hash_table_iter_next(&at, &name, &value)) {
-        ModerateOne one = {.word = value, .reason = *reason ? reason : NULL};
+        ModerateOne one = {.word = value, .reason = reason};
         if (!decide_field(work, ticket, name, &one, &counts, &error)) {
             web_fail(call, error);
             return;
@@ -197,7 +230,8 @@ static void post_decide(WebCall *call)
     g_autoptr(Work) after = web_look(call); /* the database may have been opened anew since the first look */
     if (after)
         show(call, after, ticket,
-             json_pack("{sb sb si}", "decided", counts.done > 0, "gone", counts.gone > 0, "count", counts.done));
+             json_pack("{sb sb sb si}", "decided", counts.of[MODERATE_DONE] > 0, "gone", counts.of[MODERATE_GONE] > 0,
+                       "undone", counts.of[MODERATE_UNDONE] > 0, "count", counts.of[MODERATE_DONE]));
 }
 
 const WebRoute web_decide[] = {

@@ -29,8 +29,9 @@ static void get_leave(WebCall *call)
         web_notice(call, 404, "bad_token", json_pack("{sb}", "unknown", true));
     else
         web_page(call, 200, "leave",
-                 json_pack("{ss ss ss ss sb}", "token", call->args[0], "name", list->display_name, "list",
-                           list->posting_address, "address", seen.address, "is_member", seen.is_member));
+                 json_pack("{ss ss ss ss sb sb si}", "token", call->args[0], "name", list->display_name, "list",
+                           list->posting_address, "address", seen.address, "is_member", seen.is_member, "moderated",
+                           seen.moderated, "undo_days", WEB_UNDO_DAYS));
 }
 
 /* The field of RFC 8058, 3.1, in a form of either encoding. */
@@ -47,7 +48,7 @@ static bool is_one_click(WebCall *call)
 
 static void answer(WebCall *call, const Subscription *made)
 {
-    json_t *view = json_pack("{ss* sb}", "address", made->address, "told", made->told);
+    json_t *view = web_made_view(made);
     switch (made->result) {
     case SUBSCRIPTION_BAD_TOKEN:
         json_object_set_new(view, "unknown", json_true());
@@ -93,7 +94,7 @@ static void post_leave(WebCall *call)
 }
 
 const WebRoute web_leave[] = {
-    {"GET", "/u/{}", get_leave},
-    {"POST", "/u/{}", post_leave},
+    {"GET", WEB_ONE_CLICK, get_leave},
+    {"POST", WEB_ONE_CLICK, post_leave},
     {.verb = NULL},
 };

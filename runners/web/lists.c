@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Which lists there are, and the page of one with the form to join it. */
 #include "base/clock.h"
-#include "lists/join.h"
+#include "lists/join_form.h"
 #include "mail/visible.h"
 #include "runners/web/form_mark.h"
 #include "runners/web/web.h"
@@ -103,26 +103,10 @@ static bool forms_are_full(WebCall *call, bool *full, GError **error)
     return true;
 }
 
-/* Whether the address is a member, is banned or got its letter of today is nobody else's business: the page says the
- * same of all of these. */
-static void answer_join(WebCall *call, const List *list, const Subscription *made)
-{
-    json_t *view = json_pack("{ss ss}", "address", made->address ? made->address : "", "list", list->posting_address);
-    switch (made->result) {
-    case SUBSCRIPTION_BAD_ADDRESS:
-    case SUBSCRIPTION_OWN_ADDRESS:
-        json_decref(view);
-        show_list(call, 400, list, json_pack("{sb ss}", "bad_address", true, "typed", web_field(call, "address")));
-        break;
-    default:
-        web_notice(call, 200, "letter_sent", view);
-    }
-}
-
 static void post_join(WebCall *call)
 {
     GError *error = NULL;
-    g_auto(Subscription) made = {0};
+    SubscriptionResult result;
     g_autoptr(List) list = find_list(call);
     if (!list)
         return;
@@ -137,12 +121,14 @@ static void post_join(WebCall *call)
     g_autoptr(Work) work = web_begin(call);
     if (!work)
         return;
-    if (!forms_are_full(call, &full, &error) || (!full && !join_ask(work, list, &joiner, &made, &error)))
+    if (!forms_are_full(call, &full, &error) || (!full && !join_form_take(work, list, &joiner, &result, &error)))
         web_fail(call, error);
     else if (full)
         show_list(call, 503, list, json_pack("{sb ss}", "full", true, "typed", address));
+    else if (result != SUBSCRIPTION_ASKED_PERSON)
+        show_list(call, 400, list, json_pack("{sb ss}", "bad_address", true, "typed", web_field(call, "address")));
     else if (web_commit(call, work))
-        answer_join(call, list, &made);
+        web_notice(call, 200, "letter_sent", json_pack("{ss ss}", "address", address, "list", list->posting_address));
 }
 
 const WebRoute web_lists[] = {

@@ -15,7 +15,7 @@ static const ConfigKey keys[] = {
      .about = "Addresses from which requests come through a proxy of the site: the client is whom their "
       "X-Forwarded-For field names last. unix stands for a UNIX socket."},
     HTTP_SETTINGS("500", "16K"),
-    {"max_body_size", SIZE("256K", 1 * KIB, 64 * MIB),
+    {"max_body_size", SIZE("64K", 1 * KIB, 1 * MIB),
      .about = "The largest body of a request, which is a form that somebody filled in; a larger one is answered 413."},
     {.name = NULL},
 };

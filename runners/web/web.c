@@ -90,7 +90,10 @@ void web_page_as(WebCall *call, int status, const char *type, const char *name, 
     web_set_headers(call);
     if (!filled) {
         log_error("%s %s: the page cannot be made: %s", http_verb(call->http), name, error->message);
-        answer_text(call, 500, "This page cannot be made; the log of the server says why.\n");
+        answer_text(call, 500,
+                    call->changed ? "What you asked for was done. This page cannot be made; the log of the server says "
+                                    "why.\n"
+                                  : "This page cannot be made; the log of the server says why.\n");
         return;
     }
     answer_page(call, status, type, page);
@@ -113,10 +116,15 @@ void web_notice_of(WebCall *call, int status, const char *what, json_t *view, co
 
 void web_fail(WebCall *call, GError *error)
 {
-    log_error("%s result=503: %s", http_verb(call->http), error ? error->message : "no reason known");
+    log_error("%s result=%s: %s", http_verb(call->http), call->changed ? "done, without its page" : "503",
+              error ? error->message : "no reason known");
     g_clear_error(&error);
     if (call->answered)
         return;
+    if (call->changed) {
+        web_notice(call, 200, "done", NULL);
+        return;
+    }
     http_set_header(call->http, "Retry-After", "10");
     web_notice(call, 503, "later", NULL);
 }
@@ -131,6 +139,11 @@ void web_missing(WebCall *call, GError *error)
     web_notice(call, 404, "missing", NULL);
 }
 
+json_t *web_made_view(const Subscription *made)
+{
+    return json_pack("{ss* sb si}", "address", made->address, "told", made->told, "undo_days", WEB_UNDO_DAYS);
+}
+
 void web_attachment(WebCall *call, const ReadableFile *file)
 {
     if (!file) {
@@ -138,21 +151,28 @@ void web_attachment(WebCall *call, const ReadableFile *file)
         return;
     }
     g_autoptr(GBytes) content = readable_file_bytes(file);
-    size_t length;
-    const char *octets = g_bytes_get_data(content, &length);
+    if (!http_has_room(call->http, content)) {
+        log_warn("a file is not sent, since other large ones are under way that take all memory for such");
+        http_set_header(call->http, "Retry-After", "60");
+        web_notice(call, 503, "busy", NULL);
+        return;
+    }
     g_autofree char *name = g_uri_escape_string(file->name, NULL, false);
     g_autofree char *how = g_strdup_printf("attachment; filename*=UTF-8''%s", name); /* RFC 6266 */
     web_set_headers(call);
     http_set_header(call->http, "Content-Disposition", how);
     call->answered = true;
-    http_answer(call->http, 200, file->serve_as, octets, length);
+    http_answer_bytes(call->http, 200, file->serve_as, content);
 }
 
 /* ---- what pages work with ---- */
 
-/* The keys are the database's, and may be new whenever that was opened anew. */
-static bool read_keys(Web *web, GError **error)
+/* Read the keys, which are the database's, again when that was opened anew, or something of it has changed. */
+static bool refresh_keys(Web *web, GError **error)
 {
+    int64_t version = store_version(web->store);
+    if (web->form_key && web->keys_version == version)
+        return true;
     g_autoptr(GPtrArray) secrets = secret_all(web->store, error);
     if (!secrets)
         return false;
@@ -160,6 +180,7 @@ static bool read_keys(Web *web, GError **error)
     web->site.keys = verp_keys_new(secrets);
     g_clear_pointer(&web->form_key, g_bytes_unref);
     web->form_key = form_mark_key(secrets->pdata[0]);
+    web->keys_version = version;
     return true;
 }
 
@@ -168,7 +189,9 @@ static Store *open_store(Web *web, GError **error)
     const Store *before = web->store;
     if (!this_host_store(&web->store, web->spool, web->config, error))
         return NULL;
-    if (web->store == before || read_keys(web, error))
+    if (web->store != before)
+        g_clear_pointer(&web->form_key, g_bytes_unref);
+    if (refresh_keys(web, error))
         return web->store;
     g_clear_pointer(&web->store, store_free);
     return NULL;
@@ -208,7 +231,8 @@ Work *web_begin(WebCall *call)
 bool web_commit(WebCall *call, Work *work)
 {
     GError *error = NULL;
-    if (work_commit(work, call->web->spool, &error))
+    call->changed = work_commit(work, call->web->spool, &error);
+    if (call->changed)
         return true;
     web_fail(call, error);
     return false;
@@ -270,13 +294,27 @@ static char *find_client(const Web *web, HttpCall *call)
     return g_strdup(g_hostname_is_ip_address(client) ? client : peer);
 }
 
-/* The path below web_url; NULL: it is not below it. A proxy may have taken the path of web_url away. */
+/* The path below that of web_url; NULL: it is not below it, or web_url has none. */
 static const char *path_below(const Web *web, const char *path)
 {
     size_t length = strlen(web->base);
-    if (length > 0 && strncmp(path, web->base, length) == 0 && (path[length] == '/' || !path[length]))
-        path += length;
-    return *path ? path : "/";
+    if (length == 0 || strncmp(path, web->base, length) != 0 || (path[length] && path[length] != '/'))
+        return NULL;
+    return path[length] ? path + length : "/";
+}
+
+/* Is the form sent by a page elsewhere, in the name of the visitor? Browsers say so in Sec-Fetch-Site, older ones in
+ * Origin; that is "null" for our own pages, since they send no Referer. A program says nothing. */
+static bool comes_from_elsewhere(const WebCall *call)
+{
+    const char *site = http_header(call->http, "Sec-Fetch-Site"), *origin = http_header(call->http, "Origin");
+    if (site)
+        return strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
+    if (!origin || strcmp(origin, "null") == 0)
+        return false;
+    const char *url = call->web->url;
+    size_t length = strlen(url) - strlen(call->web->base);
+    return strlen(origin) != length || g_ascii_strncasecmp(origin, url, length) != 0;
 }
 
 static const WebRoute *find_route(WebCall *call, const char *path, GString *allowed)
@@ -298,8 +336,14 @@ static const WebRoute *find_route(WebCall *call, const char *path, GString *allo
 static void run(WebCall *call)
 {
     g_autoptr(GString) allowed = g_string_new(NULL);
-    const WebRoute *route = find_route(call, path_below(call->web, http_path(call->http)), allowed);
-    if (route) {
+    const char *path = http_path(call->http), *below = path_below(call->web, path);
+    const WebRoute *route = below ? find_route(call, below, allowed) : NULL;
+    if (!route) /* a proxy may have taken the path of web_url away, and what is left may begin like it */
+        route = find_route(call, path, allowed);
+    if (route && strcmp(route->verb, "POST") == 0 && strcmp(route->path, WEB_ONE_CLICK) != 0 &&
+        comes_from_elsewhere(call)) {
+        web_notice(call, 403, "elsewhere", NULL);
+    } else if (route) {
         route->function(call);
     } else if (allowed->len > 0) {
         http_set_header(call->http, "Allow", allowed->str);
@@ -322,6 +366,16 @@ static void handle(Http *http, HttpCall *message)
     http_path_clear(call.args, WEB_ARGS);
     g_clear_pointer(&call.form, g_hash_table_unref);
     g_free(call.client);
+}
+
+/* What is no request, or is too large. */
+static void refuse(Http *http, HttpCall *message, int status, const char *why)
+{
+    Web *web = http_data(http);
+    WebCall call = {.web = web, .http = message};
+    (void)why;
+    call.language = theme_language(web->theme, http_header(message, "Accept-Language"));
+    web_notice(&call, status, status == 413 || status == 431 ? "too_large" : "not_understood", NULL);
 }
 
 /* ---- start and end ---- */
@@ -373,4 +427,5 @@ static void web_stop(Http *http)
     web_free(http_data(http));
 }
 
-const HttpSpec web_spec = {.name = "web", .section = SECTION, .start = web_start, .handle = handle, .stop = web_stop};
+const HttpSpec web_spec = {
+    .name = "web", .section = SECTION, .start = web_start, .handle = handle, .refuse = refuse, .stop = web_stop};

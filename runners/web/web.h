@@ -12,10 +12,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "lists/subscription.h"
 #include "lists/work.h"
 #include "mail/readable.h"
 #include "runners/http.h"
 #include "runners/web/theme.h"
+#include "store/departure.h"
 #include "store/store.h"
 #include "switchboard/spool.h"
 
@@ -34,6 +36,7 @@ typedef struct Web {
     GBytes *form_key; /* runners/web/form_mark.h */
     struct WebArchive *archive; /* runners/web/archive.h; NULL: the site has none */
     unsigned streams;           /* mboxes on their way */
+    int64_t keys_version; /* store_version() at which this and site.keys were read */
 } Web;
 
 typedef struct WebCall {
@@ -46,6 +49,7 @@ typedef struct WebCall {
     bool shared; /* the page is the same for all strangers: it has an ETag, and proxies may keep it for a minute */
     bool script; /* scripts of the site itself may run on it */
     bool answered;
+    bool changed; /* web_commit() has written something */
 } WebCall;
 
 /* "/confirm/{}": each {} is one segment of the path. */
@@ -53,6 +57,8 @@ typedef struct WebRoute {
     const char *verb, *path; /* verb NULL: the end of a table; GET is also asked for HEAD */
     void (*function)(WebCall *call);
 } WebRoute;
+
+#define WEB_ONE_CLICK "/u/{}" /* POST is taken from anywhere (RFC 8058); all else from our own pages alone */
 
 extern const HttpSpec web_spec;
 
@@ -86,10 +92,15 @@ void web_shared(WebCall *call, const char *type, const char *tag, const char *oc
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
 /* The same about a list, whose posting address is "list" of the view. */
 void web_notice_of(WebCall *call, int status, const char *what, json_t *view, const char *list_id);
-/* Answer 503 and tell the log why; error is taken. Where the call was answered already, only that. */
+/* Tell the log why, and answer 503; where something was written already, that it was, with 200. error is taken. Where
+ * the call was answered already, only tell the log. */
 void web_fail(WebCall *call, GError *error);
 /* The same for an error of FAIL_MISSING or FAIL_NEVER: there is no such page. */
 void web_missing(WebCall *call, GError *error);
+
+/* Return the view of a change that was made: "address", "told", and the days for which it can be undone. */
+json_t *web_made_view(const Subscription *made);
+#define WEB_UNDO_DAYS ((int)(DEPARTURE_KEPT / (86400 * CLOCK_SECOND)))
 
 /* Answer with a file of a mail (mail/readable.h), to be saved and not to be shown; NULL: 404. */
 void web_attachment(WebCall *call, const ReadableFile *file);

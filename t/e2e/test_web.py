@@ -4,8 +4,10 @@
 import html
 import http.client
 import json
+import os
 import random
 import re
+import signal
 import socket
 import time
 from email.headerregistry import Address
@@ -15,26 +17,18 @@ from html.parser import HTMLParser
 
 import pytest
 
-from support.instance import HOST, free_port, wait_until
-from support.pages import Pages, link_in
+from support.instance import HOST, wait_until
+from support.pages import letter_link, letters, link_in, make_site
 from support.post import post
 
 ANNE, BART, CORA, OLGA, MAX = (f"{name}@example.org" for name in ("anne", "bart", "cora", "olga", "max"))
 STRANGER = "stranger@example.net"
 
 
-def make(instances, sink, **settings):
-    instance = instances(sink.port, settings={
-        "site": {"web_url": "https://pages.example", "held_notice_interval": "0"},
-        "runner.web": {"listen": f"127.0.0.1:{free_port()}"}, **settings}).start()
-    instance.pages = Pages(instance)
-    return instance
-
-
 @pytest.fixture
 def world(instances, sink):
     """A site with pages, and two lists."""
-    instance = make(instances, sink)
+    instance = make_site(instances, sink)
     instance.create_list("cats", [ANNE, BART], owner=OLGA)
     instance.create_list("dogs", [ANNE], owner=MAX)
     return instance
@@ -46,17 +40,6 @@ def rows(instance, name):
 
 def members(instance, name):
     return [one["address"] for one in rows(instance, name)]
-
-
-def letters(instance, sink, to):
-    """The letters that came to an address since they were looked at."""
-    instance.wait_idle()
-    return sink.take_mail().get(to, [])
-
-
-def letter_link(instance, sink, to):
-    (letter,) = letters(instance, sink, to)
-    return link_in(letter)
 
 
 def test_joins_by_form_and_link(world, sink):
@@ -95,6 +78,39 @@ def test_a_form_tells_nobody_who_is_a_member(world, sink):
     pages.join(f"cats.{HOST}", '"><script>x</script>@example.org').says("&quot;&gt;&lt;script")
 
 
+def everything(world):
+    """How many rows each table has and files each queue, and which letters there are."""
+    with world.database() as database:
+        tables = [name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()]
+        rows = {name: database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables}
+    queues = [path.name for path in world.spool.iterdir() if path.is_dir()]
+    return rows, {queue: len(names) for queue, names in world.files(*queues).items()}
+
+
+@pytest.mark.sqlite
+def test_a_form_is_answered_before_anybody_looks_who_it_is(world, sink):
+    """The same rows and files come to be for each, so the answers take the same time; what differs, comes later."""
+    world.cli("ban", "add", "bad@example.org")
+    world.pages.join(f"cats.{HOST}", CORA)
+    assert letters(world, sink, CORA)
+    mark = world.pages.form_mark(f"cats.{HOST}")
+    pid, = world.pids("command")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        changes = set()
+        for address in (ANNE, STRANGER, "bad@example.org", CORA, MAX):
+            rows, files = everything(world)
+            world.pages.send(f"/list/cats.{HOST}/join", {"mark": mark, "address": address}).says("Please read your mail")
+            rows_then, files_then = everything(world)
+            changes.add(str(({name: rows_then[name] - rows[name] for name in rows},
+                             {name: files_then[name] - files[name] for name in files})))
+        assert len(changes) == 1, changes
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    world.wait_idle()
+    assert set(sink.take_mail()) == {STRANGER, MAX}
+
+
 def test_forms_of_other_pages_are_refused(world):
     pages = world.pages
     other = pages.form_mark(f"dogs.{HOST}")
@@ -106,7 +122,7 @@ def test_forms_of_other_pages_are_refused(world):
 
 def test_forms_of_the_whole_site(instances, sink):
     """One letter a day to a mailbox over all lists, and no more than the site allows, which the page then says."""
-    instance = make(instances, sink, site={"web_url": "https://pages.example", "max_form_letters_per_day": "2"})
+    instance = make_site(instances, sink, site={"web_url": "https://pages.example", "max_form_letters_per_day": "2"})
     for name in ("cats", "dogs"):
         instance.create_list(name, owner=OLGA)
     for address in (ANNE, BART):
@@ -140,7 +156,7 @@ def unsubscribe_link(copy):
 
 def test_one_click_and_undo(instances, sink):
     """A GET leaves nothing, the POST of RFC 8058 does in both encodings; the letter's link brings each option back."""
-    instance = make(instances, sink, pipeline={"verp_delivery_interval": "1"})
+    instance = make_site(instances, sink, pipeline={"verp_delivery_interval": "1"})
     instance.create_list("cats", [ANNE, BART], owner=OLGA)
     instance.create_list("dogs", [ANNE], owner=MAX)
     instance.cli("member", "set", f"cats@{HOST}", ANNE, "--acknowledge-posts=yes", "--hide-address=no",
@@ -295,7 +311,7 @@ def test_a_held_post_of_any_bytes_is_listed(world, sink):
 def test_who_guesses_tokens_is_stopped(clock, instances, sink, page, verb):
     """Unknown tokens from one network, then a good one: it does not count from there, and does from elsewhere."""
     clock.seconds((1800 - time.time()) % 3600)  # guesses are counted by the hour of the clock
-    world = make(instances, sink)
+    world = make_site(instances, sink)
     world.create_list("cats", [ANNE, BART], owner=OLGA)
     world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold")
     world.lmtp_send(post(to=f"cats@{HOST}", sender=STRANGER), f"cats@{HOST}", sender=STRANGER)
@@ -360,7 +376,7 @@ def test_not_started_without_an_address(instances, sink):
 
 def test_below_a_path(instances, sink):
     """web_url has a path, which the proxy passes on or takes away; the site has templates of its own."""
-    instance = make(instances, sink, site={"web_url": "https://pages.example/mail/"})
+    instance = make_site(instances, sink, site={"web_url": "https://pages.example/mail/"})
     instance.create_list("cats", owner=OLGA)
     for path in ("/mail/", "/mail", "/"):
         instance.pages.get(path).says('href="/mail/files/style.css"', f'href="/mail/list/cats.{HOST}"')
@@ -380,3 +396,20 @@ def test_below_a_path(instances, sink):
         except (http.client.HTTPException, ConnectionError):  # of the process that goes
             return False
     wait_until(is_ours, 30, "the site's own page")
+
+
+def test_who_leaves_is_promised_what_comes(instances, sink):
+    """A letter with an undo, for as many days as it is good; where moderators decide, that they do."""
+    instance = make_site(instances, sink, pipeline={"verp_delivery_interval": "1"})
+    instance.create_list("cats", [ANNE], owner=OLGA)
+    instance.lmtp_send(post(to=f"cats@{HOST}"), f"cats@{HOST}", sender=CORA)
+    instance.wait_idle()
+    link = unsubscribe_link(sink.take_mail()[ANNE][0])
+    instance.pages.get(link).says("within 30 days")
+    instance.cli("list", "set", f"cats@{HOST}", "unsubscription_policy=moderate")
+    page = instance.pages.get(link).says("are asked first")
+    assert "days" not in page.text
+    instance.pages.send(link, {"leave": "yes"}).says("leaves", "when they have agreed")
+    instance.cli("list", "set", f"cats@{HOST}", "unsubscription_policy=open")
+    instance.pages.send(link, {"leave": "yes"}).says("You have left", "within 30 days")
+    assert members(instance, "cats") == []

@@ -5,6 +5,8 @@ import http.client
 import re
 import urllib.parse
 
+from support.instance import free_port
+
 LINK = re.compile(r"https?://[^/\s]+(/\S*?(?:confirm|decide|u)/[^\s<>]+)")
 
 
@@ -55,3 +57,24 @@ class Pages:
 
     def join(self, list_id, address, **fields):
         return self.send(f"/list/{list_id}/join", {"mark": self.form_mark(list_id), "address": address, **fields})
+
+
+def make_site(instances, sink, **settings):
+    """A site whose pages are at https://pages.example, behind a proxy."""
+    instance = instances(sink.port, settings={
+        "site": {"web_url": "https://pages.example", "held_notice_interval": "0"},
+        "runner.web": {"listen": f"127.0.0.1:{free_port()}"}, **settings}).start()
+    instance.pages = Pages(instance)
+    return instance
+
+
+def letters(instance, sink, to):
+    """The letters that came to an address since they were looked at."""
+    instance.wait_idle()
+    return sink.take_mail().get(to, [])
+
+
+def letter_link(instance, sink, to):
+    """The link in the one letter that came."""
+    (letter,) = letters(instance, sink, to)
+    return link_in(letter)
