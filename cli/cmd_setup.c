@@ -35,6 +35,7 @@ typedef struct Setup {
     GPtrArray *settings; /* that are to be in force, of SetupSetting */
     SetupConfig config;
     GPtrArray *lines; /* that Postfix lacks; NULL for another MTA */
+    SetupDoors doors;
     SetupWiring wiring;
     bool running; /* a master works already */
 } Setup;
@@ -47,8 +48,7 @@ static void setup_clear(Setup *setup)
     g_clear_pointer(&setup->settings, g_ptr_array_unref);
     g_clear_pointer(&setup->lines, g_ptr_array_unref);
     setup_config_clear(&setup->config);
-    g_free((char *)setup->wiring.lmtp.host);
-    g_free((char *)setup->wiring.ask.host);
+    setup_doors_clear(&setup->doors);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Setup, setup_clear)
 
@@ -182,26 +182,6 @@ static bool is_without_doubt(const Config *config, GError **error)
     return !doubts || fail(error, FAIL_CONFIG, "%s", doubts);
 }
 
-/* The first address that a runner listens on, as the MTA writes it; host is g_free()d, port is in it. */
-static bool door_of(const Config *config, const char *section, SetupDoor *door, GError **error)
-{
-    const char *const *listen = config_list(config, section, "listen");
-    char *host = g_strdup(*listen ? *listen : ""), *colon = strrchr(host, ':');
-    door->host = host;
-    if (!colon || g_str_has_prefix(host, "unix:") || *host == '/')
-        return fail(error, FAIL_CONFIG,
-                    "[%s] listen: found '%s'; setup wants an address with a port, such as "
-                    "127.0.0.1:8024",
-                    section, host);
-    *colon = '\0';
-    door->port = colon + 1;
-    if (*host == '[' && colon[-1] == ']') { /* of IPv6 */
-        colon[-1] = '\0';
-        memmove(host, host + 1, strlen(host));
-    }
-    return true;
-}
-
 /* Find out all that is to be done, and refuse what cannot be. Changes nothing. */
 static bool plan(Setup *setup, GError **error)
 {
@@ -216,10 +196,12 @@ static bool plan(Setup *setup, GError **error)
     setup->running = master != NULL;
     setup->wiring = (SetupWiring){
         .mta = setup->mta, .domain = setup->domain, .maps = config_string(config, "mta", "maps_directory")};
-    if (!is_without_doubt(config, error) || !door_of(config, "runner.lmtp", &setup->wiring.lmtp, error) ||
-        !door_of(config, "runner.mta", &setup->wiring.ask, error) || !setup_check_disks(path, config, error) ||
+    if (!is_without_doubt(config, error) || !setup_doors_read(config, &setup->doors, error) ||
+        !setup_check_disks(path, config, error) ||
         (!setup->running && !setup_check_ports(config, setup->mta == SETUP_POSTFIX, error)))
         return false;
+    setup->wiring.lmtp = setup->doors.lmtp;
+    setup->wiring.ask = setup->doors.ask;
     if (setup->mta == SETUP_POSTFIX)
         setup->lines = setup_postfix_plan(&setup->wiring, error);
     return setup->mta != SETUP_POSTFIX || setup->lines;
@@ -336,7 +318,8 @@ static void print_left(const Setup *setup)
            "    _dmarc.%s.  TXT  \"v=DMARC1; p=none; rua=mailto:%s\"\n"
            "    and, of the address with which this machine sends, a PTR that is its name\n"
            "  A first list:\n"
-           "    listrunner list create NAME@%s --owner %s\n",
+           "    listrunner list create NAME@%s --owner %s\n"
+           "\n\"listrunner doctor\" shows what of this is still missing.\n",
            setup->domain, setup->hostname, setup->domain, setup->domain, setup->owner, setup->domain, setup->owner);
 }
 

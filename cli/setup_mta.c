@@ -30,6 +30,37 @@ unsigned setup_mta_find(void)
            (setup_has_program("exim4") || setup_has_program("exim") ? 1u << SETUP_EXIM : 0);
 }
 
+/* The first address that a runner listens on, as the MTA writes it; host is g_free()d, port is in it. */
+static bool door_of(const Config *config, const char *section, SetupDoor *door, GError **error)
+{
+    const char *const *listen = config_list(config, section, "listen");
+    char *host = g_strdup(*listen ? *listen : ""), *colon = strrchr(host, ':');
+    door->host = host;
+    if (!colon || g_str_has_prefix(host, "unix:") || *host == '/')
+        return fail(error, FAIL_CONFIG,
+                    "[%s] listen: found '%s'; setup wants an address with a port, such as "
+                    "127.0.0.1:8024",
+                    section, host);
+    *colon = '\0';
+    door->port = colon + 1;
+    if (*host == '[' && colon[-1] == ']') { /* of IPv6 */
+        colon[-1] = '\0';
+        memmove(host, host + 1, strlen(host));
+    }
+    return true;
+}
+
+void setup_doors_clear(SetupDoors *doors)
+{
+    g_free((char *)doors->lmtp.host);
+    g_free((char *)doors->ask.host);
+}
+
+bool setup_doors_read(const Config *config, SetupDoors *doors, GError **error)
+{
+    return door_of(config, "runner.lmtp", &doors->lmtp, error) && door_of(config, "runner.mta", &doors->ask, error);
+}
+
 /* ---- Postfix ---- */
 
 static void line_free(void *data)

@@ -8,6 +8,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/config.h"
+
 typedef enum SetupMta { SETUP_POSTFIX, SETUP_EXIM, SETUP_NO_MTA } SetupMta;
 
 /* Read "postfix", "exim" or "none". */
@@ -21,6 +23,17 @@ unsigned setup_mta_find(void);
 typedef struct SetupDoor {
     const char *host, *port;
 } SetupDoor;
+
+/* Where Listrunner takes mail and answers Postfix. */
+typedef struct SetupDoors {
+    SetupDoor lmtp, ask;
+} SetupDoors;
+
+void setup_doors_clear(SetupDoors *doors);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SetupDoors, setup_doors_clear)
+
+/* Read the first address of [runner.lmtp] and of [runner.mta] listen. FAIL_CONFIG: it has no port. */
+bool setup_doors_read(const Config *config, SetupDoors *doors, GError **error);
 
 typedef struct SetupWiring {
     SetupMta mta;
