@@ -3,12 +3,14 @@
 """listrunner setup and listrunner probe, with a Postfix of the test's own."""
 import json
 import os
+import pty
+import re
 import socket
 import subprocess
 
 import pytest
 
-from support import postfix
+from support import exim, postfix
 from support.instance import HOST, free_port, prefix
 
 OWNER = "root@example.org"
@@ -94,7 +96,7 @@ def place(instances, front):
             f"code {done.returncode}, wanted {code} and '{says}'\n{done.stdout}{done.stderr}"
         return done.stdout
 
-    instance.setup, instance.ports = setup, ports
+    instance.setup, instance.ports, instance.ours = setup, ports, ours
     yield instance
     instance.run("stop")
 
@@ -202,3 +204,67 @@ def test_setup_on_a_disk_that_is_full_or_read_only(place, front):
     finally:
         place.run("stop")
         subprocess.run(["umount", "-l", lib], check=True)
+
+
+def test_setup_asks_on_a_terminal(place, front):
+    """What the options do not say is asked for; a wrong answer is named, and nothing was done."""
+    def converse(*answers):
+        leader, follower = pty.openpty()
+        options = ["--mta=postfix", f"--lmtp=127.0.0.1:{place.ports['lmtp']}", f"--ask=127.0.0.1:{place.ports['ask']}",
+                   "--hostname", HOST, *(f"--set={key}={value}" for key, value in place.ours.items())]
+        process = subprocess.Popen([prefix() / "bin" / "listrunner", "--config", place.config, "setup", *options],
+                                   env={**os.environ, "MAIL_CONFIG": str(front.config)}, stdin=follower,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        os.close(follower)
+        os.write(leader, "".join(f"{answer}\n" for answer in answers).encode())
+        text = process.communicate(timeout=200)[0]
+        os.close(leader)
+        return process.returncode, text
+
+    before = (front.config / "main.cf").read_bytes()
+    code, text = converse("lists", OWNER)
+    assert code == 64 and "found 'lists'" in text, text
+    code, text = converse(HOST, "nobody in particular")
+    assert code == 64 and "--owner: found 'nobody in particular'" in text, text
+    nothing_done(place, front, before)
+    # Not to touch Postfix is an answer, too.
+    code, text = converse(HOST, OWNER, "no")
+    assert code == 0 and "Put these lines into Postfix's configuration now?" in text, text
+    assert (front.config / "main.cf").read_bytes() == before and place.status()["healthy"]
+    code, text = converse(HOST, OWNER, "")
+    assert code == 0 and "its copy came back" in text, text
+    assert postconf(front, "relay_domains") == HOST
+
+
+def test_setup_prints_what_exim_needs(instances):
+    """With the printed lines in its configuration, a real Exim brings a probe back."""
+    if exim.missing():
+        pytest.skip(exim.missing())
+    front = exim.Server()
+    instance = instances(front.port)
+    instance.config.unlink()
+    maps = instance.directory / "lib" / "mta"
+    wanted = {"site.user": instance.user, "spool.directory": instance.spool, "spool.min_free": "1M",
+              "master.runtime_directory": instance.directory / "run",
+              "master.log_file": instance.directory / "lib" / "log", "mta.maps_directory": maps,
+              "transport.relay.port": front.port}
+    wanted.update((f"store.{key}", value) for key, value in instance.sections["store"].items())
+    command = [prefix() / "bin" / "listrunner", "--config", instance.config, "setup", "--yes", "--mta=exim",
+               "--domain", HOST, "--owner", OWNER, "--hostname", HOST, f"--lmtp=127.0.0.1:{instance.port}",
+               *(f"--set={key}={value}" for key, value in wanted.items())]
+    path = f"{front.program.parent}:/usr/bin:/bin"
+    try:
+        done = subprocess.run(command, env={**os.environ, "PATH": path}, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=200)
+        assert done.returncode == 0, done.stdout + done.stderr
+        blocks = re.findall(r"^(listrunner:\n(?:  .*\n)+)", done.stdout, re.M)
+        assert len(blocks) == 2 and f"dc_relay_domains='{HOST}'" in done.stdout, done.stdout
+        front.configure(f"tls_advertise_hosts =\nacl_smtp_rcpt = ours\nbegin acl\nours:\n  accept domains = {HOST}\n"
+                        f"         endpass\n         verify = recipient\n  deny\nbegin routers\n{blocks[0]}"
+                        f"begin transports\n{blocks[1]}begin retry\n* * F,1h,1m\n")
+        front.start()
+        row = json.loads(instance.cli("probe", "--json", timeout=120))
+        assert row["back"], front.log_text()
+    finally:
+        instance.run("stop")
+        front.close()
