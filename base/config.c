@@ -307,7 +307,7 @@ const char *config_default_path(const char *given)
     const char *environment = g_getenv("LISTRUNNER_CONFIG");
     if (given)
         return given;
-    return environment && *environment ? environment : SYSCONFDIR "/listrunner.conf";
+    return environment && *environment ? environment : CONFIG_FILE;
 }
 
 const char *config_path(const Config *config)

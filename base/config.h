@@ -51,7 +51,8 @@ void config_free(Config *config);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
 
 /* The file to read: the argument if not NULL, else $LISTRUNNER_CONFIG, else
- * the compiled-in SYSCONFDIR/listrunner.conf. */
+ * CONFIG_FILE. */
+#define CONFIG_FILE SYSCONFDIR "/listrunner/listrunner.conf"
 const char *config_default_path(const char *given);
 const char *config_path(const Config *config);
 

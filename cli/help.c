@@ -81,7 +81,7 @@ static void show_overview(FILE *to)
           to);
     show_verbs(commands, to);
     fputs("\nOptions of every verb:\n"
-          "  -c, --config=FILE  read FILE instead of " SYSCONFDIR "/listrunner.conf\n"
+          "  -c, --config=FILE  read FILE instead of " CONFIG_FILE "\n"
           "  -h, --help         show help\n"
           "\nThe whole is in listrunner(1), the configuration in listrunner.conf(5).\n",
           to);

@@ -19,8 +19,7 @@ static char *config_path_given;
 static gboolean version_asked, help_asked;
 
 static const GOptionEntry global_options[] = {
-    {"config", 'c', 0, G_OPTION_ARG_FILENAME, &config_path_given, "read FILE instead of " SYSCONFDIR "/listrunner.conf",
-     "FILE"},
+    {"config", 'c', 0, G_OPTION_ARG_FILENAME, &config_path_given, "read FILE instead of " CONFIG_FILE, "FILE"},
     {"help", 'h', 0, G_OPTION_ARG_NONE, &help_asked, "show help", NULL},
     G_OPTION_ENTRY_NULL,
 };

@@ -173,7 +173,7 @@ static bool run(const char *path, Plan **plan, const char *text, GError **error)
 static int usage(FILE *to, int code)
 {
     fputs("usage: listrunner-master [-t] [-c CONFIG]\n"
-          "  -c CONFIG  the configuration (default $LISTRUNNER_CONFIG or " SYSCONFDIR "/listrunner.conf)\n"
+          "  -c CONFIG  the configuration (default $LISTRUNNER_CONFIG or " CONFIG_FILE ")\n"
           "  -t         only check the configuration\n"
           "  -V         print the version\n",
           to);

@@ -67,6 +67,9 @@ bool privileges_drop(const Account *account, GError **error)
         if (setuid(0) == 0)
             return fail(error, FAIL_CONFIG, "became user %s but could become root again", account->name);
     }
+    /* A service manager may have started us as the user, with the right to bind ports below 1024. */
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
+        return fail_errno(error, FAIL_LATER, "give up ambient capabilities");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return fail_errno(error, FAIL_LATER, "set no_new_privs");
     return true;

@@ -28,8 +28,8 @@ bool privileges_make_directory(const char *path, const Account *account, GError 
 bool privileges_assume(const Account *account, GError **error);
 bool privileges_resume(const Account *account, GError **error);
 
-/* Groups, group, user, in this order; checked by trying to come back. Then, with
- * or without an account, nothing this process starts can gain privileges. */
+/* Become the account: groups, group, user, in this order; checked by trying to come back. Then, with or without an
+ * account, nothing that this process starts has privileges or can gain any. */
 bool privileges_drop(const Account *account, GError **error);
 
 /* Keep us and the children from writing core files, which would hold keys, passwords and mail. */

@@ -35,7 +35,8 @@ typedef struct Question {
 } Question;
 
 static const int types[] = {
-    [DNS_A] = ns_t_a, [DNS_AAAA] = ns_t_aaaa, [DNS_MX] = ns_t_mx, [DNS_TXT] = ns_t_txt, [DNS_CNAME] = ns_t_cname,
+    [DNS_A] = ns_t_a,     [DNS_AAAA] = ns_t_aaaa,   [DNS_MX] = ns_t_mx,
+    [DNS_TXT] = ns_t_txt, [DNS_CNAME] = ns_t_cname, [DNS_PTR] = ns_t_ptr,
 };
 
 /* --- reading an answer -------------------------------------------------- */
@@ -97,10 +98,10 @@ static bool read_text(DnsRecord *record, const ns_rr *from)
 
 static bool read_record(DnsRecord *record, const ns_msg *message, const ns_rr *from, DnsType type)
 {
-    return type == DNS_MX      ? read_mx(record, message, from)
-           : type == DNS_CNAME ? read_host(record, message, from, 0)
-           : type == DNS_TXT   ? read_text(record, from)
-                               : read_address(record, from, type);
+    return type == DNS_MX                         ? read_mx(record, message, from)
+           : type == DNS_CNAME || type == DNS_PTR ? read_host(record, message, from, 0)
+           : type == DNS_TXT                      ? read_text(record, from)
+                                                  : read_address(record, from, type);
 }
 
 static void read_records(DnsAnswer *answer, ns_msg *message, DnsType type)

@@ -14,7 +14,7 @@
 
 typedef struct Dns Dns;
 
-typedef enum DnsType { DNS_A, DNS_AAAA, DNS_MX, DNS_TXT, DNS_CNAME } DnsType;
+typedef enum DnsType { DNS_A, DNS_AAAA, DNS_MX, DNS_TXT, DNS_CNAME, DNS_PTR } DnsType;
 
 typedef enum DnsStatus {
     DNS_FOUND,   /* at least one record of the type */
@@ -25,7 +25,7 @@ typedef enum DnsStatus {
 
 typedef struct DnsRecord {
     uint16_t preference; /* DNS_MX */
-    char *host;          /* DNS_MX, DNS_CNAME: lower case without the last dot; "" for the root (null MX) */
+    char *host;          /* DNS_MX, DNS_CNAME, DNS_PTR: lower case without the last dot; "" for the root (null MX) */
     char *text;          /* DNS_TXT, its strings joined; without the zero bytes that a server may put there */
     struct in6_addr address; /* DNS_AAAA; DNS_A: its first 4 bytes */
 } DnsRecord;

@@ -15,7 +15,8 @@
 static const ConfigKey site_keys[] = {
     {"user", STRING("listrunner"),
      .about = "The system user that every part runs as, not root. A master started as root changes to it; started "
-      "as anybody else it stays who it is."},
+      "as anybody else it stays who it is.",
+     .more = "The unit for systemd starts it as the user listrunner: another one has to be named there, too."},
     {"hostname", STRING(CONFIG_SYSTEM),
      .about = "The name of this host in greetings, message ids and trace fields. Of several hosts that share a "
       "database each has its own, by which the database knows the host and its spool: it stays as it is as long as "

@@ -9,6 +9,7 @@
 #   make check-proof      crash states, model, faults
 #   make check-quick      unit and process tests, as ./bootstrap check does
 #   make check-all        all of them
+#   make check TIER=programs   unit tests without those of style: what a package runs while it is built
 #   make check-FOLDER     all of one folder (base, switchboard, master, mail, net, store, posting, lists,
 #                         runners, cli)
 
@@ -17,6 +18,7 @@ tests_of_all := $(filter-out $(tests_left_out),$(TESTS))
 tests_of_process := $(filter $(process_tests),$(tests_of_all))
 tests_of_proof := $(filter $(proof_tests),$(tests_of_all))
 tests_of_unit := $(filter-out $(process_tests) $(proof_tests),$(tests_of_all))
+tests_of_programs := $(filter $(check_PROGRAMS),$(tests_of_unit))
 tests_of_quick := $(filter-out $(proof_tests),$(tests_of_all))
 tests_of_store := $(filter t/store/%,$(tests_of_quick))
 TESTS := $(tests_of_$(TIER))

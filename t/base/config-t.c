@@ -475,7 +475,7 @@ static void test_other_file_system(void)
 static void test_default_path(void)
 {
     g_unsetenv("LISTRUNNER_CONFIG");
-    g_assert_cmpstr(config_default_path(NULL), ==, SYSCONFDIR "/listrunner.conf");
+    g_assert_cmpstr(config_default_path(NULL), ==, CONFIG_FILE);
     g_setenv("LISTRUNNER_CONFIG", "/from/environment", TRUE);
     g_assert_cmpstr(config_default_path(NULL), ==, "/from/environment");
     g_assert_cmpstr(config_default_path("/given"), ==, "/given");

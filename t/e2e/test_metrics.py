@@ -5,12 +5,16 @@ import contextlib
 import http.client
 import json
 import os
+import re
+import shutil
 import signal
 import socket
+import subprocess
 
 import pytest
 
 from support import rest
+from support.corpus import TOP
 from support.instance import wait_until
 from support.post import post
 
@@ -130,3 +134,48 @@ def test_a_body_that_a_token_may_not_send_is_not_waited_for(tmp_path):
                 connection.settimeout(0.5)
                 with pytest.raises(TimeoutError):
                     connection.recv(1000)
+
+
+MONITORING = TOP / "etc" / "monitoring"
+
+
+def of_several_hosts():
+    """Figures that one host alone has not."""
+    return {"listrunner_host_up"}
+
+
+@pytest.mark.parametrize("name", ["listrunner-rules.yml", "listrunner-dashboard.json"])
+def test_monitoring_names_figures_that_there_are(instances, sink, name):
+    """Each figure of the rules for Prometheus and of the dashboard for Grafana is one of "listrunner metrics"."""
+    instance = instances(sink.port).start()
+    address = instance.create_list("test", ["anne@example.org"])
+    instance.lmtp_send(post(to=address, message_id="<1@rules.example.net>", body="x\n"), address)
+    instance.wait_idle()
+    there = set(families_of(instance.cli("metrics"))) | of_several_hosts()
+    text = (MONITORING / name).read_text()
+    named = set(re.findall(r"\blistrunner_\w+", text))
+    assert len(named) > 10
+    assert not {re.sub(r"_(bucket|sum|count)$", "", figure) for figure in named if figure not in there} - there
+    if name.endswith(".json"):
+        panels = json.loads(text)["panels"]
+        assert len({panel["id"] for panel in panels}) == len(panels)
+        assert all(panel["title"] and panel["targets"] for panel in panels)
+    elif shutil.which("promtool"):
+        done = subprocess.run(["promtool", "check", "rules", MONITORING / name], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_commands_of_the_rules_are_there(instances, sink):
+    """What an alert tells a person to run is a verb of the command line."""
+    instance = instances(sink.port)
+
+    def verbs(*words):
+        return [line.split("\t")[0] for line in instance.cli("help", "--words", *words).splitlines()]
+
+    actions = re.findall(r'action: "([^"]+)"', (MONITORING / "listrunner-rules.yml").read_text())
+    commands = {part.strip() for action in actions for part in action.split(";")} - {
+        "journalctl -u listrunner", "systemctl status listrunner"}
+    assert len(commands) > 8
+    for program, verb, *rest in map(str.split, commands):
+        assert program == "listrunner" and verb in verbs(), (verb, rest)
+        assert not rest or rest[0] in verbs(verb), (verb, rest)

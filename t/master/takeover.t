@@ -181,13 +181,13 @@ def test_privileges(site):
 
 
 def test_as_systemd_starts_it(site):
-    """The service manager makes RuntimeDirectory= for User=, which the unit leaves to be root."""
+    """The service manager makes RuntimeDirectory= for User=, and the master finds it so."""
     become_nobody(site)
     with open(os.path.join(SOURCE, "etc/listrunner.service.in")) as unit:
         settings = dict(line.strip().split("=", 1) for line in unit if "=" in line and not line.startswith("#"))
-    assert settings.get("User", "root") == "root"
-    if "RuntimeDirectory" in settings:
-        os.mkdir(site.path("run"), int(settings.get("RuntimeDirectoryMode", "0755"), 8))
+    assert settings["User"] == "listrunner" and settings["RuntimeDirectory"] == "listrunner"
+    os.mkdir(site.path("run"), int(settings["RuntimeDirectoryMode"], 8))
+    os.chown(site.path("run"), pwd.getpwnam("nobody").pw_uid, -1)
     site.start()
     assert site.all_ready("in", 1)
 

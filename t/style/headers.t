@@ -12,7 +12,7 @@ import tree
 
 # Formats that have no comments, or whose first line is read by a machine.
 NO_HEAD = (".json", ".md", ".in", ".csv", ".eml", ".mbox", ".txt", ".gitignore", ".out", ".pdf", ".svg", ".png", ".po",
-           "LICENSE")
+           "LICENSE", "/README.Debian", "/debian/changelog", "/debian/copyright", "/source/format")
 HEAD = "SPDX-License-Identifier: BSD-2-Clause\n"
 HEAD_NEXT = "Copyright (c) 2026 The Listrunner authors"
 # Where somebody's machine shows through.

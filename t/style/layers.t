@@ -20,7 +20,7 @@ LAYERS = {
     "lists/": ["base/", "mail/", "store/", "switchboard/draft.h", "switchboard/intake.h", "switchboard/meta.h",
                "switchboard/name.h", "switchboard/prepared.h", "switchboard/spool.h", "runners/keys.h", "lists/"],
     "master/": ["base/", "master/"],
-    "cli/": ["base/", "mail/", "store/", "switchboard/", "lists/", "runners/keys.h", "cli/"],
+    "cli/": ["base/", "mail/", "net/dns_wait.h", "store/", "switchboard/", "lists/", "runners/keys.h", "cli/"],
     "runners/keys.h": [],
     "runners/process": ["base/", "runners/process"],
     "runners/runner": ["base/", "switchboard/", "runners/process.h", "runners/runner", "runners/sweep.h"],

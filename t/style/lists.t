@@ -8,8 +8,8 @@ import re
 import tree
 
 # What configure makes from a file of the list, or needs none.
-UNLISTED = {"configure.ac", "Makefile.am", "README.md", "bootstrap", ".ci/debian", ".ci/run", "base/listrunner.pc.in",
-            "store/listrunner-store.pc.in"}
+UNLISTED = {"configure.ac", "Makefile.am", "README.md", "bootstrap", ".ci/debian", ".ci/package", ".ci/package-trial",
+            ".ci/run", "base/listrunner.pc.in", "store/listrunner-store.pc.in"}
 
 # Listed, distributed and installed with whatever is in it.
 FOLDERS = ("etc/templates/",)

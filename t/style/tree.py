@@ -7,7 +7,8 @@ import sys
 TOP = os.environ.get("top_srcdir") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 FOLDERS = ["base", "cli", "doc", "etc", "lists", "mail", "master", "net", "posting", "runners", "store",
            "switchboard", "t"]
-TOP_FILES = ["Makefile.am", "README.md", "bootstrap", "configure.ac", ".ci/debian", ".ci/run"]
+TOP_FILES = ["Makefile.am", "README.md", "bootstrap", "configure.ac", ".ci/debian",
+             ".ci/package", ".ci/package-trial", ".ci/run"]
 GENERATED = {"__pycache__", ".libs", ".deps", "installed"}
 
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner doctor: what is wrong with a site and around it, and what mends it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/control_client.h"
+#include "cli/doctor.h"
+#include "cli/listing.h"
+#include "cli/plain.h"
+#include "cli/probe.h"
+#include "cli/setup_mta.h"
+#include "cli/status_text.h"
+#include "store/domain.h"
+
+/* The most domains of which each gets a probe: one may take a minute. */
+#define PROBES_MAX 10
+
+static gboolean no_probe, no_dns;
+static int patience = 30; /* seconds, of a probe */
+
+static void look_at_configuration(Doctor *doctor, const Config *config)
+{
+    guint before = doctor->findings->len;
+    g_autofree char *doubts = config_doubts(config);
+    g_auto(GStrv) lines = g_strsplit(doubts ? doubts : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        doctor_find(doctor, "configuration", DOCTOR_WARNING, NULL, "%s", *line);
+    doctor_find_well(doctor, "configuration", before, "The configuration is in order.");
+}
+
+static Config *read_configuration(Doctor *doctor)
+{
+    g_autoptr(GError) faults = NULL;
+    Config *config = config_load(doctor->config_path, false, &faults);
+    g_auto(GStrv) lines = g_strsplit(faults ? faults->message : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        doctor_find(doctor, "configuration", DOCTOR_FAULT, g_strdup("listrunner config check"), "%s", *line);
+    if (config)
+        look_at_configuration(doctor, config);
+    return config;
+}
+
+/* Does the master run, and are its processes well? False: nothing can be sent. */
+static bool look_at_service(Doctor *doctor, Site *site)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(ControlClient) client = control_client_open(site, &fault);
+    json_t *status = client ? control_client_ask(client, json_pack("{s:s}", "verb", "status"), &fault) : NULL;
+    if (!status) {
+        doctor_find(doctor, "service", DOCTOR_FAULT,
+                    g_strdup("systemctl enable --now listrunner    # or: listrunner start"),
+                    "Listrunner does not run: %s", fault->message);
+        return false;
+    }
+    if (!json_is_true(json_object_get(status, "healthy")))
+        doctor_find(doctor, "service", DOCTOR_FAULT, g_strdup("listrunner status"), "not every process is well");
+    else if (status_waits(status))
+        doctor_find(doctor, "service", DOCTOR_WARNING, g_strdup("listrunner status"),
+                    "all processes are well, and something waits for a person");
+    else
+        doctor_find(doctor, "service", DOCTOR_OK, NULL, "All processes are well.");
+    json_decref(status);
+    return true;
+}
+
+static void look_at_postfix(Doctor *doctor, const char *domain)
+{
+    g_autoptr(GError) fault = NULL;
+    g_auto(SetupDoors) doors = {0};
+    SetupWiring wiring = {.mta = SETUP_POSTFIX, .domain = domain};
+    if (!setup_doors_read(doctor->config, &doors, &fault)) {
+        doctor_find(doctor, "mta", DOCTOR_WARNING, NULL, "Postfix was not asked: %s", fault->message);
+        return;
+    }
+    wiring.lmtp = doors.lmtp;
+    wiring.ask = doors.ask;
+    g_autoptr(GPtrArray) lines = setup_postfix_plan(&wiring, &fault);
+    if (!lines)
+        doctor_find(doctor, "mta", DOCTOR_FAULT, NULL, "%s", fault->message);
+    for (guint at = 0; lines && at < lines->len; at++) {
+        const SetupLine *line = lines->pdata[at];
+        doctor_find(
+            doctor, "mta", DOCTOR_WARNING,
+            g_strdup_printf("postconf -e '%s = %s' && postfix reload", line->name, line->value),
+            "Postfix lacks a line for %s that \"listrunner setup\" would add: it may have another that does the "
+            "same, as a probe shows",
+            domain);
+    }
+}
+
+static void look_at_mta(Doctor *doctor, const GPtrArray *domains)
+{
+    guint before = doctor->findings->len;
+    if (!(setup_mta_find() & 1u << SETUP_POSTFIX))
+        return;
+    for (guint at = 0; at < domains->len; at++)
+        look_at_postfix(doctor, ((const Domain *)domains->pdata[at])->mail_host);
+    doctor_find_well(doctor, "mta", before, "Postfix has the lines that Listrunner needs.");
+}
+
+static void send_probe(Doctor *doctor, Site *site, const char *domain)
+{
+    ProbeResult result = {0};
+    g_autoptr(GError) fault = NULL;
+    if (!probe_run(site, domain, patience, &result, &fault)) {
+        doctor_find(doctor, "probe", DOCTOR_WARNING, NULL, "no probe could be sent to %s: %s", domain, fault->message);
+        return;
+    }
+    g_autofree char *text = probe_text(&result, doctor->config, domain);
+    bool back = result.end == PROBE_BACK;
+    doctor_find(doctor, "probe", back ? DOCTOR_OK : DOCTOR_FAULT,
+                back ? NULL
+                     : g_strdup_printf("listrunner setup --domain %s --owner %s --apply", domain,
+                                       config_string(doctor->config, "site", "site_owner")),
+                "%s", text);
+}
+
+static void examine(Doctor *doctor, Site *site)
+{
+    g_autoptr(GError) fault = NULL;
+    doctor_permissions(doctor);
+    doctor_disks(doctor);
+    doctor_time(doctor);
+    /* From here on as [site] user. */
+    Store *store = site_store(site, false, &fault);
+    g_autoptr(GPtrArray) domains = store ? domain_all(store, &fault) : NULL;
+    if (!domains) {
+        doctor_find(doctor, "database", DOCTOR_FAULT, g_strdup("listrunner store check"), "%s", fault->message);
+        return;
+    }
+    doctor_find(doctor, "database", DOCTOR_OK, NULL, "The database can be opened.");
+    bool runs = look_at_service(doctor, site);
+    if (domains->len == 0)
+        doctor_find(doctor, "database", DOCTOR_FAULT, g_strdup("listrunner setup"), "there is no domain");
+    look_at_mta(doctor, domains);
+    if (!no_dns)
+        doctor_dns(doctor, domains);
+    for (guint at = 0; runs && !no_probe && at < MIN(domains->len, PROBES_MAX); at++)
+        send_probe(doctor, site, ((const Domain *)domains->pdata[at])->mail_host);
+}
+
+static const char *word_of(DoctorState state)
+{
+    return state == DOCTOR_OK ? "ok" : state == DOCTOR_WARNING ? "warning" : "fault";
+}
+
+static void print_finding(const DoctorFinding *finding)
+{
+    if (json_option) {
+        json_t *row = json_pack("{ss ss so so}", "subject", finding->subject, "state", word_of(finding->state), "text",
+                                listing_text(finding->text), "mend", listing_text(finding->mend));
+        listing_json(row);
+        json_decref(row);
+        return;
+    }
+    g_autofree char *text = plain_text(finding->text);
+    printf("%-8s %-14s %s\n", word_of(finding->state), finding->subject, text);
+    if (finding->mend) {
+        g_autofree char *mend = plain_text(finding->mend);
+        printf("%24s%s\n", "", mend);
+    }
+}
+
+static int run(Site *site, int argc, char **argv, GError **error)
+{
+    g_auto(Doctor) doctor;
+    DoctorState worst = DOCTOR_OK;
+    doctor_init(&doctor, site_config_path(site));
+    g_autoptr(Config) config = read_configuration(&doctor);
+    doctor.config = config;
+    if (config)
+        examine(&doctor, site);
+    for (guint at = 0; at < doctor.findings->len; at++) {
+        const DoctorFinding *finding = doctor.findings->pdata[at];
+        worst = MAX(worst, finding->state);
+        print_finding(finding);
+    }
+    return worst == DOCTOR_OK ? TOOL_OK : worst == DOCTOR_WARNING ? TOOL_WAITING : TOOL_NOT_SO;
+}
+
+static const GOptionEntry options[] = {
+    {"no-dns", 0, 0, G_OPTION_ARG_NONE, &no_dns, "ask no name servers", NULL},
+    {"no-probe", 0, 0, G_OPTION_ARG_NONE, &no_probe, "send no mail", NULL},
+    {"timeout", 0, 0, G_OPTION_ARG_INT, &patience, "how long to wait for each probe (default 30)", "SECONDS"},
+    JSON_ROWS_OPTION,
+    G_OPTION_ENTRY_NULL,
+};
+
+const Command cmd_doctor = {
+    .name = "doctor",
+    .arguments = "",
+    .summary = "Examine the site and what it depends on, and say what mends each fault",
+    .details = "Configuration, permissions, file systems, clock, database, processes, Postfix's lines, the DNS, and a\n"
+               "probe for each domain. Changes nothing. Below a finding stands the command, or the line of a zone,\n"
+               "that mends it. Exit codes: 1 there are faults; 2 there are only warnings.",
+    .options = options,
+    .run = run,
+};

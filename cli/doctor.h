@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The examinations of "listrunner doctor". Each adds its findings: what was seen, how bad it is, and what mends it. */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+
+typedef enum DoctorState {
+    DOCTOR_OK,
+    DOCTOR_WARNING, /* mail flows, and somebody should see to it */
+    DOCTOR_FAULT,   /* mail is refused, lost on the way elsewhere, or will be */
+} DoctorState;
+
+typedef struct DoctorFinding {
+    const char *subject; /* a word: "dns"; static */
+    DoctorState state;
+    char *text; /* a sentence */
+    char *mend; /* a command, or a line for a zone; NULL: none is needed, or the text says it */
+} DoctorFinding;
+
+typedef struct Doctor {
+    const Config *config;
+    const char *config_path;
+    GPtrArray *findings; /* of DoctorFinding */
+} Doctor;
+
+void doctor_init(Doctor *doctor, const char *config_path);
+void doctor_clear(Doctor *doctor);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Doctor, doctor_clear)
+
+/* Add a finding. mend is taken; NULL: none. */
+void doctor_find(Doctor *doctor, const char *subject, DoctorState state, char *mend, const char *format, ...)
+    G_GNUC_PRINTF(5, 6);
+/* Add a finding that all is well, unless the subject has others since there were `before` findings. */
+void doctor_find_well(Doctor *doctor, const char *subject, guint before, const char *text);
+
+/* Who may read and write what: the configuration, the spool, the database. As root, before it becomes another user. */
+void doctor_permissions(Doctor *doctor);
+/* The file system of the spool and the database: what it is, and how much room it has. */
+void doctor_disks(Doctor *doctor);
+/* Is the clock kept right? */
+void doctor_time(Doctor *doctor);
+
+/* What the name servers of the system, or of [out] name_servers, say of the domains (of Domain) and of the host that
+ * sends: MX, SPF, DKIM, DMARC, PTR. */
+void doctor_dns(Doctor *doctor, const GPtrArray *domains);

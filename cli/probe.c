@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "cli/probe.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cli/queue_files.h"
+#include "cli/work_site.h"
+#include "lists/list_make.h"
+#include "lists/mta_maps.h"
+#include "mail/notice.h"
+#include "runners/keys.h"
+#include "store/domain.h"
+#include "store/held.h"
+#include "store/member.h"
+#include "switchboard/draft.h"
+#include "switchboard/intake.h"
+
+#define LOOK_PAUSE (G_USEC_PER_SEC / 5)
+#define LOOKED_AT 10000 /* entries, in a queue where very many wait */
+/* Lists of a probe that was killed are older. */
+#define FORSAKEN (10 * 60 * CLOCK_SECOND)
+
+typedef struct Probe {
+    WorkPlace place;
+    Site *site;
+    char *list, *back; /* addresses of the two lists */
+    char *message_id;
+    const char *trace; /* ProbeResult.trace */
+} Probe;
+
+static void probe_clear(Probe *probe)
+{
+    g_free(probe->list);
+    g_free(probe->back);
+    g_free(probe->message_id);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Probe, probe_clear)
+
+/* ---- the two lists ---- */
+
+typedef struct Setting {
+    const char *name, *value;
+} Setting;
+
+/* Nobody is told of these lists, and they answer nobody. */
+static const Setting quiet[] = {
+    {"advertised", "no"},           {"archive_policy", "never"},  {"respond_to_post_requests", "no"},
+    {"send_welcome_message", "no"}, {"admin_immed_notify", "no"}, {"require_explicit_destination", "no"},
+    {"process_bounces", "no"},      {"administrivia", "no"},      {NULL, NULL},
+};
+static const Setting takes_all[] = {{"default_nonmember_action", "accept"}, {NULL, NULL}};
+static const Setting holds_all[] = {{"emergency", "yes"}, {NULL, NULL}};
+
+static bool set_all(Store *store, const char *list_id, const Setting *settings, GError **error)
+{
+    bool done = true;
+    for (; done && settings->name; settings++)
+        done = list_set(store, list_id, settings->name, settings->value, error);
+    return done;
+}
+
+/* Remove a list of an earlier probe, unless it is so new that this probe may be under way. */
+static bool clear_way(Probe *probe, Work *work, const char *address, int64_t least_age, GError **error)
+{
+    g_autoptr(GError) absent = NULL;
+    g_autoptr(List) there = list_by_address(probe->place.store, address, &absent);
+    if (!there && g_error_matches(absent, FAIL, FAIL_MISSING))
+        return true;
+    if (!there) {
+        g_propagate_error(error, g_steal_pointer(&absent));
+        return false;
+    }
+    if (clock_now() - there->created_at < least_age)
+        return fail(error, FAIL_EXISTS, "another probe is under way: there is the list %s", address);
+    return list_drop(work, there->list_id, error);
+}
+
+static bool make_list(Work *work, const char *address, const Setting *settings, GError **error)
+{
+    const NewList new = {.address = address};
+    g_autoptr(List) list = list_make(work, &new, error);
+    return list && set_all(work_store(work), list->list_id, quiet, error) &&
+           set_all(work_store(work), list->list_id, settings, error);
+}
+
+static bool make_lists(Probe *probe, GError **error)
+{
+    g_autoptr(Work) work = work_place_unit(&probe->place, error);
+    g_autoptr(List) list = NULL;
+    if (!work || !clear_way(probe, work, probe->list, FORSAKEN, error) ||
+        !clear_way(probe, work, probe->back, FORSAKEN, error) || !make_list(work, probe->back, holds_all, error) ||
+        !make_list(work, probe->list, takes_all, error))
+        return false;
+    list = list_by_address(probe->place.store, probe->list, error);
+    return list &&
+           member_add(probe->place.store, list->list_id, ROLE_MEMBER, probe->back, NULL, &preferences_unset, error) &&
+           work_commit(work, probe->place.spool, error);
+}
+
+static bool remove_lists(Probe *probe, GError **error)
+{
+    g_autoptr(Work) work = work_place_unit(&probe->place, error);
+    return work && clear_way(probe, work, probe->list, INT64_MIN, error) &&
+           clear_way(probe, work, probe->back, INT64_MIN, error) && work_commit(work, probe->place.spool, error);
+}
+
+/* Where the MTA reads files, it must know the lists before their mail comes. */
+static bool write_maps(Probe *probe, GError **error)
+{
+    const Config *config = site_config(probe->site, error);
+    const char *directory = config_string(config, "mta", "maps_directory");
+    bool exim = strcmp(config_string(config, "mta", "maps_format"), "exim") == 0;
+    return !directory || mta_maps_write(probe->place.store, config, exim ? MTA_EXIM : MTA_POSTFIX, directory, error);
+}
+
+/* ---- the mail ---- */
+
+static bool send(Probe *probe, ProbeResult *result, GError **error)
+{
+    const char *host = config_string(site_config(probe->site, error), "site", "hostname");
+    g_autofree char *id = notice_id("probe", host);
+    const Notice notice = {
+        .from_name = "Listrunner",
+        .from = probe->back,
+        .to = probe->list,
+        .id = id,
+        .date = clock_now(),
+        .text = "Subject: A probe of Listrunner\n\nThis mail goes from Listrunner through the mail server and back. "
+                "Nobody need answer it.\n"};
+    g_autoptr(GPtrArray) pieces = notice_compose(&notice);
+    g_autoptr(List) back = list_by_address(probe->place.store, probe->back, error);
+    if (!back)
+        return false;
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, back->list_id);
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, probe->back); /* a refusal comes back to where we look */
+    meta_set_string(meta, KEY_MESSAGE_ID, id);
+    g_autoptr(Draft) draft = draft_new("out", meta);
+    for (guint at = 0; at < pieces->len; at++)
+        draft_add_message(draft, pieces->pdata[at]);
+    draft_set_addresses(draft, g_strdupv((char *[]){probe->list, NULL}));
+    Intake intake = {.draft = draft};
+    if (!intake_store(probe->place.spool, &intake, 1, false)) {
+        g_propagate_error(error, intake.error);
+        return false;
+    }
+    g_strlcpy(result->trace, meta_string(draft_meta(draft), META_TRACE, ""), sizeof result->trace);
+    probe->message_id = g_steal_pointer(&id);
+    return true;
+}
+
+/* ---- where it is ---- */
+
+typedef struct Arrival {
+    const Probe *probe;
+    bool back;
+} Arrival;
+
+static bool is_ours(const Held *held, void *data)
+{
+    Arrival *arrival = data;
+    arrival->back |= strstr(held->message_id, arrival->probe->message_id) != NULL;
+    return !arrival->back;
+}
+
+typedef struct Search {
+    const Probe *probe;
+    Queue *queue;
+    unsigned looked;
+    bool found;
+} Search;
+
+static bool has_trace(const QueueFile *file, const char *name, void *data)
+{
+    Search *search = data;
+    QueueState state;
+    g_autoptr(Entry) entry = queue_files_open(search->queue, file, &state, NULL);
+    search->found = entry && strcmp(entry_trace(entry), search->probe->trace) == 0;
+    return !search->found && ++search->looked < LOOKED_AT;
+}
+
+/* Is it still to be sent? */
+static bool waits(const Probe *probe)
+{
+    static const char *const queues[] = {"out", "retry"};
+    Search search = {.probe = probe};
+    for (unsigned at = 0; at < G_N_ELEMENTS(queues) && !search.found; at++) {
+        search.queue = spool_queue(probe->place.spool, queues[at], NULL);
+        if (search.queue)
+            queue_files_each(search.queue, has_trace, &search, NULL);
+    }
+    return search.found;
+}
+
+static bool find_end(Probe *probe, ProbeResult *result, GError **error)
+{
+    Arrival arrival = {.probe = probe};
+    g_autoptr(List) back = list_by_address(probe->place.store, probe->back, error);
+    g_autoptr(List) list = back ? list_by_address(probe->place.store, probe->list, error) : NULL;
+    if (!list || !held_each(probe->place.store, back->list_id, is_ours, &arrival, error))
+        return false;
+    if (arrival.back)
+        result->end = PROBE_BACK;
+    else
+        result->end = list->post_id > 1 ? PROBE_NOT_COPIED : PROBE_NOT_HANDED;
+    return true;
+}
+
+static bool wait_for_end(Probe *probe, int seconds, ProbeResult *result, GError **error)
+{
+    int64_t begun = g_get_monotonic_time();
+    int64_t until = begun + (int64_t)seconds * G_USEC_PER_SEC;
+    do {
+        g_usleep(LOOK_PAUSE);
+        if (!find_end(probe, result, error))
+            return false;
+        result->took = g_get_monotonic_time() - begun;
+    } while (result->end != PROBE_BACK && g_get_monotonic_time() < until);
+    if (result->end == PROBE_NOT_HANDED && waits(probe))
+        result->end = PROBE_NOT_SENT;
+    return true;
+}
+
+bool probe_run(Site *site, const char *domain, int seconds, ProbeResult *result, GError **error)
+{
+    g_auto(Probe) probe = {.site = site, .trace = result->trace};
+    if (!work_place_open(&probe.place, site, error))
+        return false;
+    g_autoptr(Domain) known = domain_find(probe.place.store, domain, error);
+    if (!known)
+        return false;
+    probe.list = g_strconcat(PROBE_LIST "@", known->mail_host, NULL);
+    probe.back = g_strconcat(PROBE_RETURN "@", known->mail_host, NULL);
+    if (!make_lists(&probe, error))
+        return false;
+    bool ended = write_maps(&probe, error) && send(&probe, result, error) &&
+                 wait_for_end(&probe, seconds, result, error);
+    /* The first error is the one that matters. */
+    bool removed = remove_lists(&probe, ended ? error : NULL);
+    return ended && removed;
+}
+
+char *probe_text(const ProbeResult *result, const Config *config, const char *domain)
+{
+    const char *host = config_string(config, "transport.relay", "host");
+    int64_t port = config_integer(config, "transport.relay", "port");
+    g_autofree char *relay = g_strdup_printf("%s port %" G_GINT64_FORMAT, host, port);
+    switch (result->end) {
+    case PROBE_BACK:
+        return g_strdup_printf("A mail to a list of %s went through the mail server at %s and its copy came back, in "
+                               "%.1f s.",
+                               domain, relay, (double)result->took / G_USEC_PER_SEC);
+    case PROBE_NOT_SENT:
+        return g_strdup_printf("The mail server at %s does not take Listrunner's mail: it cannot be reached, or it "
+                               "answers with 4xx; \"listrunner dest ls\" shows what it says.",
+                               relay);
+    case PROBE_NOT_HANDED:
+        return g_strdup_printf("The mail server at %s refused a mail for a list of %s, or took it and did not hand it "
+                               "to Listrunner. Listrunner's log says which, under %s; the mail server must hand the "
+                               "domain's mail to where [runner.lmtp] listens: see listrunner-mta(8).",
+                               relay, domain, result->trace);
+    case PROBE_NOT_COPIED:
+        break;
+    }
+    return g_strdup_printf("A mail to a list of %s arrived, but its copy did not come back: \"listrunner status\" "
+                           "shows what waits, and the log of the mail server at %s what became of it.",
+                           domain, relay);
+}

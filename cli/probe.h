@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A real mail goes out through the MTA and comes back, twice: from the queue out to the relay, from there to LMTP and
+ * through a list of its own (in, pipeline, out), again to the relay, and by LMTP to a second list, which holds it. Both
+ * lists are made for it and removed afterwards. Who sees it there knows that the MTA hands the domain's mail to
+ * Listrunner and takes Listrunner's copies, and that the runners between them work.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/site.h"
+
+/* The local parts of the two lists. */
+#define PROBE_LIST "listrunner-probe"
+#define PROBE_RETURN "listrunner-probe-return"
+
+/* How far the mail came. */
+typedef enum ProbeEnd {
+    PROBE_BACK,       /* it is back */
+    PROBE_NOT_SENT,   /* it is in the queue out: the relay does not take it, or cannot be reached */
+    PROBE_NOT_HANDED, /* out is done with it: the relay refused it, or took it, and Listrunner did not get it */
+    PROBE_NOT_COPIED, /* the list got it, and its copy has not come back */
+} ProbeEnd;
+
+typedef struct ProbeResult {
+    ProbeEnd end;
+    int64_t took;   /* us, until it was known */
+    char trace[13]; /* by which the log names it */
+} ProbeResult;
+
+/* Send a mail to a list of the domain, which must be known, and wait for it for at most so many seconds. The process
+ * becomes [site] user. The runners must work. FAIL_EXISTS: another probe is under way. FAIL_MISSING: no such domain. */
+bool probe_run(Site *site, const char *domain, int seconds, ProbeResult *result, GError **error);
+
+/* What the result means, and what to do about it: sentences for people; g_free(). */
+char *probe_text(const ProbeResult *result, const Config *config, const char *domain);

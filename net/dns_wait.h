@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Questions to name servers for programs that have nothing else to do meanwhile: each call waits for its answer.
+ * Otherwise as net/dns.h.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/dns.h"
+
+typedef struct DnsWait DnsWait;
+
+/* servers, timeout_us, tries and the errors are those of dns_new(). */
+DnsWait *dns_wait_new(const char *servers, int64_t timeout_us, unsigned tries, GError **error);
+void dns_wait_free(DnsWait *wait);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DnsWait, dns_wait_free)
+
+/* Ask, and fill the answer, which dns_answer_clear() empties. */
+void dns_wait_ask(DnsWait *wait, const char *name, DnsType type, DnsAnswer *answer);
+
+/* Ask for the names of an address of IPv4 or IPv6 in text (DNS_PTR). False: it is no address. */
+bool dns_wait_ask_names(DnsWait *wait, const char *address, DnsAnswer *answer);

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""listrunner doctor: what it finds in a sound site, and in one that is wrong in many ways, with a Postfix and name
+servers of the test's own."""
+import json
+import os
+import subprocess
+
+import pytest
+
+from support import dns, postfix
+from support.instance import HOST, free_port, prefix
+
+OWNER = "root@example.org"
+RELAY = "mx.example.com"
+# An address that is public, in a zone of the test.
+ADDRESS, REVERSE = "93.184.216.34", "216.184.93.in-addr.arpa"
+GOOD = {
+    "example.com": f"mx A {ADDRESS}\nlists MX 10 {RELAY}.\nlists TXT \"v=spf1 mx -all\"\n"
+                   "_dmarc TXT \"v=DMARC1; p=none\"\ns1._domainkey.lists TXT \"v=DKIM1; p=MIIB\"\n",
+    REVERSE: f"34 PTR {RELAY}.\n",
+}
+BAD = {
+    "example.com": f"mx A {ADDRESS}\nlists MX 10 gone.example.com.\nlists TXT \"v=spf1 mx -all\"\n"
+                   "lists TXT \"v=spf1 -all\"\ns1._domainkey.lists TXT \"v=DKIM1; p=\"\n",
+    REVERSE: "34 PTR elsewhere.example.com.\n",
+}
+
+
+@pytest.fixture
+def site(instances, tmp_path):
+    """An instance with a Postfix that has its lines; site.examine(zones) is what doctor finds."""
+    why = postfix.missing()
+    if why:
+        pytest.skip(why)
+    ask = free_port()
+    front = postfix.Postfix("doctor", {"default_transport": "error:only lists are served here"})
+    instance = instances(front.port, settings={
+        "site": {"site_owner": OWNER, "hostname": RELAY}, "runner.mta": {"start": "yes", "listen": f"127.0.0.1:{ask}"}})
+    with open(front.config / "main.cf", "a", encoding="utf-8") as main:
+        main.write(f"relay_domains = {HOST}\n"
+                   f"transport_maps = inline:{{ {{ {HOST} = lmtp:[127.0.0.1]:{instance.port} }} }}\n"
+                   f"relay_recipient_maps = socketmap:inet:127.0.0.1:{ask}:recipients\n")
+    servers = []
+
+    def run(*words):
+        program = prefix() / "bin" / "listrunner"
+        return subprocess.run([program, "-c", instance.config, "doctor", *words], capture_output=True, text=True,
+                              env={**os.environ, "MAIL_CONFIG": str(front.config)}, timeout=200)
+
+    def examine(zones, *words, code, mode=0o644):
+        servers.append(dns.Dns(zones).start())
+        instance.set({"out": {"name_servers": servers[-1].server}})
+        instance.config.chmod(mode)
+        done = run("--json", "--timeout=5", *words)
+        assert done.returncode in code, done.stdout + done.stderr
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        return [row for row in rows if row["subject"] != "time"]  # the test has no say in the clock
+
+    instance.examine, instance.front, instance.doctor = examine, front, run
+    try:
+        front.start()
+        yield instance
+    finally:
+        front.close()
+        for server in servers:
+            server.stop()
+
+
+def key(instance):
+    path = instance.directory / "lib" / "key"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-out", path], check=True, capture_output=True)
+    path.chmod(0o600)
+    instance.own(path)
+    instance.set({"dkim.s1": {"domain": HOST, "key_file": path}})
+
+
+def test_sound(site):
+    key(site)
+    site.start()
+    site.cli("domain", "create", HOST)
+    rows = site.examine(GOOD, code=(0, 2))
+    assert {row["state"] for row in rows} == {"ok"} and not any(row["mend"] for row in rows), rows
+    assert {row["subject"] for row in rows} == {"configuration", "permissions", "disk", "database", "service", "mta",
+                                               "dns", "probe"}
+    shown = [line.split()[:2] for line in site.doctor("--no-dns", "--no-probe").stdout.splitlines()]
+    assert ["ok", "service"] in shown and ["ok", "dns"] not in shown and ["ok", "probe"] not in shown, shown
+
+
+def test_each_fault_is_named_with_what_mends_it(site):
+    key(site)
+    site.start()
+    site.cli("domain", "create", HOST)
+    with open(site.front.config / "main.cf", "a", encoding="utf-8") as main:
+        main.write("transport_maps =\n")
+    site.front.reload()
+    if os.getuid() == 0:
+        (site.spool / "theirs").mkdir()
+        os.chown(site.spool / "theirs", 0, 0)
+    rows = site.examine(BAD, code=(1,), mode=0o666)
+    found = {(row["subject"], row["state"]): [] for row in rows}
+    for row in rows:
+        found[row["subject"], row["state"]].append(f"{row['text']} | {row['mend']}")
+
+    def has(subject, state, *words):
+        texts = found.get((subject, state), [])
+        assert any(all(word in text for word in words) for text in texts), (subject, state, words, rows)
+
+    has("permissions", "fault", "anybody on this system can change", "chmod o-w")
+    if os.getuid() == 0:
+        has("permissions", "fault", str(site.spool / "theirs"), "chown -R")
+    has("mta", "warning", "postconf -e 'transport_maps = inline:", "postfix reload")
+    has("dns", "fault", f"gone.example.com, the MX of {HOST}, has no address")
+    has("dns", "fault", "has 2 SPF records")
+    has("dns", "fault", f"s1._domainkey.{HOST}", "openssl pkey -in")
+    has("dns", "warning", "no DMARC record", f"_dmarc.{HOST}. TXT")
+    has("dns", "fault", ADDRESS, "does not lead back", "PTR")
+    has("probe", "fault", "listrunner setup")
+    # What needs no name server and no mail: Listrunner does not run.
+    site.stop()
+    rows = site.examine(GOOD, "--no-dns", code=(1,))
+    assert any(row["subject"] == "service" and "does not run" in row["text"] for row in rows), rows
+    # A configuration that cannot be read is the only finding.
+    site.config.write_text(site.config.read_text() + "nonsense\n")
+    done = site.run("doctor", "--json")
+    assert done.returncode == 1
+    assert {json.loads(line)["subject"] for line in done.stdout.splitlines()} == {"configuration"}
+
+
+def test_no_name_server_answers(site):
+    site.start()
+    site.cli("domain", "create", HOST)
+    rows = site.examine({"example.net": ""}, "--no-probe", code=(1, 2))
+    assert any(row["subject"] == "dns" for row in rows if row["state"] != "ok"), rows
