@@ -98,6 +98,8 @@ typedef struct StoreDriver {
 extern const StoreDriver store_sqlite, store_pgsql;
 /* Not a store: the index of an archive (archive_index.h), also by SQLite. */
 extern const StoreDriver store_archive;
+/* Not a store either: a file of another program, read only (foreign.h). */
+extern const StoreDriver store_foreign;
 
 /* NULL with FAIL_CONFIG for a name that is not known. */
 const StoreDriver *store_driver_find(const char *name, GError **error);
