@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """A site of GNU Mailman 3 moves in: from a database that is made here by the names of Mailman's tables, in SQLite and
 in PostgreSQL, and from a real Mailman where it is installed."""
+import contextlib
 import json
 import os
 import pickle
@@ -24,7 +25,7 @@ RAW = (b"From: Stranger <stranger@example.net>\nTo: talk@lists.example.com\nSubj
        b"Content-Transfer-Encoding: 8bit\n\ncaf\xe9 \xff\nFrom here\n\n--B 1\nContent-Type: message/rfc822\n\n"
        b"Subject: inner\n\ninside\n--B 1--\nafter\n")
 PLAIN = b"From: m@example.net\nMessage-ID: <held-2@example.net>\nSubject: two\n\nplain \xc3\xa9\n"
-BIGGEST = 2**40
+BIGGEST = 2**31 - 1
 
 
 def fill(site):
@@ -138,19 +139,19 @@ def reachable(instances, sink):
     return made
 
 
-def source(site, kind, server):
-    """The words that name the database."""
+@pytest.fixture(scope="module")
+def server():
+    if not postgresql.programs():
+        pytest.skip("PostgreSQL's server is missing")
+    made = postgresql.Server()
+    yield made
+    made.remove()
+
+
+def source(site):
+    """The words that name it, when all is written."""
     site.done()
-    for path in (site.var.parent, *site.var.rglob("*"), site.var):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    if kind == "sqlite":
-        return ["--db", site.path, "--var", site.var]
-    url = server.url(f"m{os.urandom(3).hex()}")
-    connection = postgresql.connect(url)
-    connection.cursor().execute("CREATE SCHEMA IF NOT EXISTS " + connection.cursor().mogrify("").decode())
-    site.copy_to(connection)
-    connection.close()
-    return ["--db", url, "--var", site.var]
+    return ["--db", site.path, "--var", site.var]
 
 
 def bring(instance, words, *more, code=0):
@@ -177,8 +178,15 @@ def settings(instance, address):
 
 def test_all_of_a_site(reachable, site):
     made = fill(site)
-    words = source(site, "sqlite", None)
-    check_all(reachable, words, made)
+    check_all(reachable, source(site), made)
+
+
+def test_all_of_a_site_in_postgresql(reachable, site, server):
+    made = fill(site)
+    words = source(site)
+    with contextlib.closing(postgresql.connect(server.url("public"))) as connection:
+        site.copy_to(connection)
+    check_all(reachable, ["--db", server.url("public"), *words[2:]], made)
 
 
 def check_all(instance, words, made):
@@ -326,7 +334,7 @@ def check_waiting(instance, told, made):
 @pytest.mark.sqlite
 def test_run_again_changes_nothing(reachable, site):
     fill(site)
-    words = source(site, "sqlite", None)
+    words = source(site)
     bring(reachable, words, code=1)
     before = tables(reachable)
     told = bring(reachable, words, code=1)  # what waits in the queue of Mailman is told each time
@@ -338,3 +346,178 @@ def test_run_again_changes_nothing(reachable, site):
     bring(reachable, words, code=1)
     assert "bob@example.com" not in reachable.cli("member", "ls", f"talk@{HOST}", "--names")
     assert "anne.m@example.com" in reachable.cli("member", "ls", f"news@{OTHER}", "--names").lower()
+
+
+def post(sender, to, subject="", text="", **fields):
+    more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
+    return (f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\nMessage-ID: <{os.urandom(8).hex()}@example.org>\r\n"
+            f"{more}\r\n{text}\r\n").encode()
+
+
+def report(address):
+    """What comes back of a mail that Mailman sent before the move."""
+    return (f"From: MAILER-DAEMON@example.org\r\nSubject: failed\r\nMIME-Version: 1.0\r\n"
+            f"Message-ID: <{os.urandom(8).hex()}@example.org>\r\n"
+            "Content-Type: multipart/report; report-type=delivery-status; boundary=B\r\n\r\n--B\r\n\r\nfailed\r\n--B\r\n"
+            "Content-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; mx.example.org\r\n\r\n"
+            f"Final-Recipient: rfc822; {address}\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n--B--\r\n").encode()
+
+
+def test_letters_of_mailman_are_good(reachable, site, sink):
+    """Whoever answers a letter that Mailman wrote gets what it promised, and its addresses are those of the list."""
+    made = fill(site)
+    bring(reachable, source(site), code=1)
+    reachable.start()
+
+    def send(octets, to, sender):
+        reachable.lmtp_send(octets, to, sender=sender)
+        reachable.wait_idle()
+
+    def members():
+        return reachable.cli("member", "ls", f"talk@{HOST}", "--names").split()
+
+    # The answer to the letter that asks whether somebody wants to join; then a moderator decides.
+    send(post("joiner@example.com", f"talk-confirm+{made['join']}@{HOST}", "Re: Your confirmation is needed"),
+         f"talk-confirm+{made['join']}@{HOST}", "joiner@example.com")
+    waits = {row["address"]: row for row in rows(reachable, "pending", "ls")}
+    assert waits["joiner@example.com"]["waits_for"] == "moderator"
+    reachable.cli("pending", "accept", waits["joiner@example.com"]["number"])
+    assert "joiner@example.com" in members()
+    joined, = [row for row in rows(reachable, "member", "ls", f"talk@{HOST}") if row["address"] == "joiner@example.com"]
+    assert joined["delivery_mode"] == "mime_digests"
+    reachable.cli("pending", "accept", waits["asks@example.com"]["number"])
+    assert "asks@example.com" in members()
+    # By the Subject, to -request, as people do who write anew.
+    send(post("bob@example.com", f"talk-request@{HOST}", f"confirm {made['leave']}"), f"talk-request@{HOST}",
+         "bob@example.com")
+    assert "bob@example.com" not in members()
+    # An invitation; the token is good once.
+    send(post("invited@example.com", f"news-confirm+{made['invite']}@{OTHER}", "Re: invitation"),
+         f"news-confirm+{made['invite']}@{OTHER}", "invited@example.com")
+    assert "invited@example.com" in reachable.cli("member", "ls", f"news@{OTHER}", "--names")
+    # The letter to the moderators about a held post.
+    send(post("olga@example.com", f"talk-request@{HOST}", f"Re: confirm {made['held'][1]}", "accept"),
+         f"talk-request@{HOST}", "olga@example.com")
+    assert [row["subject"] for row in rows(reachable, "held", "ls")] == ["two"]
+    sink.take_mail()
+    # Bounces of copies that Mailman sent: with VERP, without, and of a letter that tried an address.
+    for number, detail in enumerate(("", "+alone=example.org", f"+{'0a' * 20}")):
+        send(report("alone@example.org"), f"talk-bounces{detail}@{HOST}", "")
+        days = rows(reachable, "bounce", "show", "alone@example.org", f"talk@{HOST}")
+        assert sum(day["bounces"] for day in days) == number + 1, (detail, days)
+    # List-Unsubscribe of old copies, which names nobody: the list's policy decides about whoever wrote.
+    sink.take_mail()
+    send(post("anne.second@example.net", f"talk-leave@{HOST}"), f"talk-leave@{HOST}", "anne.second@example.net")
+    assert "anne.second@example.net" not in members() or "anne.second@example.net" in sink.take_mail()
+
+
+class Evil:
+    """Would make a file if the pickle were executed."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.system, (f"touch {self.path}",)
+
+
+def test_a_pickle_is_not_executed(reachable, site, tmp_path):
+    fill(site)
+    touched = tmp_path / "touched"
+    site.db.execute("UPDATE mailinglist SET accept_these_nonmembers = ?, topics = ? WHERE list_name = 'talk'",
+                    (pickle.dumps(Evil(touched)), pickle.dumps([Evil(touched)], protocol=0)))
+    for path in (site.var / "messages").rglob("*"):
+        if path.is_file():
+            path.write_bytes(pickle.dumps(Evil(touched), protocol=2))
+    told = bring(reachable, source(site), code=1)
+    assert not touched.exists()
+    for key in ("accept_these_nonmembers", "topics"):
+        assert f"left out: {TALK}: {key}: byte " in told and "it has a posix.system, which is not taken" in told
+    assert told.count("left out: " + TALK + ": held post") == 2
+
+
+def test_a_refused_database_changes_nothing(reachable, site, tmp_path):
+    fill(site)
+    source(site)
+    before = rows(reachable, "domain", "ls")
+
+    def refused(path, code, *words):
+        done = reachable.run("import", "mailman3", "--db", path, "--var", site.var)
+        assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+        for word in (str(path), *words):
+            assert word in done.stderr, (word, done.stderr)
+        assert not done.stdout and rows(reachable, "domain", "ls") == before
+
+    refused(tmp_path / "nowhere.db", 66, "there is no file")
+    text = tmp_path / "text"
+    text.write_text("no database " * 1000)
+    refused(text, 78, "file is not a database")
+    empty = tmp_path / "empty"
+    empty.write_bytes(b"")
+    refused(empty, 78, "no table alembic_version")
+    damaged = tmp_path / "damaged.db"
+    octets = bytearray(site.path.read_bytes())
+    octets[8192:12288] = b"\xff" * 4096
+    damaged.write_bytes(octets)
+    refused(damaged, 78, "damaged", ".recover")
+    site.db.execute("DROP TABLE pendedkeyvalue")
+    site.done()
+    refused(site.path, 78, "no table pendedkeyvalue")
+    site.db.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
+    site.done()
+    refused(site.path, 78, '"ffffffffffff"', "3.3.3 to 3.3.9", "alembic_version")
+
+
+def test_a_list_that_is_there_stays(reachable, site):
+    """Neither its settings nor its members, also not when the import is run again; all others come."""
+    fill(site)
+    reachable.cli("domain", "create", HOST)
+    reachable.cli("list", "create", f"talk@{HOST}", "--owner", "mine@example.com")
+    reachable.cli("user", "create", "bob@example.com", "--display-name", "My Bob")
+    for more in ((), ("--dry-run",), ()):
+        told = bring(reachable, source(site), *more, code=1)
+        if not more:
+            assert f"left out: {TALK}: a list talk@{HOST} with the List-Id {TALK} is there already" in told
+    assert reachable.cli("member", "ls", f"talk@{HOST}", "--names") == ""
+    assert settings(reachable, f"talk@{HOST}")["description"] == ""
+    assert json.loads(reachable.cli("user", "show", "bob@example.com", "--json"))["display_name"] == "My Bob"
+    assert "news@" in reachable.cli("list", "ls", "--names")
+
+
+def test_it_goes_on_where_it_was_killed(instances, sink, tmp_path):
+    """kill -9 at several moments; in the end nothing lacks and nothing is there twice."""
+    site = mailman3.Site(tmp_path / "mailman")
+    site.add("domain", mail_host=HOST, description="", alias_domain=None)
+    for name in ("talk", "news"):
+        site.list(f"{name}@{HOST}")
+    for number in range(12000):
+        user, (address,) = site.user(f"M {number}", f"m{number}@d{number % 7}.example.org")
+        site.member(TALK, address=address)
+        site.member(f"news.{HOST}", user=user, role=1 + number % 4)
+    words = source(site)
+    killed, whole = (instances(sink.port) for _ in range(2))
+    for instance in (killed, whole):
+        instance.create_store()
+    for addresses, members in ((1, 0), (12000, 1), (12000, 12001)):
+        process = subprocess.Popen([prefix() / "bin" / "listrunner", "--config", killed.config, "import", "mailman3",
+                                    *map(str, words)], stdout=subprocess.DEVNULL)
+
+        def far_enough():
+            with killed.database() as database:
+                there, = database.execute("SELECT count(*) FROM address").fetchone()
+                in_lists, = database.execute("SELECT count(*) FROM member").fetchone()
+            return process.poll() is not None or (there >= addresses and in_lists >= members)
+        wait_until(far_enough, 60, "rows", step=0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    bring(killed, words)
+    bring(whole, words)
+
+    def people(instance):
+        with instance.database() as database:
+            return [sorted(map(tuple, database.execute(sql).fetchall())) for sql in (
+                "SELECT a.email, p.display_name, a.preferred FROM address a JOIN person p ON p.key = a.person",
+                "SELECT l.list_id, m.role, m.email, m.by_person FROM member m JOIN list l ON l.key = m.list",
+                "SELECT kind, sum(total) FROM span GROUP BY kind")]
+    assert people(killed) == people(whole)
+    assert people(whole)[2] == [(0, 15000), (1, 3000), (2, 3000), (3, 3000), (4, 12000), (5, 12000)]
