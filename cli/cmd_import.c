@@ -118,6 +118,7 @@ static int import_mailman3(Import *import, Foreign *database, const char *source
                              .progress = show,
                              .data = import};
     g_autoptr(Moving) moving = moving_new(&into, source);
+    store_expect_bulk(into.store);
     bool done = mailman3_move(database, var_option ? var_option : MAILMAN3_VAR, moving, error);
     return finish(moving, done, import);
 }

@@ -20,6 +20,9 @@
 #define APPLICATION_ID 0x4c697374 /* "List", in the file's head */
 #define ARCHIVE_ID 0x4c417263     /* "LArc", in that of an archive's index */
 #define CACHE_KIB 8192
+#define BULK_CACHE_KIB 131072   /* of one who writes rows without number, which lie all over the file */
+#define BULK_LOG_PAGES 32768      /* before the log is worked off */
+#define FOREIGN_CACHE_KIB 32768
 #define WAL_KEPT_OCTETS 67108864
 #define FREE_PAGES_KEPT 256      /* of 4 KiB; in a large file a sixteenth of all */
 #define FREE_PAGES_PORTION 1024  /* that one transaction gives back */
@@ -582,6 +585,13 @@ static void *archive_open(const char *where, bool create, GError **error)
     return self;
 }
 
+/* Damages nothing where it fails: then it only takes longer. */
+static void sqlite_expect_bulk(void *connection)
+{
+    sqlite3_exec(((SqliteConnection *)connection)->database, "PRAGMA cache_size = -" G_STRINGIFY(BULK_CACHE_KIB)
+                 "; PRAGMA wal_autocheckpoint = " G_STRINGIFY(BULK_LOG_PAGES), NULL, NULL, NULL);
+}
+
 /* ---- databases of other programs (foreign.h) ---- */
 
 static void *foreign_open_file(const char *where, bool create, GError **error)
@@ -593,6 +603,7 @@ static void *foreign_open_file(const char *where, bool create, GError **error)
     if (result == SQLITE_OK) {
         sqlite3_extended_result_codes(self->database, 1);
         sqlite3_busy_timeout(self->database, BUSY_TIMEOUT_MS);
+        sqlite3_exec(self->database, "PRAGMA cache_size = -" G_STRINGIFY(FOREIGN_CACHE_KIB), NULL, NULL, NULL);
         return self;
     }
     struct stat status;
@@ -644,6 +655,7 @@ const StoreDriver store_sqlite = {.name = "sqlite",
                                   .open = sqlite_open,
                                   .key = sqlite_key,
                                   .keys_above = sqlite_keys_above,
+                                  .expect_bulk = sqlite_expect_bulk,
                                   .inspect = sqlite_inspect,
                                   .verify = sqlite_verify,
                                   .words = words,

@@ -2,11 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/moving/moving.h"
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "lists/moving/moving_internal.h"
 #include "lists/mta_maps.h"
 
-#define ROWS_A_UNIT 5000 /* others who want to write wait less than a second */
+/* Others who want to write wait so long, and no longer. Shorter units take more time in all: the rows of a list lie all
+ * over the store's tables, and each unit writes every page that it touched. */
+#define UNIT_TIME (2 * CLOCK_SECOND)
+#define ROWS_LOOKED 256 /* between two looks at the clock */
 #define ROWS_SHOWN 500
 
 const char *moving_kind_text(MovingKind kind)
@@ -85,7 +89,8 @@ Work *moving_work(Moving *moving, GError **error)
     g_autoptr(Work) work = work_new(moving->site.store, moving->site.site, &moving->actor);
     if (!work_begin(work, error))
         return NULL;
-    moving->pending = 0;
+    moving->rows_in_unit = 0;
+    moving->commit_at = clock_monotonic() + UNIT_TIME;
     return moving->work = g_steal_pointer(&work);
 }
 
@@ -109,7 +114,8 @@ bool moving_step(Moving *moving, GError **error)
 {
     if (++moving->rows % ROWS_SHOWN == 0 && moving->site.progress)
         moving->site.progress(moving->rows, moving->site.data);
-    return ++moving->pending < ROWS_A_UNIT || moving->way == MOVING_AT_ONCE || moving_commit(moving, error);
+    bool may = ++moving->rows_in_unit % ROWS_LOOKED == 0 && moving->way == MOVING_IN_PORTIONS;
+    return !may || clock_monotonic() < moving->commit_at || moving_commit(moving, error);
 }
 
 bool moving_try(Moving *moving, Work **work, GError **error)
@@ -171,7 +177,6 @@ bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingW
 
 void moving_cancel(Moving *moving)
 {
-    g_clear_pointer(&moving->work, work_free);
     g_clear_pointer(&moving->part, g_free);
     g_clear_pointer(&moving->list_id, g_free);
 }
@@ -200,7 +205,7 @@ bool moving_end(Moving *moving, GError **error)
 {
     g_autofree char *part = g_steal_pointer(&moving->part), *list_id = g_steal_pointer(&moving->list_id);
     return moving_work(moving, error) && bring_note(moving->site.store, part, list_id, error) &&
-           moving_commit(moving, error);
+           (clock_monotonic() < moving->commit_at || moving_commit(moving, error));
 }
 
 bool moving_finish(Moving *moving, GError **error)

@@ -3,8 +3,7 @@
 #pragma once
 /*
  * Move a site in from another list system. A reader of such a system (mailman3.h) describes what it finds, one thing
- * after another and none of it kept, by the calls below; they write it into the store in transactions of some thousand
- * rows. The order is: domains; people (moving_address()); then for each list the list itself with all that is small,
+ * after another and none of it kept, by the calls below; they write it into the store in transactions of two seconds. The order is: domains; people (moving_address()); then for each list the list itself with all that is small,
  * its members, and what waits.
  *
  * What belongs together is a part, with a name of the reader's: one that is in whole is passed over when the import
@@ -92,15 +91,15 @@ void moving_tell(Moving *moving, MovingNote note, const char *place, const char 
 /* The way in which a part is committed. */
 typedef enum MovingWay {
     MOVING_AT_ONCE,    /* whole or not at all */
-    MOVING_IN_PORTIONS /* of some thousand rows: of these, what is there already is known from a second time */
+    MOVING_IN_PORTIONS /* in several transactions: of these, what is there already is known from a second time */
 } MovingWay;
 /* Begin a part; *whole: it is in, and the reader passes on to the next. list_id NULL: it belongs to no list. */
 bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingWay way, bool *whole, GError **error);
 /* Count one thing of a part that is in. */
 void moving_there(Moving *moving, MovingKind kind);
-/* Leave the part undone. */
+/* Leave a part in which nothing was written. */
 void moving_cancel(Moving *moving);
-/* Commit the part and note that it is whole. */
+/* Note that the part is whole; it is committed with that, at once or with the parts that follow. */
 bool moving_end(Moving *moving, GError **error);
 
 /* ---- things ---- */

@@ -13,7 +13,8 @@ struct Moving {
     uint64_t rows;        /* gone through */
     GHashTable *domains;  /* own_address_domains(); NULL: not asked yet */
     Work *work;           /* the transaction; NULL: none is open */
-    unsigned pending;     /* rows in it */
+    unsigned rows_in_unit;
+    int64_t commit_at; /* clock_monotonic() */
     char *part, *list_id; /* that is under way, or NULL */
     MovingWay way;
 };

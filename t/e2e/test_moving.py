@@ -350,15 +350,15 @@ def test_run_again_changes_nothing(reachable, site):
 
 def post(sender, to, subject="", text="", **fields):
     more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
-    return (f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\nMessage-ID: <{os.urandom(8).hex()}@example.org>\r\n"
-            f"{more}\r\n{text}\r\n").encode()
+    return (f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\n"
+            f"Message-ID: <{os.urandom(8).hex()}@example.org>\r\n{more}\r\n{text}\r\n").encode()
 
 
 def report(address):
     """What comes back of a mail that Mailman sent before the move."""
     return (f"From: MAILER-DAEMON@example.org\r\nSubject: failed\r\nMIME-Version: 1.0\r\n"
             f"Message-ID: <{os.urandom(8).hex()}@example.org>\r\n"
-            "Content-Type: multipart/report; report-type=delivery-status; boundary=B\r\n\r\n--B\r\n\r\nfailed\r\n--B\r\n"
+            "Content-Type: multipart/report; report-type=delivery-status; boundary=B\r\n\r\n--B\r\n\r\nx\r\n--B\r\n"
             "Content-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; mx.example.org\r\n\r\n"
             f"Final-Recipient: rfc822; {address}\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n--B--\r\n").encode()
 
