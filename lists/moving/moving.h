@@ -3,8 +3,9 @@
 #pragma once
 /*
  * Move a site in from another list system. A reader of such a system (mailman3.h) describes what it finds, one thing
- * after another and none of it kept, by the calls below; they write it into the store in transactions of two seconds. The order is: domains; people (moving_address()); then for each list the list itself with all that is small,
- * its members, and what waits.
+ * after another and none of it kept, by the calls below; they write it into the store in transactions of two seconds.
+ * The order is: domains; people (moving_address()); all lists with what is small about them; then for each list its
+ * members, and what waits.
  *
  * What belongs together is a part, with a name of the reader's: one that is in whole is passed over when the import
  * is run again, and one that was cut short is gone through anew, where whatever is in already stays as it is. So an
