@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define MARK "(confirm "
+#define WORD "confirm "
 
 void token_return_make(const Work *work, const List *list, const char *token, TokenReturn *back)
 {
@@ -24,7 +25,9 @@ void token_return_clear(TokenReturn *back)
 char *token_return_in(const char *subject)
 {
     const char *mark = strstr(subject, MARK);
-    const char *token = mark ? mark + strlen(MARK) : "";
+    /* The whole Subject of GNU Mailman's letters to moderators, which a site that moved in may have sent. */
+    bool word = !mark && g_ascii_strncasecmp(subject, WORD, strlen(WORD)) == 0;
+    const char *token = mark ? mark + strlen(MARK) : word ? subject + strlen(WORD) : "";
     g_autofree char *found = g_strndup(token, strcspn(token, ")"));
     return pending_token_is_one(found) ? g_steal_pointer(&found) : NULL;
 }

@@ -65,6 +65,7 @@ const char *const store_copy_tables[] = {
     "claim",
     "departure",
     "leave_brake",
+    "moved",
     NULL,
 };
 

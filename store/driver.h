@@ -87,6 +87,7 @@ typedef struct StoreDriver {
     /* The database's own clock, the same for all hosts; microseconds since 1970. NULL: that of this host. */
     bool (*clock)(void *connection, int64_t *now, GError **error);
     bool (*keys_above)(void *connection, int64_t key, GError **error); /* hand out only greater ones from now on */
+    void (*expect_bulk)(void *connection); /* store_expect_bulk(); NULL: nothing is to be done */
     /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).
      * has_schema: a migration table is there. */
     bool (*inspect)(void *connection, bool *has_schema, GError **error);
@@ -98,6 +99,8 @@ typedef struct StoreDriver {
 extern const StoreDriver store_sqlite, store_pgsql;
 /* Not a store: the index of an archive (archive_index.h), also by SQLite. */
 extern const StoreDriver store_archive;
+/* Not a store either: a file of another program, read only (foreign.h). */
+extern const StoreDriver store_foreign;
 
 /* NULL with FAIL_CONFIG for a name that is not known. */
 const StoreDriver *store_driver_find(const char *name, GError **error);

@@ -16,6 +16,8 @@
     "pending.delivery_status, pending.by_person, pending.welcome, pending.detail, pending.way"
 #define FROM " FROM pending JOIN list ON list.key = pending.list "
 
+#define MAILMAN_TOKEN_CHARS 40
+
 static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
 
 const char *pending_kind_text(PendingKind kind)
@@ -60,7 +62,9 @@ bool pending_token_new(char token[PENDING_TOKEN_CHARS + 1], GError **error)
 bool pending_token_is_one(const char *text)
 {
     g_autofree char *lower = g_ascii_strdown(text, -1);
-    return strlen(lower) == PENDING_TOKEN_CHARS && strspn(lower, alphabet) == PENDING_TOKEN_CHARS;
+    size_t length = strlen(lower);
+    return (length == PENDING_TOKEN_CHARS && strspn(lower, alphabet) == length) ||
+           (length == MAILMAN_TOKEN_CHARS && strspn(lower, "0123456789abcdef") == length);
 }
 
 char *pending_token_hash(const char *token)

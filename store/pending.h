@@ -55,7 +55,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Pending, pending_free)
 /* Make a token. FAIL_LATER: the system has no random bytes. */
 #define PENDING_TOKEN_CHARS 26
 bool pending_token_new(char token[PENDING_TOKEN_CHARS + 1], GError **error);
-/* Has text the form of a token, in any case of letters? */
+/* Has text the form of a token, in any case of letters? That is ours, or that of GNU Mailman (40 hex digits), whose
+ * requests keep theirs when a site moves in (lists/moving/). */
 bool pending_token_is_one(const char *text);
 
 /* Add the request or replace the one that is there; number is set on return. token NULL: none is good for it.

@@ -45,13 +45,17 @@ bool store_place_read(const Config *config, StorePlace *place, GError **error)
     return place->shown != NULL;
 }
 
+bool store_place_is_server(const char *name)
+{
+    size_t word = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+    return g_str_has_prefix(name, "postgresql://") || g_str_has_prefix(name, "postgres://") || name[word] == '=';
+}
+
 bool store_place_named(const Config *config, const char *name, StorePlace *place, GError **error)
 {
     if (strcmp(name, "configured") == 0)
         return store_place_read(config, place, error);
-    size_t word = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
-    bool server = g_str_has_prefix(name, "postgresql://") || g_str_has_prefix(name, "postgres://") || name[word] == '=';
-    const StoreDriver *driver = server ? &store_pgsql : &store_sqlite;
+    const StoreDriver *driver = store_place_is_server(name) ? &store_pgsql : &store_sqlite;
     *place = (StorePlace){.driver = driver->name, .where = g_strdup(name), .shown = driver->shown(name, error)};
     return place->shown != NULL;
 }

@@ -26,5 +26,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StorePlace, store_place_clear)
  * of a file of SQLite. */
 bool store_place_named(const Config *config, const char *name, StorePlace *place, GError **error);
 
+/* Is it a connection string of PostgreSQL, and not the path of a file? */
+bool store_place_is_server(const char *name);
+
 /* store_open() of that place. */
 Store *store_open_configured(const Config *config, bool create, GError **error);

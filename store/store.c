@@ -67,6 +67,12 @@ bool store_present(Store *store, GError **error)
     return store->driver->present(store->connection, error);
 }
 
+void store_expect_bulk(Store *store)
+{
+    if (store->driver->expect_bulk)
+        store->driver->expect_bulk(store->connection);
+}
+
 bool store_reachable(Store *store, GError **error)
 {
     return !store->driver->reachable || store->driver->reachable(store->connection, error);

@@ -88,6 +88,8 @@ bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error);
  * the disk, and is lost if the power fails before the next checkpoint. A driver that cannot do so sets -1 and
  * goes on making each commit durable. */
 bool store_leave_sync(Store *store, int *fd, GError **error);
+/* From now on this connection writes very many rows, in no order: use more memory, some 130 MB, for that. */
+void store_expect_bulk(Store *store);
 /* Begin a transaction, which must be an outer one, whose commit is durable also after store_leave_sync(), and seen by
  * nobody before it is. */
 bool store_begin_durable(Store *store, GError **error);

@@ -20,6 +20,9 @@
 #define APPLICATION_ID 0x4c697374 /* "List", in the file's head */
 #define ARCHIVE_ID 0x4c417263     /* "LArc", in that of an archive's index */
 #define CACHE_KIB 8192
+#define BULK_CACHE_KIB 131072   /* of one who writes rows without number, which lie all over the file */
+#define BULK_LOG_PAGES 32768      /* before the log is worked off */
+#define FOREIGN_CACHE_KIB 32768
 #define WAL_KEPT_OCTETS 67108864
 #define FREE_PAGES_KEPT 256      /* of 4 KiB; in a large file a sixteenth of all */
 #define FREE_PAGES_PORTION 1024  /* that one transaction gives back */
@@ -582,6 +585,45 @@ static void *archive_open(const char *where, bool create, GError **error)
     return self;
 }
 
+/* Damages nothing where it fails: then it only takes longer. */
+static void sqlite_expect_bulk(void *connection)
+{
+    sqlite3_exec(((SqliteConnection *)connection)->database, "PRAGMA cache_size = -" G_STRINGIFY(BULK_CACHE_KIB)
+                 "; PRAGMA wal_autocheckpoint = " G_STRINGIFY(BULK_LOG_PAGES), NULL, NULL, NULL);
+}
+
+/* ---- databases of other programs (foreign.h) ---- */
+
+static void *foreign_open_file(const char *where, bool create, GError **error)
+{
+    (void)create;
+    SqliteConnection *self = g_new0(SqliteConnection, 1);
+    self->log = -1;
+    int result = sqlite3_open_v2(where, &self->database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    if (result == SQLITE_OK) {
+        sqlite3_extended_result_codes(self->database, 1);
+        sqlite3_busy_timeout(self->database, BUSY_TIMEOUT_MS);
+        sqlite3_exec(self->database, "PRAGMA cache_size = -" G_STRINGIFY(FOREIGN_CACHE_KIB), NULL, NULL, NULL);
+        return self;
+    }
+    struct stat status;
+    if (stat(where, &status) != 0 && errno == ENOENT)
+        fail(error, FAIL_MISSING, "there is no file %s", where);
+    else
+        failed_at(where, self->database, result, error);
+    sqlite_close(self);
+    return NULL;
+}
+
+/* Rows that refer to others which are gone are no damage here: who reads them names them. */
+static bool foreign_verify_file(void *connection, GPtrArray *faults, GError **error)
+{
+    return add_rows(((SqliteConnection *)connection)->database,
+                    "SELECT * FROM pragma_quick_check WHERE quick_check <> 'ok'", faults, error);
+}
+
+static const char *const foreign_words[] = {"@position@", "instr", "@since@", "", "@bytes@", "", NULL};
+
 static const char *const archive_words[] = {
     "@integer@", "INTEGER", "@text@", "TEXT", "@table@", "STRICT", "@mark@", "PRAGMA application_id = 1279357539;",
     NULL,
@@ -589,23 +631,32 @@ static const char *const archive_words[] = {
 G_STATIC_ASSERT(ARCHIVE_ID == 1279357539);
 
 /* What both kinds of file share. */
-#define SQLITE_CALLS                                                                                                 \
-    .setting = "path", .shown = sqlite_shown, .close = sqlite_close, .find = sqlite_find, .present = sqlite_present, \
-    .verify = sqlite_verify, .backup = sqlite_backup, .size = sqlite_size, .compact = sqlite_compact,                \
-    .give_back = sqlite_give_back, .script = sqlite_script, .prepare = sqlite_prepare, .finalize = sqlite_finalize,  \
-    .bind = sqlite_bind, .step = sqlite_step, .reset = sqlite_reset, .is_null = sqlite_is_null,                      \
-    .integer = sqlite_integer, .octets = sqlite_octets, .columns = sqlite_columns, .column = sqlite_column,          \
-    .changed = sqlite_changed, .changed_ever = sqlite_changed_ever, .leave_sync = sqlite_leave_sync,                 \
-    .wait = sqlite_wait, .begin = sqlite_begin, .commit = sqlite_commit, .rollback = sqlite_rollback,                \
-    .in_transaction = sqlite_in_transaction, .is_sound = sqlite_in_transaction, .damaged = sqlite_damaged
+#define SQLITE_CALLS                                                                                                  \
+    .setting = "path", .shown = sqlite_shown, .close = sqlite_close, .find = sqlite_find, .present = sqlite_present,  \
+    .backup = sqlite_backup, .size = sqlite_size, .compact = sqlite_compact, .give_back = sqlite_give_back,           \
+    .script = sqlite_script, .prepare = sqlite_prepare, .finalize = sqlite_finalize, .bind = sqlite_bind,             \
+    .step = sqlite_step, .reset = sqlite_reset, .is_null = sqlite_is_null, .integer = sqlite_integer,                 \
+    .octets = sqlite_octets, .columns = sqlite_columns, .column = sqlite_column, .changed = sqlite_changed,           \
+    .changed_ever = sqlite_changed_ever, .leave_sync = sqlite_leave_sync, .wait = sqlite_wait, .begin = sqlite_begin, \
+    .commit = sqlite_commit, .rollback = sqlite_rollback, .in_transaction = sqlite_in_transaction,                    \
+    .is_sound = sqlite_in_transaction, .damaged = sqlite_damaged
 
-const StoreDriver store_archive = {
-    .name = "archive", .open = archive_open, .inspect = archive_inspect, .words = archive_words, SQLITE_CALLS};
+const StoreDriver store_archive = {.name = "archive",
+                                   .open = archive_open,
+                                   .inspect = archive_inspect,
+                                   .verify = sqlite_verify,
+                                   .words = archive_words,
+                                   SQLITE_CALLS};
+
+const StoreDriver store_foreign = {
+    .name = "foreign", .open = foreign_open_file, .verify = foreign_verify_file, .words = foreign_words, SQLITE_CALLS};
 
 const StoreDriver store_sqlite = {.name = "sqlite",
                                   .open = sqlite_open,
                                   .key = sqlite_key,
                                   .keys_above = sqlite_keys_above,
+                                  .expect_bulk = sqlite_expect_bulk,
                                   .inspect = sqlite_inspect,
+                                  .verify = sqlite_verify,
                                   .words = words,
                                   SQLITE_CALLS};

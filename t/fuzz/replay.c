@@ -64,6 +64,10 @@ static const struct {
          "ARC-Authentication-Results: i=1; a.example; none\r\nDKIM-Signature: v=1; a=rsa-sha256; d=b; s=c; h=from; "
          "bh=AA==; b=AA==\r\nFrom: x\r\n\r\n b \r\n\r\n"),
     SEED("DKIM-Signature:v=1;a=rsa-sha256;d=e;s=c;h=from;bh=o;b=bie\r\nFrom:@F\0 and what is behind a NUL\r\n\r\nx"),
+    SEED("cMailman.Message\nMessage\n)\x81(dS'_headers'\n(l(S'Content-Type'\nS'multipart/x; boundary=b'\nta"
+         "sS'_payload'\n(lg0\nasS'preamble'\nNsb."),
+    SEED("\x80\4\x8c\1b\x8c\1c\x93)\x81\x94}\x8c\x08_headers]\x8c\7Subject\x8c\5a\xed\xb3\xbfz\x86\x61s\x62."),
+    SEED("\1\1\1\1\na@b\n>From x\n\1\1\1\1\n"),
     SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
 };
 

@@ -26,6 +26,11 @@ static void test_tokens(void)
     g_assert_true(pending_token_is_one(one));
     g_assert_false(pending_token_is_one("") || pending_token_is_one("short") || pending_token_is_one("8f2a"));
     g_assert_false(pending_token_is_one("aaaaaaaaaaaaaaaaaaaaaaaaa1"));
+    /* GNU Mailman's. */
+    g_assert_true(pending_token_is_one("8f2d369b10be23735c340ac4f396ce645fdf0850"));
+    g_assert_true(pending_token_is_one("8F2D369B10BE23735C340AC4F396CE645FDF0850"));
+    g_assert_false(pending_token_is_one("8f2d369b10be23735c340ac4f396ce645fdf085"));
+    g_assert_false(pending_token_is_one("gf2d369b10be23735c340ac4f396ce645fdf0850"));
 }
 
 static void test_one_for_each(Fixture *fixture, const void *data)

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner import: a site moves in from another list system (lists/moving/). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "cli/command.h"
+#include "cli/keep_read.h"
+#include "cli/plain.h"
+#include "cli/progress.h"
+#include "cli/work_site.h"
+#include "lists/moving/mailman3.h"
+#include "lists/moving/moving.h"
+
+#define MAILMAN3_DATABASE "/var/lib/mailman3/data/mailman.db"
+#define MAILMAN3_VAR "/var/lib/mailman3"
+
+static char *database_option, *var_option;
+static gboolean dry_run;
+
+typedef struct Import {
+    WorkPlace place;
+    Store *trial; /* of a dry run: what is written goes here */
+    char *trial_directory;
+    Progress progress;
+} Import;
+
+/* ---- the report ---- */
+
+static void tell(MovingNote note, const char *place, const char *key, const char *text, void *data)
+{
+    Import *import = data;
+    progress_end(&import->progress);
+    g_autofree char *line = g_strdup_printf("%s%s%s%s%s", place, *place ? ": " : "", key, *key ? ": " : "", text);
+    g_autofree char *plain = plain_text(line);
+    printf("%s: %s\n", moving_note_text(note), plain);
+}
+
+static void show(uint64_t rows, void *data)
+{
+    Import *import = data;
+    progress_show(&import->progress, rows, rows);
+}
+
+static void print_counts(const Moving *moving)
+{
+    const MovingCount *counts = moving_counts(moving);
+    printf("%-24s %10s %14s\n", "", dry_run ? "would come" : "brought in", "there already");
+    for (int kind = 0; kind < MOVING_KINDS; kind++)
+        if (counts[kind].in + counts[kind].there > 0)
+            printf("%-24s %10" PRIu64 " %14" PRIu64 "\n", moving_kind_text(kind), counts[kind].in, counts[kind].there);
+    printf("%" PRIu64 " left out, %" PRIu64 " without an equal here, %" PRIu64 " changed\n",
+           moving_notes(moving, MOVING_LEFT_OUT), moving_notes(moving, MOVING_LOST),
+           moving_notes(moving, MOVING_CHANGED));
+}
+
+/* ---- where it goes ---- */
+
+/* A database of its own, which is gone at the end: so a dry run finds all that the real one would. */
+static bool open_trial(Import *import, GError **error)
+{
+    import->trial_directory = g_dir_make_tmp("listrunner-import.XXXXXX", error);
+    if (!import->trial_directory)
+        return false;
+    g_autofree char *path = g_build_filename(import->trial_directory, "trial.db", NULL);
+    int fd;
+    import->trial = store_open("sqlite", path, true, error);
+    return import->trial && store_leave_sync(import->trial, &fd, error);
+}
+
+static void remove_trial(Import *import)
+{
+    static const char *const files[] = {"trial.db", "trial.db-wal", "trial.db-shm"};
+    g_clear_pointer(&import->trial, store_free);
+    for (size_t i = 0; import->trial_directory && i < G_N_ELEMENTS(files); i++) {
+        g_autofree char *path = g_build_filename(import->trial_directory, files[i], NULL);
+        unlink(path);
+    }
+    if (import->trial_directory)
+        rmdir(import->trial_directory);
+    g_clear_pointer(&import->trial_directory, g_free);
+}
+
+/* A dry run needs no database of ours to be there. */
+static bool open_place(Import *import, Site *site, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    keep_read_begin();
+    bool open = dry_run ? work_place_store(&import->place, site, &missing)
+                        : work_place_open(&import->place, site, &missing);
+    keep_read_end();
+    if (open || (dry_run && g_error_matches(missing, FAIL, FAIL_MISSING) && import->place.site.config))
+        return !dry_run || open_trial(import, error);
+    g_propagate_error(error, g_steal_pointer(&missing));
+    return false;
+}
+
+/* ---- systems ---- */
+
+static int finish(const Moving *moving, bool done, Import *import)
+{
+    progress_end(&import->progress);
+    print_counts(moving);
+    if (!done)
+        printf("The import is not complete; run it again to go on.\n");
+    return !done ? TOOL_LATER : moving_notes(moving, MOVING_LEFT_OUT) > 0 ? TOOL_NOT_SO : TOOL_OK;
+}
+
+static int import_mailman3(Import *import, Foreign *database, const char *source, GError **error)
+{
+    const MovingSite into = {.store = import->trial ? import->trial : import->place.store,
+                             .there = import->place.store,
+                             .site = &import->place.site,
+                             .spool = import->trial ? NULL : import->place.spool,
+                             .tell = tell,
+                             .progress = show,
+                             .data = import};
+    g_autoptr(Moving) moving = moving_new(&into, source);
+    store_expect_bulk(into.store);
+    bool done = mailman3_move(database, var_option ? var_option : MAILMAN3_VAR, moving, error);
+    return finish(moving, done, import);
+}
+
+static int run_mailman3(Site *site, int argc, char **argv, GError **error)
+{
+    (void)argc, (void)argv;
+    Import import = {.progress = {.what = "rows"}};
+    /* Before the right to read there may be given up. */
+    g_autoptr(Foreign) database = foreign_open(database_option ? database_option : MAILMAN3_DATABASE, error);
+    g_autofree char *source = database ? mailman3_source(database, error) : NULL;
+    int code = source && open_place(&import, site, error) ? import_mailman3(&import, database, source, error)
+                                                          : TOOL_LATER;
+    remove_trial(&import);
+    return code;
+}
+
+static const GOptionEntry mailman3_options[] = {
+    {"db", 0, 0, G_OPTION_ARG_STRING, &database_option,
+     "Mailman's database: a file of SQLite, or a connection string of PostgreSQL (" MAILMAN3_DATABASE ")", "FILE|URL"},
+    {"var", 0, 0, G_OPTION_ARG_STRING, &var_option, "Mailman's var_dir (" MAILMAN3_VAR ")", "DIR"},
+    {"dry-run", 0, 0, G_OPTION_ARG_NONE, &dry_run, "change nothing, and show what would come and what would not", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const Command mailman3_verb = {
+    .name = "mailman3",
+    .arguments = "",
+    .summary = "Move a site of GNU Mailman 3 in",
+    .options = mailman3_options,
+    .run = run_mailman3,
+    .details =
+        "Domains, lists with their settings, users, members, bans, texts, held posts, requests and the digest that is "
+        "being collected come along. What has no equal here, or cannot be taken, is told with the list and Mailman's "
+        "name of it, and the rest goes in. Run again, it goes on where it was interrupted, and changes nothing of what "
+        "is in. Nobody gets a letter. Exit code 1: something was left out.",
+};
+
+static const Command *const verbs[] = {&mailman3_verb, NULL};
+
+const Command cmd_import = {
+    .name = "import",
+    .arguments = "",
+    .summary = "Move a site in from another list system",
+    .verbs = verbs,
+};

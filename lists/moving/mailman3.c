@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/moving/mailman3.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/moving/mailman3_internal.h"
+#include "mail/mbox.h"
+#include "store/language.h"
+
+/* Heads of Mailman's schema that are known, by their names in its table alembic_version: from 3.3.3 on. */
+static const struct {
+    const char *head, *of;
+} versions[] = {
+    {"472e6d713047", "3.3.3"}, {"ec5fe422e27c", "3.3.5"},           {"bc0c49c6dda2", "3.3.6"},
+    {"98224512c9c2", "3.3.8"}, {"2156fc3f6f7d", "3.3.9 and later"},
+};
+
+/* ---- values ---- */
+
+bool mm_flag(const char *text)
+{
+    return text && (strcmp(text, "1") == 0 || g_ascii_strcasecmp(text, "true") == 0 || strcmp(text, "t") == 0);
+}
+
+int64_t mm_integer(const char *text, int64_t fallback)
+{
+    char *end = NULL;
+    int64_t number = text ? g_ascii_strtoll(text, &end, 10) : 0;
+    return text && end != text ? number : fallback;
+}
+
+int64_t mm_time(const char *text)
+{
+    if (!text || !*text)
+        return 0;
+    g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+    g_autoptr(GDateTime) date = g_date_time_new_from_iso8601(text, utc);
+    if (!date)
+        return 0;
+    int64_t seconds = g_date_time_to_unix(date);
+    return seconds > 0 ? seconds * CLOCK_SECOND + g_date_time_get_microsecond(date) : 0;
+}
+
+static int preference_flag(const char *text)
+{
+    return text ? mm_flag(text) : -1;
+}
+
+Preferences mm_preferences(Mailman3 *from, ForeignRows *rows, int column, const char *place)
+{
+    Preferences own = preferences_unset;
+    own.acknowledge_posts = preference_flag(foreign_text(rows, column));
+    own.hide_address = preference_flag(foreign_text(rows, column + 1));
+    own.receive_list_copy = preference_flag(foreign_text(rows, column + 2));
+    own.receive_own_postings = preference_flag(foreign_text(rows, column + 3));
+    int64_t mode = mm_integer(foreign_text(rows, column + 4), 0),
+            status = mm_integer(foreign_text(rows, column + 5), 0);
+    if (mode >= 1 && mode <= MODE_SUMMARY_DIGESTS + 1)
+        own.delivery_mode = (int)mode - 1;
+    else if (mode != 0)
+        moving_tell(from->moving, MOVING_LEFT_OUT, place, "delivery_mode", "%" G_GINT64_FORMAT " is no mode", mode);
+    if (status >= 1 && status <= DELIVERY_UNKNOWN + 1)
+        own.delivery_status = (int)status - 1;
+    else if (status != 0)
+        moving_tell(from->moving, MOVING_LEFT_OUT, place, "delivery_status", "%" G_GINT64_FORMAT " is no status",
+                    status);
+    const char *language = foreign_text(rows, column + 6);
+    g_autoptr(GError) unknown = NULL;
+    if (language && *language && language_check("preferred_language", language, &unknown))
+        g_strlcpy(own.preferred_language, language, sizeof own.preferred_language);
+    else if (unknown)
+        moving_tell(from->moving, MOVING_LEFT_OUT, place, "preferred_language", "%s", unknown->message);
+    return own;
+}
+
+bool mm_each(Mailman3 *from, const char *sql, const char *argument, Mailman3Row *each, void *data, GError **error)
+{
+    bool more = true;
+    g_autoptr(ForeignRows) rows = foreign_query(from->database, sql, argument, error);
+    while (rows && more) {
+        if (!foreign_next(rows, &more, error) || (more && !each(from, rows, data, error)))
+            return false;
+    }
+    return rows != NULL;
+}
+
+GBytes *mm_read_file(const char *path, GError **error)
+{
+    auto_fd file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) {
+        fail_errno(error, errno == ENOENT || errno == ENOTDIR ? FAIL_MISSING : FAIL_LATER, "%s", path);
+        return NULL;
+    }
+    if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > MBOX_MAIL_MAX) {
+        fail(error, FAIL_NEVER, "%s: it is no file, or larger than %zu bytes", path, MBOX_MAIL_MAX);
+        return NULL;
+    }
+    g_autofree char *bytes = g_malloc((size_t)status.st_size + 1);
+    size_t length = 0;
+    ssize_t got = 1;
+    while (length < (size_t)status.st_size && got > 0) {
+        got = read(file, bytes + length, (size_t)status.st_size - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0) {
+        fail_errno(error, FAIL_LATER, "%s", path);
+        return NULL;
+    }
+    return g_bytes_new_take(g_steal_pointer(&bytes), length);
+}
+
+/* ---- is it Mailman's ---- */
+
+/* The first column of the first row; *text is NULL where there is none. g_free() */
+static bool first_text(Foreign *database, const char *sql, char **text, GError **error)
+{
+    bool more;
+    g_autoptr(ForeignRows) rows = foreign_query(database, sql, NULL, error);
+    if (!rows || !foreign_next(rows, &more, error))
+        return false;
+    *text = more ? g_strdup(foreign_text(rows, 0)) : NULL;
+    return true;
+}
+
+static bool is_known_version(Foreign *database, GError **error)
+{
+    g_autofree char *head = NULL;
+    bool has;
+    if (!foreign_has(database, "alembic_version", "version_num", &has, error))
+        return false;
+    if (!has)
+        return fail(error, FAIL_CONFIG, "%s is no database of GNU Mailman 3: it has no table alembic_version",
+                    foreign_shown(database));
+    if (!first_text(database, "SELECT `version_num` FROM alembic_version", &head, error))
+        return false;
+    for (size_t i = 0; i < G_N_ELEMENTS(versions); i++)
+        if (g_strcmp0(versions[i].head, head) == 0)
+            return true;
+    return fail(error, FAIL_CONFIG,
+                "%s: the version \"%s\" of its schema is not known (alembic_version); known are those "
+                "of Mailman %s to %s. Bring an older Mailman up to date first",
+                foreign_shown(database), head ? head : "", versions[0].of, versions[G_N_ELEMENTS(versions) - 1].of);
+}
+
+static bool has_tables(Foreign *database, GError **error)
+{
+    static const char *const tables[] = {
+        "domain",  "mailinglist", "user",          "address",         "member",       "preferences",
+        "ban",     "headermatch", "contentfilter", "acceptablealias", "listarchiver", "template",
+        "message", "_request",    "pended",        "pendedkeyvalue",  "workflowstate"};
+    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+        bool has;
+        if (!foreign_has(database, tables[i], NULL, &has, error))
+            return false;
+        if (!has)
+            return fail(error, FAIL_CONFIG, "%s has no table %s: it is damaged, or no database of GNU Mailman 3",
+                        foreign_shown(database), tables[i]);
+    }
+    return true;
+}
+
+char *mailman3_source(Foreign *database, GError **error)
+{
+    g_autofree char *first = NULL;
+    if (!foreign_verify(database, error) || !is_known_version(database, error) || !has_tables(database, error) ||
+        !first_text(database,
+                    "SELECT COALESCE((SELECT `_user_id` FROM \"user\" ORDER BY id LIMIT 1), "
+                    "(SELECT `list_id` FROM mailinglist ORDER BY id LIMIT 1), 'empty')",
+                    &first, error))
+        return NULL;
+    return g_strdup_printf("mailman3 %s", first);
+}
+
+/* ---- all ---- */
+
+bool mailman3_move(Foreign *database, const char *var, Moving *moving, GError **error)
+{
+    Mailman3 from = {.database = database, .var = var, .moving = moving};
+    return mm_domains(&from, error) && mm_people(&from, error) && mm_domain_owners(&from, error) &&
+           mm_site(&from, error) && mm_lists(&from, error) && mm_requests(&from, error) &&
+           mm_left_behind(&from, error) && moving_finish(moving, error);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Read a site of GNU Mailman 3: its database, and its directory VAR (var_dir in mailman.cfg) for held posts, digests
+ * and texts of letters. Nothing is written there.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "lists/moving/moving.h"
+#include "store/foreign.h"
+
+/* See whether this is a database of Mailman that can be read, and name the site for moving_new(); g_free(). NULL with
+ * FAIL_CONFIG: it is another program's, of a version that is not known, or damaged. */
+char *mailman3_source(Foreign *database, GError **error);
+
+/* Describe all of it to moving. */
+bool mailman3_move(Foreign *database, const char *var, Moving *moving, GError **error);

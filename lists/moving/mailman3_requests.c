@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Requests to join and to leave that wait in Mailman 3, and what cannot come along. */
+#include <jansson.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/leave.h"
+#include "lists/moving/mailman3_internal.h"
+#include "lists/workflow.h"
+#include "store/pending.h"
+
+/* ---- requests ---- */
+
+enum { R_NUMBER, R_TOKEN, R_UNTIL, R_KEY, R_VALUE, R_WORKFLOW };
+
+/* What was pended under one token: its rows come one after another. */
+typedef struct Pended {
+    char *number, *token, *workflow;
+    int64_t until;
+    GHashTable *values; /* key -> text */
+} Pended;
+
+static void pended_clear(Pended *pended)
+{
+    g_clear_pointer(&pended->number, g_free);
+    g_clear_pointer(&pended->token, g_free);
+    g_clear_pointer(&pended->workflow, g_free);
+    g_hash_table_remove_all(pended->values);
+}
+
+static const char *value_of(const Pended *pended, const char *key)
+{
+    return g_hash_table_lookup(pended->values, key);
+}
+
+static bool word_is(json_t *state, const char *key)
+{
+    return json_is_true(json_object_get(state, key));
+}
+
+/* What the person and the moderators have said already. */
+static unsigned facts_of(json_t *state, bool joins, bool of_moderator)
+{
+    unsigned facts = 0;
+    bool invited = joins && word_is(state, "invitation");
+    if (invited)
+        return FACT_INVITED | FACT_APPROVED;
+    if (word_is(state, "pre_approved"))
+        facts |= FACT_APPROVED;
+    if (word_is(state, "pre_verified") || (joins && of_moderator))
+        facts |= FACT_VERIFIED;
+    if (word_is(state, "pre_confirmed") || of_moderator)
+        facts |= FACT_VERIFIED | FACT_CONFIRMED;
+    return facts;
+}
+
+static int mode_of(json_t *state)
+{
+    DeliveryMode mode;
+    const char *text = json_string_value(json_object_get(state, "delivery_mode"));
+    return text && delivery_mode_parse(text, &mode) ? (int)mode : -1;
+}
+
+static int status_of(json_t *state)
+{
+    DeliveryStatus status;
+    const char *text = json_string_value(json_object_get(state, "delivery_status"));
+    return text && delivery_status_parse(text, &status) ? (int)status : -1;
+}
+
+static PendingWelcome welcome_of(json_t *state)
+{
+    const json_t *wish = json_object_get(state, "send_welcome_message");
+    return json_is_true(wish) ? WELCOME_YES : json_is_false(wish) ? WELCOME_NO : WELCOME_AS_LIST;
+}
+
+static bool put_request(Mailman3 *from, const Pended *pended, bool joins, GError **error)
+{
+    const char *list_id = value_of(pended, "list_id"), *email = value_of(pended, "email");
+    const char *name = value_of(pended, "display_name"), *owner = value_of(pended, "token_owner");
+    if (!list_id || !email || pended->until <= clock_now())
+        return true;
+    g_autoptr(json_t) state = pended->workflow ? json_loads(pended->workflow, 0, NULL) : NULL;
+    bool of_moderator = g_strcmp0(owner, "moderator") == 0;
+    g_autofree char *made = g_strdelimit(g_strdup(value_of(pended, "when") ?: ""), "T", ' ');
+    int64_t when = mm_time(made);
+    const Pending request = {.kind = joins ? PENDING_JOIN : PENDING_LEAVE,
+                             .list_id = (char *)list_id,
+                             .address = (char *)email,
+                             .display_name = (char *)(name && *name ? name : NULL),
+                             .facts = facts_of(state, joins, of_moderator),
+                             .way = joins ? 0 : (int)LEAVE_BY_MAIL,
+                             .waits_for = of_moderator ? PENDING_MODERATOR : PENDING_PERSON,
+                             .made_at = when ? when : clock_now(),
+                             .asked_at = when ? when : clock_now(),
+                             .expires_at = pended->until,
+                             .delivery_mode = mode_of(state),
+                             .delivery_status = status_of(state),
+                             .as_user = joins && json_integer_value(json_object_get(state, "subscriber_key")) == 2,
+                             .welcome = welcome_of(state)};
+    return moving_request(from->moving, &request, of_moderator ? NULL : pended->token, error);
+}
+
+static bool end_pended(Mailman3 *from, const Pended *pended, GError **error)
+{
+    const char *type = pended->number ? value_of(pended, "type") : NULL;
+    if (g_strcmp0(type, "subscription") == 0)
+        return put_request(from, pended, true, error);
+    if (g_strcmp0(type, "unsubscription") == 0)
+        return put_request(from, pended, false, error);
+    if (g_strcmp0(type, "probe") == 0)
+        moving_tell(from->moving, MOVING_LOST, value_of(pended, "member_id"), "probe",
+                    "a letter that tries an address is under way; when it comes back it counts as any bounce");
+    return true;
+}
+
+static bool take_pended(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
+{
+    Pended *pended = data;
+    const char *number = foreign_text(rows, R_NUMBER), *key = foreign_text(rows, R_KEY);
+    if (g_strcmp0(number, pended->number) != 0) {
+        if (!end_pended(from, pended, error))
+            return false;
+        pended_clear(pended);
+        pended->number = g_strdup(number);
+        pended->token = g_strdup(foreign_text(rows, R_TOKEN));
+        pended->until = mm_time(foreign_text(rows, R_UNTIL));
+        pended->workflow = g_strdup(foreign_text(rows, R_WORKFLOW));
+    }
+    const char *text = foreign_text(rows, R_VALUE);
+    if (!key || !text)
+        return true;
+    json_t *json = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    g_hash_table_insert(pended->values, g_strdup(key), g_strdup(json_is_string(json) ? json_string_value(json) : text));
+    json_decref(json);
+    return true;
+}
+
+bool mm_requests(Mailman3 *from, GError **error)
+{
+    bool whole;
+    Pended pended = {.values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
+    bool done = moving_begin(from->moving, "requests", NULL, MOVING_AT_ONCE, &whole, error) &&
+                (whole || (mm_each(from,
+                                   "SELECT `p.id`, `p.token`, `p.expiration_date`"
+                                   ", `k.\"key\"`, `k.value`, `w.data`"
+                                   " FROM pended p JOIN pendedkeyvalue t ON t.pended_id = p.id AND t.\"key\" = 'type' "
+                                   "AND t.value IN ('subscription', 'unsubscription', 'probe') "
+                                   "JOIN pendedkeyvalue k ON k.pended_id = p.id "
+                                   "LEFT JOIN workflowstate w ON w.token = p.token ORDER BY p.id, k.id",
+                                   NULL, take_pended, &pended, error) &&
+                           end_pended(from, &pended, error) && moving_end(from->moving, error)));
+    pended_clear(&pended);
+    g_hash_table_unref(pended.values);
+    return done;
+}
+
+/* ---- what stays behind ---- */
+
+static bool tell_count(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
+{
+    (void)error;
+    int64_t count = mm_integer(foreign_text(rows, 0), 0);
+    if (count > 0)
+        moving_tell(from->moving, MOVING_LOST, "", data, "%" G_GINT64_FORMAT " of them", count);
+    return true;
+}
+
+static void tell_queue(Mailman3 *from, const char *name)
+{
+    unsigned count = 0;
+    g_autofree char *path = g_build_filename(from->var, "queue", name, NULL);
+    g_autoptr(GDir) queue = g_dir_open(path, 0, NULL);
+    const char *file;
+    while (queue && (file = g_dir_read_name(queue)))
+        count += g_str_has_suffix(file, ".pck") || g_str_has_suffix(file, ".bak") || g_str_has_suffix(file, ".psv");
+    if (count > 0)
+        moving_tell(from->moving, MOVING_LEFT_OUT, path, "queue",
+                    "%u mails wait there: let Mailman deliver them, "
+                    "or look at them yourself",
+                    count);
+}
+
+bool mm_left_behind(Mailman3 *from, GError **error)
+{
+    static const char *const queues[] = {"archive", "bad", "bounces",  "command", "digest", "in",
+                                         "nntp",    "out", "pipeline", "retry",   "shunt",  "virgin"};
+    bool has;
+    for (size_t i = 0; i < G_N_ELEMENTS(queues); i++)
+        tell_queue(from, queues[i]);
+    if (!foreign_has(from->database, "bounceevent", NULL, &has, error))
+        return false;
+    return !has || mm_each(from, "SELECT `count(*)` FROM bounceevent WHERE NOT CAST(processed AS BOOLEAN)", NULL,
+                           tell_count, (void *)"bounces that were not counted yet", error);
+}

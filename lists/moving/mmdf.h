@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Read mails of one file in the manner of MMDF, as Python's mailbox module writes it: each mail stands between two
+ * lines of four bytes 01, and may begin with a line that tells its sender.
+ *
+ *   \1\1\1\1
+ *   anne@example.org
+ *   Subject: frost
+ *
+ *   >From now on it is cold.
+ *   \1\1\1\1
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+/* Call each for every mail, without the line of its sender and the '>' before "From "; it returns false, with error,
+ * to stop. */
+typedef bool MmdfEach(GBytes *mail, void *data, GError **error);
+bool mmdf_each(GBytes *file, MmdfEach *each, void *data, GError **error);

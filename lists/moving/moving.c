@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/moving/moving.h"
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/moving/moving_internal.h"
+#include "lists/mta_maps.h"
+
+/* Others who want to write wait so long, and no longer. Shorter units take more time in all: the rows of a list lie all
+ * over the store's tables, and each unit writes every page that it touched. */
+#define UNIT_TIME (2 * CLOCK_SECOND)
+#define ROWS_LOOKED 256 /* between two looks at the clock */
+#define ROWS_SHOWN 500
+
+const char *moving_kind_text(MovingKind kind)
+{
+    static const char *const texts[MOVING_KINDS] = {
+        "domains",
+        "addresses",
+        "lists",
+        "settings",
+        "members",
+        "bans",
+        "header matches",
+        "templates",
+        "held posts",
+        "requests",
+        "letters to moderators",
+        "posts for digests",
+        "automatic answers",
+    };
+    return texts[kind];
+}
+
+const char *moving_note_text(MovingNote note)
+{
+    static const char *const texts[] = {"left out", "no equal here", "changed"};
+    return texts[note];
+}
+
+Moving *moving_new(const MovingSite *site, const char *source)
+{
+    Moving *moving = g_new0(Moving, 1);
+    moving->site = *site;
+    moving->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_SHELL};
+    moving->source = g_strdup(source);
+    return moving;
+}
+
+void moving_free(Moving *moving)
+{
+    if (!moving)
+        return;
+    work_free(moving->work);
+    g_clear_pointer(&moving->domains, g_hash_table_unref);
+    g_free(moving->source);
+    g_free(moving->part);
+    g_free(moving->list_id);
+    g_free(moving);
+}
+
+const MovingCount *moving_counts(const Moving *moving)
+{
+    return moving->counts;
+}
+
+uint64_t moving_notes(const Moving *moving, MovingNote note)
+{
+    return moving->notes[note];
+}
+
+void moving_tell(Moving *moving, MovingNote note, const char *place, const char *key, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    moving->notes[note]++;
+    moving->site.tell(note, place ? place : "", key ? key : "", text, moving->site.data);
+}
+
+/* ---- units ---- */
+
+Work *moving_work(Moving *moving, GError **error)
+{
+    if (moving->work)
+        return moving->work;
+    g_autoptr(Work) work = work_new(moving->site.store, moving->site.site, &moving->actor);
+    if (!work_begin(work, error))
+        return NULL;
+    moving->rows_in_unit = 0;
+    moving->commit_at = clock_monotonic() + UNIT_TIME;
+    return moving->work = g_steal_pointer(&work);
+}
+
+static void drop_draft(void *data, Draft *draft)
+{
+    (void)data;
+    draft_free(draft);
+}
+
+bool moving_commit(Moving *moving, GError **error)
+{
+    g_autoptr(Work) work = g_steal_pointer(&moving->work);
+    if (!work)
+        return true;
+    if (!moving->site.spool)
+        work_into(work, drop_draft, NULL);
+    return work_commit(work, moving->site.spool, error);
+}
+
+bool moving_step(Moving *moving, GError **error)
+{
+    if (++moving->rows % ROWS_SHOWN == 0 && moving->site.progress)
+        moving->site.progress(moving->rows, moving->site.data);
+    bool may = ++moving->rows_in_unit % ROWS_LOOKED == 0 && moving->way == MOVING_IN_PORTIONS;
+    return !may || clock_monotonic() < moving->commit_at || moving_commit(moving, error);
+}
+
+bool moving_try(Moving *moving, Work **work, GError **error)
+{
+    *work = moving_work(moving, error);
+    return *work && store_savepoint(moving->site.store, error);
+}
+
+static bool is_refusal(const GError *why)
+{
+    return g_error_matches(why, FAIL, FAIL_NEVER) || g_error_matches(why, FAIL, FAIL_MISSING) ||
+           g_error_matches(why, FAIL, FAIL_CONFIG);
+}
+
+bool moving_judge(Moving *moving, bool done, GError *refusal, const MovingThing *thing, bool *in, GError **error)
+{
+    g_autoptr(GError) why = refusal;
+    if (in)
+        *in = done;
+    if (done)
+        moving->counts[thing->kind].in++;
+    else if (g_error_matches(why, FAIL, FAIL_EXISTS))
+        moving->counts[thing->kind].there++;
+    else if (is_refusal(why))
+        moving_tell(moving, MOVING_LEFT_OUT, thing->place, thing->key, "%s", why->message);
+    else {
+        g_propagate_error(error, g_steal_pointer(&why));
+        return false;
+    }
+    return true;
+}
+
+bool moving_settle(Moving *moving, bool done, GError *refusal, const MovingThing *thing, bool *in, GError **error)
+{
+    store_savepoint_end(moving->site.store, done);
+    return moving_judge(moving, done, refusal, thing, in, error) && moving_step(moving, error);
+}
+
+/* ---- parts ---- */
+
+static char *mark_of(const Moving *moving, const char *part, const char *list_id)
+{
+    return g_strdup_printf("%s: %s%s%s", moving->source, part, list_id ? " of " : "", list_id ? list_id : "");
+}
+
+bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingWay way, bool *whole, GError **error)
+{
+    g_autofree char *mark = mark_of(moving, part, list_id);
+    *whole = false;
+    if (moving->site.there && !bring_find(moving->site.there, mark, whole, error))
+        return false;
+    g_free(moving->part);
+    g_free(moving->list_id);
+    moving->part = *whole ? NULL : g_steal_pointer(&mark);
+    moving->list_id = *whole ? NULL : g_strdup(list_id);
+    moving->way = way;
+    return true;
+}
+
+void moving_cancel(Moving *moving)
+{
+    g_clear_pointer(&moving->part, g_free);
+    g_clear_pointer(&moving->list_id, g_free);
+}
+
+bool moving_find_list(Moving *moving, const char *part, const char *list_id, List **list, GError **error)
+{
+    bool whole;
+    g_autoptr(GError) missing = NULL;
+    g_autofree char *mark = mark_of(moving, part, list_id);
+    *list = NULL;
+    if (!bring_find(moving->site.store, mark, &whole, error))
+        return false;
+    *list = whole ? list_by_id(moving->site.store, list_id, &missing) : NULL;
+    if (!missing || g_error_matches(missing, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&missing));
+    return false;
+}
+
+void moving_there(Moving *moving, MovingKind kind)
+{
+    moving->counts[kind].there++;
+}
+
+bool moving_end(Moving *moving, GError **error)
+{
+    g_autofree char *part = g_steal_pointer(&moving->part), *list_id = g_steal_pointer(&moving->list_id);
+    return moving_work(moving, error) && bring_note(moving->site.store, part, list_id, error) &&
+           (clock_monotonic() < moving->commit_at || moving_commit(moving, error));
+}
+
+bool moving_finish(Moving *moving, GError **error)
+{
+    Work *work = moving_work(moving, error);
+    if (!work)
+        return false;
+    if (moving->counts[MOVING_LISTS].in > 0)
+        mta_maps_ask(work);
+    return moving_commit(moving, error);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Lists, their settings, and what is small about them. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/list_name.h"
+#include "lists/moving/moving_internal.h"
+#include "lists/own_address.h"
+#include "lists/setting_check.h"
+#include "lists/template_set.h"
+#include "store/ban.h"
+#include "store/list_setting.h"
+#include "store/news.h"
+
+/* ---- settings ---- */
+
+/* Words one by one, so that one that is wrong does not keep the others out. */
+static char *good_words(Moving *moving, const ListSetting *row, const char *place, const MovingSetting *setting)
+{
+    g_autoptr(GString) good = g_string_new(NULL);
+    g_auto(GStrv) lines = g_strsplit(setting->value, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        g_autoptr(GError) refusal = NULL;
+        g_autofree char *word = list_setting_canonical(row, *line, &refusal);
+        if (!word)
+            moving_tell(moving, MOVING_LEFT_OUT, place, setting->key, "%s", refusal->message);
+        else if (*word)
+            g_string_append_printf(good, "%s%s", good->len ? "," : "", word);
+    }
+    return g_string_free(g_steal_pointer(&good), FALSE);
+}
+
+/* A text of one line, of which the other system had several. */
+static char *one_line(Moving *moving, const char *place, const MovingSetting *setting)
+{
+    g_auto(GStrv) lines = g_strsplit_set(g_strstrip(setting->value), "\r\n", -1);
+    if (g_strv_length(lines) > 1)
+        moving_tell(moving, MOVING_CHANGED, place, setting->key, "its lines were joined to one");
+    return g_strjoinv(" ", lines);
+}
+
+/* The value in its usual form; NULL with error: it is not allowed. */
+static char *usual_value(Moving *moving, const ListSetting *row, const char *place, const MovingSetting *setting,
+                         GError **error)
+{
+    g_autofree char *value = row->type == SETTING_WORDS  ? good_words(moving, row, place, setting)
+                             : row->type == SETTING_LINE ? one_line(moving, place, setting)
+                                                         : g_strdup(setting->value);
+    g_autofree char *usual = list_setting_canonical(row, value, error);
+    const Config *config = moving->site.site->config;
+    return usual && (!config || setting_check(config, row->name, usual, error)) ? g_steal_pointer(&usual) : NULL;
+}
+
+bool moving_setting(Moving *moving, const List *list, const MovingSetting *setting, GError **error)
+{
+    GError *refusal = NULL;
+    const ListSetting *row = list_setting_find(setting->name, error);
+    if (!row)
+        return false;
+    g_autofree char *value = usual_value(moving, row, list->list_id, setting, &refusal);
+    g_autofree char *there = list_get(list, setting->name, NULL);
+    bool done = value && (g_strcmp0(value, there) == 0 ||
+                          list_set(moving->site.store, list->list_id, setting->name, value, &refusal));
+    return moving_judge(moving, done, refusal, &(MovingThing){MOVING_SETTINGS, list->list_id, setting->key}, NULL,
+                        error);
+}
+
+static bool set_all(Moving *moving, const MovingList *from, const List *list, GError **error)
+{
+    for (guint i = 0; i < from->settings->len; i++)
+        if (!moving_setting(moving, list, from->settings->pdata[i], error))
+            return false;
+    if (from->password_hash && !bring_list_password(moving->site.store, list->list_id, from->password_hash, error))
+        return false;
+    return true;
+}
+
+/* ---- lists ---- */
+
+/* Is there a list at this address, or with this List-Id, that is not from this import? */
+static bool is_free(Moving *moving, Store *store, const MovingList *from, GError **error)
+{
+    for (unsigned by_id = 0; store && by_id < 2; by_id++) {
+        g_autoptr(GError) missing = NULL;
+        g_autoptr(List) found = by_id ? list_by_id(store, from->list.list_id, &missing)
+                                      : list_by_address(store, from->list.address, &missing);
+        if (found)
+            return fail(error, FAIL_NEVER,
+                        "a list %s with the List-Id %s is there already, and not from this import; "
+                        "nothing of it is changed",
+                        found->posting_address, found->list_id);
+        if (!g_error_matches(missing, FAIL, FAIL_MISSING) && !g_error_matches(missing, FAIL, FAIL_NEVER)) {
+            g_propagate_error(error, g_steal_pointer(&missing));
+            return false;
+        }
+    }
+    return true;
+}
+
+static List *make_list(Moving *moving, Work *work, const MovingList *from, GError **error)
+{
+    Store *store = moving->site.store;
+    if (!is_free(moving, moving->site.there, from, error) ||
+        (store != moving->site.there && !is_free(moving, store, from, error)) ||
+        !list_name_is_free(store, from->list.address, moving->site.site->delimiter, error))
+        return NULL;
+    g_autoptr(List) made = bring_list(store, &from->list, error);
+    if (!made || !own_address_check_new(work, made->list_id, error) ||
+        !digest_set_next(store, made->list_id, MAX(from->volume, 1), MAX(from->next_digest, 1), error) ||
+        !bring_digest_sent(store, made->list_id, from->digest_sent_at, error))
+        return NULL;
+    return g_steal_pointer(&made);
+}
+
+static bool set_watermark(Moving *moving, const MovingList *from, const List *list, GError **error)
+{
+    g_autoptr(List) set = from->watermark >= 0 ? list_by_id(moving->site.store, list->list_id, error) : NULL;
+    return from->watermark < 0 ||
+           (set && (!*set->linked_newsgroup || news_set_watermark(moving->site.store, set->list_id,
+                                                                  set->linked_newsgroup, from->watermark, error)));
+}
+
+bool moving_list(Moving *moving, const MovingList *from, List **made, GError **error)
+{
+    Work *work;
+    GError *refusal = NULL;
+    *made = NULL;
+    if (!moving_try(moving, &work, error))
+        return false;
+    g_autoptr(List) list = make_list(moving, work, from, &refusal);
+    if (!moving_settle(moving, list != NULL, refusal, &(MovingThing){MOVING_LISTS, from->list.list_id, ""}, NULL,
+                       error))
+        return false;
+    if (list && (!moving_work(moving, error) || !set_all(moving, from, list, error) ||
+                 !set_watermark(moving, from, list, error)))
+        return false;
+    *made = list ? list_by_id(moving->site.store, list->list_id, error) : NULL;
+    return !list || *made;
+}
+
+/* ---- what is small ---- */
+
+static const char *place_word(const char *list_id)
+{
+    return list_id && *list_id ? list_id : "site";
+}
+
+bool moving_ban(Moving *moving, const char *list_id, const char *email, GError **error)
+{
+    Work *work;
+    GError *refusal = NULL;
+    g_autofree char *key = g_strdup_printf("ban %s", email);
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = ban_add(moving->site.store, list_id, email, &refusal);
+    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_BANS, place_word(list_id), key}, NULL, error);
+}
+
+bool moving_header_match(Moving *moving, const HeaderMatch *match, GError **error)
+{
+    Work *work;
+    GError *refusal = NULL;
+    HeaderMatch copy = *match; /* these two are replaced */
+    copy.header = g_strdup(match->header);
+    copy.target = g_strdup(match->target);
+    g_autofree char *key = g_strdup_printf("header match %s: %s", match->header, match->pattern);
+    bool tried = moving_try(moving, &work, error);
+    bool done = tried && header_match_add(moving->site.store, &copy, &refusal);
+    g_free(copy.header);
+    g_free(copy.target);
+    return tried && moving_settle(moving, done, refusal,
+                                  &(MovingThing){MOVING_HEADER_MATCHES, place_word(match->list_id), key}, NULL, error);
+}
+
+/* language NULL: any. */
+static bool is_set(Moving *moving, const char *place, const char *name, const char *language, bool *set, GError **error)
+{
+    g_autoptr(GPtrArray) all = template_text_all(moving->site.store, place, error);
+    *set = false;
+    for (guint i = 0; all && i < all->len; i++) {
+        const TemplateText *one = all->pdata[i];
+        *set |= strcmp(one->name, name) == 0 && (!language || strcmp(one->language, language) == 0);
+    }
+    return all != NULL;
+}
+
+bool moving_template_is_set(Moving *moving, const char *place, const char *name, bool *set, GError **error)
+{
+    return is_set(moving, place, name, NULL, set, error);
+}
+
+bool moving_template(Moving *moving, const TemplateText *text, GError **error)
+{
+    Work *work;
+    bool set;
+    GError *refusal = NULL;
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = is_set(moving, text->place, text->name, text->language, &set, &refusal) &&
+                (set ? fail(&refusal, FAIL_EXISTS, "set") : template_set(work, text, &refusal));
+    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_TEMPLATES, place_word(text->place), text->name},
+                         NULL, error);
+}

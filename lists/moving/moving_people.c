@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Domains, people and members. */
+#include "base/fail.h"
+#include "lists/moving/moving_internal.h"
+#include "lists/own_address.h"
+#include "store/domain.h"
+
+/* ---- domains ---- */
+
+static bool set_alias(Moving *moving, const MovingDomain *domain, GError **error)
+{
+    Work *work;
+    GError *refusal = NULL;
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = domain_set_alias(moving->site.store, domain->mail_host, domain->alias, &refusal);
+    store_savepoint_end(moving->site.store, done);
+    if (done)
+        return true;
+    moving_tell(moving, MOVING_LEFT_OUT, domain->mail_host, "alias_domain", "%s", refusal->message);
+    bool goes_on = !g_error_matches(refusal, FAIL, FAIL_LATER);
+    if (!goes_on)
+        g_propagate_error(error, g_steal_pointer(&refusal));
+    g_clear_error(&refusal);
+    return goes_on;
+}
+
+bool moving_domain(Moving *moving, const MovingDomain *domain, GError **error)
+{
+    Work *work;
+    bool in;
+    GError *refusal = NULL;
+    g_clear_pointer(&moving->domains, g_hash_table_unref);
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = domain_create(moving->site.store, domain->mail_host, domain->description, &refusal);
+    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_DOMAINS, domain->mail_host, ""}, &in, error) &&
+           (!in || !domain->alias || set_alias(moving, domain, error));
+}
+
+bool moving_domain_owner(Moving *moving, const char *mail_host, const char *address, GError **error)
+{
+    if (!moving_work(moving, error))
+        return false;
+    g_autoptr(GError) refusal = NULL;
+    g_autoptr(User) user = user_find(moving->site.store, address, &refusal);
+    if (user && domain_add_owner(moving->site.store, mail_host, user->id, &refusal))
+        return true;
+    if (g_error_matches(refusal, FAIL, FAIL_LATER)) {
+        g_propagate_error(error, g_steal_pointer(&refusal));
+        return false;
+    }
+    moving_tell(moving, MOVING_LEFT_OUT, mail_host, "owner", "%s", refusal->message);
+    return true;
+}
+
+/* ---- addresses ---- */
+
+/* May a person have this address? Most are of other domains, and cost no question to the store. */
+static bool may_have(Moving *moving, Work *work, const char *list_id, Role role, const char *address, GError **error)
+{
+    if (!moving->domains && !(moving->domains = own_address_domains(moving->site.store, error)))
+        return false;
+    if (!own_address_may_be(moving->domains, address))
+        return true;
+    return list_id ? own_address_check(work, list_id, role, address, error)
+                   : own_address_check_person(work, address, error);
+}
+
+bool moving_address(Moving *moving, const BroughtAddress *address, GError **error)
+{
+    bool known = false;
+    GError *refusal = NULL;
+    Work *work = moving_work(moving, error);
+    if (!work)
+        return false;
+    bool done = bring_address(moving->site.store, address, &known, &refusal);
+    if (done && known)
+        done = fail(&refusal, FAIL_EXISTS, "known");
+    return moving_judge(moving, done, refusal, &(MovingThing){MOVING_ADDRESSES, address->email, "address"}, NULL,
+                        error) &&
+           moving_step(moving, error);
+}
+
+/* ---- members ---- */
+
+/* Somebody who is known only because a post came from there; nobody asked for that row. */
+static bool is_stranger(const BroughtMember *member)
+{
+    return member->role == ROLE_NONMEMBER && member->moderation_action == ACTION_UNSET && !member->as_user &&
+           preferences_are_unset(&member->preferences);
+}
+
+static bool bring(Moving *moving, Work *work, const BroughtMember *member, bool *known, GError **error)
+{
+    if (!is_stranger(member))
+        return bring_member(moving->site.store, member, known, error);
+    g_autoptr(Member) there = NULL;
+    if (!member_look_up(moving->site.store, member->list_id, ROLE_NONMEMBER, member->address, &there, error))
+        return false;
+    *known = there != NULL;
+    return there || stranger_note(moving->site.store, member->list_id, member->address, work_now(work), error);
+}
+
+bool moving_member(Moving *moving, const BroughtMember *member, GError **error)
+{
+    bool known = false;
+    GError *refusal = NULL;
+    Work *work = moving_work(moving, error);
+    if (!work)
+        return false;
+    bool done = may_have(moving, work, member->list_id, member->role, member->address, &refusal) &&
+                bring(moving, work, member, &known, &refusal);
+    if (done && known)
+        done = fail(&refusal, FAIL_EXISTS, "known");
+    g_autofree char *key = g_strdup_printf("%s %s", role_text(member->role), member->address);
+    return moving_judge(moving, done, refusal, &(MovingThing){MOVING_MEMBERS, member->list_id, key}, NULL, error) &&
+           moving_step(moving, error);
+}

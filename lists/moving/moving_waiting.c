@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What waits for somebody: held posts, requests, digests. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/moving/moving_internal.h"
+#include "store/autoresponse.h"
+#include "store/digest.h"
+#include "store/ticket.h"
+
+typedef struct Same {
+    const Held *held;
+    int64_t number;
+} Same;
+
+static bool see_same(const Held *held, void *data)
+{
+    Same *same = data;
+    if (g_strcmp0(held->message_id, same->held->message_id) == 0)
+        same->number = held->number;
+    return same->number == 0;
+}
+
+/* A post of the same time with the same Message-ID is the same: an import that was cut short brought it. */
+static bool find_same(Moving *moving, const Held *held, int64_t *number, GError **error)
+{
+    Same same = {held, 0};
+    const HeldFilter filter = {.list_id = held->list_id, .after = held->held_at, .before = held->held_at + 1};
+    bool asked = held_select(moving->site.store, &filter, see_same, &same, error);
+    *number = same.number;
+    return asked;
+}
+
+static bool is_stranger(Moving *moving, Held *held, GError **error)
+{
+    g_autoptr(Member) member = NULL;
+    bool asked = !held->sender || !*held->sender ||
+                 member_look_up(moving->site.store, held->list_id, ROLE_MEMBER, held->sender, &member, error);
+    held->stranger = !member;
+    return asked;
+}
+
+bool moving_held(Moving *moving, Held *held, GError **error)
+{
+    Work *work;
+    int64_t number;
+    GError *refusal = NULL;
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = find_same(moving, held, &number, &refusal) && is_stranger(moving, held, &refusal) &&
+                (number ? fail(&refusal, FAIL_EXISTS, "held") : held_add(moving->site.store, held, &refusal)) &&
+                held_set_told(moving->site.store, held->number, HELD_TOLD_ALONE, &refusal);
+    held->number = done ? held->number : number;
+    g_autofree char *key = g_strdup_printf("held post <%s>", held->message_id ? held->message_id : "");
+    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_HELD, held->list_id, key}, NULL, error);
+}
+
+bool moving_request(Moving *moving, const Pending *request, const char *token, GError **error)
+{
+    Work *work;
+    GError *refusal = NULL;
+    Pending copy = *request, *there = NULL;
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = pending_find_like(moving->site.store, request, work_now(work), &there, &refusal) &&
+                (there ? fail(&refusal, FAIL_EXISTS, "asked")
+                       : pending_put(moving->site.store, &copy, token, &refusal));
+    pending_free(there);
+    g_autofree char *key = g_strdup_printf("request to %s of %s", pending_kind_text(request->kind), request->address);
+    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_REQUESTS, request->list_id, key}, NULL, error);
+}
+
+static bool put_ticket(Moving *moving, const Ticket *like, const char *token, int64_t now, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(Ticket) there = ticket_find(moving->site.store, token, now, &missing);
+    if (there)
+        return fail(error, FAIL_EXISTS, "there");
+    g_auto(GStrv) moderators = list_administrators(moving->site.store, like->list_id, error);
+    if (!moderators)
+        return false;
+    if (!*moderators)
+        return fail(error, FAIL_NEVER, "the list has neither owner nor moderator who could answer");
+    Ticket ticket = *like;
+    ticket.moderator = *moderators;
+    return ticket_put(moving->site.store, &ticket, token, error);
+}
+
+bool moving_ticket(Moving *moving, const char *list_id, int64_t held, const char *token, int64_t expires_at,
+                   GError **error)
+{
+    Work *work;
+    GError *refusal = NULL;
+    const Ticket ticket = {.list_id = (char *)list_id, .first = held, .last = held, .expires_at = expires_at};
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = put_ticket(moving, &ticket, token, work_now(work), &refusal);
+    g_autofree char *key = g_strdup_printf("letter about held post %" G_GINT64_FORMAT, held);
+    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_TICKETS, list_id, key}, NULL, error);
+}
+
+bool moving_digest_post(Moving *moving, const char *list_id, GBytes *post, int64_t time, GError **error)
+{
+    Work *work;
+    GError *refusal = NULL;
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = digest_collect(moving->site.store, list_id, post, time, &refusal);
+    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_DIGEST_POSTS, list_id, "digest"}, NULL, error);
+}
+
+bool moving_last_digest(Moving *moving, const char *list_id, const char *address, DeliveryMode mode, GError **error)
+{
+    Work *work;
+    g_autoptr(GError) refusal = NULL;
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = bring_digest_last(moving->site.store, list_id, address, mode, &refusal);
+    store_savepoint_end(moving->site.store, done);
+    if (!done && g_error_matches(refusal, FAIL, FAIL_LATER)) {
+        g_propagate_error(error, g_steal_pointer(&refusal));
+        return false;
+    }
+    if (!done)
+        moving_tell(moving, MOVING_LEFT_OUT, list_id, "last digest", "%s", refusal->message);
+    return moving_step(moving, error);
+}
+
+bool moving_answered(Moving *moving, const char *list_id, const char *kind, const char *address, int64_t time,
+                     GError **error)
+{
+    Work *work;
+    bool due = false;
+    GError *refusal = NULL;
+    const Autoresponse response = {.list_id = list_id,
+                                   .kind = kind,
+                                   .address = address,
+                                   .entry = moving->source,
+                                   .now = time,
+                                   .grace = INT64_MAX / 2};
+    if (!moving_try(moving, &work, error))
+        return false;
+    bool done = autoresponse_record(moving->site.store, &response, &due, &refusal);
+    if (done && !due)
+        done = fail(&refusal, FAIL_EXISTS, "answered");
+    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_ANSWERS, list_id, address}, NULL, error);
+}

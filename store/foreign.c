@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/foreign.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/driver.h"
+#include "store/migrate.h"
+#include "store/place.h"
+
+struct Foreign {
+    const StoreDriver *driver;
+    void *connection;
+    char *shown;
+};
+
+struct ForeignRows {
+    Foreign *foreign;
+    char *sql, *argument;
+    void *statement;
+};
+
+/* What SQLite says of a wrong table, a wrong file or a damaged one are all faults that stay. */
+static bool stays(Foreign *foreign, GError **error)
+{
+    bool damaged = foreign->driver->damaged && foreign->driver->damaged(foreign->connection);
+    if (error && *error && (damaged || strstr((*error)->message, "no such") || strstr((*error)->message, "not exist")))
+        (*error)->code = FAIL_CONFIG;
+    return false;
+}
+
+static const StoreDriver *driver_of(const char *where)
+{
+    return store_place_is_server(where) ? &store_pgsql : &store_foreign;
+}
+
+Foreign *foreign_open(const char *where, GError **error)
+{
+    g_autoptr(Foreign) foreign = g_new0(Foreign, 1);
+    foreign->driver = driver_of(where);
+    foreign->shown = foreign->driver->shown(where, error);
+    foreign->connection = foreign->shown ? foreign->driver->open(where, false, error) : NULL;
+    const char *begin = foreign->driver == &store_pgsql ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN";
+    if (!foreign->connection || !foreign->driver->script(foreign->connection, begin, error))
+        return NULL;
+    return g_steal_pointer(&foreign);
+}
+
+void foreign_free(Foreign *foreign)
+{
+    if (!foreign)
+        return;
+    if (foreign->connection) {
+        if (foreign->driver->in_transaction(foreign->connection))
+            foreign->driver->rollback(foreign->connection);
+        foreign->driver->close(foreign->connection);
+    }
+    g_free(foreign->shown);
+    g_free(foreign);
+}
+
+const char *foreign_shown(const Foreign *foreign)
+{
+    return foreign->shown;
+}
+
+bool foreign_verify(Foreign *foreign, GError **error)
+{
+    if (foreign->driver == &store_pgsql)
+        return true;
+    g_autoptr(GPtrArray) faults = g_ptr_array_new_with_free_func(g_free);
+    if (!foreign->driver->verify(foreign->connection, faults, error))
+        return stays(foreign, error);
+    return faults->len == 0 || fail(error, FAIL_CONFIG,
+                                    "%s is damaged: %s (mend it with the .recover command of "
+                                    "sqlite3, and import what that gives)",
+                                    foreign->shown, (char *)faults->pdata[0]);
+}
+
+bool foreign_has(Foreign *foreign, const char *table, const char *column, bool *has, GError **error)
+{
+    g_autofree char *name = g_strdup_printf("%s.%s", table, column ? column : "");
+    const char *of_sqlite = "SELECT 1 FROM sqlite_schema s JOIN pragma_table_info(s.name) c "
+                            "WHERE s.type = 'table' AND (s.name || '.' = $1 OR s.name || '.' || c.name = $1) LIMIT 1";
+    const char *of_server =
+        "SELECT 1 FROM information_schema.columns WHERE table_schema = ANY (current_schemas(false)) "
+        "AND (table_name || '.' = $1 OR table_name || '.' || column_name = $1) LIMIT 1";
+    g_autoptr(ForeignRows)
+        rows = foreign_query(foreign, foreign->driver == &store_pgsql ? of_server : of_sqlite, name, error);
+    return rows && foreign_next(rows, has, error);
+}
+
+/* `column` is CAST(column AS TEXT). */
+static char *with_casts(const char *sql)
+{
+    bool inside = false;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (; *sql; sql++) {
+        if (*sql == '`')
+            g_string_append(text, (inside = !inside) ? "CAST(" : " AS TEXT)");
+        else
+            g_string_append_c(text, *sql);
+    }
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+ForeignRows *foreign_query(Foreign *foreign, const char *sql, const char *argument, GError **error)
+{
+    g_autoptr(ForeignRows) rows = g_new0(ForeignRows, 1);
+    *rows = (ForeignRows){.foreign = foreign, .argument = g_strdup(argument)};
+    g_autofree char *cast = with_casts(sql);
+    rows->sql = migrate_words(foreign->driver, cast);
+    Value value = store_text(rows->argument);
+    size_t count = argument ? 1 : 0;
+    rows->statement = foreign->driver->prepare(foreign->connection, rows->sql, &value, count, true, error);
+    if (!rows->statement || (argument && !foreign->driver->bind(rows->statement, 1, &value, error))) {
+        stays(foreign, error);
+        return NULL;
+    }
+    return g_steal_pointer(&rows);
+}
+
+void foreign_rows_free(ForeignRows *rows)
+{
+    if (!rows)
+        return;
+    if (rows->statement) {
+        rows->foreign->driver->reset(rows->statement);
+        rows->foreign->driver->finalize(rows->statement);
+    }
+    g_free(rows->sql);
+    g_free(rows->argument);
+    g_free(rows);
+}
+
+bool foreign_next(ForeignRows *rows, bool *more, GError **error)
+{
+    Step step = rows->foreign->driver->step(rows->statement, error);
+    *more = step == STEP_ROW;
+    return step != STEP_FAILED || stays(rows->foreign, error);
+}
+
+const char *foreign_text(ForeignRows *rows, int column)
+{
+    return foreign_bytes(rows, column, NULL);
+}
+
+const void *foreign_bytes(ForeignRows *rows, int column, size_t *length)
+{
+    if (!rows->foreign->driver->is_null(rows->statement, column))
+        return rows->foreign->driver->octets(rows->statement, column, length);
+    if (length)
+        *length = 0;
+    return NULL;
+}
