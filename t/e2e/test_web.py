@@ -100,7 +100,8 @@ def test_a_form_is_answered_before_anybody_looks_who_it_is(world, sink):
         changes = set()
         for address in (ANNE, STRANGER, "bad@example.org", CORA, MAX):
             rows, files = everything(world)
-            world.pages.send(f"/list/cats.{HOST}/join", {"mark": mark, "address": address}).says("Please read your mail")
+            answer = world.pages.send(f"/list/cats.{HOST}/join", {"mark": mark, "address": address})
+            answer.says("Please read your mail")
             rows_then, files_then = everything(world)
             changes.add(str(({name: rows_then[name] - rows[name] for name in rows},
                              {name: files_then[name] - files[name] for name in files})))

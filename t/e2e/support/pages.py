@@ -18,7 +18,10 @@ def link_in(letter):
 class Answer:
     def __init__(self, response):
         self.status, self.headers, self.octets = response.status, response.headers, response.read()
-        self.text = self.octets.decode()
+
+    @property
+    def text(self):
+        return self.octets.decode()
 
     def says(self, *words):
         assert all(word in self.text for word in words), self.text
