@@ -386,14 +386,14 @@ def test_below_a_path(instances, sink):
     assert letter_link(instance, sink, CORA).startswith("/mail/confirm/")
     theme = instance.directory / "lib" / "theme"
     theme.mkdir()
-    (theme / "lists.mustache").write_text("{{>head}}<p>ours</p>{{>foot}}")
+    (theme / "lists.mustache").write_text("{{>head}}<h1>ours</h1>{{>foot}}")
     instance.own(theme)
     instance.set({"web": {"directory": theme}})
     instance.cli("reload")
 
     def is_ours():
         try:
-            return "<p>ours</p>" in instance.pages.get("/mail/").text
+            return "<h1>ours</h1>" in instance.pages.get("/mail/").text
         except (http.client.HTTPException, ConnectionError):  # of the process that goes
             return False
     wait_until(is_ours, 30, "the site's own page")
