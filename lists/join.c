@@ -9,8 +9,8 @@
 #include "store/ban.h"
 #include "store/email.h"
 
-/* Somebody may ask for the list at an address of ours, and a letter would go to all who read it because a stranger wrote
- * its name. */
+/* Somebody may ask for the list at an address of ours, and a letter would go to all who read it because a stranger
+ * wrote its name. */
 bool join_is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error)
 {
     char *sentence;

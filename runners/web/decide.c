@@ -100,6 +100,7 @@ static void show(WebCall *call, Work *work, const Ticket *ticket, json_t *view)
     for (unsigned i = 0; i < waiting.requests->len; i++)
         json_array_append_new(requests, request_view(waiting.requests->pdata[i]));
     json_object_set_new(view, "list", json_string(list->posting_address));
+    json_object_set_new(view, "title", json_string(list->posting_address));
     json_object_set_new(view, "moderator", json_string(ticket->moderator));
     json_object_set_new(view, "token", json_string(call->args[0]));
     g_autofree char *page = page_query(after), *next = page_query(next_after(&waiting, after));
@@ -168,7 +169,8 @@ static void get_post(WebCall *call)
     const MailHtml how = {.theme = call->web->theme, .language = call->language, .files = files};
     g_autoptr(GString) text = g_string_new(NULL);
     mail_html(&how, mail, text);
-    json_t *view = json_pack("{ss ss ss}", "token", call->args[0], "subject", mail->head.subject, "text", text->str);
+    json_t *view = json_pack("{ss ss ss ss}", "token", call->args[0], "title", mail->head.subject, "subject",
+                             mail->head.subject, "text", text->str);
     json_object_set_new(view, "from", mail_html_people(&how, &mail->head.from));
     json_object_set_new(view, "to", mail_html_people(&how, &mail->head.to));
     json_object_set_new(view, "cc", mail_html_people(&how, &mail->head.cc));

@@ -78,6 +78,7 @@ static void show_list(WebCall *call, int status, const List *list, json_t *view)
     g_autofree char *owner = list_address(list, "owner"), *join = list_address(list, "join");
     g_autofree char *leave = list_address(list, "leave");
     json_object_set_new(view, "list", list_view(call->web, list));
+    json_object_set(view, "title", json_object_get(json_object_get(view, "list"), "name"));
     json_object_set_new(view, "info", json_string(list->info));
     set_address(view, "owner", owner);
     set_address(view, "join", join);

@@ -100,7 +100,8 @@ def test_a_form_is_answered_before_anybody_looks_who_it_is(world, sink):
         changes = set()
         for address in (ANNE, STRANGER, "bad@example.org", CORA, MAX):
             rows, files = everything(world)
-            world.pages.send(f"/list/cats.{HOST}/join", {"mark": mark, "address": address}).says("Please read your mail")
+            answer = world.pages.send(f"/list/cats.{HOST}/join", {"mark": mark, "address": address})
+            answer.says("Please read your mail")
             rows_then, files_then = everything(world)
             changes.add(str(({name: rows_then[name] - rows[name] for name in rows},
                              {name: files_then[name] - files[name] for name in files})))
@@ -385,14 +386,14 @@ def test_below_a_path(instances, sink):
     assert letter_link(instance, sink, CORA).startswith("/mail/confirm/")
     theme = instance.directory / "lib" / "theme"
     theme.mkdir()
-    (theme / "lists.mustache").write_text("{{>head}}<p>ours</p>{{>foot}}")
+    (theme / "lists.mustache").write_text("{{>head}}<h1>ours</h1>{{>foot}}")
     instance.own(theme)
     instance.set({"web": {"directory": theme}})
     instance.cli("reload")
 
     def is_ours():
         try:
-            return "<p>ours</p>" in instance.pages.get("/mail/").text
+            return "<h1>ours</h1>" in instance.pages.get("/mail/").text
         except (http.client.HTTPException, ConnectionError):  # of the process that goes
             return False
     wait_until(is_ours, 30, "the site's own page")

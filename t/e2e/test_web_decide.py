@@ -7,10 +7,10 @@ import re
 import pytest
 
 from support.instance import HOST
-from support.pages import link_in, make_site
+from support.pages import letter_link, link_in, make_site
 from support.post import post
 
-ANNE, OLGA, MAX = (f"{name}@example.org" for name in ("anne", "olga", "max"))
+ANNE, OLGA, MAX, CORA = (f"{name}@example.org" for name in ("anne", "olga", "max", "cora"))
 
 
 @pytest.fixture
@@ -150,3 +150,79 @@ def test_what_was_done_is_never_called_undone(world, sink):
     assert waiting(world) == []
     assert "Nothing was changed" not in answer.text
     answer.says("It was done")
+
+
+def own_notice(world, sink, name, owner):
+    """The link in a letter about one post of the list, and its number."""
+    world.cli("list", "set", f"{name}@{HOST}", "admin_immed_notify=yes")
+    hold(world, 1, name)
+    link = link_in(sink.take_mail()[owner][0])
+    return link, numbers(world.pages.get(link))[0]
+
+
+def test_a_ticket_that_has_expired(world, sink):
+    link, number = own_notice(world, sink, "cats", OLGA)
+    other, _ = own_notice(world, sink, "dogs", MAX)
+    with world.database() as database:
+        database.execute("UPDATE ticket SET expires_at = 1 WHERE moderator = ?", (OLGA,))
+    for path in ("", f"/post/{number}", f"/post/{number}/file/0/x"):
+        answer = world.pages.get(link + path)
+        assert answer.status == 404
+        answer.says("too old")
+    assert world.pages.send(link, {f"post-{number}": "accept"}).status == 404
+    assert number in waiting(world) and world.pages.get(other).status == 200
+
+
+def test_a_ticket_is_for_its_own_list(world, sink):
+    """The numbers of another list's posts lead nowhere: neither to the post nor to its files, nor to a decision."""
+    link, own = own_notice(world, sink, "cats", OLGA)
+    _, theirs = own_notice(world, sink, "dogs", MAX)
+    with world.database() as database:  # the numbers alone do not give the right
+        database.execute("UPDATE ticket SET first = 1, last = 99999 WHERE moderator = ?", (OLGA,))
+    assert world.pages.get(f"{link}/post/{own}").status == 200
+    for path in (f"/post/{theirs}", f"/post/{theirs}/file/0/x", "/post/0", "/post/x", f"/post/{own}x",
+                 f"/post/{own}/file/x/x", f"/post/{own}/file/99/x"):
+        assert world.pages.get(link + path).status == 404, path
+    world.pages.send(link, {f"post-{theirs}": "discard"}).says("did not wait")
+    assert waiting(world) == [own, theirs]
+
+
+def test_who_is_no_moderator_any_more_sees_nothing(world, sink):
+    link, number = own_notice(world, sink, "cats", OLGA)
+    other, theirs = own_notice(world, sink, "dogs", MAX)
+    world.cli("member", "remove", f"cats@{HOST}", OLGA, "--role", "owner")
+    for path in ("", f"/post/{number}", f"/post/{number}/file/0/x"):
+        answer = world.pages.get(link + path)
+        assert answer.status == 403 and "stranger0" not in answer.text and "Post 0" not in answer.text
+        answer.says("no moderator")
+    assert world.pages.get(f"{other}/post/{theirs}").status == 200
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("event", ["DELETE ON held", "INSERT ON outbox_unit", "INSERT ON member", "DELETE ON member"])
+def test_a_store_that_fails(instances, sink, event):
+    """Each button answers that nothing was changed, and nothing was; the same form works when the store does."""
+    world = make_site(instances, sink, pipeline={"verp_delivery_interval": "1"})
+    world.create_list("cats", [ANNE], owner=OLGA)
+    world.lmtp_send(post(to=f"cats@{HOST}"), f"cats@{HOST}")
+    world.wait_idle()
+    leave = re.search(r"<https://pages\.example(/u/[^>]+)>", sink.take_mail()[ANNE][0]["List-Unsubscribe"]).group(1)
+    world.pages.join(f"cats.{HOST}", CORA)
+    confirm = letter_link(world, sink, CORA)
+    world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold")
+    decide, number = own_notice(world, sink, "cats", OLGA)
+    join = {"mark": world.pages.form_mark(f"cats.{HOST}"), "address": "dora@example.org"}
+    buttons = {"DELETE ON held": (decide, {f"post-{number}": "discard"}),
+               "INSERT ON outbox_unit": (f"/list/cats.{HOST}/join", join),
+               "INSERT ON member": (confirm, {"confirm": "yes"}), "DELETE ON member": (leave, {"leave": "yes"})}
+    path, fields = buttons[event]
+    with world.database() as database:
+        database.execute(f"CREATE TRIGGER bad BEFORE {event} BEGIN SELECT RAISE(ABORT, 'bad'); END")
+    answer = world.pages.send(path, fields)
+    assert answer.status == 503 and answer.headers["Retry-After"]
+    answer.says("Nothing was changed")
+    assert waiting(world) == [number] and world.cli("member", "ls", f"cats@{HOST}", "--names").split() == [ANNE]
+    assert not world.under_way() and not sink.take_mail()
+    with world.database() as database:
+        database.execute("DROP TRIGGER bad")
+    assert world.pages.send(path, fields).status == 200

@@ -2,9 +2,13 @@
 # Copyright (c) 2026 The Listrunner authors
 """The pages and hostile clients: what is no request, comes from elsewhere, or comes in very many parts."""
 import contextlib
+import os
 import random
 import re
 import socket
+from email.message import EmailMessage
+from email.policy import SMTP
+from pathlib import Path
 
 import pytest
 
@@ -27,13 +31,12 @@ def members(instance, name="cats"):
     return instance.cli("member", "ls", f"{name}@{HOST}", "--names").split()
 
 
-def raw(world, octets, ends=True):
+def raw(world, octets):
     """What is answered to these bytes, up to the connection's end."""
     with socket.create_connection(("127.0.0.1", world.pages.port), 60) as client:
-        with contextlib.suppress(ConnectionError, BrokenPipeError):
+        with contextlib.suppress(OSError):  # it is closed before all has been sent
             client.sendall(octets)
-            if ends:
-                client.shutdown(socket.SHUT_WR)
+            client.shutdown(socket.SHUT_WR)
         found = b""
         with contextlib.suppress(ConnectionError):
             while more := client.recv(65536):
@@ -56,7 +59,8 @@ def test_forms_come_from_our_own_pages(world):
     fields = {"mark": pages.form_mark(f"cats.{HOST}"), "address": CORA}
     for headers in ({"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"},
                     {"Origin": "https://evil.example"}, {"Origin": "https://pages.example.evil.example"},
-                    {"Origin": "http://pages.example"}, {"Origin": "https://pages.example:444"}, {"Origin": "https://evil.example", "Sec_Fetch_Site": "x"}):
+                    {"Origin": "http://pages.example"}, {"Origin": "https://pages.example:444"},
+                    {"Origin": "https://evil.example", "Sec_Fetch_Site": "x"}):
         answer = pages.send(form, fields, **headers)
         assert answer.status == 403, headers
         answer.says("page elsewhere")
@@ -253,3 +257,43 @@ def test_slow_clients_do_not_keep_others_out(instances, sink):
             assert world.pages.get("/").status == 200
             world.pages.get(f"/list/cats.{HOST}").says("<form")
     alive(world, pid)
+
+
+def memory(pid):
+    """Bytes of a process that are in memory."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def held_file(world, sink, size):
+    """The path of a file of that many bytes, in a post that waits."""
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Message-ID"] = CORA, f"cats@{HOST}", f"<{size}@example.org>"
+    mail.add_attachment(os.urandom(size), maintype="application", subtype="octet-stream", filename="x.bin")
+    world.lmtp_send(mail.as_bytes(policy=SMTP), f"cats@{HOST}", sender=CORA)
+    link = letter_link(world, sink, OLGA)
+    number = re.search(r'name="post-(\d+)"', world.pages.get(link).text).group(1)
+    page = world.pages.get(f"{link}/post/{number}")
+    return re.search(r'href="([^"]*/file/[^"]*)"', page.text).group(1)
+
+
+def test_large_files_do_not_multiply(instances, sink):
+    """One that very many fetch is in memory once; another one beside it finds no room until they are gone."""
+    world = make_site(instances, sink, lmtp={"max_message_size": "100M"})
+    world.create_list("cats", [CORA], owner=OLGA)
+    world.cli("list", "set", f"cats@{HOST}", "default_member_action=hold")
+    large, other = held_file(world, sink, 34_000_000), held_file(world, sink, 33_999_999)
+    pid, = world.pids("web")
+    before = memory(pid)
+    with contextlib.ExitStack() as stack:
+        for _ in range(30):
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", world.pages.port))
+            client.sendall(f"GET {large} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            assert client.recv(12) == b"HTTP/1.1 200"
+        assert memory(pid) - before < 5 * 34_000_000
+        busy = world.pages.get(other)
+        assert busy.status == 503 and busy.headers["Retry-After"] and "Content-Disposition" not in busy.headers
+        busy.says("no room")
+        assert len(world.pages.ask("GET", large).octets) == 34_000_000
+    wait_until(lambda: world.pages.ask("HEAD", other).status == 200, 60, "room for another file")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""The pages of the runner web, asked as a browser without a memory asks."""
+"""The pages of the runner web, asked as a browser without a memory asks. Each page that comes is checked."""
 import http.client
 import re
 import urllib.parse
 
 from support.instance import free_port
+from support.page_check import check_page
 
 LINK = re.compile(r"https?://[^/\s]+(/\S*?(?:confirm|decide|u)/[^\s<>]+)")
 
@@ -18,7 +19,10 @@ def link_in(letter):
 class Answer:
     def __init__(self, response):
         self.status, self.headers, self.octets = response.status, response.headers, response.read()
-        self.text = self.octets.decode(errors="replace")
+
+    @property
+    def text(self):
+        return self.octets.decode(errors="replace")
 
     def says(self, *words):
         assert all(word in self.text for word in words), self.text
@@ -37,6 +41,8 @@ class Pages:
         connection.request(verb, path, body, headers)
         answer = Answer(connection.getresponse())
         connection.close()
+        if answer.octets and answer.headers["Content-Type"].startswith("text/html"):
+            check_page(answer.octets)
         return answer
 
     def get(self, path, **headers):

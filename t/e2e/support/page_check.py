@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""What every page must be: HTML without a mistake, and usable without eyes and without a mouse."""
+import re
+
+import html5lib
+
+LABELLED = ("input", "select", "textarea")
+
+
+def text_of(element):
+    return " ".join("".join(element.itertext()).split())
+
+
+def check_page(octets):
+    """AssertionError, or html5lib's ParseError, where the page has a fault."""
+    tree = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(octets, transport_encoding="utf-8")
+    elements = [element for element in tree.iter() if isinstance(element.tag, str)]
+    by_tag = {}
+    for element in elements:
+        by_tag.setdefault(element.tag, []).append(element)
+    assert re.fullmatch(r"[a-z]{2,3}(-[A-Za-z]+)*", tree.get("lang", "")), "the language of the page"
+    assert text_of(by_tag["title"][0]), "a title"
+    assert len(by_tag["h1"]) == 1 and text_of(by_tag["h1"][0]), "one heading of the page"
+    assert len(by_tag["main"]) == 1, "one main part"
+    check_headings(elements)
+    ids = [element.get("id") for element in elements if element.get("id") is not None]
+    assert len(ids) == len(set(ids)) and all(re.fullmatch(r"\S+", one) for one in ids), f"ids that differ: {ids}"
+    labels = {label.get("for") for label in by_tag.get("label", []) if text_of(label)}
+    within = [inner for label in by_tag.get("label", []) if text_of(label) for inner in label.iter()]
+    for element in elements:
+        if element.tag in LABELLED and element.get("type") != "hidden":
+            assert element in within or element.get("id") in labels or element.get("aria-label"), "a label of each field"
+        if element.tag in ("a", "button", "summary", "legend"):
+            assert text_of(element) or element.get("aria-label"), f"a text in each {element.tag}"
+        for name in ("aria-labelledby", "aria-describedby", "for"):
+            assert element.get(name) is None or element.get(name) in ids, f"{name} names what is there"
+        if element.tag == "a" and element.get("href", "").startswith("#"):
+            assert element.get("href")[1:] in ids, "links within the page lead somewhere"
+        assert "style" not in element.attrib and not any(name.startswith("on") for name in element.attrib)
+        assert int(element.get("tabindex", "0")) <= 0, "the order of the keyboard is that of the page"
+    for name in {element.get("name") for element in by_tag.get("input", []) if element.get("type") == "radio"}:
+        assert any(inner.get("name") == name for group in by_tag.get("fieldset", []) for inner in group.iter("input")), \
+            "choices of one thing are in a fieldset"
+    return tree
+
+
+def check_headings(elements):
+    before = 1
+    for level in (int(element.tag[1]) for element in elements if re.fullmatch("h[1-6]", element.tag)):
+        assert level <= before + 1, f"a heading h{level} behind h{before}"
+        before = level
