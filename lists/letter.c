@@ -337,6 +337,7 @@ typedef struct LetterLimit {
 } LetterLimit;
 
 #define LIMITS_MAX 4
+#define SIGN_INS_AN_HOUR 3
 
 /* The site has sent as many letters as forms may cause on a day: counts the refusal, of which the log has one line an
  * hour. */
@@ -423,9 +424,13 @@ static bool form_letter_allowed(Work *work, const List *list, const LetterAsking
     int64_t most = work_site(work)->answers_a_day;
     char *base = mailbox_base(asking->address), *site = g_strdup(ACCOUNT_OF_SITE);
     LetterLimit limits[LIMITS_MAX] = {
-        {.kind = asking->of_member ? ACCOUNT_FOR_OTHERS : ACCOUNT_FORM_LETTERS,
+        {.kind = asking->sign_in     ? ACCOUNT_SIGN_IN
+                 : asking->of_member ? ACCOUNT_FOR_OTHERS
+                                     : ACCOUNT_FORM_LETTERS,
          .who = base,
-         .most = asking->of_member ? most : 1,
+         .most = asking->sign_in     ? SIGN_INS_AN_HOUR
+                 : asking->of_member ? most
+                                     : 1,
          .quiet = true},
         asking->of_member ? (LetterLimit){0} : host_limit(work),
         {.kind = ACCOUNT_FORM_SITE, .who = site, .most = work_site(work)->form_letters, .quiet = true}};

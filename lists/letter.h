@@ -80,6 +80,7 @@ typedef struct LetterAsking {
     const char *kind; /* what is asked for: "join", "leave", ... */
     bool of_site;     /* the answer concerns all lists, so the letters of all lists are one count, and few */
     bool of_member;   /* only a member gets such a letter, so that strangers cannot cause many */
+    bool sign_in;     /* it brings a link to sign in on the pages: a few an hour for a mailbox */
     bool vouched;     /* somebody who has proved an address, or may decide, has agreed already */
 } LetterAsking;
 

@@ -81,6 +81,8 @@ const TemplateName template_table[] = {
      "asks the old address whether another takes its place"},
     {"confirm_change_new", "list:user:action:change-new", TEMPLATE_OF_SITE, TOKEN " new_address",
      "asks the new address whether it takes the place of another"},
+    {"sign_in", "list:user:action:sign-in", TEMPLATE_OF_SITE, TOKEN " minutes",
+     "brings a link to sign in on the pages"},
     {"confirm_post", "list:user:action:post", TEMPLATE_OF_LIST, TOKEN " subject",
      "asks a stranger to confirm the address of a post"},
     {"confirm_set", "list:user:action:set", TEMPLATE_OF_LIST, TOKEN " options",

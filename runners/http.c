@@ -170,6 +170,7 @@ const char *http_reason(int status)
         {201, "Created"},
         {202, "Accepted"},
         {204, "No Content"},
+        {303, "See Other"},
         {304, "Not Modified"},
         {400, "Bad Request"},
         {401, "Unauthorized"},

@@ -18,12 +18,14 @@
 #define KEY_BODY_8BIT "8bit"        /* bool: BODY=8BITMIME, or bytes over 127 seen */
 
 /* Written by web into command, in place of a mail: a form to join (lists/join_form.h). */
+#define KEY_SIGN_IN "sign_in" /* object: address, and from where it was sent */
 #define KEY_FORM "form" /* object: address, name, and from where it was sent */
 
 #define TO_POSTING "posting"
 #define TO_OWNER "owner"
 #define TO_BOUNCES "bounces"
 #define TO_JOIN "join"
+#define TO_SIGN_IN "sign-in" /* by a form of the pages */
 #define TO_LEAVE "leave"
 #define TO_CONFIRM "confirm"
 #define TO_REQUEST "request"

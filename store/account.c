@@ -12,15 +12,11 @@ static const struct {
     const char *text;
     int64_t length; /* of the time in which is counted */
 } kinds[ACCOUNT_KINDS] = {
-    [ACCOUNT_ANSWERS] = {"answers", DAY},
-    [ACCOUNT_CONFIRMATIONS] = {"confirmations", DAY},
-    [ACCOUNT_FOR_OTHERS] = {"for_others", DAY},
-    [ACCOUNT_HOST_LETTERS] = {"host_letters", DAY},
-    [ACCOUNT_GUESSES] = {"guesses", HOUR},
-    [ACCOUNT_PASSWORDS] = {"passwords", HOUR},
-    [ACCOUNT_FORM_LETTERS] = {"form_letters", DAY},
-    [ACCOUNT_FORM_SITE] = {"form_site", DAY},
-    [ACCOUNT_FORM_REFUSED] = {"form_refused", HOUR},
+    [ACCOUNT_ANSWERS] = {"answers", DAY},       [ACCOUNT_CONFIRMATIONS] = {"confirmations", DAY},
+    [ACCOUNT_FOR_OTHERS] = {"for_others", DAY}, [ACCOUNT_HOST_LETTERS] = {"host_letters", DAY},
+    [ACCOUNT_GUESSES] = {"guesses", HOUR},      [ACCOUNT_PASSWORDS] = {"passwords", HOUR},
+    [ACCOUNT_SIGN_IN] = {"sign_in", HOUR},      [ACCOUNT_FORM_LETTERS] = {"form_letters", DAY},
+    [ACCOUNT_FORM_SITE] = {"form_site", DAY},   [ACCOUNT_FORM_REFUSED] = {"form_refused", HOUR},
 };
 
 static int64_t end_of(AccountKind kind, int64_t now)

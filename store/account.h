@@ -20,6 +20,7 @@ typedef enum AccountKind {
     ACCOUNT_HOST_LETTERS,  /* a day: letters that mail of a network caused */
     ACCOUNT_GUESSES,       /* an hour: unknown tokens that a mailbox or a network brought */
     ACCOUNT_PASSWORDS,     /* an hour: wrong passwords of moderators that a network brought to one list */
+    ACCOUNT_SIGN_IN,       /* an hour: letters to a mailbox with a link to sign in on the pages */
     ACCOUNT_FORM_LETTERS,  /* a day: letters to a mailbox that ask to confirm what a form of a page asked for */
     ACCOUNT_FORM_SITE,     /* a day: all of these; who is ACCOUNT_OF_SITE */
     ACCOUNT_FORM_REFUSED,  /* an hour: those that were not sent since the site had sent too many; likewise */

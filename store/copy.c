@@ -66,6 +66,7 @@ const char *const store_copy_tables[] = {
     "departure",
     "leave_brake",
     "moved",
+    "session",
     NULL,
 };
 

@@ -22,6 +22,7 @@
 #include "lists/moderate.h"
 #include "lists/options.h"
 #include "lists/reason.h"
+#include "lists/sign_in.h"
 #include "lists/token_return.h"
 #include "mail/address.h"
 #include "mail/answer.h"
@@ -583,10 +584,39 @@ static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *wor
            list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error);
 }
 
+/* Hand out what the unit gathered, whose rows in the outbox have that key (taken). */
+static void finish(Runner *runner, Outcome *outcome, Work *work, char **key)
+{
+    Commands *commands = ((ListRunner *)runner_data(runner))->more;
+    if (work_entries(work) > 0) {
+        Kept kept = {g_steal_pointer(key), outcome};
+        g_array_append_val(commands->batch, kept);
+    }
+    list_runner_work_into(work, outcome);
+}
+
+/* Somebody wants to sign in on the pages: what belongs to no list. */
+static bool sign_in(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    ListRunner *shared = runner_data(runner);
+    bool before;
+    int64_t number;
+    shared->site.keys = list_runner_keys(runner, error);
+    if (!shared->site.keys || !list_runner_find_effect(runner, entry, &before, &number, error))
+        return false;
+    g_autoptr(Work) work = sign_in_unit(shared->store, &shared->site, entry_meta(entry), error);
+    g_autofree char *key = list_runner_effect(entry);
+    if (!work || !(before ? work_recall(work, key, error)
+                          : sign_in_work(work, entry_meta(entry), error) &&
+                                list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error)))
+        return false;
+    finish(runner, outcome, work, &key);
+    return true;
+}
+
 static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome *outcome, GError **error)
 {
     ListRunner *shared = runner_data(runner);
-    Commands *commands = shared->more;
     bool before;
     int64_t number;
     shared->site.keys = list_runner_keys(runner, error);
@@ -602,11 +632,7 @@ static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome 
                     meta_string(entry_meta(entry), KEY_TO, "-"), is_form ? "" : work_actor(work)->address,
                     meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"), work_entries(work),
                     before ? "done (at an earlier try)" : "done");
-    if (work_entries(work) > 0) {
-        Kept kept = {g_steal_pointer(&key), outcome};
-        g_array_append_val(commands->batch, kept);
-    }
-    list_runner_work_into(work, outcome);
+    finish(runner, outcome, work, &key);
     return true;
 }
 
@@ -614,18 +640,19 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 {
     ListRunner *shared = runner_data(runner);
     g_autoptr(GError) fault = NULL;
+    bool signs_in = sign_in_is_one(entry_meta(entry));
     const List *list = *entry_list(entry) ? list_cache_get(shared->lists, entry_list(entry), &fault) : NULL;
-    if (!list && (!fault || g_error_matches(fault, FAIL, FAIL_MISSING))) {
+    if (!list && !signs_in && (!fault || g_error_matches(fault, FAIL, FAIL_MISSING))) {
         list_runner_log(entry, "result=discarded (the list is gone)");
         return true;
     }
-    if (!list) {
+    if (!list && !signs_in) {
         g_propagate_error(error, g_steal_pointer(&fault));
         return false;
     }
     if (!store_savepoint(shared->store, error))
         return false;
-    bool done = handle_with(runner, entry, list, outcome, error);
+    bool done = signs_in ? sign_in(runner, entry, outcome, error) : handle_with(runner, entry, list, outcome, error);
     store_savepoint_end(shared->store, done);
     return done;
 }

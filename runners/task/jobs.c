@@ -15,6 +15,7 @@
 #include "lists/outbox_old.h"
 #include "lists/unit.h"
 #include "store/maintain.h"
+#include "store/session.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
 #define HOUR (60 * MINUTE)
@@ -131,7 +132,7 @@ static bool send_digests(const JobPlace *place, int64_t *done, GError **error)
 static bool expire_requests(const JobPlace *place, int64_t *done, GError **error)
 {
     return pending_expire(place->store, place->now, done, error) && account_expire(place->store, place->now, error) &&
-           departure_expire(place->store, place->now, NULL, error) &&
+           departure_expire(place->store, place->now, NULL, error) && session_expire(place->store, place->now, error) &&
            leave_brake_expire(place->store, place->now - DAY, error);
 }
 

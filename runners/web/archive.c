@@ -94,11 +94,18 @@ static List *list_of(Store *store, const char *name, GError **error)
     return NULL;
 }
 
-/* May whoever asks read it, and does he as a member? */
-static bool judge(const ArchiveReading *reading, bool *member)
+/* May whoever asks read it, and does he as a member, or one who runs the list? false: the store failed. */
+static bool judge(WebCall *call, ArchiveReading *reading, const SignedIn *person, bool *may, GError **error)
 {
-    *member = false;
-    return reading->list->archive_policy == ARCHIVE_PUBLIC;
+    reading->member = false;
+    if (person) {
+        g_autoptr(GPtrArray) roles = sign_in_members(call->web->store, person, reading->list->list_id, 1, error);
+        if (!roles)
+            return false;
+        reading->member = roles->len > 0;
+    }
+    *may = reading->member || reading->list->archive_policy == ARCHIVE_PUBLIC;
+    return true;
 }
 
 /* Fill *reading but for its list, which is there. */
@@ -133,7 +140,15 @@ bool archive_read(WebCall *call, ArchiveReading *reading)
         web_missing(call, NULL);
         return false;
     }
-    if (!judge(reading, &reading->member)) {
+    bool may;
+    const SignedIn *person;
+    if (!web_person(call, &person))
+        return false;
+    if (!judge(call, reading, person, &may, &error)) {
+        web_fail(call, error);
+        return false;
+    }
+    if (!may) {
         web_notice_of(call, 403, "private_archive", json_object(), reading->list->list_id);
         return false;
     }
@@ -148,7 +163,10 @@ bool archive_read_list(WebCall *call, const char *list_id, ArchiveReading *readi
     reading->list = list_by_id(call->web->store, list_id, error);
     if (!reading->list)
         return false;
-    if (reading->list->archive_policy == ARCHIVE_NEVER || !judge(reading, &reading->member))
+    bool may;
+    if (!judge(call, reading, call->person, &may, error))
+        return false;
+    if (reading->list->archive_policy == ARCHIVE_NEVER || !may)
         return fail(error, FAIL_MISSING, "the archive of %s is not for everybody", list_id);
     return fill(call, reading, error);
 }

@@ -19,6 +19,7 @@
 #define BURST (2 * CLOCK_SECOND)        /* and as much before they are held back */
 #define PUBLIC_KEPT (30 * CLOCK_SECOND) /* how long it is remembered which lists everybody may find */
 #define PUBLIC_PAGE 1000
+#define OWN_LISTS 500
 
 /* ---- the time that strangers may take ---- */
 
@@ -38,26 +39,49 @@ static void pay(WebArchive *archive, int64_t took)
 
 /* ---- which lists ---- */
 
-/* Note the lists of a page that are advertised and have public archives; the last one's List-Id is the next `after`. */
+static GHashTable *numbers_new(void)
+{
+    return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+}
+
+/* Note the number of a list's archive, if there is one: number -> List-Id. */
+static bool note_list(WebCall *call, const List *list, GHashTable *numbers, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autofree char *name = list_archive_name(list->list_id, list->archive), *directory = archive_file_name(name);
+    g_autoptr(ArchiveList) found = archive_index_list(call->web->archive->index, directory, &fault);
+    if (found)
+        g_hash_table_insert(numbers, g_memdup2(&found->number, sizeof(int64_t)), g_strdup(list->list_id));
+    if (found || g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}
+
+/* Note the lists of a page that have public archives. */
 static bool note_public(WebCall *call, const GPtrArray *lists, GError **error)
 {
-    WebArchive *archive = call->web->archive;
     for (guint i = 0; i < lists->len; i++) {
         const List *list = lists->pdata[i];
-        g_autoptr(GError) fault = NULL;
-        if (list->archive_policy != ARCHIVE_PUBLIC)
-            continue;
-        g_autofree char *name = list_archive_name(list->list_id, list->archive);
-        g_autofree char *directory = archive_file_name(name);
-        g_autoptr(ArchiveList) found = archive_index_list(archive->index, directory, &fault);
-        if (found)
-            g_hash_table_insert(archive->public, g_memdup2(&found->number, sizeof(int64_t)), g_strdup(list->list_id));
-        else if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
+        if (list->archive_policy == ARCHIVE_PUBLIC && !note_list(call, list, call->web->archive->public, error))
             return false;
-        }
     }
     return true;
+}
+
+/* The lists of a person whose archives may be read. NULL: the store failed. */
+static GHashTable *own_numbers(WebCall *call, const SignedIn *person, GError **error)
+{
+    g_autoptr(GHashTable) numbers = numbers_new();
+    g_autoptr(GPtrArray) members = person ? sign_in_members(call->web->store, person, NULL, OWN_LISTS, error)
+                                          : g_ptr_array_new();
+    for (guint i = 0; members && i < members->len; i++) {
+        const Member *member = members->pdata[i];
+        g_autoptr(List) list = list_by_id(call->web->store, member->list_id, error);
+        if (!list || (list->archive_policy != ARCHIVE_NEVER && !note_list(call, list, numbers, error)))
+            return NULL;
+    }
+    return members ? g_steal_pointer(&numbers) : NULL;
 }
 
 /* Read which lists everybody may find, unless that was done a moment ago. Each that is found is looked at once more
@@ -70,7 +94,7 @@ static bool read_public(WebCall *call, GError **error)
     if (archive->public && clock_monotonic() < archive->public_until)
         return true;
     g_clear_pointer(&archive->public, g_hash_table_unref);
-    archive->public = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    archive->public = numbers_new();
     for (bool more = true; more;) {
         g_autoptr(GPtrArray) lists = list_page(call->web->store, &shown, after, 0, PUBLIC_PAGE, error);
         if (!lists || !note_public(call, lists, error)) {
@@ -202,12 +226,14 @@ void archive_get_search(WebCall *call)
 }
 
 /* Rows of messages of many lists. Those whose list is not to be read any more are left out. */
-static bool rows_of_all(WebCall *call, const ArchiveFound *found, const ArchiveQuery *query, json_t *rows,
-                        GError **error)
+static bool rows_of_all(WebCall *call, const ArchiveFound *found, const ArchiveQuery *query, GHashTable *own,
+                        json_t *rows, GError **error)
 {
     for (guint i = 0; i < found->messages->len; i++) {
         const ArchiveMessage *message = found->messages->pdata[i];
-        const char *list_id = g_hash_table_lookup(call->web->archive->public, &message->list);
+        const char *list_id = g_hash_table_lookup(own, &message->list);
+        if (!list_id)
+            list_id = g_hash_table_lookup(call->web->archive->public, &message->list);
         g_auto(ArchiveReading) reading = {0};
         g_autoptr(GError) fault = NULL;
         if (archive_read_list(call, list_id, &reading, &fault)) {
@@ -223,24 +249,31 @@ static bool rows_of_all(WebCall *call, const ArchiveFound *found, const ArchiveQ
     return true;
 }
 
-static void answer_all(WebCall *call, const ArchiveQuery *query, json_t *view)
+static void append_numbers(GArray *numbers, GHashTable *lists, const GHashTable *but)
+{
+    GHashTableIter at;
+    void *number;
+    g_hash_table_iter_init(&at, lists);
+    while (g_hash_table_iter_next(&at, &number, NULL))
+        if (!but || !g_hash_table_contains((GHashTable *)but, number))
+            g_array_append_vals(numbers, number, 1);
+}
+
+static void answer_all(WebCall *call, const ArchiveQuery *query, GHashTable *own, json_t *view)
 {
     GError *error = NULL;
     g_autoptr(GArray) numbers = g_array_new(false, false, sizeof(int64_t));
-    GHashTableIter at;
-    void *number;
-    g_hash_table_iter_init(&at, call->web->archive->public);
-    while (g_hash_table_iter_next(&at, &number, NULL))
-        g_array_append_vals(numbers, number, 1);
+    append_numbers(numbers, own, NULL);
+    append_numbers(numbers, call->web->archive->public, own);
     ArchiveSearch asked = {.lists = (const int64_t *)(void *)numbers->data, .list_count = numbers->len};
     g_auto(ArchiveFound) found = {0};
     read_search(call, &asked);
-    if (!search(call, query, &asked, true, &found)) {
+    if (!search(call, query, &asked, !call->person, &found)) {
         json_decref(view);
         return;
     }
     json_t *rows = json_array();
-    if (!rows_of_all(call, &found, query, rows, &error)) {
+    if (!rows_of_all(call, &found, query, own, rows, &error)) {
         json_decref(rows);
         json_decref(view);
         archive_fail(call, error);
@@ -248,30 +281,34 @@ static void answer_all(WebCall *call, const ArchiveQuery *query, json_t *view)
     }
     set_found(view, &found, rows);
     json_object_set_new(view, "ranked", json_boolean(asked.ranked));
-    call->shared = true;
+    call->shared = !call->person;
     web_page(call, 200, "search", view);
 }
 
+/* In all public archives of lists that are advertised, and those of the person's own lists. */
 void archive_get_search_all(WebCall *call)
 {
     GError *error = NULL;
-    if (!archive_open(call) || !web_store(call))
+    const SignedIn *person;
+    if (!archive_open(call) || !web_store(call) || !web_person(call, &person))
         return;
-    if (!read_public(call, &error)) {
+    g_autoptr(GHashTable) own = read_public(call, &error) ? own_numbers(call, person, &error) : NULL;
+    if (!own) {
         archive_fail(call, error);
         return;
     }
+    int64_t began = clock_monotonic();
     g_autofree char *typed = typed_words(call), *action = g_strconcat(call->web->base, "/search", NULL);
     g_autoptr(ArchiveQuery) query = archive_query_new(typed);
     json_t *view = search_view(action, typed, query);
     json_object_set_new(view, "all", json_true());
     json_object_set_new(view, "title", json_string(typed));
-    int64_t began = clock_monotonic();
-    if (!archive_query_is_empty(query) && g_hash_table_size(call->web->archive->public) > 0) {
-        answer_all(call, query, view);
+    if (!archive_query_is_empty(query)) {
+        answer_all(call, query, own, view);
     } else {
-        call->shared = true;
+        call->shared = !person;
         web_page(call, 200, "search", view);
     }
-    pay(call->web->archive, clock_monotonic() - began);
+    if (!person)
+        pay(call->web->archive, clock_monotonic() - began);
 }

@@ -27,11 +27,12 @@ static void get_file(WebCall *call)
 static void get_robots(WebCall *call)
 {
     static const char *const closed[] = {
-        "/confirm/", "/decide/", "/u/", "/search", "/archive/*/search", "/archive/*/*/raw", "/archive/*/*/mbox"};
+        "/confirm/",        "/sign-in",         "/my", "/decide/", "/u/", "/search", "/archive/*/search",
+        "/archive/*/*/raw", "/archive/*/*/mbox"};
     g_autoptr(GString) rules = g_string_new("User-agent: *\n");
     for (size_t i = 0; i < G_N_ELEMENTS(closed); i++)
         g_string_append_printf(rules, "Disallow: %s%s\n", call->web->base, closed[i]);
-    answer_file(call, "text/plain; charset=utf-8", "\"2\"", rules->str, rules->len);
+    answer_file(call, "text/plain; charset=utf-8", "\"3\"", rules->str, rules->len);
 }
 
 const WebRoute web_files[] = {

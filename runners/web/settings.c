@@ -14,6 +14,11 @@ static const ConfigKey keys[] = {
     {"proxies", LIST("127.0.0.1, ::1, unix"),
      .about = "Addresses from which requests come through a proxy of the site: the client is whom their "
       "X-Forwarded-For field names last. unix stands for a UNIX socket."},
+    {"user_header", STRING(NULL),
+     .about = "A field of requests in which a proxy of the site says who has signed in there, by mail address "
+      "(REMOTE_USER, or a proxy for OpenID Connect). It is believed from the addresses in proxies alone, and the proxy "
+      "must take such a field away from what clients send. Unset: people sign in by a mailed link.",
+     .example = "X-Forwarded-Email"},
     HTTP_SETTINGS("500", "16K"),
     {"max_body_size", SIZE("64K", 1 * KIB, 1 * MIB),
      .about = "The largest body of a request, which is a form that somebody filled in; a larger one is answered 413."},

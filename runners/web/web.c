@@ -18,7 +18,8 @@
 #define SECTION "web"
 #define FIELDS 500 /* of a form or a query */
 
-static const WebRoute *const tables[] = {web_lists, web_confirm, web_leave, web_decide, web_files, web_archive, NULL};
+static const WebRoute *const tables[] = {web_lists, web_confirm, web_leave, web_decide,
+                                         web_files, web_archive, web_my,    NULL};
 
 /* ---- answers ---- */
 
@@ -283,6 +284,11 @@ static bool is_proxy(const Web *web, const char *peer)
     return proxies && g_strv_contains(proxies, peer);
 }
 
+bool web_through_proxy(const WebCall *call)
+{
+    return is_proxy(call->web, http_peer(call->http));
+}
+
 /* The address that a proxy of ours names last: a client may have written those before it, or a field before it. */
 static char *find_client(const Web *web, HttpCall *call)
 {
@@ -365,6 +371,7 @@ static void handle(Http *http, HttpCall *message)
     run(&call);
     http_path_clear(call.args, WEB_ARGS);
     g_clear_pointer(&call.form, g_hash_table_unref);
+    signed_in_free(call.person);
     g_free(call.client);
 }
 

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "lists/subscription.h"
+#include "lists/sign_in.h"
 #include "lists/work.h"
 #include "mail/readable.h"
 #include "runners/http.h"
@@ -48,6 +49,8 @@ typedef struct WebCall {
     char *client;         /* address of who asks; NULL: not known */
     bool shared; /* the page is the same for all strangers: it has an ETag, and proxies may keep it for a minute */
     bool script; /* scripts of the site itself may run on it */
+    SignedIn *person;  /* who is signed in; NULL: nobody, or not looked at yet */
+    bool person_known; /* it was looked at */
     bool answered;
     bool changed; /* web_commit() has written something */
 } WebCall;
@@ -76,6 +79,18 @@ bool web_commit(WebCall *call, Work *work);
 const char *web_field(WebCall *call, const char *name);
 /* The same of the query; NULL where there is none; g_free(). */
 char *web_query(const WebCall *call, const char *name);
+
+/* ---- who is signed in ---- */
+
+/* *person (borrowed) is who is signed in; NULL: a stranger. false: the call was answered. */
+bool web_person(WebCall *call, const SignedIn **person);
+/* Give the browser the token of a session; NULL: take it away. */
+void web_set_session(WebCall *call, const char *token);
+/* The mark of forms of this session, g_free(); and whether the form that was sent has it (in its field "mark"). */
+char *web_my_mark(WebCall *call, const SignedIn *person);
+bool web_my_mark_good(WebCall *call, const SignedIn *person);
+/* Did the request come through a proxy of the site? */
+bool web_through_proxy(const WebCall *call);
 
 /* ---- answers ---- */
 
@@ -107,4 +122,4 @@ void web_attachment(WebCall *call, const ReadableFile *file);
 
 /* ---- tables, of web.c ---- */
 
-extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[];
+extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[], web_my[];

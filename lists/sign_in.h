@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Sign in on the pages by a link that is mailed: there is no password. Whoever types an address has proved nothing, so
+ * what the page answers, and how long that takes, does not tell whether the address is known: an entry for the queue
+ * command is left for each, and the runner of that queue mails a link to those who are a member, owner or moderator of
+ * a list. The link begins a session (store/session.h), once. A mailbox gets three links an hour.
+ */
+#include <jansson.h>
+
+#include "lists/work.h"
+#include "store/session.h"
+
+/* Leave the entry. *valid: it is an address. */
+bool sign_in_take(Work *work, const char *address, bool *valid, GError **error);
+
+/* In the runner: is the entry such a form? meta is its metadata. */
+bool sign_in_is_one(const json_t *meta);
+/* Return a unit of work for whoever sent it; NULL: it lacks something (FAIL_NEVER). Borrows of meta. */
+Work *sign_in_unit(Store *store, const WorkSite *site, const json_t *meta, GError **error);
+/* Mail the link, if there is somebody to mail it to. */
+bool sign_in_work(Work *work, const json_t *meta, GError **error);
+
+typedef enum SignIn { SIGN_IN_DONE, SIGN_IN_UNKNOWN, SIGN_IN_GUESSING } SignIn;
+
+/* Look whose link it is, and change nothing: *address is of the caller, g_free(). An unknown one is counted as a guess
+ * (lists/guessing.h). */
+bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, GError **error);
+
+/* Begin a session by the link: *token is what the browser keeps, g_free(). agent: what it says it is. In a unit
+ * that was begun; an unknown link is not counted, which sign_in_peek() does. */
+bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *result, char **token, GError **error);
+
+/* ---- who is signed in ---- */
+
+/* Somebody who has shown that an address is his own. */
+typedef struct SignedIn {
+    char *address;
+    char *user_id;   /* "": the address belongs to no user */
+    int64_t session; /* key of the session; 0: the site's proxy vouches for him */
+} SignedIn;
+void signed_in_free(SignedIn *person);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SignedIn, signed_in_free)
+
+/* Find who has the token, whose session then lasts anew. FAIL_MISSING: nobody. */
+SignedIn *sign_in_person(Store *store, const char *token, int64_t now, GError **error);
+/* The same for an address that a proxy of the site vouches for. FAIL_NEVER: it is none. */
+SignedIn *sign_in_vouched(Store *store, const char *address, GError **error);
+
+/* The person's memberships and roles but those of nonmembers, by List-Id, at most limit; of Member. */
+GPtrArray *sign_in_members(Store *store, const SignedIn *person, const char *list_id, unsigned limit, GError **error);

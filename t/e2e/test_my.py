@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Signing in on the pages by a mailed link, and what somebody sees and changes then."""
+import json
+import re
+
+import pytest
+
+from support.instance import HOST, free_port, wait_until
+from support.pages import Pages
+from support.post import post
+
+ANNE, BART, OLGA = (f"{name}@example.org" for name in ("anne", "bart", "olga"))
+WEB = "https://pages.example"
+
+
+def make(instances, sink, web_url=WEB, **settings):
+    instance = instances(sink.port, settings={
+        "site": {"web_url": web_url}, "runner.web": {"listen": f"127.0.0.1:{free_port()}"}, **settings}).start()
+    instance.pages = Pages(instance)
+    return instance
+
+
+@pytest.fixture
+def world(instances, sink):
+    """Two lists; Anne is on both, Bart on one and owns the other. The archive of cats is for members."""
+    instance = make(instances, sink)
+    instance.create_list("cats", [ANNE], owner=OLGA, settings=["subject_prefix=", "archive_policy=private"])
+    instance.create_list("dogs", [ANNE, BART], owner=BART, settings=["subject_prefix="])
+    return instance
+
+
+def mark(text):
+    return re.search(r'name="mark" value="([^"]+)"', text).group(1)
+
+
+def ask(instance, address):
+    return instance.pages.send("/sign-in", {"mark": mark(instance.pages.get("/sign-in").text), "address": address})
+
+
+def links(instance, sink, address):
+    """Paths of the links to sign in that came to an address."""
+    instance.wait_idle()
+    texts = [letter.get_body(("plain",)).get_content() for letter in sink.take_mail().get(address, [])]
+    return [found.group(1) for found in (re.search(r"https?://\S+?(/sign-in/\S+)", text) for text in texts) if found]
+
+
+def sign_in(instance, sink, address):
+    """Returns the cookie of a new session."""
+    assert ask(instance, address).status == 200
+    (link,) = links(instance, sink, address)
+    answer = instance.pages.send(link, {})
+    assert answer.status == 303 and answer.headers["Location"].endswith("/my")
+    cookie, *attributes = answer.headers["Set-Cookie"].split("; ")
+    assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(attributes)
+    return cookie
+
+
+class Person:
+    def __init__(self, instance, sink, address):
+        self.pages, self.cookie = instance.pages, sign_in(instance, sink, address)
+
+    def get(self, path):
+        return self.pages.get(path, Cookie=self.cookie)
+
+    def send(self, path, fields, begin="/my"):
+        return self.pages.send(path, {"mark": mark(self.get(begin).text), **fields}, Cookie=self.cookie)
+
+    def membership(self, name):
+        found = re.search(rf'href="(/my/member/[^"]+)">{name}<', self.get("/my").text)
+        return found and found.group(1)
+
+
+def options(instance, name, address):
+    (row,) = [json.loads(line) for line in instance.cli("member", "ls", f"{name}@{HOST}", "--json").splitlines()
+              if json.loads(line)["address"] == address]
+    return row
+
+
+def test_by_a_mailed_link(world, sink):
+    """A link is looked at by programs first, works once, and takes older ones with it."""
+    answer = world.pages.get("/my")
+    assert answer.status == 303 and answer.headers["Location"] == "/sign-in" and "Set-Cookie" not in answer.headers
+    for _ in range(2):
+        assert ask(world, ANNE).status == 200
+    older, link = links(world, sink, ANNE)
+    for _ in range(3):
+        looked = world.pages.get(link).says("Sign in?", ANNE)
+        assert "Set-Cookie" not in looked.headers
+    answer = world.pages.send(link, {}, Cookie="__Host-listrunner=chosen-by-somebody-else")
+    cookie = answer.headers["Set-Cookie"]
+    assert answer.status == 303 and "Secure" in cookie and cookie.startswith("__Host-listrunner=")
+    assert "chosen" not in cookie
+    for used in (link, older):
+        for again in (world.pages.get(used), world.pages.send(used, {})):
+            assert again.status == 404 and "Set-Cookie" not in again.headers
+    mine = world.pages.get("/my", Cookie=cookie.split(";")[0]).says("Cats", "Dogs", ANNE)
+    assert "no-store" in mine.headers["Cache-Control"]
+    for stranger in ("__Host-listrunner=chosen-by-somebody-else", "__Host-listrunner=", "x=y", "listrunner=" +
+                     cookie.split("=")[1].split(";")[0]):
+        assert world.pages.get("/my", Cookie=stranger).status == 303
+
+
+def test_nobody_learns_who_is_known(world, sink):
+    """The same answer and the same entry for all; letters go to those alone who are on a list, and only a few."""
+    world.cli("member", "add", f"dogs@{HOST}", "nonmember@example.org", "--role", "nonmember")
+    same = {ask(world, address).text.replace(address, "X")
+            for address in (ANNE, BART, "nobody@example.org", "nonmember@example.org")}
+    assert len(same) == 1
+    world.wait_idle()
+    assert {to: len(found) for to, found in sink.take_mail().items()} == {ANNE: 1, BART: 1}
+    for _ in range(6):
+        ask(world, ANNE)
+    assert len(links(world, sink, ANNE)) == 2  # three an hour
+    assert len(links(world, sink, BART)) == 0
+    ask(world, BART)
+    assert len(links(world, sink, BART)) == 1
+    for bad in ("nonsense", '"><script>', ""):
+        assert ask(world, bad).status == 400
+    assert world.pages.send("/sign-in", {"mark": "1.2", "address": ANNE}).status == 400
+
+
+def test_links_and_sessions_expire(clock, instances, sink):
+    instance = make(instances, sink)
+    instance.create_list("cats", [ANNE, BART])
+    anne = Person(instance, sink, ANNE)
+    ask(instance, BART)
+    (link,) = links(instance, sink, BART)
+    clock.seconds(31 * 60)
+    assert instance.pages.get(link).status == 404 and instance.pages.send(link, {}).status == 404
+    assert anne.get("/my").status == 200
+    for days in (29, 58):  # what is used lasts
+        clock.days(days)
+        assert anne.get("/my").status == 200
+    clock.days(89)
+    assert anne.get("/my").status == 303
+
+
+def test_options(world, sink):
+    """Each option as by mail; not those of others, and not by a form from elsewhere."""
+    anne, bart = Person(world, sink, ANNE), Person(world, sink, BART)
+    cats, dogs = anne.membership("Cats"), anne.membership("Dogs")
+    assert anne.send(dogs, {"digest": "mime", "ack": "on", "delivery": "off"}).says("Your settings were changed")
+    row = options(world, "dogs", ANNE)
+    assert (row["delivery_mode"], row["delivery_status"]) == ("mime_digests", "by_user")
+    assert options(world, "cats", ANNE)["delivery_status"] == "enabled"
+    assert 'value="mime" selected' in anne.get(dogs).text
+    anne.send(dogs, {"delivery": "on", "vacation_from": "2020-01-01", "vacation_until": "2020-01-02"}).says("fault")
+    assert options(world, "dogs", ANNE)["delivery_status"] == "by_user"
+    assert bart.membership("Cats") is None
+    for path in (cats, dogs, "/my/member/00000000000000000000000000000000", "/my/member/x"):
+        assert bart.get(path).status == 404
+        assert bart.send(path, {"delivery": "off"}).status == 404
+        assert bart.send(f"{path}/leave", {}).status == 404
+    # A mark of another session, of none, and a page elsewhere.
+    foreign = mark(bart.get("/my").text)
+    for wrong in ("", "1.2", foreign):
+        answer = world.pages.send(cats, {"mark": wrong, "delivery": "off"}, Cookie=anne.cookie)
+        assert answer.status == 400
+    own = mark(anne.get("/my").text)
+    assert world.pages.send(cats, {"mark": own, "delivery": "off"}).status == 303  # without the cookie
+    assert world.pages.send(cats, {"mark": own, "delivery": "off"}, Cookie=anne.cookie,
+                            Sec_Fetch_Site="cross-site").status == 403
+    assert options(world, "cats", ANNE)["delivery_status"] == "enabled"
+
+
+def test_leave(world, sink):
+    anne = Person(world, sink, ANNE)
+    anne.send(f"{anne.membership('Dogs')}/leave", {}).says("You have left Dogs", "undo")
+    assert world.cli("member", "ls", f"dogs@{HOST}", "--names").split() == [BART]
+    assert world.cli("member", "ls", f"cats@{HOST}", "--names").split() == [ANNE]
+    assert anne.membership("Dogs") is None and anne.membership("Cats")
+    world.wait_idle()
+    assert "way=page" in world.log_text() and len(sink.take_mail()[ANNE]) == 1
+
+
+def test_private_archives(world, sink):
+    """Members read them with all addresses; others do not, whether signed in or not."""
+    world.lmtp_send(post(sender=ANNE, to=f"cats@{HOST}", subject="Secret frost", body=f"write to {OLGA}\n"),
+                    f"cats@{HOST}", sender=ANNE)
+    world.lmtp_send(post(sender=BART, to=f"dogs@{HOST}", subject="Public frost"), f"dogs@{HOST}", sender=BART)
+    world.wait_idle()
+    anne, bart, home = Person(world, sink, ANNE), Person(world, sink, BART), f"/archive/cats.{HOST}"
+    first = anne.get(home).says("Secret frost")
+    assert "public" not in first.headers["Cache-Control"]
+    (link,) = re.findall(rf'href="({home}/\w{{32}})"', first.text)
+    anne.get(link).says(OLGA)
+    assert f"From: {ANNE}" in anne.get(f"{link}/raw").text
+    assert "Secret frost" in anne.get("/search?q=frost").text and "Public frost" in anne.get("/search?q=frost").text
+    for other in (bart.get, world.pages.get):
+        for path in (home, link, f"{link}/raw", f"{link}/thread", f"{home}/search?q=frost", f"{home}/2026-11.mbox.gz"):
+            answer = other(path)
+            assert answer.status == 403 and "Secret" not in answer.text
+        found = other("/search?q=frost").says("Public frost")
+        assert "Secret" not in found.text
+    world.pages.get(home).says("/sign-in")
+    # An owner who is no member reads it, too; who has left does not.
+    Person(world, sink, OLGA).get(home).says("Secret frost")
+    world.cli("member", "remove", f"cats@{HOST}", ANNE)
+    assert anne.get(link).status == 403
+
+
+def test_sessions_end(world, sink):
+    one, two, bart = Person(world, sink, ANNE), Person(world, sink, ANNE), Person(world, sink, BART)
+    keys = re.findall(r'name="end" value="(\d+)"', one.get("/my").text)
+    assert len(keys) == 1
+    assert bart.send("/my/sessions", {"end": keys[0]}).status == 303 and two.get("/my").status == 200
+    assert one.send("/my/sessions", {"end": keys[0]}).status == 303
+    assert two.get("/my").status == 303 and one.get("/my").status == 200
+    three = Person(world, sink, ANNE)
+    one.send("/my/sessions", {"end": "others"})
+    assert three.get("/my").status == 303 and one.get("/my").status == 200 and bart.get("/my").status == 200
+    answer = one.send("/my/sign-out", {})
+    assert answer.status == 303 and "Max-Age=0" in answer.headers["Set-Cookie"]
+    assert one.get("/my").status == 303 and bart.get("/my").status == 200
+
+
+def test_what_is_stored(world, sink):
+    anne = Person(world, sink, ANNE)
+    answer = anne.get("/my/data")
+    data = json.loads(answer.octets)
+    assert ANNE in answer.text and BART not in answer.text and f"cats.{HOST}" in json.dumps(data)
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+    assert world.pages.get("/my/data").status == 303
+
+
+def test_a_proxy_vouches(instances, sink):
+    """The field counts from the site's proxies, and from nobody else."""
+    instance = make(instances, sink, web={"user_header": "X-Forwarded-Email"})
+    instance.create_list("cats", [ANNE], settings=["archive_policy=private"])
+    instance.pages.get("/my", X_Forwarded_Email=ANNE).says("Cats", ANNE)
+    for address in ("nobody@example.org", "nonsense", ""):
+        assert "Cats" not in instance.pages.get("/my", X_Forwarded_Email=address).text
+    instance.set({"web": {"user_header": "X-Forwarded-Email", "proxies": "192.0.2.1"}})
+    instance.cli("reload")
+    wait_until(lambda: instance.pages.get("/my", X_Forwarded_Email=ANNE).status == 303, 60, "the new proxies")
+    assert instance.pages.get(f"/archive/cats.{HOST}", X_Forwarded_Email=ANNE).status in (403, 404)
