@@ -203,7 +203,8 @@ def check_all(instance, words, made):
 def check_lists(instance, told):
     talk = settings(instance, f"talk@{HOST}")
     for name, value in {
-            "list_id": TALK, "subject_prefix": "[Talk] ", "created_at": "2020-05-06T07:08:09Z", "last_post_at": "2026-03-02T12:00:00Z",
+            "list_id": TALK, "subject_prefix": "[Talk] ", "created_at": "2020-05-06T07:08:09Z",
+            "last_post_at": "2026-03-02T12:00:00Z",
             "description": "Über dies & das und mehr", "info": "Zeile 1\nZeile 2", "advertised": False,
             "accept_these_nonmembers": ["friend@example.org", "^.*@good\\.example,net$"],
             "discard_these_nonmembers": [f"@{NEWS}"], "topics": ["cats: cat|kitten"], "topics_enabled": True,
@@ -521,6 +522,128 @@ def test_it_goes_on_where_it_was_killed(instances, sink, tmp_path):
                 "SELECT kind, sum(total) FROM span GROUP BY kind")]
     assert people(killed) == people(whole)
     assert people(whole)[2] == [(0, 15000), (1, 3000), (2, 3000), (3, 3000), (4, 12000), (5, 12000)]
+
+
+# ---- Mailman 2.1 ----
+
+def python_2(value):
+    """The value as Python 2 pickled it, where str is bytes."""
+    if isinstance(value, bool):
+        return b"I01\n" if value else b"I00\n"
+    if isinstance(value, int):
+        return b"I%d\n" % value if abs(value) < 2**31 else b"L%dL\n" % value
+    if isinstance(value, float):
+        return b"F" + repr(value).encode() + b"\n"
+    if isinstance(value, bytes):
+        return b"T" + len(value).to_bytes(4, "little") + value
+    if isinstance(value, str):
+        return b"X" + len(value.encode()).to_bytes(4, "little") + value.encode()
+    if isinstance(value, tuple):
+        return b"(" + b"".join(map(python_2, value)) + b"t"
+    if isinstance(value, list):
+        return b"](" + b"".join(map(python_2, value)) + b"e"
+    if isinstance(value, dict):
+        return b"}(" + b"".join(python_2(key) + python_2(item) for key, item in value.items()) + b"u"
+    assert value is None
+    return b"N"
+
+
+BOUNCE_INFO = b"(iMailman.Bouncer\n_BounceInfo\n(dS'member'\nS'x'\nsb"
+
+
+def list_of_mailman_2(directory, name, **more):
+    """A directory as Mailman 2.1 keeps it."""
+    config = {
+        b"_internal_name": name.encode(), b"real_name": name.capitalize().encode(), b"host_name": HOST.encode(),
+        b"owner": [b"olga@example.com"], b"moderator": [b"mo@example.com"], b"preferred_language": b"de",
+        b"description": "für alle".encode("latin-1"), b"info": b"", b"subject_prefix": b"[%s] " % name.encode(),
+        b"members": {b"anne@example.com": 0, b"bob@example.com": b"Bob@Example.com", b"cate@example.com": 0,
+                     b"no address": 0},
+        b"digest_members": {b"dora@example.com": 0, b"emil@example.com": 0},
+        b"passwords": {b"anne@example.com": b"secret"},
+        b"user_options": {b"anne@example.com": 2 | 4 | 256, b"cate@example.com": 128, b"dora@example.com": 8 | 16},
+        b"usernames": {b"anne@example.com": "Änne", b"bob@example.com": b"Bob"},
+        b"language": {b"anne@example.com": b"fr", b"bob@example.com": b"de"},
+        b"delivery_status": {b"cate@example.com": (4, 1.5e9), b"emil@example.com": (2, 1.5e9)},
+        b"default_member_moderation": 0, b"member_moderation_action": 1, b"generic_nonmember_action": 2,
+        b"accept_these_nonmembers": [b"friend@example.org", b"^.*@good\\.example$"], b"advertised": 0, b"archive": True,
+        b"archive_private": 1, b"subscribe_policy": 3, b"unsubscribe_policy": 0, b"private_roster": 0,
+        b"reply_goes_to_list": 1, b"filter_content": 1, b"filter_mime_types": [b"image/png"], b"filter_action": 3,
+        b"bounce_score_threshold": 5.0, b"bounce_info_stale_after": 604800.0, b"max_message_size": 0,
+        b"digest_size_threshhold": 40, b"digest_volume_frequency": 0, b"volume": 4, b"next_digest_number": 2,
+        b"created_at": 1.1e9, b"last_post_time": 1.6e9, b"post_id": 321.0, b"from_is_list": 1, b"emergency": 0,
+        b"acceptable_aliases": b"old@example.com\n\n^old-.*@example\\.com\n", b"personalize": 1,
+        b"topics": [(b"cats", b"cat\nkitten", b"about", 0)], b"topics_enabled": 1, b"welcome_msg": b"Hello.",
+        b"ban_list": [b"evil@example.com", b"^.*@evil\\.example$"], b"msg_header": b"",
+        b"msg_footer": b"-- \n%(real_name)s costs $5, 100%%\n%(web_page_url)s", b"autoresponse_graceperiod": 30,
+        b"header_filter_rules": [(b"# spam\n^X-Spam-Flag: yes\nno field", 3, False), (b"Subject: buy", 1, False)],
+        **{key.encode(): value for key, value in more.items()}}
+    path = directory / name
+    path.mkdir(parents=True)
+    octets = python_2(config)[:-1] + python_2(b"bounce_info") + b"}(" + python_2(b"x") + BOUNCE_INFO + b"uu."
+    (path / "config.pck").write_bytes(octets)
+    (path / "digest.mbox").write_bytes(b"From a@example.net Fri Nov 20 13:20:00 2026\nSubject: one\n\n>From here\n\n")
+    (path / "request.pck").write_bytes(python_2({b"version": (0, 1), 3: (1, b"held")}) + b".")
+    return path
+
+
+def test_lists_of_mailman_2(reachable, tmp_path):
+    old, new = list_of_mailman_2(tmp_path / "lists", "old"), list_of_mailman_2(
+        tmp_path / "lists", "new", default_member_moderation=1, archive=False, preferred_language=b"en")
+    broken, empty = tmp_path / "lists" / "broken", tmp_path / "lists" / "empty"
+    broken.mkdir()
+    (broken / "config.pck").write_bytes(pickle.dumps(Evil(tmp_path / "touched"), protocol=1))
+    empty.mkdir()
+    words = ["import", "mailman2", old, broken, new, empty]
+    dry = reachable.run(*words, "--dry-run")
+    done = reachable.run(*words)
+    assert (done.returncode, dry.returncode) == (1, 1), done.stderr
+    assert not (tmp_path / "touched").exists()
+    for line in (f"left out: {broken}: {broken}/config.pck: it is no list of Mailman 2.1: byte ",
+                 f"left out: {empty}: {empty}/config.pck: ", f"no equal here: old.{HOST}: welcome_msg: Hello.",
+                 f"left out: old.{HOST}: member no address: ", f"changed: old.{HOST}: msg_footer: a value",
+                 f"left out: old.{HOST}: header_filter_rules: \"no field\"",
+                 f"no equal here: old.{HOST}: request.pck: 1 held posts and requests"):
+        assert line in done.stdout and line in dry.stdout, (line, done.stdout)
+    here = settings(reachable, f"old@{HOST}")
+    for name, value in {
+            "description": "für alle", "display_name": "Old", "subject_prefix": "[old] ",
+            "created_at": "2004-11-09T11:33:20Z",
+            "accept_these_nonmembers": ["friend@example.org", "^.*@good\\.example$"], "advertised": False,
+            "archive_policy": "private", "subscription_policy": "confirm_then_moderate", "posts": 320,
+            "unsubscription_policy": "confirm", "member_roster_visibility": "public", "filter_action": "preserve",
+            "reply_goes_to_list": "point_to_list", "filter_types": ["image/png"], "digest_size_threshold": 40,
+            "bounce_info_stale_after": "7d", "default_nonmember_action": "reject", "default_member_action": "defer",
+            "dmarc_mitigate_action": "munge_from", "dmarc_mitigate_unconditionally": True,
+            "topics": ["cats: cat|kitten"],
+            "acceptable_aliases": ["old@example.com", "^old-.*@example\\.com"], "autoresponse_grace_period": "30d",
+            "msg_footer": "-- \n$display_name costs $$5, 100%\n%(web_page_url)s"}.items():
+        assert here[name] == value, (name, here[name])
+    there = settings(reachable, f"new@{HOST}")
+    assert (there["default_member_action"], there["archive_policy"]) == ("reject", "never")
+    members = {row["address"]: row for row in rows(reachable, "member", "ls", f"old@{HOST}")}
+    assert list(members) == ["anne@example.com", "Bob@Example.com", "cate@example.com", "dora@example.com",
+                             "emil@example.com"]
+    anne = json.loads(reachable.cli("member", "show", f"old@{HOST}", "anne@example.com", "--json"))
+    assert members["anne@example.com"]["display_name"] == "Änne", anne
+    with reachable.database() as database:
+        kept = {row[0]: tuple(row[1:]) for row in database.execute(
+            "SELECT email, receive_own_postings, acknowledge_posts, receive_list_copy, hide_address, delivery_mode, "
+            "delivery_status, moderation_action, preferred_language FROM member m JOIN list l ON l.key = m.list "
+            "WHERE l.list_name = 'old' AND role = 0").fetchall()}
+        posts = [bytes(row[0]) for row in database.execute("SELECT message FROM digest_post").fetchall()]
+    assert kept == {
+        "anne@example.com": (0, 1, 0, 0, None, None, None, "fr"), "Bob@Example.com": (None,) * 3 + (0,) + (None,) * 4,
+        "cate@example.com": (None, None, None, 0, None, 2, 0, None),
+        "dora@example.com": (None, None, None, None, 1, None, None, None),
+        "emil@example.com": (None, None, None, 0, 2, 1, None, None)}
+    assert posts == [b"Subject: one\n\nFrom here\n"] * 2
+    assert reachable.cli("member", "ls", f"old@{HOST}", "--role", "owner", "--names").split() == ["olga@example.com"]
+    assert [(row["header"], row["action"]) for row in rows(reachable, "header-match", "ls", f"old@{HOST}")] == \
+        [("x-spam-flag", "discard"), ("subject", "hold")]
+    assert len(rows(reachable, "ban", "ls", f"old@{HOST}")) == 2
+    again = reachable.run(*words)
+    assert "lists                             0              2" in again.stdout, again.stdout
 
 
 # ---- a real Mailman ----
