@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner import: a site moves in from another list system (lists/moving/). */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -129,11 +130,22 @@ static int import_mailman3(Import *import, Foreign *database, const char *source
     return finish(moving, done, import);
 }
 
+/* Without it held posts and digests would be missed, and nobody would know. */
+static bool can_enter(const char *directory, GError **error)
+{
+    return access(directory, R_OK | X_OK) == 0 ||
+           fail_errno(error, errno == ENOENT || errno == ENOTDIR ? FAIL_MISSING : FAIL_LATER,
+                      "%s, Mailman's var_dir (--var)", directory);
+}
+
 static int run_mailman3(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc, (void)argv;
     Import import = {.progress = {.what = "rows"}};
     /* Before the right to read there may be given up. */
+    const char *var = var_option ? var_option : MAILMAN3_VAR;
+    if (!can_enter(var, error))
+        return TOOL_LATER;
     g_autoptr(Foreign) database = foreign_open(database_option ? database_option : MAILMAN3_DATABASE, error);
     g_autofree char *source = database ? mailman3_source(database, error) : NULL;
     int code = source && open_place(&import, site, error) ? import_mailman3(&import, database, source, error)

@@ -476,6 +476,8 @@ def test_a_refused_database_changes_nothing(reachable, site, tmp_path):
         assert not done.stdout and rows(reachable, "domain", "ls") == before
 
     refused(tmp_path / "nowhere.db", 66, "there is no file")
+    done = reachable.run("import", "mailman3", "--db", site.path, "--var", tmp_path / "nowhere")
+    assert done.returncode == 66 and f"{tmp_path / 'nowhere'}, Mailman's var_dir (--var): " in done.stderr
     text = tmp_path / "text"
     text.write_text("no database " * 1000)
     refused(text, 78, "file is not a database")
