@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner import: a site moves in from another list system (lists/moving/). */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/work_site.h"
+#include "lists/moving/mailman2.h"
 #include "lists/moving/mailman3.h"
 #include "lists/moving/moving.h"
 
@@ -108,7 +110,7 @@ static int finish(const Moving *moving, bool done, Import *import)
     return !done ? TOOL_LATER : moving_notes(moving, MOVING_LEFT_OUT) > 0 ? TOOL_NOT_SO : TOOL_OK;
 }
 
-static int import_mailman3(Import *import, Foreign *database, const char *source, GError **error)
+static Moving *moving_into(Import *import, const char *source)
 {
     const MovingSite into = {.store = import->trial ? import->trial : import->place.store,
                              .there = import->place.store,
@@ -117,10 +119,23 @@ static int import_mailman3(Import *import, Foreign *database, const char *source
                              .tell = tell,
                              .progress = show,
                              .data = import};
-    g_autoptr(Moving) moving = moving_new(&into, source);
     store_expect_bulk(into.store);
+    return moving_new(&into, source);
+}
+
+static int import_mailman3(Import *import, Foreign *database, const char *source, GError **error)
+{
+    g_autoptr(Moving) moving = moving_into(import, source);
     bool done = mailman3_move(database, var_option ? var_option : MAILMAN3_VAR, moving, error);
     return finish(moving, done, import);
+}
+
+/* Without it held posts and digests would be missed, and nobody would know. */
+static bool can_enter(const char *directory, GError **error)
+{
+    return access(directory, R_OK | X_OK) == 0 ||
+           fail_errno(error, errno == ENOENT || errno == ENOTDIR ? FAIL_MISSING : FAIL_LATER,
+                      "%s, Mailman's var_dir (--var)", directory);
 }
 
 static int run_mailman3(Site *site, int argc, char **argv, GError **error)
@@ -128,6 +143,9 @@ static int run_mailman3(Site *site, int argc, char **argv, GError **error)
     (void)argc, (void)argv;
     Import import = {.progress = {.what = "rows"}};
     /* Before the right to read there may be given up. */
+    const char *var = var_option ? var_option : MAILMAN3_VAR;
+    if (!can_enter(var, error))
+        return TOOL_LATER;
     g_autoptr(Foreign) database = foreign_open(database_option ? database_option : MAILMAN3_DATABASE, error);
     g_autofree char *source = database ? mailman3_source(database, error) : NULL;
     int code = source && open_place(&import, site, error) ? import_mailman3(&import, database, source, error)
@@ -136,13 +154,53 @@ static int run_mailman3(Site *site, int argc, char **argv, GError **error)
     return code;
 }
 
+/* One list; what is wrong with its directory is told, and the others come. */
+static bool import_directory(Moving *moving, const char *directory, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    if (mailman2_move(directory, moving, &why))
+        return true;
+    if (g_error_matches(why, FAIL, FAIL_LATER)) {
+        g_propagate_error(error, g_steal_pointer(&why));
+        return false;
+    }
+    moving_tell(moving, MOVING_LEFT_OUT, directory, "", "%s", why->message);
+    return true;
+}
+
+static int import_mailman2(Import *import, char **directories, GError **error)
+{
+    bool done = true;
+    g_autoptr(Moving) moving = moving_into(import, MAILMAN2_SOURCE);
+    for (char **directory = directories; done && *directory; directory++)
+        done = import_directory(moving, *directory, error);
+    return finish(moving, done && moving_finish(moving, error), import);
+}
+
+static int run_mailman2(Site *site, int argc, char **argv, GError **error)
+{
+    (void)argc;
+    Import import = {.progress = {.what = "rows"}};
+    int code = open_place(&import, site, error) ? import_mailman2(&import, argv, error) : TOOL_LATER;
+    remove_trial(&import);
+    return code;
+}
+
+#define DRY_RUN_OPTION                                                                                               \
+    {                                                                                                                \
+        "dry-run", 0, 0, G_OPTION_ARG_NONE, &dry_run, "change nothing, and show what would come and what would not", \
+            NULL                                                                                                     \
+    }
+
 static const GOptionEntry mailman3_options[] = {
     {"db", 0, 0, G_OPTION_ARG_STRING, &database_option,
      "Mailman's database: a file of SQLite, or a connection string of PostgreSQL (" MAILMAN3_DATABASE ")", "FILE|URL"},
     {"var", 0, 0, G_OPTION_ARG_STRING, &var_option, "Mailman's var_dir (" MAILMAN3_VAR ")", "DIR"},
-    {"dry-run", 0, 0, G_OPTION_ARG_NONE, &dry_run, "change nothing, and show what would come and what would not", NULL},
+    DRY_RUN_OPTION,
     G_OPTION_ENTRY_NULL,
 };
+
+static const GOptionEntry mailman2_options[] = {DRY_RUN_OPTION, G_OPTION_ENTRY_NULL};
 
 static const Command mailman3_verb = {
     .name = "mailman3",
@@ -157,7 +215,21 @@ static const Command mailman3_verb = {
         "is in. Nobody gets a letter. Exit code 1: something was left out.",
 };
 
-static const Command *const verbs[] = {&mailman3_verb, NULL};
+static const Command mailman2_verb = {
+    .name = "mailman2",
+    .arguments = "LISTDIR...",
+    .summary = "Move lists of GNU Mailman 2.1 in",
+    .least = 1,
+    .most = -1,
+    .options = mailman2_options,
+    .run = run_mailman2,
+    .details =
+        "LISTDIR is the directory of a list, /var/lib/mailman/lists/NAME. Its settings, members, owners, bans and "
+        "the digest that is being collected come along; held posts, requests and passwords do not. Lines and "
+        "exit codes are those of mailman3.",
+};
+
+static const Command *const verbs[] = {&mailman3_verb, &mailman2_verb, NULL};
 
 const Command cmd_import = {
     .name = "import",

@@ -27,9 +27,6 @@ Preferences mm_preferences(Mailman3 *from, ForeignRows *rows, int column, const 
 typedef bool Mailman3Row(Mailman3 *from, ForeignRows *rows, void *data, GError **error);
 bool mm_each(Mailman3 *from, const char *sql, const char *argument, Mailman3Row *each, void *data, GError **error);
 
-/* A file of the directory VAR; NULL with FAIL_MISSING, FAIL_LATER. */
-GBytes *mm_read_file(const char *path, GError **error);
-
 /* ---- the parts, in order ---- */
 
 bool mm_domains(Mailman3 *from, GError **error);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Lists of Mailman 3 and their settings. */
-#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/moving/mailman3_internal.h"
 #include "lists/moving/pickle.h"
+#include "lists/moving/setting_list.h"
 #include "lists/setting_check.h"
 
 #define ACTIONS "hold|reject|discard|accept|defer"
@@ -165,32 +165,6 @@ static char *make_query(Mailman3 *from, GError **error)
 
 /* ---- settings ---- */
 
-static void setting_free(gpointer data)
-{
-    MovingSetting *setting = data;
-    g_free(setting->value);
-    g_free(setting);
-}
-
-static void add(GPtrArray *settings, const char *name, const char *key, char *value)
-{
-    MovingSetting *setting = g_new(MovingSetting, 1);
-    *setting = (MovingSetting){name, key, value};
-    g_ptr_array_add(settings, setting);
-}
-
-/* "@talk@example.com" stands for the members of that list, which are named by its List-Id here. Commas are part of the
- * word. */
-static char *usual_word(const char *word)
-{
-    g_autoptr(GString) usual = g_string_new(word);
-    char *at = *word == '@' ? strchr(usual->str + 1, '@') : NULL;
-    if (at)
-        *at = '.';
-    g_string_replace(usual, ",", "\\,", 0);
-    return g_string_free(g_steal_pointer(&usual), FALSE);
-}
-
 /* Lines of words; NULL, told: the pickle cannot be read. */
 static char *words_of(Mailman3 *from, ForeignRows *rows, int column, const char *list_id, const ListColumn *named)
 {
@@ -223,8 +197,8 @@ static char *words_of(Mailman3 *from, ForeignRows *rows, int column, const char 
         }
         g_autofree char *whole = pattern ? g_strdup_printf("%s: %s", pickle_string(name), pickle_string(pattern))
                                          : g_strdup(pickle_string(name));
-        g_autofree char *valid = g_utf8_make_valid(g_strdelimit(whole, "\r\n", ' '), -1), *word = usual_word(valid);
-        g_string_append_printf(words, "%s%s", words->len ? "\n" : "", word);
+        g_autofree char *valid = g_utf8_make_valid(g_strdelimit(whole, "\r\n", ' '), -1);
+        setting_list_add_word(words, valid);
     }
     return g_string_free(g_steal_pointer(&words), FALSE);
 }
@@ -240,8 +214,8 @@ static char *choice_of(const ListColumn *column, const char *text)
 static char *kib_of(Mailman3 *from, const char *list_id, const char *text)
 {
     double size = g_ascii_strtod(text, NULL);
-    if (isfinite(size) && size > 0 && size < 1e9)
-        return g_strdup_printf("%.0f", ceil(size));
+    if (size > 0 && size < 1e9) /* rounded up */
+        return g_strdup_printf("%d", (int)size + (size > (int)size));
     if (size != 0)
         return g_strdup(text);
     moving_tell(from->moving, MOVING_CHANGED, list_id, "digest_size_threshold",
@@ -292,7 +266,7 @@ static void read_settings(Mailman3 *from, ForeignRows *rows, const char *list_id
                       : text  ? value_of(from, column, list_id, text)
                               : NULL;
         if (value)
-            add(settings, column->ours ? column->ours : column->name, column->name, value);
+            setting_list_add(settings, column->ours ? column->ours : column->name, column->name, value);
     }
 }
 
@@ -300,11 +274,9 @@ static void read_settings(Mailman3 *from, ForeignRows *rows, const char *list_id
 
 static bool take_word(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
-    GString *words = data;
-    g_autofree char *word = foreign_text(rows, 0) ? usual_word(foreign_text(rows, 0)) : NULL;
     (void)from, (void)error;
-    if (word)
-        g_string_append_printf(words, "%s%s", words->len ? "\n" : "", word);
+    if (foreign_text(rows, 0))
+        setting_list_add_word(data, foreign_text(rows, 0));
     return true;
 }
 
@@ -315,7 +287,7 @@ static bool add_words(Mailman3 *from, const char *number, const char *name, cons
     if (!mm_each(from, sql, number, take_word, words, error))
         return false;
     if (words->len > 0)
-        add(settings, name, name, g_string_free(g_steal_pointer(&words), FALSE));
+        setting_list_add(settings, name, name, g_string_free(g_steal_pointer(&words), FALSE));
     return true;
 }
 
@@ -344,7 +316,7 @@ static bool add_archivers(Mailman3 *from, const char *number, GPtrArray *setting
                  take_archiver, &archivers, error))
         return false;
     if (archivers.known > 0 && archivers.enabled == 0)
-        add(settings, "archivers", "listarchiver", g_strdup(ARCHIVERS_NONE));
+        setting_list_add(settings, "archivers", "listarchiver", g_strdup(ARCHIVERS_NONE));
     return true;
 }
 
@@ -432,7 +404,7 @@ static bool make_list(Mailman3 *from, ForeignRows *rows, List **list, GError **e
     const char *list_id = foreign_text(rows, L_ID), *number = foreign_text(rows, L_NUMBER);
     g_autofree char *address = g_strdup_printf("%s@%s", foreign_text(rows, L_NAME), foreign_text(rows, L_HOST));
     g_autofree char *password = password_of(from, rows, list_id);
-    g_autoptr(GPtrArray) settings = g_ptr_array_new_with_free_func(setting_free);
+    g_autoptr(GPtrArray) settings = setting_list_new();
     const MovingList made = {.list = {.address = address,
                                       .list_id = list_id,
                                       .created_at = mm_time(foreign_text(rows, L_CREATED)),

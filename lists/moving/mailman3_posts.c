@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "lists/moving/file.h"
 #include "lists/moving/mailman3_internal.h"
 #include "lists/moving/mmdf.h"
 #include "lists/moving/python_mail.h"
@@ -48,7 +49,7 @@ static GHashTable *values_of(Mailman3 *from, const char *token, GError **error)
 static GBytes *read_message(Mailman3 *from, const char *path, char **sender, GError **error)
 {
     g_autofree char *whole = g_build_filename(from->var, "messages", path, NULL);
-    g_autoptr(GBytes) bytes = mm_read_file(whole, error);
+    g_autoptr(GBytes) bytes = moving_read_file(whole, error);
     size_t length;
     const void *data = bytes ? g_bytes_get_data(bytes, &length) : NULL;
     g_autoptr(Pickle) pickle = bytes ? pickle_read(data, length, python_mail_classes, error) : NULL;
@@ -173,7 +174,7 @@ static bool read_digest(Mailman3 *from, const List *list, GError **error)
     g_autofree char *path = g_build_filename(from->var, "lists", list->list_id, "digest.mmdf", NULL);
     bool there = stat(path, &status) == 0;
     DigestFile file = {from, list, there ? status.st_mtim.tv_sec * CLOCK_SECOND : 0};
-    g_autoptr(GBytes) bytes = mm_read_file(path, &why);
+    g_autoptr(GBytes) bytes = moving_read_file(path, &why);
     if (!bytes && g_error_matches(why, FAIL, FAIL_MISSING)) {
         g_error_free(why);
         return true;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/moving/file.h"
 #include "lists/moving/mailman3_internal.h"
 #include "lists/template_name.h"
 #include "store/domain.h"
@@ -28,7 +29,7 @@ static bool put_file(Mailman3 *from, const char *path, const TemplateText *like,
 {
     GError *why = NULL;
     TemplateText text = *like;
-    g_autoptr(GBytes) bytes = mm_read_file(path, &why);
+    g_autoptr(GBytes) bytes = moving_read_file(path, &why);
     if (!bytes && g_error_matches(why, FAIL, FAIL_LATER)) {
         g_propagate_error(error, why);
         return false;

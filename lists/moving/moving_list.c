@@ -31,12 +31,13 @@ static char *good_words(Moving *moving, const ListSetting *row, const char *plac
     return g_string_free(g_steal_pointer(&good), FALSE);
 }
 
-/* A text of one line, of which the other system had several. */
+/* A text of one line, of which the other system had several. Blanks at its ends are part of it: of a prefix, say. */
 static char *one_line(Moving *moving, const char *place, const MovingSetting *setting)
 {
+    if (!strpbrk(setting->value, "\r\n"))
+        return g_strdup(setting->value);
     g_auto(GStrv) lines = g_strsplit_set(g_strstrip(setting->value), "\r\n", -1);
-    if (g_strv_length(lines) > 1)
-        moving_tell(moving, MOVING_CHANGED, place, setting->key, "its lines were joined to one");
+    moving_tell(moving, MOVING_CHANGED, place, setting->key, "its lines were joined to one");
     return g_strjoinv(" ", lines);
 }
 

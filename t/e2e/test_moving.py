@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from support import mailman3, postgresql
+from support import mailman3, mailman3_core, postgresql, rest
 from support.instance import HOST, Instance, prefix, wait_until
 
 OTHER = "other.example.org"
@@ -196,14 +196,16 @@ def check_all(instance, words, made):
     assert told.replace("brought in", "would come") == expected.replace("brought in", "would come"), \
         "a dry run tells all that becomes of it"
     check_lists(instance, told)
-    check_people(instance, told)
+    check_people(instance)
+    check_refused_people(told)
     check_waiting(instance, told, made)
 
 
 def check_lists(instance, told):
     talk = settings(instance, f"talk@{HOST}")
     for name, value in {
-            "list_id": TALK, "created_at": "2020-05-06T07:08:09Z", "last_post_at": "2026-03-02T12:00:00Z",
+            "list_id": TALK, "subject_prefix": "[Talk] ", "created_at": "2020-05-06T07:08:09Z",
+            "last_post_at": "2026-03-02T12:00:00Z",
             "description": "Über dies & das und mehr", "info": "Zeile 1\nZeile 2", "advertised": False,
             "accept_these_nonmembers": ["friend@example.org", "^.*@good\\.example,net$"],
             "discard_these_nonmembers": [f"@{NEWS}"], "topics": ["cats: cat|kitten"], "topics_enabled": True,
@@ -257,7 +259,7 @@ def check_lists(instance, told):
     assert (domains[HOST]["description"], domains[OTHER]["alias_domain"]) == ("Zürich", "alias.example.org")
 
 
-def check_people(instance, told):
+def check_people(instance):
     anne = json.loads(instance.cli("user", "show", "anne.second@example.net", "--json"))
     assert (anne["display_name"], anne["preferred_address"], anne["server_owner"], anne["has_password"]) == \
         ("Anne Müller 日本", "Anne.M@Example.com", True, True)
@@ -295,6 +297,9 @@ def check_people(instance, told):
         (TALK, 3, "known@example.net", 0, 3, None, None, None, None),
         (TALK, 3, "stranger@example.net", 0, None, None, None, None, None)]
     assert scores == [(NEWS, 300, 1772496000000000, 0, False), (TALK, 0, 1772496000000000, 2, True)]
+
+
+def check_refused_people(told):
     for line in (f"left out: {NEWS}: member 14: its user is not there, or prefers no address",
                  f"left out: {NEWS}: member 15: its address is not there", f"left out: {NEWS}: member no address: ",
                  "left out: no address: address: \"no address\" is no e-mail address",
@@ -411,6 +416,28 @@ def test_letters_of_mailman_are_good(reachable, site, sink):
     assert "anne.second@example.net" not in members() or "anne.second@example.net" in sink.take_mail()
 
 
+@pytest.mark.sqlite
+def test_a_store_that_fails_is_gone_on_with(reachable, site):
+    """Whatever row the database refuses: the import ends and says so, and the next one brings the rest, once."""
+    fill(site)
+    words = source(site)
+    for table in ("address", "list_setting", "member", "held", "pending", "digest_post", "moved"):
+        with reachable.database() as database:
+            there, = database.execute(f"SELECT count(*) FROM {table}").fetchone()
+            database.execute(f"CREATE TRIGGER broken AFTER INSERT ON {table} WHEN (SELECT count(*) FROM {table}) > "
+                             f"{there + 1} BEGIN SELECT RAISE(ABORT, 'the disk is on fire'); END")
+        done = reachable.run("import", "mailman3", *words)
+        assert done.returncode == 75 and "the disk is on fire" in done.stderr, (table, done.stderr, done.stdout)
+        assert "run it again to go on" in done.stdout
+        with reachable.database() as database:
+            database.execute("DROP TRIGGER broken")
+    bring(reachable, words, code=1)
+    check_people(reachable)
+    assert len(rows(reachable, "held", "ls")) == 2 and len(rows(reachable, "pending", "ls")) == 4
+    with reachable.database() as database:
+        assert database.execute("SELECT count(*) FROM digest_post").fetchone() == (2,)
+
+
 class Evil:
     """Would make a file if the pickle were executed."""
 
@@ -449,6 +476,8 @@ def test_a_refused_database_changes_nothing(reachable, site, tmp_path):
         assert not done.stdout and rows(reachable, "domain", "ls") == before
 
     refused(tmp_path / "nowhere.db", 66, "there is no file")
+    done = reachable.run("import", "mailman3", "--db", site.path, "--var", tmp_path / "nowhere")
+    assert done.returncode == 66 and f"{tmp_path / 'nowhere'}, Mailman's var_dir (--var): " in done.stderr
     text = tmp_path / "text"
     text.write_text("no database " * 1000)
     refused(text, 78, "file is not a database")
@@ -521,3 +550,220 @@ def test_it_goes_on_where_it_was_killed(instances, sink, tmp_path):
                 "SELECT kind, sum(total) FROM span GROUP BY kind")]
     assert people(killed) == people(whole)
     assert people(whole)[2] == [(0, 15000), (1, 3000), (2, 3000), (3, 3000), (4, 12000), (5, 12000)]
+
+
+# ---- Mailman 2.1 ----
+
+def python_2(value):
+    """The value as Python 2 pickled it, where str is bytes."""
+    if isinstance(value, bool):
+        return b"I01\n" if value else b"I00\n"
+    if isinstance(value, int):
+        return b"I%d\n" % value if abs(value) < 2**31 else b"L%dL\n" % value
+    if isinstance(value, float):
+        return b"F" + repr(value).encode() + b"\n"
+    if isinstance(value, bytes):
+        return b"T" + len(value).to_bytes(4, "little") + value
+    if isinstance(value, str):
+        return b"X" + len(value.encode()).to_bytes(4, "little") + value.encode()
+    if isinstance(value, tuple):
+        return b"(" + b"".join(map(python_2, value)) + b"t"
+    if isinstance(value, list):
+        return b"](" + b"".join(map(python_2, value)) + b"e"
+    if isinstance(value, dict):
+        return b"}(" + b"".join(python_2(key) + python_2(item) for key, item in value.items()) + b"u"
+    assert value is None
+    return b"N"
+
+
+BOUNCE_INFO = b"(iMailman.Bouncer\n_BounceInfo\n(dS'member'\nS'x'\nsb"
+
+
+def list_of_mailman_2(directory, name, **more):
+    """A directory as Mailman 2.1 keeps it."""
+    config = {
+        b"_internal_name": name.encode(), b"real_name": name.capitalize().encode(), b"host_name": HOST.encode(),
+        b"owner": [b"olga@example.com"], b"moderator": [b"mo@example.com"], b"preferred_language": b"de",
+        b"description": "für alle".encode("latin-1"), b"info": b"", b"subject_prefix": b"[%s] " % name.encode(),
+        b"members": {b"anne@example.com": 0, b"bob@example.com": b"Bob@Example.com", b"cate@example.com": 0,
+                     b"no address": 0},
+        b"digest_members": {b"dora@example.com": 0, b"emil@example.com": 0},
+        b"passwords": {b"anne@example.com": b"secret"},
+        b"user_options": {b"anne@example.com": 2 | 4 | 256, b"cate@example.com": 128, b"dora@example.com": 8 | 16},
+        b"usernames": {b"anne@example.com": "Änne", b"bob@example.com": b"Bob"},
+        b"language": {b"anne@example.com": b"fr", b"bob@example.com": b"de"},
+        b"delivery_status": {b"cate@example.com": (4, 1.5e9), b"emil@example.com": (2, 1.5e9)},
+        b"default_member_moderation": 0, b"member_moderation_action": 1, b"generic_nonmember_action": 2,
+        b"accept_these_nonmembers": [b"friend@example.org", b"^.*@good\\.example$"], b"advertised": 0, b"archive": True,
+        b"archive_private": 1, b"subscribe_policy": 3, b"unsubscribe_policy": 0, b"private_roster": 0,
+        b"reply_goes_to_list": 1, b"filter_content": 1, b"filter_mime_types": [b"image/png"], b"filter_action": 3,
+        b"bounce_score_threshold": 5.0, b"bounce_info_stale_after": 604800.0, b"max_message_size": 0,
+        b"digest_size_threshhold": 40, b"digest_volume_frequency": 0, b"volume": 4, b"next_digest_number": 2,
+        b"created_at": 1.1e9, b"last_post_time": 1.6e9, b"post_id": 321.0, b"from_is_list": 1, b"emergency": 0,
+        b"acceptable_aliases": b"old@example.com\n\n^old-.*@example\\.com\n", b"personalize": 1,
+        b"topics": [(b"cats", b"cat\nkitten", b"about", 0)], b"topics_enabled": 1, b"welcome_msg": b"Hello.",
+        b"ban_list": [b"evil@example.com", b"^.*@evil\\.example$"], b"msg_header": b"",
+        b"msg_footer": b"-- \n%(real_name)s costs $5, 100%%\n%(web_page_url)s", b"autoresponse_graceperiod": 30,
+        b"header_filter_rules": [(b"# spam\n^X-Spam-Flag: yes\nno field", 3, False), (b"Subject: buy", 1, False)],
+        **{key.encode(): value for key, value in more.items()}}
+    path = directory / name
+    path.mkdir(parents=True)
+    octets = python_2(config)[:-1] + python_2(b"bounce_info") + b"}(" + python_2(b"x") + BOUNCE_INFO + b"uu."
+    (path / "config.pck").write_bytes(octets)
+    (path / "digest.mbox").write_bytes(b"From a@example.net Fri Nov 20 13:20:00 2026\nSubject: one\n\n>From here\n\n")
+    (path / "request.pck").write_bytes(python_2({b"version": (0, 1), 3: (1, b"held")}) + b".")
+    return path
+
+
+def test_lists_of_mailman_2(reachable, tmp_path):
+    old, new = list_of_mailman_2(tmp_path / "lists", "old"), list_of_mailman_2(
+        tmp_path / "lists", "new", default_member_moderation=1, archive=False, preferred_language=b"en")
+    broken, empty = tmp_path / "lists" / "broken", tmp_path / "lists" / "empty"
+    broken.mkdir()
+    (broken / "config.pck").write_bytes(pickle.dumps(Evil(tmp_path / "touched"), protocol=1))
+    empty.mkdir()
+    words = ["import", "mailman2", old, broken, new, empty]
+    dry = reachable.run(*words, "--dry-run")
+    done = reachable.run(*words)
+    assert (done.returncode, dry.returncode) == (1, 1), done.stderr
+    assert not (tmp_path / "touched").exists()
+    for line in (f"left out: {broken}: {broken}/config.pck: it is no list of Mailman 2.1: byte ",
+                 f"left out: {empty}: {empty}/config.pck: ", f"no equal here: old.{HOST}: welcome_msg: Hello.",
+                 f"left out: old.{HOST}: member no address: ", f"changed: old.{HOST}: msg_footer: a value",
+                 f"left out: old.{HOST}: header_filter_rules: \"no field\"",
+                 f"no equal here: old.{HOST}: request.pck: 1 held posts and requests"):
+        assert line in done.stdout and line in dry.stdout, (line, done.stdout)
+    here = settings(reachable, f"old@{HOST}")
+    for name, value in {
+            "description": "für alle", "display_name": "Old", "subject_prefix": "[old] ",
+            "created_at": "2004-11-09T11:33:20Z",
+            "accept_these_nonmembers": ["friend@example.org", "^.*@good\\.example$"], "advertised": False,
+            "archive_policy": "private", "subscription_policy": "confirm_then_moderate", "posts": 320,
+            "unsubscription_policy": "confirm", "member_roster_visibility": "public", "filter_action": "preserve",
+            "reply_goes_to_list": "point_to_list", "filter_types": ["image/png"], "digest_size_threshold": 40,
+            "bounce_info_stale_after": "7d", "default_nonmember_action": "reject", "default_member_action": "defer",
+            "dmarc_mitigate_action": "munge_from", "dmarc_mitigate_unconditionally": True,
+            "topics": ["cats: cat|kitten"],
+            "acceptable_aliases": ["old@example.com", "^old-.*@example\\.com"], "autoresponse_grace_period": "30d",
+            "msg_footer": "-- \n$display_name costs $$5, 100%\n%(web_page_url)s"}.items():
+        assert here[name] == value, (name, here[name])
+    there = settings(reachable, f"new@{HOST}")
+    assert (there["default_member_action"], there["archive_policy"]) == ("reject", "never")
+    members = {row["address"]: row for row in rows(reachable, "member", "ls", f"old@{HOST}")}
+    assert list(members) == ["anne@example.com", "Bob@Example.com", "cate@example.com", "dora@example.com",
+                             "emil@example.com"]
+    anne = json.loads(reachable.cli("member", "show", f"old@{HOST}", "anne@example.com", "--json"))
+    assert members["anne@example.com"]["display_name"] == "Änne", anne
+    with reachable.database() as database:
+        kept = {row[0]: tuple(row[1:]) for row in database.execute(
+            "SELECT email, receive_own_postings, acknowledge_posts, receive_list_copy, hide_address, delivery_mode, "
+            "delivery_status, moderation_action, preferred_language FROM member m JOIN list l ON l.key = m.list "
+            "WHERE l.list_name = 'old' AND role = 0").fetchall()}
+        posts = [bytes(row[0]) for row in database.execute("SELECT message FROM digest_post").fetchall()]
+    assert kept == {
+        "anne@example.com": (0, 1, 0, 0, None, None, None, "fr"), "Bob@Example.com": (None,) * 3 + (0,) + (None,) * 4,
+        "cate@example.com": (None, None, None, 0, None, 2, 0, None),
+        "dora@example.com": (None, None, None, None, 1, None, None, None),
+        "emil@example.com": (None, None, None, 0, 2, 1, None, None)}
+    assert posts == [b"Subject: one\n\nFrom here\n"] * 2
+    assert reachable.cli("member", "ls", f"old@{HOST}", "--role", "owner", "--names").split() == ["olga@example.com"]
+    assert [(row["header"], row["action"]) for row in rows(reachable, "header-match", "ls", f"old@{HOST}")] == \
+        [("x-spam-flag", "discard"), ("subject", "hold")]
+    assert len(rows(reachable, "ban", "ls", f"old@{HOST}")) == 2
+    again = reachable.run(*words)
+    assert "lists                             0              2" in again.stdout, again.stdout
+
+
+# ---- a real Mailman ----
+
+PEOPLE = 30
+
+
+def fill_core(core):
+    """Through its own interface, and by mail; returns what its settings are called and are."""
+    client = core.client()
+    domain, other = client.create_domain(HOST, description="Zürich"), client.create_domain(OTHER)
+    talk, news = domain.create_list("talk"), other.create_list("news", style_name="legacy-announce")
+    anne = client.create_user("anne@example.com", "a password", "Anne Müller 日本")
+    anne.add_address("anne.second@example.net")
+    for address in anne.addresses:
+        address.verify()
+    anne.preferred_address = "anne@example.com"
+    known = {"pre_verified": True, "pre_confirmed": True, "pre_approved": True}
+    talk.subscribe(anne.user_id, **known)
+    talk.subscribe("anne.second@example.net", **known)
+    for number in range(PEOPLE):
+        talk.subscribe(f"m{number}@example.net", display_name=f"M {number}", **known)
+    news.subscribe("carol@example.com", display_name='"C, C." <x>', **known)
+    talk.add_owner("olga@example.com")
+    talk.add_moderator("mo@example.com")
+    domain.add_owner("anne@example.com")
+    for who, values in ((anne, {"receive_own_postings": False, "preferred_language": "de"}),
+                        (client.get_address("m0@example.net"), {"acknowledge_posts": True}),
+                        (talk.get_member("m1@example.net"), {"delivery_mode": "mime_digests"}),
+                        (talk.get_member("m2@example.net"), {"delivery_status": "by_user", "hide_address": False})):
+        preferences = who.preferences
+        for name, value in values.items():
+            preferences[name] = value
+        preferences.save()
+    member = talk.get_member("m3@example.net")
+    member.moderation_action = "hold"
+    member.save()
+    changed = talk.settings
+    changed.update({"description": "Über dies & das", "info": "Zeile 1\nZeile 2", "subject_prefix": "[Täglich] ",
+                    "accept_these_nonmembers": ["friend@example.org", "^.*@good\\.example$"], "emergency": False,
+                    "acceptable_aliases": ["talk@old.example.com"], "subscription_policy": "confirm_then_moderate",
+                    "filter_content": True, "filter_types": ["image/jpeg"], "filter_extensions": ["exe"],
+                    "reply_goes_to_list": "explicit_header", "reply_to_address": "office@example.org",
+                    "archive_policy": "private", "preferred_language": "de", "max_message_size": 100,
+                    "autorespond_owner": "respond_and_continue", "autoresponse_owner_text": "Danke, $listname",
+                    "bounce_info_stale_after": "14d", "member_roster_visibility": "members", "advertised": False,
+                    "digest_volume_frequency": "yearly", "moderator_password": "sesame", "personalize": "full"})
+    changed.save()
+    talk.bans.add("^.*@evil\\.example$")
+    client.bans.add("site-evil@example.com")
+    talk.header_matches.add("X-Spam-Flag", "^yes", "discard", "spam")
+    tokens = {"moderator": talk.subscribe("asks@example.com", pre_verified=True, pre_confirmed=True)["token"]}
+    news.subscribe("invited@example.com", invitation=True)
+    core.send(RAW.replace(b"\n", b"\r\n"), f"talk@{HOST}", "stranger@example.net")
+    core.send(post("m3@example.net", f"talk@{HOST}", "moderated"), f"talk@{HOST}", "m3@example.net")
+    core.send(post("m4@example.net", f"talk@{HOST}", "for the digest"), f"talk@{HOST}", "m4@example.net")
+    core.send(post("joiner@example.com", f"talk-join@{HOST}"), f"talk-join@{HOST}", "joiner@example.com")
+    wait_until(lambda: not core.waiting() and len(client.get_list(f"talk@{HOST}").held) == 2 and
+               list(core.top.glob("var/lists/*/digest.mmdf")), 120, "Mailman to have held and collected", step=0.5)
+    return {name: dict(client.get_list(name).settings) for name in (f"talk@{HOST}", f"news@{OTHER}")}
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(mailman3_core.missing() is not None, reason=str(mailman3_core.missing()))
+def test_a_real_mailman(reachable, sink):
+    core = mailman3_core.Core()
+    try:
+        there = fill_core(core.start())
+        core.stop()
+        told = bring(reachable, ["--db", core.top / "var/data/mailman.db", "--var", core.top / "var"], code=1)
+    finally:
+        core.close()
+    left = [line for line in told.splitlines() if line.startswith(("left out", "no equal")) and "queue" not in line]
+    assert not left, left
+    # What Listrunner's REST interface says of each setting is what Mailman's said.
+    from mailmanclient import Client
+    reachable.set(rest.serving(reachable.directory))
+    reachable.start()
+    ours = Client(f"http://{reachable.sections['runner.rest']['listen']}/3.1", rest.USER, rest.PASSWORD)
+    for name, values in there.items():
+        here = dict(ours.get_list(name).settings)
+        differ = {key: (value, here.get(key)) for key, value in values.items() if here.get(key) != value and
+                  key not in ("http_etag", "self_link", "digest_last_sent_at", "last_post_at", "usenet_watermark",
+                              "moderator_password")}
+        assert not differ, differ
+    held = rows(reachable, "held", "ls")
+    assert sorted(row["subject"] for row in held) == ["café", "moderated"]
+    with reachable.database() as database:
+        messages = [bytes(row[0]) for row in database.execute("SELECT message FROM held").fetchall()]
+        password, = database.execute("SELECT value FROM list_setting WHERE name = 'moderator_password'").fetchone()
+    assert RAW in messages and password == there[f"talk@{HOST}"]["moderator_password"]
+    assert {row["address"] for row in rows(reachable, "pending", "ls")} == \
+        {"asks@example.com", "invited@example.com", "joiner@example.com"}
+    assert len(reachable.cli("member", "ls", f"talk@{HOST}", "--names").split()) == PEOPLE + 2
+    assert "1" in reachable.cli("digest", "ls")

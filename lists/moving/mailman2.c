@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/moving/mailman2.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/moving/file.h"
+#include "lists/moving/pickle.h"
+#include "lists/moving/setting_list.h"
+#include "mail/charset.h"
+#include "mail/mbox.h"
+#include "store/language.h"
+
+typedef struct Mailman2 {
+    Moving *moving;
+    const char *directory;
+    const PickleValue *config;
+    const char *charset; /* of texts that are bytes */
+    char *list_id;
+} Mailman2;
+
+typedef enum KeyKind {
+    KEY_FLAG,
+    KEY_NUMBER,
+    KEY_TEXT,
+    KEY_CHOICE,  /* words in the order of its numbers */
+    KEY_SECONDS, /* a time */
+    KEY_DAYS,
+    KEY_WORDS, /* a list of texts */
+    KEY_LINES, /* words, one a line */
+    KEY_LOST,  /* no equal here; `words` is the value that says nothing */
+} KeyKind;
+
+typedef struct Key {
+    const char *name;
+    KeyKind kind;
+    const char *ours; /* NULL: the same name */
+    const char *words;
+} Key;
+
+#define AUTORESPOND "none|respond_and_continue|respond_and_discard"
+
+/* Mailman's names, as Listrunner takes them. */
+static const Key keys[] = {
+    {"accept_these_nonmembers", KEY_WORDS, NULL, NULL},
+    {"acceptable_aliases", KEY_LINES, NULL, NULL},
+    {"admin_immed_notify", KEY_FLAG, NULL, NULL},
+    {"admin_notify_mchanges", KEY_FLAG, NULL, NULL},
+    {"administrivia", KEY_FLAG, NULL, NULL},
+    {"advertised", KEY_FLAG, NULL, NULL},
+    {"anonymous_list", KEY_FLAG, NULL, NULL},
+    {"autorespond_admin", KEY_CHOICE, "autorespond_owner", "none|respond_and_continue"},
+    {"autorespond_postings", KEY_CHOICE, NULL, "none|respond_and_continue"},
+    {"autorespond_requests", KEY_CHOICE, NULL, AUTORESPOND},
+    {"autoresponse_admin_text", KEY_TEXT, "autoresponse_owner_text", NULL},
+    {"autoresponse_graceperiod", KEY_DAYS, "autoresponse_grace_period", NULL},
+    {"autoresponse_postings_text", KEY_TEXT, NULL, NULL},
+    {"autoresponse_request_text", KEY_TEXT, NULL, NULL},
+    {"bounce_info_stale_after", KEY_SECONDS, NULL, NULL},
+    {"bounce_matching_headers", KEY_TEXT, NULL, NULL},
+    {"bounce_notify_owner_on_disable", KEY_FLAG, NULL, NULL},
+    {"bounce_notify_owner_on_removal", KEY_FLAG, NULL, NULL},
+    {"bounce_processing", KEY_FLAG, "process_bounces", NULL},
+    {"bounce_score_threshold", KEY_NUMBER, NULL, NULL},
+    {"bounce_you_are_disabled_warnings", KEY_NUMBER, NULL, NULL},
+    {"bounce_you_are_disabled_warnings_interval", KEY_SECONDS, NULL, NULL},
+    {"collapse_alternatives", KEY_FLAG, NULL, NULL},
+    {"convert_html_to_plaintext", KEY_FLAG, NULL, NULL},
+    {"description", KEY_TEXT, NULL, NULL},
+    {"digest_is_default", KEY_FLAG, NULL, NULL},
+    {"digest_send_periodic", KEY_FLAG, NULL, NULL},
+    {"digest_size_threshhold", KEY_NUMBER, "digest_size_threshold", NULL},
+    {"digest_volume_frequency", KEY_CHOICE, NULL, "yearly|monthly|quarterly|weekly|daily"},
+    {"digestable", KEY_FLAG, "digests_enabled", NULL},
+    {"discard_these_nonmembers", KEY_WORDS, NULL, NULL},
+    {"dmarc_moderation_action", KEY_CHOICE, "dmarc_mitigate_action",
+     "no_mitigation|munge_from|wrap_message|reject|discard"},
+    {"dmarc_moderation_notice", KEY_TEXT, NULL, NULL},
+    {"dmarc_wrapped_message_text", KEY_TEXT, NULL, NULL},
+    {"emergency", KEY_FLAG, NULL, NULL},
+    {"filter_action", KEY_CHOICE, NULL, "discard|reject|forward|preserve"},
+    {"filter_content", KEY_FLAG, NULL, NULL},
+    {"filter_filename_extensions", KEY_WORDS, "filter_extensions", NULL},
+    {"filter_mime_types", KEY_WORDS, "filter_types", NULL},
+    {"first_strip_reply_to", KEY_FLAG, NULL, NULL},
+    {"gateway_to_mail", KEY_FLAG, NULL, NULL},
+    {"gateway_to_news", KEY_FLAG, NULL, NULL},
+    {"generic_nonmember_action", KEY_CHOICE, "default_nonmember_action", "accept|hold|reject|discard"},
+    {"hold_these_nonmembers", KEY_WORDS, NULL, NULL},
+    {"include_list_post_header", KEY_FLAG, "allow_list_posts", NULL},
+    {"include_rfc2369_headers", KEY_FLAG, NULL, NULL},
+    {"info", KEY_TEXT, NULL, NULL},
+    {"linked_newsgroup", KEY_TEXT, NULL, NULL},
+    {"max_days_to_hold", KEY_NUMBER, NULL, NULL},
+    {"max_message_size", KEY_NUMBER, NULL, NULL},
+    {"max_num_recipients", KEY_NUMBER, NULL, NULL},
+    {"news_moderation", KEY_CHOICE, "newsgroup_moderation", "none|open_moderated|moderated"},
+    {"news_prefix_subject_too", KEY_FLAG, "nntp_prefix_subject_too", NULL},
+    {"pass_filename_extensions", KEY_WORDS, "pass_extensions", NULL},
+    {"pass_mime_types", KEY_WORDS, "pass_types", NULL},
+    {"personalize", KEY_CHOICE, NULL, "none|individual|full"},
+    {"preferred_language", KEY_TEXT, NULL, NULL},
+    {"private_roster", KEY_CHOICE, "member_roster_visibility", "public|members|moderators"},
+    {"real_name", KEY_TEXT, "display_name", NULL},
+    {"reject_these_nonmembers", KEY_WORDS, NULL, NULL},
+    {"reply_goes_to_list", KEY_CHOICE, NULL, "no_munging|point_to_list|explicit_header"},
+    {"reply_to_address", KEY_TEXT, NULL, NULL},
+    {"require_explicit_destination", KEY_FLAG, NULL, NULL},
+    {"respond_to_post_requests", KEY_FLAG, NULL, NULL},
+    {"send_goodbye_msg", KEY_FLAG, "send_goodbye_message", NULL},
+    {"send_welcome_msg", KEY_FLAG, "send_welcome_message", NULL},
+    {"subject_prefix", KEY_TEXT, NULL, NULL},
+    {"subscribe_policy", KEY_CHOICE, "subscription_policy", "open|confirm|moderate|confirm_then_moderate"},
+    {"topics_bodylines_limit", KEY_NUMBER, NULL, NULL},
+    {"topics_enabled", KEY_FLAG, NULL, NULL},
+    {"unsubscribe_policy", KEY_CHOICE, "unsubscription_policy", "confirm|moderate"},
+    {"digest_footer", KEY_LOST, NULL, NULL},
+    {"digest_header", KEY_LOST, NULL, ""},
+    {"goodbye_msg", KEY_LOST, NULL, ""},
+    {"member_moderation_notice", KEY_LOST, NULL, ""},
+    {"nonmember_rejection_notice", KEY_LOST, NULL, ""},
+    {"regular_exclude_lists", KEY_LOST, NULL, ""},
+    {"regular_include_lists", KEY_LOST, NULL, ""},
+    {"subscribe_auto_approval", KEY_LOST, NULL, ""},
+    {"welcome_msg", KEY_LOST, NULL, ""},
+};
+
+/* ---- values ---- */
+
+/* Rounded up. */
+static int64_t number_of(const PickleValue *value, int64_t fallback)
+{
+    if (value && (value->type == PICKLE_INTEGER || value->type == PICKLE_BOOL))
+        return value->integer;
+    if (!value || value->type != PICKLE_FLOAT || !(value->number > -1e15 && value->number < 1e15))
+        return fallback;
+    int64_t whole = (int64_t)value->number;
+    return whole + (value->number > (double)whole);
+}
+
+static int64_t time_of(const PickleValue *value)
+{
+    double seconds = value && value->type == PICKLE_FLOAT ? value->number : (double)number_of(value, 0);
+    return seconds > 0 && seconds < 1e11 ? (int64_t)(seconds * (double)CLOCK_SECOND) : 0;
+}
+
+/* The charset of Mailman's texts in a language; "": UTF-8. */
+static const char *charset_of(const char *language)
+{
+    static const struct {
+        const char *languages, *charset;
+    } known[] = {{"en ca da de es et eu fi fr gl ia it nl no pt pt_BR sv", "iso-8859-1"},
+                 {"cs hr hu pl sl", "iso-8859-2"},
+                 {"ru", "koi8-r"},
+                 {"ja", "euc-jp"},
+                 {"ko", "euc-kr"},
+                 {"tr", "iso-8859-9"},
+                 {"el", "iso-8859-7"},
+                 {"lt", "iso-8859-13"},
+                 {"zh_TW", "big5"}};
+    for (size_t i = 0; language && i < G_N_ELEMENTS(known); i++) {
+        g_auto(GStrv) languages = g_strsplit(known[i].languages, " ", -1);
+        if (g_strv_contains((const char *const *)languages, language))
+            return known[i].charset;
+    }
+    return "";
+}
+
+/* Text in UTF-8: as it is where it is valid, else of the list's charset. NULL: it is no text. g_free() */
+static char *text_of(const Mailman2 *from, const PickleValue *value)
+{
+    if (!pickle_string(value))
+        return NULL;
+    g_autoptr(GString) bytes = g_string_new(NULL), text = g_string_new(NULL);
+    pickle_text_bytes(value, bytes);
+    if (g_utf8_validate(bytes->str, -1, NULL))
+        return g_strdup(bytes->str);
+    if (!charset_decode(from->charset, bytes->str, strlen(bytes->str), false, text))
+        return g_utf8_make_valid(bytes->str, -1);
+    return g_utf8_make_valid(text->str, (gssize)text->len);
+}
+
+/* ---- settings ---- */
+
+static char *words_of(const Mailman2 *from, const PickleValue *value)
+{
+    g_autoptr(GString) words = g_string_new(NULL);
+    for (guint i = 0; value && value->type == PICKLE_LIST && i < value->items->len; i++) {
+        g_autofree char *word = text_of(from, value->items->pdata[i]);
+        if (word)
+            setting_list_add_word(words, word);
+    }
+    return g_string_free(g_steal_pointer(&words), FALSE);
+}
+
+static char *lines_of(const Mailman2 *from, const PickleValue *value)
+{
+    g_autoptr(GString) words = g_string_new(NULL);
+    g_autofree char *text = text_of(from, value);
+    g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        if (*g_strstrip(*line))
+            setting_list_add_word(words, *line);
+    return g_string_free(g_steal_pointer(&words), FALSE);
+}
+
+static char *choice_of(const Key *key, const PickleValue *value)
+{
+    g_auto(GStrv) words = g_strsplit(key->words, "|", -1);
+    int64_t number = number_of(value, -1);
+    return number >= 0 && number < g_strv_length(words) ? g_strdup(words[number])
+                                                        : g_strdup_printf("%" G_GINT64_FORMAT, number);
+}
+
+/* key->words NULL: as a rule Mailman's own text, of which nothing is told. */
+static void tell_lost(Mailman2 *from, const Key *key, const PickleValue *value)
+{
+    g_autofree char *text = value->type == PICKLE_LIST ? words_of(from, value) : text_of(from, value);
+    if (key->words && text && strcmp(g_strstrip(text), key->words) != 0)
+        moving_tell(from->moving, MOVING_LOST, from->list_id, key->name, "%s", text);
+}
+
+static char *value_of(Mailman2 *from, const Key *key, const PickleValue *value)
+{
+    switch (key->kind) {
+    case KEY_FLAG:
+        return g_strdup(number_of(value, 0) != 0 ? "yes" : "no");
+    case KEY_NUMBER:
+    case KEY_SECONDS:
+        return g_strdup_printf("%" G_GINT64_FORMAT, number_of(value, 0));
+    case KEY_DAYS:
+        return g_strdup_printf("%" G_GINT64_FORMAT "d", number_of(value, 0));
+    case KEY_CHOICE:
+        return choice_of(key, value);
+    case KEY_WORDS:
+        return words_of(from, value);
+    case KEY_LINES:
+        return lines_of(from, value);
+    case KEY_TEXT:
+        return text_of(from, value);
+    default:
+        tell_lost(from, key, value);
+        return NULL;
+    }
+}
+
+/* "%(real_name)s" is "$real_name" here, under other names. */
+static char *usual_footer(const char *text)
+{
+    static const char *const names[][2] = {{"%(real_name)s", "$display_name"},
+                                           {"%(list_name)s", "$list_name"},
+                                           {"%(_internal_name)s", "$list_name"},
+                                           {"%(host_name)s", "$mail_host"},
+                                           {"%(description)s", "$description"},
+                                           {"%(info)s", "$info"},
+                                           {"%(user_address)s", "$user_address"},
+                                           {"%(user_name)s", "$user_name"},
+                                           {"%(user_delivered_to)s", "$user_delivered_to"},
+                                           {"%%", "%"}};
+    g_autoptr(GString) usual = g_string_new(text);
+    g_string_replace(usual, "$", "$$", 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        g_string_replace(usual, names[i][0], names[i][1], 0);
+    return g_string_free(g_steal_pointer(&usual), FALSE);
+}
+
+static void add_frame(Mailman2 *from, const char *name, GPtrArray *settings)
+{
+    g_autofree char *text = text_of(from, pickle_get(from->config, name));
+    if (!text)
+        return;
+    g_autofree char *usual = usual_footer(text);
+    if (strstr(usual, "%("))
+        moving_tell(from->moving, MOVING_CHANGED, from->list_id, name,
+                    "a value that Mailman filled in has no equal here, and stays as it is written");
+    setting_list_add(settings, name, name, g_steal_pointer(&usual));
+}
+
+/* Settings that are made of two, or whose values are not one to one. */
+static void add_others(Mailman2 *from, GPtrArray *settings)
+{
+    static const char *const actions[] = {"hold", "reject", "discard"};
+    int64_t action = number_of(pickle_get(from->config, "member_moderation_action"), 0);
+    bool moderated = number_of(pickle_get(from->config, "default_member_moderation"), 0) != 0;
+    setting_list_add(settings, "default_member_action", "default_member_moderation",
+                     g_strdup(moderated ? actions[CLAMP(action, 0, 2)] : "defer"));
+    bool archived = number_of(pickle_get(from->config, "archive"), 1) != 0;
+    bool closed = number_of(pickle_get(from->config, "archive_private"), 0) != 0;
+    setting_list_add(settings, "archive_policy", "archive",
+                     g_strdup(!archived ? "never"
+                              : closed  ? "private"
+                                        : "public"));
+    int64_t always = number_of(pickle_get(from->config, "from_is_list"), 0);
+    if (always == 1 || always == 2) {
+        setting_list_add(settings, "dmarc_mitigate_action", "from_is_list",
+                         g_strdup(always == 1 ? "munge_from" : "wrap_message"));
+        setting_list_add(settings, "dmarc_mitigate_unconditionally", "from_is_list", g_strdup("yes"));
+    }
+    g_autoptr(GString) topics = g_string_new(NULL);
+    const PickleValue *rows = pickle_get(from->config, "topics");
+    for (guint i = 0; rows && rows->type == PICKLE_LIST && i < rows->items->len; i++) {
+        const PickleValue *row = rows->items->pdata[i];
+        g_autofree char *name = row->items && row->items->len > 1 ? text_of(from, row->items->pdata[0]) : NULL;
+        g_autofree char *pattern = name ? text_of(from, row->items->pdata[1]) : NULL;
+        g_autofree char *topic = pattern ? g_strdup_printf("%s: %s", name, g_strdelimit(pattern, "\r\n", '|')) : NULL;
+        if (topic)
+            setting_list_add_word(topics, topic);
+    }
+    setting_list_add(settings, "topics", "topics", g_strdup(topics->str));
+    add_frame(from, "msg_header", settings);
+    add_frame(from, "msg_footer", settings);
+}
+
+static void read_settings(Mailman2 *from, GPtrArray *settings)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        const PickleValue *value = pickle_get(from->config, keys[i].name);
+        char *text = value && value->type != PICKLE_NONE ? value_of(from, &keys[i], value) : NULL;
+        if (text)
+            setting_list_add(settings, keys[i].ours ? keys[i].ours : keys[i].name, keys[i].name, text);
+    }
+    add_others(from, settings);
+}
+
+/* ---- bans and header filters ---- */
+
+static bool take_bans(Mailman2 *from, GError **error)
+{
+    const PickleValue *bans = pickle_get(from->config, "ban_list");
+    for (guint i = 0; bans && bans->type == PICKLE_LIST && i < bans->items->len; i++) {
+        g_autofree char *email = text_of(from, bans->items->pdata[i]);
+        if (email && !moving_ban(from->moving, from->list_id, email, error))
+            return false;
+    }
+    return true;
+}
+
+/* A rule is (patterns, action, flag), a pattern of a whole field a line. */
+static bool take_filters(Mailman2 *from, GError **error)
+{
+    static const char *const actions[] = {"defer", "hold", "reject", "discard", NULL, NULL, "accept", "hold"};
+    const PickleValue *rules = pickle_get(from->config, "header_filter_rules");
+    for (guint i = 0; rules && rules->type == PICKLE_LIST && i < rules->items->len; i++) {
+        const PickleValue *rule = rules->items->pdata[i];
+        g_autofree char *text = rule->items && rule->items->len > 1 ? text_of(from, rule->items->pdata[0]) : NULL;
+        int64_t action = text ? number_of(rule->items->pdata[1], -1) : -1;
+        g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
+        for (char **line = lines; *line; line++) {
+            g_strstrip(*line);
+            char *colon = strchr(*line, ':');
+            const char *name = **line == '^' ? *line + 1 : *line;
+            if (!**line || **line == '#')
+                continue;
+            if (!colon || action < 0 || action >= (int64_t)G_N_ELEMENTS(actions) || !actions[action]) {
+                moving_tell(from->moving, MOVING_LEFT_OUT, from->list_id, "header_filter_rules",
+                            "\"%s\" is no field with a pattern, or its action is none", *line);
+                continue;
+            }
+            *colon = '\0';
+            const HeaderMatch match = {.list_id = from->list_id,
+                                       .position = -1,
+                                       .header = (char *)name,
+                                       .pattern = g_strchug(colon + 1),
+                                       .target = (char *)actions[action]};
+            if (!moving_header_match(from->moving, &match, error))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- members ---- */
+
+/* Flags of user_options. */
+enum {
+    NO_MAIL = 1,
+    NOT_OWN = 2,
+    ACKNOWLEDGE = 4,
+    PLAIN = 8,
+    CONCEALED = 16,
+    OTHER_TOPICS = 64,
+    MODERATED = 128,
+    NO_COPY = 256
+};
+
+static int status_of(const Mailman2 *from, const char *key, int64_t options)
+{
+    static const int statuses[] = {-1, DELIVERY_UNKNOWN, DELIVERY_BY_USER, DELIVERY_BY_MODERATOR, DELIVERY_BY_BOUNCES};
+    const PickleValue *pair = pickle_get(pickle_get(from->config, "delivery_status"), key);
+    int64_t number = pair && pair->items && pair->items->len > 0 ? number_of(pair->items->pdata[0], 0) : 0;
+    if (number > 0 && number < (int64_t)G_N_ELEMENTS(statuses))
+        return statuses[number];
+    return options & NO_MAIL ? DELIVERY_BY_USER : -1;
+}
+
+static bool take_member(Mailman2 *from, const List *list, const char *key, const PickleValue *written, bool digest,
+                        GError **error)
+{
+    int64_t options = number_of(pickle_get(pickle_get(from->config, "user_options"), key), 0);
+    g_autofree char *name = text_of(from, pickle_get(pickle_get(from->config, "usernames"), key));
+    g_autofree char *language = text_of(from, pickle_get(pickle_get(from->config, "language"), key));
+    const char *email = pickle_string(written) && *pickle_string(written) ? pickle_string(written) : key;
+    Preferences own = preferences_unset;
+    own.delivery_mode = digest ? options & PLAIN ? MODE_PLAINTEXT_DIGESTS : MODE_MIME_DIGESTS : -1;
+    own.delivery_status = status_of(from, key, options);
+    own.acknowledge_posts = options & ACKNOWLEDGE ? 1 : -1;
+    own.receive_own_postings = options & NOT_OWN ? 0 : -1;
+    own.receive_list_copy = options & NO_COPY ? 0 : -1;
+    own.hide_address = options & CONCEALED ? -1 : 0;
+    if (language && g_strcmp0(language, list->preferred_language) != 0 && language_check("", language, NULL))
+        g_strlcpy(own.preferred_language, language, sizeof own.preferred_language);
+    bool disabled = own.delivery_status == DELIVERY_BY_BOUNCES;
+    Action stricter = list->default_member_action == ACTION_DEFER ? ACTION_HOLD : (Action)list->default_member_action;
+    bool by_rule = list->default_member_action != ACTION_DEFER;
+    const BroughtMember member = {.list_id = list->list_id,
+                                  .address = email,
+                                  .display_name = name,
+                                  .role = ROLE_MEMBER,
+                                  .moderation_action = options & MODERATED ? stricter
+                                                       : by_rule           ? ACTION_DEFER
+                                                                           : ACTION_UNSET,
+                                  .preferences = own,
+                                  .disabled_at = disabled ? clock_now() : 0,
+                                  .next_at = disabled ? clock_now() : 0};
+    return moving_member(from->moving, &member, error);
+}
+
+static bool take_members(Mailman2 *from, const List *list, const char *key, bool digest, GError **error)
+{
+    const PickleValue *members = pickle_get(from->config, key);
+    for (guint i = 0; members && members->type == PICKLE_DICT && i + 1 < members->items->len; i += 2) {
+        const char *address = pickle_string(members->items->pdata[i]);
+        if (address && !take_member(from, list, address, members->items->pdata[i + 1], digest, error))
+            return false;
+    }
+    return true;
+}
+
+static bool take_role(Mailman2 *from, const char *key, Role role, GError **error)
+{
+    const PickleValue *addresses = pickle_get(from->config, key);
+    for (guint i = 0; addresses && addresses->type == PICKLE_LIST && i < addresses->items->len; i++) {
+        const char *address = pickle_string(addresses->items->pdata[i]);
+        const BroughtMember member = {.list_id = from->list_id,
+                                      .address = address,
+                                      .role = role,
+                                      .moderation_action = ACTION_UNSET,
+                                      .preferences = preferences_unset};
+        if (address && !moving_member(from->moving, &member, error))
+            return false;
+    }
+    return true;
+}
+
+static bool move_members(Mailman2 *from, const List *list, GError **error)
+{
+    bool whole;
+    return moving_begin(from->moving, "members", from->list_id, MOVING_IN_PORTIONS, &whole, error) &&
+           (whole ||
+            (take_role(from, "owner", ROLE_OWNER, error) && take_role(from, "moderator", ROLE_MODERATOR, error) &&
+             take_members(from, list, "members", false, error) &&
+             take_members(from, list, "digest_members", true, error) && moving_end(from->moving, error)));
+}
+
+/* ---- the digest, and what waits ---- */
+
+static bool take_posts(Mailman2 *from, FILE *file, GError **error)
+{
+    MboxMail mail = {0};
+    g_autoptr(MboxReader) reader = mbox_reader_new(file);
+    for (;;) {
+        g_autoptr(GError) broken = NULL;
+        if (!mbox_reader_next(reader, &mail, &broken))
+            moving_tell(from->moving, MOVING_LEFT_OUT, from->list_id, "digest.mbox", "%s", broken->message);
+        if (broken || !mail.octets)
+            return true;
+        g_autoptr(GBytes) post = g_bytes_new(mail.octets->str, mail.octets->len);
+        int64_t time = mail.from_time ? mail.from_time : clock_now();
+        if (!moving_digest_post(from->moving, from->list_id, post, time, error))
+            return false;
+    }
+}
+
+static bool read_digest(Mailman2 *from, GError **error)
+{
+    g_autofree char *path = g_build_filename(from->directory, "digest.mbox", NULL);
+    FILE *file = fopen(path, "re");
+    bool done = !file || take_posts(from, file, error);
+    if (file)
+        fclose(file);
+    return done;
+}
+
+static bool move_digest(Mailman2 *from, GError **error)
+{
+    bool whole;
+    return moving_begin(from->moving, "digest", from->list_id, MOVING_AT_ONCE, &whole, error) &&
+           (whole || (read_digest(from, error) && moving_end(from->moving, error)));
+}
+
+/* Held posts and requests: rows of request.pck, less its version. */
+static void tell_requests(Mailman2 *from)
+{
+    g_autofree char *path = g_build_filename(from->directory, "request.pck", NULL);
+    g_autoptr(GBytes) bytes = moving_read_file(path, NULL);
+    g_autoptr(Pickle) pickle = bytes ? pickle_read(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes), NULL, NULL)
+                                     : NULL;
+    const PickleValue *root = pickle ? pickle_root(pickle) : NULL;
+    guint rows = root && root->type == PICKLE_DICT ? root->items->len / 2 : 0;
+    rows -= pickle_get(root, "version") != NULL;
+    if (rows > 0)
+        moving_tell(from->moving, MOVING_LOST, from->list_id, "request.pck",
+                    "%u held posts and requests wait there: decide about them in Mailman", rows);
+}
+
+/* ---- a list ---- */
+
+static bool make_list(Mailman2 *from, const char *address, List **list, GError **error)
+{
+    g_autoptr(GPtrArray) settings = setting_list_new();
+    const MovingDomain domain = {strchr(address, '@') + 1, NULL, NULL};
+    const MovingList made = {.list = {.address = address,
+                                      .list_id = from->list_id,
+                                      .created_at = time_of(pickle_get(from->config, "created_at")),
+                                      .last_post_at = time_of(pickle_get(from->config, "last_post_time")),
+                                      .post_id = number_of(pickle_get(from->config, "post_id"), 1)},
+                             .settings = settings,
+                             .volume = number_of(pickle_get(from->config, "volume"), 1),
+                             .next_digest = number_of(pickle_get(from->config, "next_digest_number"), 1),
+                             .digest_sent_at = time_of(pickle_get(from->config, "digest_last_sent_at")),
+                             .watermark = number_of(pickle_get(from->config, "usenet_watermark"), -1)};
+    read_settings(from, settings);
+    return moving_domain(from->moving, &domain, error) && moving_list(from->moving, &made, list, error) &&
+           (!*list || (take_bans(from, error) && take_filters(from, error)));
+}
+
+static bool move_list(Mailman2 *from, const char *address, GError **error)
+{
+    bool whole;
+    List *made = NULL;
+    if (!moving_begin(from->moving, "list", from->list_id, MOVING_AT_ONCE, &whole, error))
+        return false;
+    if (whole)
+        moving_there(from->moving, MOVING_LISTS);
+    else if (!make_list(from, address, &made, error))
+        return false;
+    else if (!made)
+        moving_cancel(from->moving);
+    else if (!moving_end(from->moving, error))
+        return false;
+    list_free(made);
+    tell_requests(from);
+    List *found = NULL;
+    if (!moving_find_list(from->moving, "list", from->list_id, &found, error))
+        return false;
+    g_autoptr(List) list = found;
+    return !list || (move_members(from, list, error) && move_digest(from, error));
+}
+
+bool mailman2_move(const char *directory, Moving *moving, GError **error)
+{
+    static const char *const classes[] = {"Mailman.", "copy_reg.", "__builtin__.object", NULL};
+    g_autofree char *path = g_build_filename(directory, "config.pck", NULL);
+    g_autoptr(GBytes) bytes = moving_read_file(path, error);
+    if (!bytes)
+        return false;
+    g_autoptr(GError) broken = NULL;
+    g_autoptr(Pickle) pickle = pickle_read(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes), classes, &broken);
+    const PickleValue *config = pickle ? pickle_root(pickle) : NULL;
+    const char *host = pickle_string(pickle_get(config, "host_name"));
+    const char *name = pickle_string(pickle_get(config, "_internal_name"));
+    g_autofree char *own = g_path_get_basename(directory);
+    if (!host || !pickle_get(config, "members"))
+        return fail(error, FAIL_CONFIG, "%s: it is no list of Mailman 2.1%s%s", path, broken ? ": " : "",
+                    broken ? broken->message : "");
+    g_autofree char *upper = g_strdup_printf("%s@%s", name ? name : own, host), *address = g_ascii_strdown(upper, -1);
+    g_autofree char *list_id = g_strdelimit(g_strdup(address), "@", '.');
+    g_autofree char *language = g_strdup(pickle_string(pickle_get(config, "preferred_language")));
+    Mailman2 from = {.moving = moving,
+                     .directory = directory,
+                     .config = config,
+                     .charset = charset_of(language),
+                     .list_id = list_id};
+    return move_list(&from, address, error);
+}
