@@ -202,9 +202,10 @@ static bool plan(Setup *setup, GError **error)
         return false;
     setup->wiring.lmtp = setup->doors.lmtp;
     setup->wiring.ask = setup->doors.ask;
-    if (setup->mta == SETUP_POSTFIX)
-        setup->lines = setup_postfix_plan(&setup->wiring, error);
-    return setup->mta != SETUP_POSTFIX || setup->lines;
+    if (setup->mta != SETUP_POSTFIX)
+        return true;
+    setup->lines = setup_postfix_plan(&setup->wiring, error);
+    return setup->lines && (!apply || setup->lines->len == 0 || setup_postfix_may_change(error));
 }
 
 /* ---- doing it ---- */

@@ -3,6 +3,7 @@
 #include "cli/probe.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -15,10 +16,12 @@
 #include "store/domain.h"
 #include "store/held.h"
 #include "store/member.h"
+#include "store/task_job.h"
 #include "switchboard/draft.h"
 #include "switchboard/intake.h"
 
 #define LOOK_PAUSE (G_USEC_PER_SEC / 5)
+#define MAPS_PATIENCE (60 * G_USEC_PER_SEC)
 #define LOOKED_AT 10000 /* entries, in a queue where very many wait */
 /* Lists of a probe that was killed are older. */
 #define FORSAKEN (10 * 60 * CLOCK_SECOND)
@@ -107,13 +110,45 @@ static bool remove_lists(Probe *probe, GError **error)
            clear_way(probe, work, probe->back, INT64_MIN, error) && work_commit(work, probe->place.spool, error);
 }
 
-/* Where the MTA reads files, it must know the lists before their mail comes. */
-static bool write_maps(Probe *probe, GError **error)
+/* When the file of recipients that has the new lists was written; 0: there is none yet. */
+static int64_t maps_written_at(const Probe *probe, const char *directory)
 {
-    const Config *config = site_config(probe->site, error);
-    const char *directory = config_string(config, "mta", "maps_directory");
-    bool exim = strcmp(config_string(config, "mta", "maps_format"), "exim") == 0;
-    return !directory || mta_maps_write(probe->place.store, config, exim ? MTA_EXIM : MTA_POSTFIX, directory, error);
+    struct stat status;
+    g_autofree char *path = g_build_filename(directory, "recipients", NULL), *text = NULL;
+    bool there = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, probe->back) && stat(path, &status) == 0;
+    return there ? status.st_mtim.tv_sec * CLOCK_SECOND + status.st_mtim.tv_nsec / 1000 : 0;
+}
+
+/* Has the timer of this host come to the end of a run, with the command that makes the files known, after that? */
+static bool is_run_over(const Probe *probe, int64_t since, bool *over, GError **error)
+{
+    const char *host = config_string(site_config(probe->site, NULL), "site", "hostname");
+    g_autofree char *of_host = g_strconcat(MTA_MAPS_JOB "@", host, NULL);
+    g_autoptr(GPtrArray) jobs = task_job_all(probe->place.store, error);
+    *over = false;
+    for (guint at = 0; jobs && at < jobs->len; at++) {
+        const TaskJob *job = jobs->pdata[at];
+        bool ours = strcmp(job->name, MTA_MAPS_JOB) == 0 || strcmp(job->name, of_host) == 0;
+        *over |= ours && job->ended_at >= since && !*job->fault;
+    }
+    return jobs != NULL;
+}
+
+/* Where the MTA reads files, it must know the lists before their mail comes. The timer was asked to write them when the
+ * lists were made. */
+static bool wait_for_maps(const Probe *probe, GError **error)
+{
+    const char *directory = config_string(site_config(probe->site, NULL), "mta", "maps_directory");
+    int64_t until = g_get_monotonic_time() + MAPS_PATIENCE;
+    for (bool known = !directory; !known; g_usleep(LOOK_PAUSE)) {
+        int64_t written = maps_written_at(probe, directory);
+        if (written > 0 && !is_run_over(probe, written, &known, error))
+            return false;
+        if (!known && g_get_monotonic_time() > until)
+            return fail(error, FAIL_LATER,
+                        "the files in %s do not have the new lists: \"listrunner task ls\" shows why", directory);
+    }
+    return true;
 }
 
 /* ---- the mail ---- */
@@ -236,7 +271,7 @@ bool probe_run(Site *site, const char *domain, int seconds, ProbeResult *result,
     probe.back = g_strconcat(PROBE_RETURN "@", known->mail_host, NULL);
     if (!make_lists(&probe, error))
         return false;
-    bool ended = write_maps(&probe, error) && send(&probe, result, error) &&
+    bool ended = wait_for_maps(&probe, error) && send(&probe, result, error) &&
                  wait_for_end(&probe, seconds, result, error);
     /* The first error is the one that matters. */
     bool removed = remove_lists(&probe, ended ? error : NULL);

@@ -3,6 +3,7 @@
 #include "cli/setup_mta.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "cli/setup_run.h"
@@ -205,6 +206,13 @@ GPtrArray *setup_postfix_plan(const SetupWiring *wiring, GError **error)
                    plan_transport_maps(lines, wiring, error) && plan_recipients(lines, wiring, error)
                ? g_steal_pointer(&lines)
                : NULL;
+}
+
+bool setup_postfix_may_change(GError **error)
+{
+    g_autofree char *directory = parameter("config_directory", false, error);
+    return directory && (access(directory, W_OK) == 0 ||
+                         fail_errno(error, FAIL_LATER, "change Postfix's configuration in %s", directory));
 }
 
 bool setup_postfix_apply(const GPtrArray *lines, bool *running, GError **error)

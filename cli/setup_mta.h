@@ -50,6 +50,9 @@ typedef struct SetupLine {
  * (FAIL_LATER), or has settings that contradict (FAIL_NEVER, which names them). */
 GPtrArray *setup_postfix_plan(const SetupWiring *wiring, GError **error);
 
+/* May we change its configuration? FAIL_LATER: no; the message names the directory. */
+bool setup_postfix_may_change(GError **error);
+
 /* Put the lines into main.cf and have Postfix read it, if it runs. *running tells whether it does. */
 bool setup_postfix_apply(const GPtrArray *lines, bool *running, GError **error);
 
