@@ -17,10 +17,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
 
-from support import corpus  # noqa: E402
+from support import corpus, page_check, pages  # noqa: E402
 from support.clock import Clock  # noqa: E402
 from support.instance import Instance, let_through, prefix, service_user, tool  # noqa: E402
 from support.sink import Sink  # noqa: E402
+
+
+pages.checks.append(page_check.check_page)
 
 
 def pytest_addoption(parser):

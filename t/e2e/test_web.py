@@ -307,6 +307,7 @@ def test_a_held_post_of_any_bytes_is_listed(world, sink):
     assert world.pages.get(re.search(r'href="(/decide/[^"]*/post/\d+)"', page.text).group(1)).status == 200
 
 
+@pytest.mark.sqlite  # a server of PostgreSQL has a clock of its own, by which hosts must go
 @pytest.mark.parametrize("verb", ["GET", "POST"])
 @pytest.mark.parametrize("page", ["confirm", "decide"])
 def test_who_guesses_tokens_is_stopped(clock, instances, sink, page, verb):

@@ -62,8 +62,9 @@ GOOD = """<!DOCTYPE html><html lang="en"><head><title>x</title></head><body><mai
 
 @pytest.mark.parametrize("change", [
     ("<h1>x</h1>", "<h1>x</h1><h1>y</h1>"), ("<h1>x</h1>", "<h1>x</h1><h3>y</h3>"), (' lang="en"', ""),
-    ("<title>x</title>", "<title></title>"), ('<label for="a">a</label>', ""), ("</h1>", "</h2>"), ("<!DOCTYPE html>", ""),
-    ('id="a"', 'id="a" id="a"'), ("</main>", '<p id="a"></p></main>'), ("</main>", '<a href="#b">x</a></main>'),
+    ("<title>x</title>", "<title></title>"), ('<label for="a">a</label>', ""), ("</h1>", "</h2>"),
+    ("<!DOCTYPE html>", ""), ('id="a"', 'id="a" id="a"'), ("</main>", '<p id="a"></p></main>'),
+    ("</main>", '<a href="#b">x</a></main>'),
     ("</main>", '<a href="/"></a></main>'), ("</main>", '<input type="radio" name="r" aria-label="r"></main>'),
     ("</main>", '<p style="color: red">x</p></main>'), ("</main>", '<p><div></div></p></main>')])
 def test_the_check_of_pages_finds_faults(change):

@@ -30,7 +30,7 @@ def check_page(octets):
     within = [inner for label in by_tag.get("label", []) if text_of(label) for inner in label.iter()]
     for element in elements:
         if element.tag in LABELLED and element.get("type") != "hidden":
-            assert element in within or element.get("id") in labels or element.get("aria-label"), "a label of each field"
+            assert element in within or element.get("id") in labels or element.get("aria-label"), "a label of a field"
         if element.tag in ("a", "button", "summary", "legend"):
             assert text_of(element) or element.get("aria-label"), f"a text in each {element.tag}"
         for name in ("aria-labelledby", "aria-describedby", "for"):
@@ -39,8 +39,9 @@ def check_page(octets):
             assert element.get("href")[1:] in ids, "links within the page lead somewhere"
         assert "style" not in element.attrib and not any(name.startswith("on") for name in element.attrib)
         assert int(element.get("tabindex", "0")) <= 0, "the order of the keyboard is that of the page"
-    for name in {element.get("name") for element in by_tag.get("input", []) if element.get("type") == "radio"}:
-        assert any(inner.get("name") == name for group in by_tag.get("fieldset", []) for inner in group.iter("input")), \
+    for name in {one.get("name") for one in by_tag.get("input", []) if one.get("type") == "radio"}:
+        grouped = [inner for group in by_tag.get("fieldset", []) for inner in group.iter("input")]
+        assert any(inner.get("name") == name for inner in grouped), \
             "choices of one thing are in a fieldset"
     return tree
 
