@@ -39,11 +39,11 @@ static json_t *waiting_of(const json_t *said)
 /* said is taken. */
 static json_t *make_row(const Host *host, json_t *said)
 {
-    return json_pack("{ss ss so so so sI ss so sb so so}", "name", host->name, "state", state_of(host), "started_at",
+    return json_pack("{ss ss so so so sI ss so sb sI so so}", "name", host->name, "state", state_of(host), "started_at",
                      listing_time(host->started_at), "seen_at", listing_time(host->seen_at), "lease_until",
                      listing_time(host->lease_until), "epoch", (json_int_t)host->epoch, "version", host->version,
-                     "backlog", backlog_of(said), "draining", host->draining, "waiting", waiting_of(said), "said",
-                     said);
+                     "backlog", backlog_of(said), "draining", host->draining, "parts", (json_int_t)host->parts,
+                     "waiting", waiting_of(said), "said", said);
 }
 
 static json_t *row_of(const Host *host)

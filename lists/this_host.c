@@ -32,9 +32,10 @@ static bool write_file(Spool *spool, const ThisHost *host, bool sync, GError **e
     char boot[CLOCK_BOOT_ID_SIZE];
     if (!clock_boot_id(boot))
         return fail_errno(error, FAIL_LATER, "the system does not say when it was started");
-    json_t *said = json_pack("{ss ss sI sI sI sb}", "name", host->name, "boot", boot, "epoch", (json_int_t)host->epoch,
-                             "before", (json_int_t)host->before, "until", (json_int_t)host->until, "draining",
-                             host->draining);
+    json_t *said = json_pack("{ss ss sI sI sI sb sI sI}", "name", host->name, "boot", boot, "epoch",
+                             (json_int_t)host->epoch, "before", (json_int_t)host->before, "until",
+                             (json_int_t)host->until, "draining", host->draining, "parts", (json_int_t)host->parts,
+                             "share_until", (json_int_t)host->share_until);
     char *text = json_dumps(said, JSON_COMPACT);
     json_decref(said);
     const char *temporary = THIS_HOST_FILE ".new"; /* nobody but this runner writes it, and of that there is one */
@@ -79,7 +80,9 @@ static bool read_said(int spool_fd, ThisHost *host, bool *ours, GError **error)
                        .epoch = json_integer_value(json_object_get(said, "epoch")),
                        .before = json_integer_value(json_object_get(said, "before")),
                        .until = json_integer_value(json_object_get(said, "until")),
-                       .draining = json_is_true(json_object_get(said, "draining"))};
+                       .draining = json_is_true(json_object_get(said, "draining")),
+                       .parts = json_integer_value(json_object_get(said, "parts")),
+                       .share_until = json_integer_value(json_object_get(said, "share_until"))};
     json_decref(said);
     return true;
 }

@@ -23,6 +23,8 @@ typedef struct ThisHost {
     int64_t before; /* the epoch of this spool's last start before it; 0: none is known */
     int64_t until;  /* clock_boot(): what only one host may do ends then; 0: nothing of the kind may be done */
     bool draining;
+    int64_t parts;       /* of the limits toward others' servers this host may use one in so many; 0: nothing */
+    int64_t share_until; /* clock_boot(): it may use nothing from then on */
 } ThisHost;
 
 void this_host_clear(ThisHost *host);

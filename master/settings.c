@@ -26,7 +26,7 @@ static const ConfigKey master_keys[] = {
      .about = "A runner that has work and shows no progress for so long is killed and started again."},
     {"stop_timeout", DURATION("30s", 0, HOUR),
      .about = "How long runners may take to finish their entry before they are killed.",
-     .readers = "out"},
+     .readers = "host out"},
     {"restart_delay_min", DURATION("1s", SECOND / 100, HOUR),
      .about = "The pause before a runner that keeps dying young is started again; it doubles each time."},
     {"restart_delay_max", DURATION("1m", SECOND / 100, DAY),

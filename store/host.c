@@ -10,11 +10,14 @@
 #include "store/row.h"
 #include "store/store_internal.h"
 
-#define COLUMNS "name, spool, boot, version, state, epoch, started_at, seen_at, lease_until, draining"
+#define COLUMNS                                                                              \
+    "name, spool, boot, version, state, epoch, started_at, seen_at, lease_until, draining, " \
+    "parts, share_until"
 
-static const RowField host_row[] = {
-    ROW(Host, name),  ROW(Host, spool),      ROW(Host, boot),    ROW(Host, version),     ROW(Host, state),
-    ROW(Host, epoch), ROW(Host, started_at), ROW(Host, seen_at), ROW(Host, lease_until), ROW(Host, draining)};
+static const RowField host_row[] = {ROW(Host, name),       ROW(Host, spool),   ROW(Host, boot),
+                                    ROW(Host, version),    ROW(Host, state),   ROW(Host, epoch),
+                                    ROW(Host, started_at), ROW(Host, seen_at), ROW(Host, lease_until),
+                                    ROW(Host, draining),   ROW(Host, parts),   ROW(Host, share_until)};
 
 void host_free(Host *host)
 {
@@ -140,11 +143,15 @@ static bool begin(Store *store, Host *host, int64_t lease, GError **error)
     host->started_at = host->seen_at = now;
     host->lease_until = now + lease;
     host->living = true;
+    bool kept = own && strcmp(own->spool, host->spool) == 0 && (own->living || own->share_until > now);
+    host->parts = kept ? own->parts : 0;
+    host->share_until = now + HOST_SHARE_KEPT;
     return query_run(store, error, NULL, "DELETE FROM host WHERE name = $1", TEXT(host->name)) &&
-           query_run(
-               store, error, NULL, "INSERT INTO host (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-               TEXT(host->name), TEXT(host->spool), TEXT(host->boot), TEXT(host->version), TEXT(host->state),
-               INTEGER(host->epoch), INTEGER(now), INTEGER(now), INTEGER(host->lease_until), INTEGER(host->draining));
+           query_run(store, error, NULL,
+                     "INSERT INTO host (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                     TEXT(host->name), TEXT(host->spool), TEXT(host->boot), TEXT(host->version), TEXT(host->state),
+                     INTEGER(host->epoch), INTEGER(now), INTEGER(now), INTEGER(host->lease_until),
+                     INTEGER(host->draining), INTEGER(host->parts), INTEGER(host->share_until));
 }
 
 bool host_begin(Store *store, Host *host, int64_t lease, GError **error)
@@ -152,19 +159,22 @@ bool host_begin(Store *store, Host *host, int64_t lease, GError **error)
     return STORE_WRITE(store, error, begin(store, host, lease, error));
 }
 
-/* One statement and no transaction, so that it waits for nobody who writes. */
-static bool write_lease(Store *store, const Host *host, int64_t until, bool *draining, GError **error)
+/* One statement and no transaction, so that it waits for nobody who writes. A part of the limits that was kept long
+ * enough is somebody else's by now. */
+static bool write_lease(Store *store, Host *host, int64_t until, GError **error)
 {
     bool there = false;
     g_autoptr(Query) query = query_open(store, error,
-                                        "UPDATE host SET lease_until = $4, seen_at = $5, state = $6 "
-                                        "WHERE name = $1 AND epoch = $2 AND spool = $3 RETURNING draining",
+                                        "UPDATE host SET lease_until = $4, seen_at = $5, state = $6, share_until = $7, "
+                                        "parts = CASE WHEN share_until > $5 THEN parts ELSE 0 END "
+                                        "WHERE name = $1 AND epoch = $2 AND spool = $3 RETURNING draining, parts",
                                         TEXT(host->name), INTEGER(host->epoch), TEXT(host->spool), INTEGER(until),
-                                        INTEGER(host->seen_at), TEXT(host->state));
+                                        INTEGER(host->seen_at), TEXT(host->state), INTEGER(host->share_until));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         there = true;
-        *draining = query_integer(query, 0) != 0;
+        host->draining = query_integer(query, 0) != 0;
+        host->parts = query_integer(query, 1);
     }
     return step == STEP_DONE &&
            (there || fail(error, FAIL_RACE, "the host %s was removed, or started elsewhere", host->name));
@@ -172,8 +182,10 @@ static bool write_lease(Store *store, const Host *host, int64_t until, bool *dra
 
 bool host_renew(Store *store, Host *host, int64_t lease, GError **error)
 {
-    if (!host_clock(store, &host->seen_at, error) ||
-        !write_lease(store, host, host->seen_at + lease, &host->draining, error))
+    if (!host_clock(store, &host->seen_at, error))
+        return false;
+    host->share_until = host->seen_at + HOST_SHARE_KEPT;
+    if (!write_lease(store, host, host->seen_at + lease, error))
         return false;
     host->lease_until = host->seen_at + lease;
     host->living = true;
@@ -182,8 +194,7 @@ bool host_renew(Store *store, Host *host, int64_t lease, GError **error)
 
 bool host_end(Store *store, Host *host, GError **error)
 {
-    bool draining;
-    if (!write_lease(store, host, 0, &draining, error))
+    if (!write_lease(store, host, 0, error))
         return false;
     host->living = false;
     return true;

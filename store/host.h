@@ -28,6 +28,8 @@ typedef struct Host {
     char *state;   /* a JSON object: what it says of itself */
     int64_t epoch; /* greater at each start; no number is given twice, to whatever host */
     int64_t started_at, seen_at, lease_until;
+    int64_t parts;       /* it may use one of so many equal parts of each limit (below); 0: nothing */
+    int64_t share_until; /* no other host takes its part before, unless it was given back */
     bool draining; /* somebody asked that it takes no new work */
     bool living;   /* its lease has not run out */
 } Host;
@@ -57,7 +59,7 @@ bool host_begin(Store *store, Host *host, int64_t lease, GError **error);
  * another start has begun a later epoch, or the host was removed: stop at once. */
 bool host_renew(Store *store, Host *host, int64_t lease, GError **error);
 
-/* End the lease, so that others go on at once. host_renew() begins it again. */
+/* End the lease, so that others go on at once. host_renew() begins it again. Its part of the limits stays as it is. */
 bool host_end(Store *store, Host *host, GError **error);
 
 /* All of them by name: of Host, freed with the array. */
@@ -72,6 +74,25 @@ bool host_remove(Store *store, const char *name, GError **error);
 /* Take the claim to what ("task") for a host in an epoch, unless a living host has it: *held. A host whose lease has
  * run out, or that is being drained, holds none. Costs two questions when nothing changes. */
 bool host_claim(Store *store, const char *what, const char *name, int64_t epoch, bool *held, GError **error);
+
+/*
+ * Limits toward other sites' servers ([transport.NAME]) hold over all hosts together, so each host may use a part of
+ * them. A part is lowered only when the host uses no more, and raised only as far as the others' parts leave room: at
+ * no time is their sum above the whole. A host whose lease has run out keeps its part for HOST_SHARE_KEPT, for it may
+ * be cut off from the database and at work; until then the part is nobody else's.
+ */
+#define HOST_SHARE_KEPT (INT64_C(3600) * 1000000)
+
+/* Among how many hosts the limits are to be divided now: those that live, those that still have a part, and host. */
+bool host_share_due(Store *store, const Host *host, int64_t *parts, GError **error);
+
+/* Lower host->parts: the host uses one of so many parts at most from now on, and 0 means nothing. FAIL_RACE as from
+ * host_renew(). */
+bool host_share_lower(Store *store, Host *host, int64_t parts, GError **error);
+
+/* Raise host->parts to what is due, or to what the others leave, which may be less and may be nothing more. FAIL_RACE
+ * as from host_renew(). */
+bool host_share_raise(Store *store, Host *host, GError **error);
 
 /* Return the id of the site, which its spools bear, too; it is made when it is first asked for; g_free(). */
 char *host_site(Store *store, GError **error);

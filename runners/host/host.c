@@ -16,6 +16,7 @@
 #include "base/control.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/limit_share.h"
 #include "lists/this_host.h"
 #include "runners/process.h"
 #include "store/place.h"
@@ -24,6 +25,7 @@
 #define MARGIN 5                     /* a fifth of the lease is kept for clocks that go unlike */
 #define SKEW_MAX (60 * CLOCK_SECOND) /* between this host's clock and the database's */
 #define MASTER_SECONDS 5             /* for its answer; less than what the others wait for after a renewal */
+#define SHARE_MARGIN 4               /* a quarter of the time for which a part is kept, for what is under way then */
 #define SURVEY_INTERVAL (60 * CLOCK_SECOND)
 
 typedef struct HostRunner {
@@ -35,6 +37,7 @@ typedef struct HostRunner {
     ThisHost said; /* to the other processes of this host */
     bool mute;     /* the last time that could not be done */
     int64_t lease;
+    bool taking_less;  /* the processes of this host were told of a smaller part of the limits */
     int64_t due;       /* monotonic: of the next renewal */
     int64_t survey_at; /* monotonic: when the master is asked again */
     uint64_t renewals;
@@ -106,6 +109,34 @@ static bool write_down(HostRunner *own, int64_t until, GError **error)
     return this_host_write(own->spool, &own->said, error);
 }
 
+/* Bring this host's part of the limits to what is due. A smaller part is told to the processes first, and to the
+ * database when they use no more; a greater one the other way round. asked: clock_boot() before the lease was
+ * asked for. */
+static bool divide_limits(HostRunner *own, int64_t asked, GError **error)
+{
+    Host *host = own->host;
+    int64_t due, told = own->said.parts;
+    bool in_use;
+    own->said.share_until = asked + HOST_SHARE_KEPT - HOST_SHARE_KEPT / SHARE_MARGIN;
+    if (!host_share_due(own->store, host, &due, error))
+        return false;
+    bool less = host->parts > 0 && host->parts < due;
+    if ((host->parts == 0 || host->parts > due) && !host_share_raise(own->store, host, error))
+        return false;
+    own->said.parts = less ? due : host->parts;
+    if (own->said.parts != told)
+        log_info("limits toward others' servers: one part of %" G_GINT64_FORMAT
+                 " is this host's; hosts=%" G_GINT64_FORMAT,
+                 own->said.parts, due);
+    if (!write_down(own, own->said.until, error))
+        return false;
+    own->taking_less = less;
+    if (!less || !limit_share_in_use(own->spool, (unsigned)due, &in_use, error))
+        return !less;
+    own->taking_less = in_use;
+    return in_use || host_share_lower(own->store, host, due, error);
+}
+
 /* The clock is judged first: a host that may do nothing gets no lease, by which it would keep others from doing it. The
  * same holds for one that cannot tell its processes. asked: clock_boot() before. */
 static bool renew(HostRunner *own, GError **error)
@@ -117,7 +148,7 @@ static bool renew(HostRunner *own, GError **error)
     own->mute = !write_down(own, asked + own->lease - own->lease / MARGIN, error);
     if (own->mute)
         host_end(own->store, own->host, NULL);
-    return !own->mute;
+    return !own->mute && divide_limits(own, asked, error);
 }
 
 static bool begin(HostRunner *own, GError **error)
@@ -138,7 +169,7 @@ static bool begin(HostRunner *own, GError **error)
     if (!host_clock(own->store, &now, error) || !is_clock_good(now, error) ||
         !this_host_begin(own->store, own->spool, host, own->lease, &own->said, error))
         return false;
-    if (write_down(own, asked + own->lease - own->lease / MARGIN, error))
+    if (write_down(own, asked + own->lease - own->lease / MARGIN, error) && divide_limits(own, asked, error))
         return true;
     host_end(own->store, host, NULL);
     return false;
@@ -158,6 +189,21 @@ static bool start(void *data, const Process *process, GError **error)
     return true;
 }
 
+/* Give the part of the limits back if all processes that used it end in time. */
+static void give_limits_back(HostRunner *own)
+{
+    g_autoptr(GError) error = NULL;
+    int64_t until = clock_monotonic() + config_duration(own->config, "master", "stop_timeout") / 2;
+    bool in_use = true;
+    own->said.parts = 0;
+    if (!write_down(own, 0, NULL))
+        return;
+    while (limit_share_in_use(own->spool, 0, &in_use, NULL) && in_use && clock_monotonic() < until)
+        g_usleep(CLOCK_SECOND / 20);
+    if (!in_use && !host_share_lower(own->store, own->host, 0, &error))
+        log_warn("others do not use this host's part of the limits for an hour: %s", error->message);
+}
+
 /* A host whose row was taken over, or removed, starts anew and finds out there what it may do. */
 static void renew_now(HostRunner *own)
 {
@@ -165,6 +211,8 @@ static void renew_now(HostRunner *own)
     own->due = clock_monotonic() + own->lease / RENEWALS;
     if (renew(own, &error)) {
         own->renewals++;
+        if (own->taking_less || own->host->parts == 0) /* others wait for it, or it waits for others */
+            own->due = MIN(own->due, clock_monotonic() + CLOCK_SECOND);
         child_notice(CHILD_NOTICE_WORK, NULL);
     } else if (g_error_matches(error, FAIL, FAIL_RACE)) {
         log_fatal(CHILD_EXIT_LATER, "%s", error->message);
@@ -200,6 +248,8 @@ static void stop(void *data)
 {
     HostRunner *own = data;
     g_autoptr(GError) error = NULL;
+    if (own->host && own->host->living)
+        give_limits_back(own);
     if (own->host && own->host->living && !host_end(own->store, own->host, &error))
         log_warn("the others wait until the lease of this host ends: %s", error->message);
     g_clear_pointer(&own->host, host_free);

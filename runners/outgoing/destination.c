@@ -140,6 +140,20 @@ static bool rate_allows(Destination *destination, int64_t now, int64_t *wake_at)
     return until <= now;
 }
 
+void destination_settle(Destination *destination, int64_t now)
+{
+    int64_t wake_at;
+    rate_allows(destination, now, &wake_at);
+}
+
+void destination_relimit(Destination *destination)
+{
+    unsigned limit = destination->limits->window.limit;
+    if (limit > 0)
+        destination->window.size = MIN(destination->window.size, limit);
+    destination_changed(destination);
+}
+
 bool destination_room(Destination *destination, int64_t now, int64_t *wake_at)
 {
     *wake_at = 0;

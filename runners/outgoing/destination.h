@@ -174,6 +174,10 @@ bool destination_probing(const Destination *destination);
 Rate destination_rate(Destination *destination, int64_t now);
 /* Set the operator's rate; < 0 removes it. */
 void destination_order_rate(Destination *destination, double per_second, int64_t now);
+/* Its limits are about to change: count what its rate allowed until now. */
+void destination_settle(Destination *destination, int64_t now);
+/* Its limits have changed. */
+void destination_relimit(Destination *destination);
 /* Take over the operator's orders and the waiting mail of `from`, which was the name of the same servers before they
  * were known. */
 void destination_inherit(Destination *destination, Destination *from, int64_t now);

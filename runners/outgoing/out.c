@@ -33,6 +33,7 @@
 #define LEAVE_TIME (5 * CLOCK_SECOND)
 /* How long the farewells of connections may take when stopping. */
 #define FAREWELL (2 * CLOCK_SECOND)
+#define SHARE_INTERVAL CLOCK_SECOND
 
 /* What is on the disk is no longer what we think: the next start recovers. */
 G_NORETURN static void die(const char *doing, const GError *error)
@@ -381,6 +382,18 @@ static void open_control(Out *out)
         log_warn("no orders about destinations can be taken: %s", error->message);
 }
 
+/* Of several hosts, each keeps to its part of the limits. */
+static void keep_share(Out *out)
+{
+    bool within = true;
+    unsigned hosts = limit_share_look(out->share);
+    for (guint i = 0; i < out->transports->len; i++)
+        within &= transport_share(out->transports->pdata[i], hosts);
+    if (within)
+        limit_share_kept(out->share);
+    out->share_at = clock_monotonic() + SHARE_INTERVAL;
+}
+
 static void remember(Out *out)
 {
     for (guint i = 0; i < out->transports->len; i++)
@@ -403,6 +416,8 @@ static void sweep(Out *out)
 static int64_t next_wake(const Out *out)
 {
     int64_t wait = out->beat_at - clock_monotonic();
+    if (limit_share_changes(out->share))
+        wait = MIN(wait, out->share_at - clock_monotonic());
     if (!g_queue_is_empty((GQueue *)&out->over))
         return 0;
     int64_t now = clock_steady();
@@ -484,6 +499,8 @@ static void work(Out *out)
             sweep(out);
         if (clock_monotonic() >= out->remember_at)
             remember(out);
+        if (limit_share_changes(out->share) && clock_monotonic() >= out->share_at)
+            keep_share(out);
         one_round(out);
     }
 }
@@ -569,6 +586,10 @@ static bool start(void *data, const Process *process, GError **error)
     finish_init(&out->finish);
     if (!out_set_up(out, process, &transport_owner, error) || !own_spool_check(out->spool, out->config, error))
         return false;
+    out->share = limit_share_new(out->spool, out->config, error);
+    if (!out->share)
+        return false;
+    keep_share(out);
     saved_state_init(&out->saved, config_string(out->config, "spool", "directory"), out->slice);
     saved_state_load(&out->saved, out->transports);
     out->remember_at = clock_monotonic() + SAVED_STATE_INTERVAL;
@@ -587,6 +608,7 @@ static void stop(void *data)
 {
     Out *out = data;
     control_server_free(out->control);
+    limit_share_free(out->share);
     saved_state_clear(&out->saved);
     g_array_unref(out->recalled);
     g_hash_table_unref(out->asked);

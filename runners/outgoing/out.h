@@ -11,6 +11,7 @@
 
 #include "base/child.h"
 #include "base/config.h"
+#include "lists/limit_share.h"
 #include "runners/outgoing/claims.h"
 #include "runners/outgoing/clog.h"
 #include "runners/outgoing/finish.h"
@@ -55,6 +56,8 @@ typedef struct Out {
     bool every_recipient;
     Clog clog;
     SavedState saved;
+    LimitShare *share;
+    int64_t share_at;    /* monotonic: when it is looked at again */
     int64_t remember_at; /* monotonic */
     ControlServer *control;    /* NULL: it could not be made */
     bool stopping;

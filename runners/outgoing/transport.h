@@ -86,6 +86,10 @@ void transport_drop(Transport *transport);
 const Bucket *transport_bucket(const Transport *transport);
 void transport_set_bucket(Transport *transport, const Bucket *bucket);
 
+/* Keep to one of `hosts` equal parts of the limits from now on; 0: start nothing. Return whether what is under way, and
+ * each connection, is within them already. If not, idle connections are closed, and it is to be called again. */
+bool transport_share(Transport *transport, unsigned hosts);
+
 /* Forget next hops and destinations about which there is nothing to know. */
 void transport_tidy(Transport *transport);
 

@@ -41,6 +41,11 @@ struct Transport {
     Bucket bucket;
     SchedulerSettings scheduling;
     size_t sessions_max;
+    unsigned hosts; /* that divide the limits among them, this one being one of them; 0: this one has no part */
+    struct {
+        unsigned concurrency, processes;
+        Rate rate;
+    } whole; /* the limits of all hosts and processes together */
     size_t per_transaction;
     unsigned per_connection;
     unsigned pipelined;   /* transactions in a flight (pipelining.h); 0: as it pays */
@@ -58,6 +63,9 @@ struct Transport {
 
 /* transport_settings.c. FAIL_CONFIG, naming section and key. */
 bool transport_read_settings(Transport *transport, GError **error);
+
+/* transport_share.c: set the limits to this process's part of the whole ones, for transport->hosts. */
+void transport_limit(Transport *transport);
 
 /* transport_security.c: the same for TLS and AUTH. */
 bool transport_read_security(Transport *transport, const char *section, GError **error);

@@ -82,24 +82,21 @@ static void read_dead_times(const TransportSection *section, Transport *transpor
         limits->dead_max = transport->mx ? transport->backoff->max_us : 60 * CLOCK_SECOND;
 }
 
-/* Instances share one relay, and the mail hosts of many domains. A domain's mail is one instance's, and so are its mail
- * hosts where they are nobody else's concern (group_by_mx = no). */
 static bool read_limits(const TransportSection *section, Transport *transport, GError **error)
 {
     DestinationLimits *limits = &transport->limits;
-    unsigned share = transport->mx && !transport->group_by_mx ? 1 : transport->shared->instances;
-    limits->share = share;
-    limits->window.limit = MAX(number(section, "concurrency") / share, 1);
+    transport->whole.concurrency = number(section, "concurrency");
+    transport->whole.processes = number(section, "process_limit");
     limits->window.initial = number(section, "initial_destination_concurrency");
     limits->window.cohorts = number(section, "destination_concurrency_failed_cohort_limit");
-    transport->sessions_max = MAX(number(section, "process_limit") / transport->shared->instances, 1);
     limits->burst = number(section, "destination_burst");
     read_backoff(section, transport);
     read_dead_times(section, transport);
     if (!read_rate(section, "destination_rate", &limits->rate, error) ||
-        !read_rate(section, "transport_rate", &transport->rate, error))
+        !read_rate(section, "transport_rate", &transport->whole.rate, error))
         return false;
-    transport->rate.per_second /= MAX(transport->shared->instances, 1);
+    transport->hosts = 1;
+    transport_limit(transport);
     transport->burst = number(section, "transport_burst");
     bucket_init(&transport->bucket, transport->burst, clock_steady());
     return read_feedback(section, "destination_concurrency_positive_feedback", &limits->window.positive, error) &&

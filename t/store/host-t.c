@@ -258,6 +258,118 @@ static void test_rows_of_before(Fixture *fixture, const void *data)
     }
 }
 
+#define HOSTS 4
+
+/* The sum of what the hosts may use by the database, in parts of 1. */
+static double shared_out(Fixture *fixture)
+{
+    GError *error = NULL;
+    double sum = 0;
+    int64_t now;
+    g_autoptr(GPtrArray) all = host_all(fixture->store, &error);
+    assert_ok(host_clock(fixture->store, &now, &error), error);
+    for (guint at = 0; at < all->len; at++) {
+        const Host *host = all->pdata[at];
+        if (host->parts > 0 && host->share_until > now)
+            sum += 1.0 / (double)host->parts;
+    }
+    return sum;
+}
+
+/* What the runner host does at a renewal, where its processes take less at once or, stuck, not yet. */
+static void divide(Fixture *fixture, Host *host, bool stuck)
+{
+    GError *error = NULL;
+    int64_t due;
+    assert_ok(host_share_due(fixture->store, host, &due, &error), error);
+    if (host->parts > 0 && host->parts < due && !stuck)
+        assert_ok(host_share_lower(fixture->store, host, due, &error), error);
+    else if (host->parts == 0 || host->parts > due)
+        assert_ok(host_share_raise(fixture->store, host, &error), error);
+}
+
+static void expire(Fixture *fixture, Host *host)
+{
+    GError *error = NULL;
+    host->share_until = 1;
+    assert_ok(host_end(fixture->store, host, &error), error);
+    g_clear_pointer(&host->boot, g_free); /* it is away */
+}
+
+/* Hosts begin, renew, stop, die and come back in any order: the parts never make more than a whole, and are equal ones
+ * when nothing happens any more. */
+static void test_shares(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    static const char *const names[HOSTS] = {"a", "b", "c", "d"};
+    Host *hosts[HOSTS] = {NULL};
+    g_autoptr(GRand) rand = g_rand_new_with_seed(29);
+    for (int turn = 0; turn < 600; turn++) {
+        int at = g_rand_int_range(rand, 0, HOSTS), what = g_rand_int_range(rand, 0, 12);
+        Host *host = hosts[at];
+        if (!host || !host->boot || what == 0) { /* it begins, or begins again */
+            g_clear_pointer(&hosts[at], host_free);
+            host = hosts[at] = host_new(names[at], names[at], "boot");
+            assert_ok(begin(fixture, host, LEASE, &error), error);
+        } else if (what == 1) { /* it stops; of its processes none is left */
+            assert_ok(host_share_lower(fixture->store, host, 0, &error), error);
+            assert_ok(host_end(fixture->store, host, &error), error);
+        } else if (what == 2) { /* it dies and is not heard of for longer than a part is kept */
+            expire(fixture, host);
+        } else {
+            assert_ok(host_renew(fixture->store, host, what == 3 ? NO_LEASE : LEASE, &error), error);
+            divide(fixture, host, what == 4);
+        }
+        g_assert_cmpfloat(shared_out(fixture), <=, 1 + 1e-9);
+    }
+    for (int turn = 0; turn < 3 * HOSTS; turn++) {
+        int at = turn % HOSTS;
+        if (!hosts[at] || !hosts[at]->boot) {
+            g_clear_pointer(&hosts[at], host_free);
+            hosts[at] = host_new(names[at], names[at], "boot");
+            assert_ok(begin(fixture, hosts[at], LEASE, &error), error);
+        }
+        assert_ok(host_renew(fixture->store, hosts[at], LEASE, &error), error);
+        divide(fixture, hosts[at], false);
+        g_assert_cmpfloat(shared_out(fixture), <=, 1 + 1e-9);
+    }
+    for (int at = 0; at < HOSTS; at++) {
+        g_assert_cmpint(hosts[at]->parts, ==, HOSTS);
+        host_free(hosts[at]);
+    }
+}
+
+/* A host that died keeps its part for a while: it may be cut off, and at work. Then the others have it. What a start
+ * has after another start took its place is nothing. */
+static void test_share_of_the_dead(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(Host) a = host_new("a", "spool-a", "boot-a"), b = host_new("b", "spool-b", "boot-b");
+    g_autoptr(Host) again = host_new("a", "spool-a", "boot-a");
+    assert_ok(begin(fixture, a, LEASE, &error), error);
+    divide(fixture, a, false);
+    g_assert_cmpint(a->parts, ==, 1);
+    assert_ok(begin(fixture, b, LEASE, &error), error);
+    divide(fixture, b, false);
+    g_assert_cmpint(b->parts, ==, 0);
+    divide(fixture, a, true);
+    divide(fixture, b, false);
+    g_assert_cmpint(b->parts, ==, 0); /* processes of a are not within it yet */
+    divide(fixture, a, false);
+    divide(fixture, b, false);
+    g_assert_true(a->parts == 2 && b->parts == 2);
+    assert_ok(host_renew(fixture->store, b, NO_LEASE, &error), error);
+    divide(fixture, a, false);
+    g_assert_cmpint(a->parts, ==, 2);
+    assert_ok(begin(fixture, again, LEASE, &error), error);
+    g_assert_cmpint(again->parts, ==, 2);
+    g_assert_false(host_share_lower(fixture->store, a, 0, &error));
+    assert_failed(FAIL_RACE, error);
+    expire(fixture, b);
+    divide(fixture, again, false);
+    g_assert_cmpint(again->parts, ==, 1);
+}
+
 /* The site has one id, whoever asks first. */
 static void test_site(Fixture *fixture, const void *data)
 {
@@ -279,6 +391,8 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/host/removed digests", test_removed_digests);
     TEST("/host/name used again", test_name_used_again);
     TEST("/host/rows of before", test_rows_of_before);
+    TEST("/host/shares", test_shares);
+    TEST("/host/share of the dead", test_share_of_the_dead);
     TEST("/host/site", test_site);
     return g_test_run();
 }

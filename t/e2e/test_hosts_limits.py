@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Limits toward a destination hold over all hosts of a site together, also while hosts come and go."""
+import socketserver
+import threading
+import time
+
+import pytest
+
+from support import postgresql
+from support.instance import HOST, wait_until
+from support.post import post
+from test_hosts import die, hosts, make_host, server, states  # noqa: F401: server is a fixture
+
+pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
+
+LIMIT = 4
+MEMBERS = [f"member{number}@example.org" for number in range(60)]
+
+
+class Counter(socketserver.ThreadingTCPServer):
+    """An SMTP server that counts connections, and answers the end of a message when `open` is set."""
+    allow_reuse_address = daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Connection)
+        self.lock, self.open = threading.Lock(), threading.Event()
+        self.open.set()
+        self.now, self.most, self.taken = 0, 0, []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def count(self, change):
+        with self.lock:
+            self.now += change
+            self.most = max(self.most, self.now)
+
+    def held(self):
+        with self.lock:
+            return self.now
+
+
+class Connection(socketserver.StreamRequestHandler):
+    def say(self, text):
+        self.wfile.write(text.encode() + b"\r\n")
+
+    def handle(self):
+        self.server.count(1)
+        try:
+            self.talk()
+        except OSError:
+            pass
+        finally:
+            self.server.count(-1)
+
+    def talk(self):
+        to = []
+        self.say("220 counter.example.org")
+        for line in self.rfile:
+            verb = line[:4].upper().strip()
+            if verb == b"DATA":
+                self.say("354 go on")
+                for text in self.rfile:
+                    if text == b".\r\n":
+                        break
+                else:
+                    return
+                time.sleep(0.05)
+                self.server.open.wait(60)
+                with self.server.lock:
+                    self.server.taken += to
+                to = []
+            elif verb == b"RCPT":
+                to.append(line.decode().partition("<")[2].partition(">")[0])
+            elif verb == b"QUIT":
+                self.say("221 bye")
+                return
+            self.say("250 ok")
+
+
+@pytest.fixture
+def counter():
+    one = Counter()
+    yield one
+    one.open.set()
+    one.shutdown()
+    one.server_close()
+
+
+@pytest.fixture
+def pair(instances, sink, server, counter):  # noqa: F811
+    """Hosts a and b that send by one relay, and the lists talk@ and other@; not started."""
+    a, b = (make_host(instances, sink, server, name) for name in "ab")
+    for host in (a, b):
+        host.set({"transport.relay": {"port": counter.server_address[1], "concurrency": LIMIT,
+                                      "initial_destination_concurrency": LIMIT, "recipients_per_transaction": 1,
+                                      "process_limit": 100, "pipelined_transactions": 1},
+                  "runner.out": {"instances": 1}})
+    a.create_list("talk", members=MEMBERS)
+    a.create_list("other", members=MEMBERS[:2])
+    b.has_store = True
+    return a, b
+
+
+def parts(instance):
+    return {name: row["parts"] for name, row in hosts(instance).items()}
+
+
+def send(instance, subject, name="talk"):
+    instance.lmtp_send(post(subject=subject, to=f"{name}@{HOST}"), f"{name}@{HOST}")
+
+
+def test_limits_hold_while_hosts_come_and_go(pair, server, counter):  # noqa: F811
+    """Never are there more connections than the limit allows one host, and all mail arrives."""
+    a, b = pair
+    a.start()
+    wait_until(lambda: parts(a) == {"a": 1}, 30, "a to have it all")
+    send(a, "alone")
+    wait_until(lambda: counter.most == LIMIT, 30, lambda: f"all of the limit to be used, not {counter.most}")
+    b.start()
+    send(b, "second")
+    wait_until(lambda: parts(a) == {"a": 2, "b": 2}, 30, lambda: f"halves, not {parts(a)}")
+    for number in range(3):
+        send(a, f"a{number}")
+        send(b, f"b{number}")
+    die(b)
+    wait_until(lambda: states(a)["b"] == "dead", 30, "the lease of b to end")
+    assert parts(a) == {"a": 2, "b": 2}, "it may be cut off, and at work"
+    server.sql("UPDATE site.host SET share_until = 1 WHERE name = 'b.example.com'", database="listrunner")
+    wait_until(lambda: parts(a)["a"] == 1, 30, "a to have it all again")
+    send(a, "alone again")
+    b.start()
+    wait_until(lambda: parts(a) == {"a": 2, "b": 2}, 30, lambda: f"halves again, not {parts(a)}")
+    send(b, "back")
+    b.stop()
+    assert parts(a)["b"] == 0
+    wait_until(lambda: parts(a)["a"] == 1, 30, "a to have it all at once")
+    b.start()
+    sent = 2 + 6 + 2
+    wait_until(lambda: len(counter.taken) >= sent * len(MEMBERS), 120, lambda: f"all mail, not {len(counter.taken)}")
+    assert counter.most <= LIMIT, counter.most
+
+
+def test_what_is_under_way_counts(pair, counter):
+    """A new host sends nothing as long as the first one has all connections in use, and its half from then on."""
+    a, b = pair
+    counter.open.clear()
+    a.start()
+    send(a, "stuck")
+    wait_until(lambda: counter.held() == LIMIT, 30, "all connections in use")
+    b.start()
+    send(b, "waits", "other")
+    wait_until(lambda: "one part of 2 is this host's; hosts=2" in a.log_text(), 30, "a to know of b")
+    renewals = hosts(a)["a"]["seen_at"]
+    wait_until(lambda: hosts(a)["a"]["seen_at"] > renewals, 30, "a to renew once more")
+    assert parts(a) == {"a": 1, "b": 0}
+    assert counter.held() == LIMIT
+    counter.open.set()
+    wait_until(lambda: parts(a) == {"a": 2, "b": 2}, 30, lambda: f"halves, not {parts(a)}")
+    wait_until(lambda: len(counter.taken) == len(MEMBERS) + 2, 60, "all mail")
+    assert counter.most == LIMIT
