@@ -110,7 +110,7 @@ def test_killed_and_not_kept(instances, sink):
     wait_for(instance, ["cats-2@example.net"], "status=sent")
     assert any("status=sent" in line["text"] for line in trace(instance, "cats-1@example.net"))
     instance.stop()
-    directory = instance.directory / "lib" / "trail"
+    directory = instance.directory / "trail"
     instance.set({"trail": {"directory": directory / "below" / "1.trail", "enabled": "yes"}})
     (directory / "below").write_text("a file, where a directory must be made")
     instance.start()

@@ -109,14 +109,15 @@ class Instance:
         self.process = None
         self.has_store = False
         self.wrapper = []  # words before the master's, of a program that becomes it
-        for path in (self.spool, self.directory / "lib", self.directory / "run", self.archive):
+        for path in (self.spool, self.directory / "lib", self.directory / "run", self.archive,
+                     self.directory / "trail"):
             path.mkdir(exist_ok=True)
             self.own(path)
         let_through(self.directory)
         self.sections = {
             "site": {"user": self.user, "hostname": HOST, "site_owner": f"postmaster@{HOST}"},
             "spool": {"directory": self.spool, "min_free": "1M"},
-            "trail": {"directory": self.directory / "lib" / "trail"},
+            "trail": {"directory": self.directory / "trail"},
             "store": self.store_settings(),
             "master": {"runtime_directory": self.directory / "run", "heartbeat_interval": "1s",
                        "restart_delay_min": "100ms", "restart_delay_max": "2s", "stop_timeout": "10s"},
