@@ -103,7 +103,7 @@ def test_both_work(pair, sink):
     assert arrived(sink) == {(to, f"{host}{number}"): 1 for to in (ANNE, BOB) for host in "ab" for number in range(10)}
     numbers = [int(number) for host in pair for number in re.findall(r" post=(\d+) ", host.log_text())]
     assert sorted(numbers) == list(range(1, 21))
-    shown = wait_until(lambda: "out: 0 wait" in (text := a.cli("host", "show", "b.example.com")) and text, 30,
+    shown = wait_until(lambda: "out: 0 wait" in (text := a.cli("host", "show", "b.example.com")) and text, 120,
                        "b to say what it has to do")
     assert "in: 0 wait" in shown, shown
     assert hosts(a)["a"]["epoch"] < hosts(a)["b"]["epoch"]
