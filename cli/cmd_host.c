@@ -7,11 +7,13 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
+#include "cli/host_adopt.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
 #include "store/host.h"
 
 static gboolean undo;
+static char *spool_directory;
 
 static const char *state_of(const Host *host)
 {
@@ -139,6 +141,21 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
+static int run_adopt(Site *site, int argc, char **argv, GError **error)
+{
+    const HostAdoption adoption = {.name = argv[0], .spool = spool_directory, .program = SBINDIR "/listrunner-master"};
+    if (!spool_directory) {
+        fputs("--spool is missing: where the spool of the dead host is mounted\n", stderr);
+        return TOOL_USAGE;
+    }
+    return host_adopt(site, &adoption, error);
+}
+
+static const GOptionEntry adopt_options[] = {
+    {"spool", 0, 0, G_OPTION_ARG_FILENAME, &spool_directory, "where its spool is mounted here", "DIRECTORY"},
+    G_OPTION_ENTRY_NULL,
+};
+
 static const GOptionEntry drain_options[] = {
     {"undo", 0, 0, G_OPTION_ARG_NONE, &undo, "let it take mail again", NULL},
     G_OPTION_ENTRY_NULL,
@@ -191,7 +208,22 @@ static const Command remove_verb = {
     .run = run_remove,
 };
 
-static const Command *const verbs[] = {&ls, &show, &drain, &remove_verb, NULL};
+static const Command adopt = {
+    .name = "adopt",
+    .arguments = "HOST",
+    .summary = "Work the spool of a dead host, mounted here, until it is empty",
+    .least = 1,
+    .most = 1,
+    .options = adopt_options,
+    .run = run_adopt,
+    .details = "A second master works it here, under the dead host's name and beside this host's own, with the\n"
+               "configuration of this host; it listens nowhere. It runs in the foreground and writes its log there;\n"
+               "Ctrl-C ends it, and the command given again goes on. The host is drained by that, until\n"
+               "\"host drain --undo\". A spool whose host lives, or that another master works, is refused, and so is\n"
+               "the host itself if it comes back meanwhile. Exit code 1: entries are left.",
+};
+
+static const Command *const verbs[] = {&ls, &show, &drain, &adopt, &remove_verb, NULL};
 
 const Command cmd_host = {
     .name = "host",

@@ -145,7 +145,7 @@ static bool begin(Store *store, Host *host, int64_t lease, GError **error)
     host->living = true;
     bool kept = own && strcmp(own->spool, host->spool) == 0 && (own->living || own->share_until > now);
     host->parts = kept ? own->parts : 0;
-    host->share_until = now + HOST_SHARE_KEPT;
+    host->share_until = now + host_share_kept(lease);
     return query_run(store, error, NULL, "DELETE FROM host WHERE name = $1", TEXT(host->name)) &&
            query_run(store, error, NULL,
                      "INSERT INTO host (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
@@ -184,7 +184,7 @@ bool host_renew(Store *store, Host *host, int64_t lease, GError **error)
 {
     if (!host_clock(store, &host->seen_at, error))
         return false;
-    host->share_until = host->seen_at + HOST_SHARE_KEPT;
+    host->share_until = host->seen_at + host_share_kept(lease);
     if (!write_lease(store, host, host->seen_at + lease, error))
         return false;
     host->lease_until = host->seen_at + lease;

@@ -78,10 +78,17 @@ bool host_claim(Store *store, const char *what, const char *name, int64_t epoch,
 /*
  * Limits toward other sites' servers ([transport.NAME]) hold over all hosts together, so each host may use a part of
  * them. A part is lowered only when the host uses no more, and raised only as far as the others' parts leave room: at
- * no time is their sum above the whole. A host whose lease has run out keeps its part for HOST_SHARE_KEPT, for it may
- * be cut off from the database and at work; until then the part is nobody else's.
+ * no time is their sum above the whole. A host that is not heard of keeps its part for host_share_kept(), for it may be
+ * cut off from the database and at work; it ends that before, by a clock of its own.
  */
-#define HOST_SHARE_KEPT (INT64_C(3600) * 1000000)
+#define HOST_SHARE_LEASES 4
+#define HOST_SHARE_LEAST (INT64_C(60) * 1000000)
+
+/* How long a part is kept after the lease was last renewed. */
+static inline int64_t host_share_kept(int64_t lease)
+{
+    return MAX(HOST_SHARE_LEASES * lease, HOST_SHARE_LEAST);
+}
 
 /* Among how many hosts the limits are to be divided now: those that live, those that still have a part, and host. */
 bool host_share_due(Store *store, const Host *host, int64_t *parts, GError **error);

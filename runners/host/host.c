@@ -110,16 +110,18 @@ static bool write_down(HostRunner *own, int64_t until, GError **error)
 }
 
 /* Bring this host's part of the limits to what is due. A smaller part is told to the processes first, and to the
- * database when they use no more; a greater one the other way round. asked: clock_boot() before the lease was
- * asked for. */
+ * database when they use no more; a greater one the other way round. asked: clock_boot() before the lease was asked
+ * for. */
 static bool divide_limits(HostRunner *own, int64_t asked, GError **error)
 {
     Host *host = own->host;
     int64_t due, told = own->said.parts;
     bool in_use;
-    own->said.share_until = asked + HOST_SHARE_KEPT - HOST_SHARE_KEPT / SHARE_MARGIN;
     if (!host_share_due(own->store, host, &due, error))
         return false;
+    /* One that is alone goes on while the database is away: nobody else is there to be taken into account. */
+    int64_t kept = host_share_kept(own->lease);
+    own->said.share_until = due == 1 ? INT64_MAX : asked + kept - kept / SHARE_MARGIN;
     bool less = host->parts > 0 && host->parts < due;
     if ((host->parts == 0 || host->parts > due) && !host_share_raise(own->store, host, error))
         return false;
@@ -201,7 +203,7 @@ static void give_limits_back(HostRunner *own)
     while (limit_share_in_use(own->spool, 0, &in_use, NULL) && in_use && clock_monotonic() < until)
         g_usleep(CLOCK_SECOND / 20);
     if (!in_use && !host_share_lower(own->store, own->host, 0, &error))
-        log_warn("others do not use this host's part of the limits for an hour: %s", error->message);
+        log_warn("others do not use this host's part of the limits for a while: %s", error->message);
 }
 
 /* A host whose row was taken over, or removed, starts anew and finds out there what it may do. */

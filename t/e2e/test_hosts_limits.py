@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Limits toward a destination hold over all hosts of a site together, also while hosts come and go."""
+import select
 import socketserver
 import threading
 import time
@@ -44,6 +45,10 @@ class Connection(socketserver.StreamRequestHandler):
     def say(self, text):
         self.wfile.write(text.encode() + b"\r\n")
 
+    def has_gone(self):
+        """Whether the client, which says nothing before it is answered, has closed the connection."""
+        return bool(select.select([self.connection], [], [], 0)[0])
+
     def handle(self):
         self.server.count(1)
         try:
@@ -67,6 +72,8 @@ class Connection(socketserver.StreamRequestHandler):
                     return
                 time.sleep(0.05)
                 self.server.open.wait(60)
+                if self.has_gone():
+                    return
                 with self.server.lock:
                     self.server.taken += to
                 to = []

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Adopting the spool of a host that died: a second master on this host works it under the dead host's name until it is
+ * empty. It begins the next epoch of that host, as that host itself would, so all that keeps two masters from one spool
+ * (lists/this_host.h) holds for it: the lock in the spool, the lease in the database and the epoch in both.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "cli/site.h"
+
+typedef struct HostAdoption {
+    const char *name;    /* of the dead host */
+    const char *spool;   /* the directory where its spool is mounted */
+    const char *program; /* the master */
+} HostAdoption;
+
+/* Work the spool until it is empty, or until SIGINT or SIGTERM. Return an exit code (cli/exit.h). FAIL_MISSING: there
+ * is no such host or directory; FAIL_EXISTS: the host lives; FAIL_CONFIG: the spool is another host's. */
+int host_adopt(Site *site, const HostAdoption *adoption, GError **error);
+
+/* Return the text of a configuration with other values: rows of section, key, value end with NULL. Its own values of
+ * these keys are left out, and the new ones are added at the end. For tests. g_free(). */
+char *host_adopt_configuration(const char *text, const char *const (*rows)[3]);
