@@ -43,7 +43,9 @@ static bool is_key(const char *line, const char *key)
     return strncmp(line, key, length) == 0 && line[length + strspn(line + length, " \t")] == '=';
 }
 
-char *host_adopt_configuration(const char *text, const char *const (*rows)[3])
+/* The text of a configuration with other values: rows of section, key, value end with NULL. Its own values of these
+ * keys are left out, since none may be given twice, and the new ones are added at the end. g_free(). */
+static char *with_other_values(const char *text, const char *const (*rows)[3])
 {
     g_autoptr(GString) made = g_string_new(NULL);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -81,7 +83,7 @@ static char *write_configuration(Site *site, const HostAdoption *adoption, GErro
         {"runner.nntp", "start", "no"},       {NULL, NULL, NULL}};
     if (!g_file_get_contents(site_config_path(site), &text, NULL, error))
         return NULL;
-    g_autofree char *made = host_adopt_configuration(text, rows);
+    g_autofree char *made = with_other_values(text, rows);
     if (g_mkdir(runtime, 0750) != 0 && errno != EEXIST) {
         fail_errno(error, FAIL_LATER, "make the directory %s", runtime);
         return NULL;

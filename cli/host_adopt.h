@@ -20,7 +20,3 @@ typedef struct HostAdoption {
 /* Work the spool until it is empty, or until SIGINT or SIGTERM. Return an exit code (cli/exit.h). FAIL_MISSING: there
  * is no such host or directory; FAIL_EXISTS: the host lives; FAIL_CONFIG: the spool is another host's. */
 int host_adopt(Site *site, const HostAdoption *adoption, GError **error);
-
-/* Return the text of a configuration with other values: rows of section, key, value end with NULL. Its own values of
- * these keys are left out, and the new ones are added at the end. For tests. g_free(). */
-char *host_adopt_configuration(const char *text, const char *const (*rows)[3]);
