@@ -173,8 +173,8 @@ def test_killed_while_complaints_come(people):
     complain(people, ANNE)  # after which the rows of the others go
     people.letters()
     with people.instance.database() as database:
-        wait_until(lambda: database.execute("SELECT count(*) FROM outbox").fetchone()[0] <= 5, 20,
-                   "letters that a killed process kept are left to the timer alone")
+        wait_until(lambda: database.execute("SELECT count(*) FROM outbox").fetchone()[0] <= 5, 150,
+                   "the rows of letters that a killed process kept to go")
 
 
 def test_forms_have_caused_enough_letters(people):
