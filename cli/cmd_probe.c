@@ -9,6 +9,7 @@
 #include "cli/listing.h"
 #include "cli/plain.h"
 #include "cli/probe.h"
+#include "lists/round_trip.h"
 #include "store/domain.h"
 
 static int patience = 60; /* seconds */
@@ -71,8 +72,10 @@ const Command cmd_probe = {
     .name = "probe",
     .arguments = "[DOMAIN]",
     .summary = "Send a mail through the mail server and back, and say how far it came",
-    .details = "Two lists are made in the domain (by default the first one) for as long as it takes, " PROBE_LIST "\n"
-               "and " PROBE_RETURN ". The mail goes out to the mail server, comes back to the first one, and\n"
+    .details = "Two lists are made in the domain (by default the first one) for as long as it takes, " ROUND_TRIP_PROBE
+               "\n"
+               "and " ROUND_TRIP_PROBE
+               "-return. The mail goes out to the mail server, comes back to the first one, and\n"
                "its copy by the same way to the second. Exit codes: 1 it did not come back; 3 not running; 66 there\n"
                "is no such domain.",
     .most = 1,

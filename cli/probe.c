@@ -9,13 +9,10 @@
 #include "base/fail.h"
 #include "cli/queue_files.h"
 #include "cli/work_site.h"
-#include "lists/list_make.h"
 #include "lists/mta_maps.h"
+#include "lists/round_trip.h"
 #include "mail/notice.h"
-#include "runners/keys.h"
 #include "store/domain.h"
-#include "store/held.h"
-#include "store/member.h"
 #include "store/task_job.h"
 #include "switchboard/draft.h"
 #include "switchboard/intake.h"
@@ -29,85 +26,35 @@
 typedef struct Probe {
     WorkPlace place;
     Site *site;
-    char *list, *back; /* addresses of the two lists */
-    char *message_id;
+    RoundTrip trip;
+    char *key;         /* by which the lists know the mail */
     const char *trace; /* ProbeResult.trace */
 } Probe;
 
 static void probe_clear(Probe *probe)
 {
-    g_free(probe->list);
-    g_free(probe->back);
-    g_free(probe->message_id);
+    round_trip_clear(&probe->trip);
+    g_free(probe->key);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Probe, probe_clear)
 
 /* ---- the two lists ---- */
 
-typedef struct Setting {
-    const char *name, *value;
-} Setting;
-
-/* Nobody is told of these lists, and they answer nobody. */
-static const Setting quiet[] = {
-    {"advertised", "no"},           {"archive_policy", "never"},  {"respond_to_post_requests", "no"},
-    {"send_welcome_message", "no"}, {"admin_immed_notify", "no"}, {"require_explicit_destination", "no"},
-    {"process_bounces", "no"},      {"administrivia", "no"},      {NULL, NULL},
-};
-static const Setting takes_all[] = {{"default_nonmember_action", "accept"}, {NULL, NULL}};
-static const Setting holds_all[] = {{"emergency", "yes"}, {NULL, NULL}};
-
-static bool set_all(Store *store, const char *list_id, const Setting *settings, GError **error)
-{
-    bool done = true;
-    for (; done && settings->name; settings++)
-        done = list_set(store, list_id, settings->name, settings->value, error);
-    return done;
-}
-
-/* Remove a list of an earlier probe, unless it is so new that this probe may be under way. */
-static bool clear_way(Probe *probe, Work *work, const char *address, int64_t least_age, GError **error)
-{
-    g_autoptr(GError) absent = NULL;
-    g_autoptr(List) there = list_by_address(probe->place.store, address, &absent);
-    if (!there && g_error_matches(absent, FAIL, FAIL_MISSING))
-        return true;
-    if (!there) {
-        g_propagate_error(error, g_steal_pointer(&absent));
-        return false;
-    }
-    if (clock_now() - there->created_at < least_age)
-        return fail(error, FAIL_EXISTS, "another probe is under way: there is the list %s", address);
-    return list_drop(work, there->list_id, error);
-}
-
-static bool make_list(Work *work, const char *address, const Setting *settings, GError **error)
-{
-    const NewList new = {.address = address};
-    g_autoptr(List) list = list_make(work, &new, error);
-    return list && set_all(work_store(work), list->list_id, quiet, error) &&
-           set_all(work_store(work), list->list_id, settings, error);
-}
-
 static bool make_lists(Probe *probe, GError **error)
 {
     g_autoptr(Work) work = work_place_unit(&probe->place, error);
-    g_autoptr(List) list = NULL;
-    if (!work || !clear_way(probe, work, probe->list, FORSAKEN, error) ||
-        !clear_way(probe, work, probe->back, FORSAKEN, error) || !make_list(work, probe->back, holds_all, error) ||
-        !make_list(work, probe->list, takes_all, error))
+    if (work && !round_trip_drop(work, &probe->trip, FORSAKEN, error)) {
+        g_prefix_error(error, "another probe is under way: ");
         return false;
-    list = list_by_address(probe->place.store, probe->list, error);
-    return list &&
-           member_add(probe->place.store, list->list_id, ROLE_MEMBER, probe->back, NULL, &preferences_unset, error) &&
-           work_commit(work, probe->place.spool, error);
+    }
+    return work && round_trip_make(work, &probe->trip, error) && work_commit(work, probe->place.spool, error);
 }
 
 static bool remove_lists(Probe *probe, GError **error)
 {
     g_autoptr(Work) work = work_place_unit(&probe->place, error);
-    return work && clear_way(probe, work, probe->list, INT64_MIN, error) &&
-           clear_way(probe, work, probe->back, INT64_MIN, error) && work_commit(work, probe->place.spool, error);
+    return work && round_trip_drop(work, &probe->trip, INT64_MIN, error) &&
+           work_commit(work, probe->place.spool, error);
 }
 
 /* When the file of recipients that has the new lists was written; 0: there is none yet. */
@@ -115,7 +62,8 @@ static int64_t maps_written_at(const Probe *probe, const char *directory)
 {
     struct stat status;
     g_autofree char *path = g_build_filename(directory, "recipients", NULL), *text = NULL;
-    bool there = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, probe->back) && stat(path, &status) == 0;
+    bool there = g_file_get_contents(path, &text, NULL, NULL) && strstr(text, probe->trip.back) &&
+                 stat(path, &status) == 0;
     return there ? status.st_mtim.tv_sec * CLOCK_SECOND + status.st_mtim.tv_nsec / 1000 : 0;
 }
 
@@ -157,49 +105,19 @@ static bool send(Probe *probe, ProbeResult *result, GError **error)
 {
     const char *host = config_string(site_config(probe->site, error), "site", "hostname");
     g_autofree char *id = notice_id("probe", host);
-    const Notice notice = {
-        .from_name = "Listrunner",
-        .from = probe->back,
-        .to = probe->list,
-        .id = id,
-        .date = clock_now(),
-        .text = "Subject: A probe of Listrunner\n\nThis mail goes from Listrunner through the mail server and back. "
-                "Nobody need answer it.\n"};
-    g_autoptr(GPtrArray) pieces = notice_compose(&notice);
-    g_autoptr(List) back = list_by_address(probe->place.store, probe->back, error);
-    if (!back)
-        return false;
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, back->list_id);
-    meta_set_string(meta, KEY_ENVELOPE_SENDER, probe->back); /* a refusal comes back to where we look */
-    meta_set_string(meta, KEY_MESSAGE_ID, id);
-    g_autoptr(Draft) draft = draft_new("out", meta);
-    for (guint at = 0; at < pieces->len; at++)
-        draft_add_message(draft, pieces->pdata[at]);
-    draft_set_addresses(draft, g_strdupv((char *[]){probe->list, NULL}));
+    g_autoptr(Draft) draft = round_trip_mail(probe->place.store, &probe->trip, id, &probe->key, error);
     Intake intake = {.draft = draft};
+    if (!draft)
+        return false;
     if (!intake_store(probe->place.spool, &intake, 1, false)) {
         g_propagate_error(error, intake.error);
         return false;
     }
     g_strlcpy(result->trace, meta_string(draft_meta(draft), META_TRACE, ""), sizeof result->trace);
-    probe->message_id = g_steal_pointer(&id);
     return true;
 }
 
 /* ---- where it is ---- */
-
-typedef struct Arrival {
-    const Probe *probe;
-    bool back;
-} Arrival;
-
-static bool is_ours(const Held *held, void *data)
-{
-    Arrival *arrival = data;
-    arrival->back |= strstr(held->message_id, arrival->probe->message_id) != NULL;
-    return !arrival->back;
-}
 
 typedef struct Search {
     const Probe *probe;
@@ -232,15 +150,11 @@ static bool waits(const Probe *probe)
 
 static bool find_end(Probe *probe, ProbeResult *result, GError **error)
 {
-    Arrival arrival = {.probe = probe};
-    g_autoptr(List) back = list_by_address(probe->place.store, probe->back, error);
-    g_autoptr(List) list = back ? list_by_address(probe->place.store, probe->list, error) : NULL;
-    if (!list || !held_each(probe->place.store, back->list_id, is_ours, &arrival, error))
+    bool copied, handed;
+    if (!round_trip_arrived(probe->place.store, probe->trip.back, probe->key, &copied, error) ||
+        !round_trip_arrived(probe->place.store, probe->trip.list, probe->key, &handed, error))
         return false;
-    if (arrival.back)
-        result->end = PROBE_BACK;
-    else
-        result->end = list->post_id > 1 ? PROBE_NOT_COPIED : PROBE_NOT_HANDED;
+    result->end = copied ? PROBE_BACK : handed ? PROBE_NOT_COPIED : PROBE_NOT_HANDED;
     return true;
 }
 
@@ -267,8 +181,7 @@ bool probe_run(Site *site, const char *domain, int seconds, ProbeResult *result,
     g_autoptr(Domain) known = domain_find(probe.place.store, domain, error);
     if (!known)
         return false;
-    probe.list = g_strconcat(PROBE_LIST "@", known->mail_host, NULL);
-    probe.back = g_strconcat(PROBE_RETURN "@", known->mail_host, NULL);
+    probe.trip = round_trip_at(ROUND_TRIP_PROBE, known->mail_host);
     if (!make_lists(&probe, error))
         return false;
     bool ended = wait_for_maps(&probe, error) && send(&probe, result, error) &&

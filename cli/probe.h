@@ -2,20 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A real mail goes out through the MTA and comes back, twice: from the queue out to the relay, from there to LMTP and
- * through a list of its own (in, pipeline, out), again to the relay, and by LMTP to a second list, which holds it. Both
- * lists are made for it and removed afterwards. Who sees it there knows that the MTA hands the domain's mail to
- * Listrunner and takes Listrunner's copies, and that the runners between them work.
+ * A real mail goes through the MTA and back (lists/round_trip.h). Its lists are made for it and removed afterwards.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/site.h"
-
-/* The local parts of the two lists. */
-#define PROBE_LIST "listrunner-probe"
-#define PROBE_RETURN "listrunner-probe-return"
 
 /* How far the mail came. */
 typedef enum ProbeEnd {

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Besides the master's members, status has "held" ({count, since} of the posts that wait for a moderator) and
- * "fragments", each null when the database could not be asked, and then "store_fault" says why. */
+/* status is that of lists/site_state.h. */
 void status_text(FILE *out, const json_t *status);
 
 /* Something waits for a person, or it could not be found out whether. */

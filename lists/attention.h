@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * All that waits for a person, as sentences: made of what the master and the database say of the site's state
+ * (lists/site_state.h). "listrunner status" prints them, its exit code follows from them, and the runner watch tells
+ * them to the operator.
+ */
+#include <glib.h>
+#include <jansson.h>
+
+typedef enum AttentionKind {
+    ATTENTION_PROCESS,   /* a process does not work as it should */
+    ATTENTION_SITE,      /* for who runs the site */
+    ATTENTION_MODERATOR, /* for moderators of lists; nothing is wrong */
+    ATTENTION_UNKNOWN,   /* could not be found out */
+} AttentionKind;
+
+typedef struct Attention {
+    AttentionKind kind;
+    char *key;  /* the same as long as the matter is the same, "process out 2", whatever the figures */
+    char *text; /* UTF-8, without control characters but the line ends of a fault of several lines */
+    char *mend; /* the command that shows more or mends it; NULL: none */
+} Attention;
+
+void attention_free(Attention *one);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Attention, attention_free)
+
+/* All of them, of Attention, freed with the array. state is that of site_state(). */
+GPtrArray *attention_of(const json_t *state);
+
+/* The sentence about a process that is not well, without its name, "no progress for 3m"; g_free(). */
+char *attention_of_process(const json_t *child);
+
+/* A time in its largest unit of which there are two: "3s", "12m", "5h", "8d". */
+#define ATTENTION_SPAN_SIZE 16
+const char *attention_span(char text[ATTENTION_SPAN_SIZE], double seconds);

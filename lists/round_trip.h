@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A mail that goes out through the MTA and comes back, twice: from the queue out to the relay, from there to LMTP and
+ * through a list of its own (in, pipeline, out), again to the relay, and by LMTP to a second list, which has no members.
+ * Who sees it there knows that the MTA hands the domain's mail to Listrunner and takes Listrunner's copies, and that
+ * the runners between them work.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lists/work.h"
+
+/* The local parts of the first list: of "listrunner probe", which makes its lists for one mail, and of the canary, whose
+ * lists stay. The second list has "-return" behind it. */
+#define ROUND_TRIP_PROBE "listrunner-probe"
+#define ROUND_TRIP_CANARY "listrunner-canary"
+
+/* The addresses of the two lists. */
+typedef struct RoundTrip {
+    char *list, *back;
+} RoundTrip;
+
+RoundTrip round_trip_at(const char *name, const char *mail_host);
+void round_trip_clear(RoundTrip *trip);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RoundTrip, round_trip_clear)
+
+/* Make both lists; they are not advertised, tell nobody of anything and keep no mail. FAIL_EXISTS: one of them is
+ * there. FAIL_MISSING: the domain is not known. */
+bool round_trip_make(Work *work, const RoundTrip *trip, GError **error);
+
+/* Remove those of them that are there. FAIL_EXISTS: one is younger than least_age (us); INT64_MIN: whatever its age. */
+bool round_trip_drop(Work *work, const RoundTrip *trip, int64_t least_age, GError **error);
+
+/* The mail with this Message-ID (without brackets) as an entry for the queue out. *key becomes what
+ * round_trip_arrived() asks for; g_free(). */
+Draft *round_trip_mail(Store *store, const RoundTrip *trip, const char *id, char **key, GError **error);
+
+/* Has the mail been accepted by the list, one of the two? */
+bool round_trip_arrived(Store *store, const char *address, const char *key, bool *arrived, GError **error);

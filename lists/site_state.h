@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The state of the site, as one object: the master's reply to status (base/control.h), which knows the processes and
+ * queues of this host, and beside it what the database knows. lists/attention.h says what of it waits for a person.
+ */
+#include <glib.h>
+#include <jansson.h>
+
+#include "base/config.h"
+#include "store/store.h"
+
+/* Add what the database knows to the master's reply:
+ *
+ *   held {count, since, bytes}, requests {count, since}, outbox {count, since, late}, template_faults,
+ *   fragments {open_sets, parts, octets, early, oldest}, leave_brakes {domains, waiting},
+ *   form_letters {count, most, reached}, hosts [{name, living, draining, seen_at, lease_until}],
+ *   jobs [{name, last_run, due_at, done, runs, failures, fault, late}]
+ *
+ * Each is null when it could not be read, and then store_fault says why. */
+void site_state_add(Store *store, const Config *config, json_t *state);
+
+/* The same where no database can be opened: store_fault alone. */
+void site_state_without_store(json_t *state, const GError *fault);
