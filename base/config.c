@@ -159,8 +159,8 @@ static const char *token_value(const Config *config, const ConfigSection *sectio
     g_auto(GStrv) path = g_strsplit(compared[0], ".", 2);
     const ConfigSection *other = path[0] ? config_section(config, path[0]) : NULL;
     const ConfigValue *value = other && path[1] ? config_section_value(other, path[1]) : NULL;
-    if (value && asks)
-        return value->text && *value->text ? "yes" : "no";
+    if (other && asks) /* a section whose turn is later has the values of the file alone */
+        return value && value->text && *value->text ? "yes" : "no";
     if (!value || !value->text)
         log_panic("configuration: the default {%s} in [%s] stands for nothing", token, section->name);
     if (compared[1])

@@ -40,7 +40,7 @@ static bool check_top(SpoolCheck *check, GError **error)
             close(fd);
         return false;
     }
-    /* .out is what the runner out has learnt of destinations. */
+    /* .out is what the runner out has learnt of destinations, .watch what watch has told. */
     static const char *const ours[] = {".",
                                        "..",
                                        ".master",
@@ -52,6 +52,7 @@ static bool check_top(SpoolCheck *check, GError **error)
                                        SPOOL_ID_FILE,
                                        THIS_HOST_FILE,
                                        THIS_HOST_SITE_FILE,
+                                       ".watch",
                                        "lost+found",
                                        NULL};
     const struct dirent *found;

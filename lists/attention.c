@@ -258,6 +258,16 @@ static void add_job(GPtrArray *all, const json_t *job)
         g_free(key);
 }
 
+/* A mail that this host sends itself through the MTA. */
+static void add_canary(GPtrArray *all, const json_t *canary)
+{
+    json_int_t slice = number_of(canary, "slice");
+    if (flag_of(canary, "missing"))
+        add(all, ATTENTION_SITE, g_strdup_printf("canary %" COUNT, slice), "listrunner probe; listrunner dest ls",
+            "A mail that Listrunner sent itself through the mail server (slice %" COUNT ") has been missing since %s",
+            slice, text_of(canary, "missing_since"));
+}
+
 static void add_left(GPtrArray *all, const json_t *state)
 {
     const json_t *outbox = json_object_get(state, "outbox");
@@ -352,6 +362,8 @@ GPtrArray *attention_of(const json_t *state)
     json_array_foreach(json_object_get(state, "jobs"), i, one)
         add_job(all, one);
     add_left(all, state);
+    json_array_foreach(json_object_get(state, "canaries"), i, one)
+        add_canary(all, one);
     json_array_foreach(json_object_get(state, "troubles"), i, one)
         add_trouble(all, one);
     add_unknown(all, state);

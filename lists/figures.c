@@ -3,6 +3,7 @@
 #include "lists/figures.h"
 
 #include "base/clock.h"
+#include "store/canary.h"
 #include "store/host.h"
 #include "store/template_text.h"
 
@@ -133,8 +134,32 @@ static bool add_hosts(Store *store, GString *text, GError **error)
     return true;
 }
 
+static const struct {
+    const char *name, *help;
+} canary_figures[] = {
+    {"canary_missing_seconds", "How long a mail that Listrunner sent itself through the MTA is missing; 0: it came."},
+    {"canary_seconds", "How long ago such a mail came back."},
+};
+
+/* Of mails that this host sends through the MTA and back. */
+static bool add_canaries(Store *store, const char *hostname, GString *text, GError **error)
+{
+    g_autoptr(GPtrArray) all = canary_all(store, hostname, error);
+    for (size_t i = 0; all && all->len > 0 && i < G_N_ELEMENTS(canary_figures); i++) {
+        const char *name = canary_figures[i].name;
+        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
+                               canary_figures[i].help, name);
+        for (guint at = 0; at < all->len; at++) {
+            const Canary *one = all->pdata[at];
+            g_string_append_printf(text, "listrunner_%s{slice=\"%" G_GINT64_FORMAT "\"} %.17g\n", name, one->slice,
+                                   age_of(i == 0 ? one->missing_since : one->back_at));
+        }
+    }
+    return all != NULL;
+}
+
 bool figures_of_store(Store *store, const char *hostname, GString *text, GError **error)
 {
     return add_waiting(store, hostname, text, error) && add_accounts(store, text, error) &&
-           add_jobs(store, text, error) && add_hosts(store, text, error);
+           add_jobs(store, text, error) && add_hosts(store, text, error) && add_canaries(store, hostname, text, error);
 }

@@ -3,9 +3,9 @@
 #pragma once
 /*
  * A mail that goes out through the MTA and comes back, twice: from the queue out to the relay, from there to LMTP and
- * through a list of its own (in, pipeline, out), again to the relay, and by LMTP to a second list, which has no members.
- * Who sees it there knows that the MTA hands the domain's mail to Listrunner and takes Listrunner's copies, and that
- * the runners between them work.
+ * through a list of its own (in, pipeline, out), again to the relay, and by LMTP to a second list, which has no
+ * members. If it arrives there, the MTA hands the domain's mail to Listrunner and takes Listrunner's copies, and the
+ * runners between them work.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -13,8 +13,8 @@
 
 #include "lists/work.h"
 
-/* The local parts of the first list: of "listrunner probe", which makes its lists for one mail, and of the canary, whose
- * lists stay. The second list has "-return" behind it. */
+/* The local parts of the first list: of "listrunner probe", which makes its lists for one mail, and of the canary,
+ * whose lists stay. The second list has "-return" behind it. */
 #define ROUND_TRIP_PROBE "listrunner-probe"
 #define ROUND_TRIP_CANARY "listrunner-canary"
 

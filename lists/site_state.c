@@ -2,7 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/site_state.h"
 
+#include "base/auto.h"
 #include "base/clock.h"
+#include "base/control.h"
+#include "store/canary.h"
 #include "store/host.h"
 #include "store/template_text.h"
 
@@ -18,6 +21,13 @@ static json_t *time_or_null(int64_t time)
 {
     g_autofree char *text = time > 0 ? clock_text(time) : NULL;
     return text ? json_string(text) : json_null();
+}
+
+json_t *site_state_ask(const Config *config, int seconds, GError **error)
+{
+    const char *directory = config_string(config, "master", "runtime_directory");
+    auto_fd fd = control_connect(directory, CONTROL_SOCKET, seconds, error);
+    return fd < 0 ? NULL : control_exchange(fd, json_pack("{ss}", "verb", "status"), error);
 }
 
 /* ---- the parts: NULL with the error where one cannot be read ---- */
@@ -125,6 +135,24 @@ static json_t *hosts_of(Store *store, G_GNUC_UNUSED const Config *config, GError
     return hosts;
 }
 
+/* Of mails that this host sends through the MTA and back; missing: for longer than [watch] patience. */
+static json_t *canaries_of(Store *store, const Config *config, GError **error)
+{
+    const char *host = config_string(config, "site", "hostname");
+    int64_t patience = config_duration(config, "watch", "patience"), now = clock_now();
+    g_autoptr(GPtrArray) all = canary_all(store, host, error);
+    json_t *canaries = all ? json_array() : NULL;
+    for (guint at = 0; all && at < all->len; at++) {
+        const Canary *one = all->pdata[at];
+        bool missing = one->missing_since && now - one->missing_since > patience;
+        json_array_append_new(canaries,
+                              json_pack("{sI so so so sb}", "slice", (json_int_t)one->slice, "sent_at",
+                                        time_or_null(one->sent_at), "back_at", time_or_null(one->back_at),
+                                        "missing_since", time_or_null(one->missing_since), "missing", missing));
+    }
+    return canaries;
+}
+
 static const struct {
     const char *name;
     json_t *(*read)(Store *store, const Config *config, GError **error);
@@ -138,6 +166,7 @@ static const struct {
     {"form_letters", form_letters_of},
     {"jobs", jobs_of},
     {"hosts", hosts_of},
+    {"canaries", canaries_of},
 };
 
 void site_state_add(Store *store, const Config *config, json_t *state)

@@ -11,11 +11,15 @@
 #include "base/config.h"
 #include "store/store.h"
 
+/* The master's reply, a new reference; it waits for at most so many seconds. FAIL_MISSING: no master runs. */
+json_t *site_state_ask(const Config *config, int seconds, GError **error);
+
 /* Add what the database knows to the master's reply:
  *
  *   held {count, since, bytes}, requests {count, since}, outbox {count, since, late}, template_faults,
  *   fragments {open_sets, parts, octets, early, oldest}, leave_brakes {domains, waiting},
  *   form_letters {count, most, reached}, hosts [{name, living, draining, seen_at, lease_until}],
+ *   canaries [{slice, sent_at, back_at, missing_since, missing}] (of this host),
  *   jobs [{name, last_run, due_at, done, runs, failures, fault, late}]
  *
  * Each is null when it could not be read, and then store_fault says why. */

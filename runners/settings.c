@@ -30,7 +30,8 @@
     _(web)         \
     _(task)        \
     _(mta)         \
-    _(host)
+    _(host)        \
+    _(watch)
 
 #define DECLARE(folder) extern const ConfigSettings folder##_settings;
 FOLDERS(DECLARE)

@@ -13,10 +13,10 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
-#include "base/control.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/limit_share.h"
+#include "lists/site_state.h"
 #include "lists/this_host.h"
 #include "runners/process.h"
 #include "store/place.h"
@@ -43,17 +43,6 @@ typedef struct HostRunner {
     uint64_t renewals;
 } HostRunner;
 
-/* What each runner has to do, as the master knows it; a new reference. */
-static json_t *ask_master(const Config *config)
-{
-    const char *directory = config_string(config, "master", "runtime_directory");
-    int fd = control_connect(directory, CONTROL_SOCKET, MASTER_SECONDS, NULL);
-    json_t *status = fd < 0 ? NULL : control_exchange(fd, json_pack("{ss}", "verb", "status"), NULL);
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
 /* Sum up the children of one runner. */
 static json_t *runner_said(const json_t *group)
 {
@@ -75,7 +64,7 @@ static json_t *runner_said(const json_t *group)
 /* Ask for what the next renewal writes: the master looks through the whole spool for it. */
 static void survey(HostRunner *own)
 {
-    json_t *status = ask_master(own->config), *runners = json_array(), *group;
+    json_t *status = site_state_ask(own->config, MASTER_SECONDS, NULL), *runners = json_array(), *group;
     size_t at;
     json_array_foreach(json_object_get(status, "runners"), at, group)
         json_array_append_new(runners, runner_said(group));

@@ -5,7 +5,7 @@
 
 /* clang-format off */
 static const ConfigMember members[] = {
-    {.section = "runner.in"},
+    {"runner.in", .readers = "watch"},
     {.section = NULL},
 };
 /* clang-format on */

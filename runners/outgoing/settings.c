@@ -236,7 +236,7 @@ static const ConfigTable tables[] = {
 };
 
 static const ConfigMember members[] = {
-    {"runner.out", .readers = "in pipeline"},
+    {"runner.out", .readers = "in pipeline watch"},
     {.section = "transport.relay"},
     {.section = NULL},
 };

@@ -15,7 +15,7 @@ import pytest
 
 from support import rest
 from support.corpus import TOP
-from support.instance import wait_until
+from support.instance import HOST, wait_until
 from support.post import post
 
 FEW = 20
@@ -147,10 +147,11 @@ def of_several_hosts():
 @pytest.mark.parametrize("name", ["listrunner-rules.yml", "listrunner-dashboard.json"])
 def test_monitoring_names_figures_that_there_are(instances, sink, name):
     """Each figure of the rules for Prometheus and of the dashboard for Grafana is one of "listrunner metrics"."""
-    instance = instances(sink.port).start()
+    instance = instances(sink.port, settings={"watch": {"canary": HOST, "interval": "1s"}})
     address = instance.create_list("test", ["anne@example.org"])
+    instance.start()
     instance.lmtp_send(post(to=address, message_id="<1@rules.example.net>", body="x\n"), address)
-    instance.wait_idle()
+    wait_until(lambda: "canary" in instance.cli("metrics"), 60, "a mail of the canary")
     there = set(families_of(instance.cli("metrics"))) | of_several_hosts()
     text = (MONITORING / name).read_text()
     named = set(re.findall(r"\blistrunner_\w+", text))

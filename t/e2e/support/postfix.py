@@ -118,9 +118,12 @@ class Postfix:
     def log_text(self):
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
-    def close(self):
+    def stop(self):
         self._run("stop")
         wait_until(lambda: not self.running(), 20, "Postfix to stop")
+
+    def close(self):
+        self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def running(self):
