@@ -11,6 +11,7 @@
 #include "base/ip.h"
 #include "base/log.h"
 #include "mail/received.h"
+#include "runners/kept_rows.h"
 #include "runners/keys.h"
 #include "runners/units.h"
 #include "store/place.h"
@@ -49,6 +50,7 @@ void list_runner_stop(Runner *runner)
     ListRunner *own = runner_data(runner);
     if (!own)
         return;
+    kept_rows_end(own);
     list_cache_free(own->lists);
     verp_keys_free(own->keys);
     loop_keys_free(own->loop_keys);
@@ -72,12 +74,6 @@ bool list_runner_refresh(Runner *runner, GError **error)
         g_ptr_array_set_size(own->kept, 0);
     own->taken = 0;
     return true;
-}
-
-bool list_runner_begin(Runner *runner, GError **error)
-{
-    ListRunner *own = runner_data(runner);
-    return list_runner_refresh(runner, error) && store_begin(own->store, error);
 }
 
 bool list_runner_end(Runner *runner, GError **error)

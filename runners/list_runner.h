@@ -6,8 +6,8 @@
  * entries. Put start and stop into the RunnerSpec as they are; runner_data() is then the ListRunner. Runners of posts
  * (in, pipeline, virgin) use list_posts.h for that.
  *
- * A runner that writes to the store (bounces, command) holds one transaction for its batch: list_runner_begin() and
- * list_runner_end(). The others begin a batch with list_runner_refresh().
+ * A runner that writes to the store (bounces, command) holds one transaction for its batch, until list_runner_end().
+ * The others begin a batch with list_runner_refresh().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -21,6 +21,7 @@
 #include "store/store.h"
 
 typedef struct ListPosts ListPosts;
+typedef struct KeptRows KeptRows;
 
 typedef struct ListRunner {
     Store *store;
@@ -33,12 +34,12 @@ typedef struct ListRunner {
     ListPosts *posts;   /* of a runner of posts (list_posts.h); else NULL */
     GPtrArray *kept;    /* likewise: of ListRunnerPost, in order; NULL where one was taken */
     unsigned taken;     /* up to this one */
+    KeptRows *rows;     /* kept_rows.h; NULL where no entry has such */
     void *more;         /* what one runner has besides */
 } ListRunner;
 
 bool list_runner_start(Runner *runner, GError **error);
 bool list_runner_refresh(Runner *runner, GError **error); /* forgets lists and keys that may be stale */
-bool list_runner_begin(Runner *runner, GError **error);
 bool list_runner_end(Runner *runner, GError **error);
 void list_runner_stop(Runner *runner);
 

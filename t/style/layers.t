@@ -26,8 +26,10 @@ LAYERS = {
     "runners/runner": ["base/", "switchboard/", "runners/process.h", "runners/runner", "runners/sweep.h"],
     "runners/sweep": ["base/", "switchboard/", "runners/sweep"],
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                            "runners/keys.h", "runners/units.h",
+                            "runners/kept_rows.h", "runners/keys.h", "runners/units.h",
                             "runners/list_runner"],
+    "runners/kept_rows": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/list_runner.h",
+                          "runners/kept_rows"],
     "runners/units": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/units"],
     "runners/list_posts": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                            "runners/keys.h", "runners/list_runner.h", "runners/list_posts"],
@@ -51,7 +53,8 @@ RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists
           "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/lists.h",
           "runners/http.h", "runners/http_guard.h", "runners/http_path.h", "runners/list_posts.h",
-          "runners/list_runner.h", "runners/names.h", "runners/post_names.h", "runners/post_hop.h",
+          "runners/list_runner.h", "runners/kept_rows.h", "runners/names.h", "runners/post_names.h",
+          "runners/post_hop.h",
           "runners/copy_sign.h", "runners/keys.h", "runners/units.h"]
 
 # Foreign headers and where they are at home.
