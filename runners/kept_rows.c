@@ -58,11 +58,7 @@ static bool drop(ListRunner *own, GError **error)
         return true;
     if (!store_begin(own->store, error))
         return false;
-    if (!remove_done(own, error)) {
-        store_rollback(own->store);
-        return false;
-    }
-    if (!store_commit(own->store, error))
+    if (!list_runner_end(own, remove_done(own, error), error))
         return false;
     g_ptr_array_set_size(own->rows->done, 0);
     return true;

@@ -76,10 +76,12 @@ bool list_runner_refresh(Runner *runner, GError **error)
     return true;
 }
 
-bool list_runner_end(Runner *runner, GError **error)
+bool list_runner_end(ListRunner *own, bool done, GError **error)
 {
-    ListRunner *own = runner_data(runner);
-    return store_commit(own->store, error);
+    if (done)
+        return store_commit(own->store, error);
+    store_rollback(own->store);
+    return false;
 }
 
 #define KEYS_LIFETIME (60 * CLOCK_SECOND)

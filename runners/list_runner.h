@@ -6,8 +6,9 @@
  * entries. Put start and stop into the RunnerSpec as they are; runner_data() is then the ListRunner. Runners of posts
  * (in, pipeline, virgin) use list_posts.h for that.
  *
- * A runner that writes to the store (bounces, command) holds one transaction for its batch, until list_runner_end().
- * The others begin a batch with list_runner_refresh().
+ * Begin a batch with list_runner_refresh(). A runner that writes to the store does so in a transaction for each entry
+ * (bounces, command), so that others wait for one entry and not for a batch; the batch's one sync makes all of these
+ * durable where the driver can (store_leave_sync()).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -40,7 +41,8 @@ typedef struct ListRunner {
 
 bool list_runner_start(Runner *runner, GError **error);
 bool list_runner_refresh(Runner *runner, GError **error); /* forgets lists and keys that may be stale */
-bool list_runner_end(Runner *runner, GError **error);
+/* Commit the transaction of an entry when that is done, else undo it. False: nothing was written. */
+bool list_runner_end(ListRunner *own, bool done, GError **error);
 void list_runner_stop(Runner *runner);
 
 /* Return what the address asks for that the mail came to, one of TO_* (keys.h); borrowed. */

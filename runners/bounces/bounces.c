@@ -72,7 +72,7 @@ static void stop(Runner *runner)
 static bool begin(Runner *runner, GError **error)
 {
     ListRunner *shared = runner_data(runner);
-    return read_keys(shared->more, error) && kept_rows_begin(runner, error) && store_begin(shared->store, error);
+    return read_keys(shared->more, error) && kept_rows_begin(runner, error);
 }
 
 static bool dispatch(Case *given, GError **error)
@@ -114,11 +114,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         return gone;
     Case given = {.bounces = shared->more, .entry = entry, .outcome = outcome, .list = list, .now = clock_now(),
                   .key = name_effect("bounces", entry_name(entry)->hash)};
-    bool done = store_savepoint(shared->store, error);
-    if (done) {
-        done = dispatch(&given, error);
-        store_savepoint_end(shared->store, done);
-    }
+    bool done = store_begin(shared->store, error) && list_runner_end(shared, dispatch(&given, error), error);
     g_free(given.key);
     return done;
 }
@@ -158,7 +154,6 @@ static const RunnerSpec spec = {
     .start = start,
     .begin_batch = begin,
     .handle = handle,
-    .end_batch = list_runner_end,
     .committed = kept_rows_committed,
     .idle = idle,
     .stop = stop,

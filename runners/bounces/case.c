@@ -91,7 +91,7 @@ typedef struct MemberCase {
     unsigned acts;
 } MemberCase;
 
-/* The first time: score and disable, in the batch's transaction. */
+/* The first time: score and disable. */
 static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GError **error)
 {
     const Member *member = fate->member;

@@ -634,11 +634,10 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         g_propagate_error(error, g_steal_pointer(&fault));
         return false;
     }
-    if (!store_savepoint(shared->store, error))
+    if (!store_begin(shared->store, error))
         return false;
     bool done = signs_in ? sign_in(runner, entry, outcome, error) : handle_with(runner, entry, list, outcome, error);
-    store_savepoint_end(shared->store, done);
-    return done;
+    return list_runner_end(shared, done, error);
 }
 
 /* ---- the runner ---- */
@@ -646,12 +645,6 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 static bool start(Runner *runner, GError **error)
 {
     return list_runner_start(runner, error) && kept_rows_start(runner, error);
-}
-
-static bool begin(Runner *runner, GError **error)
-{
-    const ListRunner *shared = runner_data(runner);
-    return kept_rows_begin(runner, error) && store_begin(shared->store, error);
 }
 
 static int64_t idle(Runner *runner)
@@ -663,9 +656,8 @@ static int64_t idle(Runner *runner)
 static const RunnerSpec spec = {
     .name = "command",
     .start = start,
-    .begin_batch = begin,
+    .begin_batch = kept_rows_begin,
     .handle = handle,
-    .end_batch = list_runner_end,
     .committed = kept_rows_committed,
     .idle = idle,
     .stop = list_runner_stop,
