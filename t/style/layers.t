@@ -18,10 +18,11 @@ LAYERS = {
     "store/": ["base/", "store/"],
     "posting/": ["base/", "mail/", "store/", "posting/"],
     "lists/": ["base/", "mail/", "store/", "switchboard/draft.h", "switchboard/intake.h", "switchboard/meta.h",
-               "switchboard/name.h", "switchboard/prepared.h", "switchboard/spool.h", "runners/keys.h", "lists/"],
+               "switchboard/name.h", "switchboard/prepared.h", "switchboard/spool.h", "lists/"],
     "master/": ["base/", "master/"],
-    "cli/": ["base/", "mail/", "net/dns_wait.h", "store/", "switchboard/", "lists/", "runners/keys.h", "cli/"],
-    "runners/keys.h": [],
+    "cli/": ["base/", "mail/", "net/dns_wait.h", "store/", "switchboard/", "lists/", "cli/"],
+    "lists/keys.h": [],
+    "runners/keys.h": ["lists/keys.h"],
     "runners/process": ["base/", "runners/process"],
     "runners/runner": ["base/", "switchboard/", "runners/process.h", "runners/runner", "runners/sweep.h"],
     "runners/sweep": ["base/", "switchboard/", "runners/sweep"],
@@ -48,6 +49,7 @@ LAYERS = {
     "runners/server": ["base/", "runners/process.h", "runners/server"],
     "runners/http": ["base/", "runners/server.h", "runners/http"],
 }
+LAYERS["lists/moving/"] = LAYERS["lists/"] + ["runners/keys.h"]
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/process.h", "runners/sweep.h",
