@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/queue_act.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 
 static const char *const set_aside[] = {HOLD_QUEUE, SHUNT_QUEUE, CORRUPT_QUEUE, NULL};
 static const char *const for_people[] = {SHUNT_QUEUE, CORRUPT_QUEUE, NULL};

@@ -7,8 +7,8 @@
 
 #include "base/fail.h"
 #include "cli/command.h"
+#include "lists/keys.h"
 #include "mail/copy.h"
-#include "runners/keys.h"
 
 char **queue_select_queues, *queue_select_list, *queue_select_sender, *queue_select_recipient, *queue_select_trace;
 

@@ -11,8 +11,8 @@
 #include "cli/queue_files.h"
 #include "cli/queue_select.h"
 #include "cli/shape.h"
+#include "lists/keys.h"
 #include "mail/copy.h"
-#include "runners/keys.h"
 
 static gboolean by_sender, linear;
 static int buckets = 10, tick = 5, top = G_MAXINT;

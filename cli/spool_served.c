@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/operate.h"
 
 /* Whether anybody holds a lock on that octet of the file (0, 0: on any). */

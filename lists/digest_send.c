@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/meta.h"
 
 #define DIGEST_QUEUE "digest"

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/fragment_wake.h"
 
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/intake.h"
 #include "switchboard/meta.h"
 

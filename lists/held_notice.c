@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lists/keys.h"
 #include "lists/moderator_letter.h"
 #include "lists/token_return.h"
 #include "mail/address.h"
-#include "runners/keys.h"
 #include "switchboard/meta.h"
 
 /* Of the posts that a letter carries: with fields and text the whole stays below 64 KiB, which each server takes. */

@@ -9,11 +9,11 @@
 #include "base/mailbox.h"
 #include "lists/ban.h"
 #include "lists/event.h"
+#include "lists/keys.h"
 #include "lists/letter.h"
 #include "lists/roster.h"
 #include "mail/answer.h"
 #include "mail/message.h"
-#include "runners/keys.h"
 #include "switchboard/meta.h"
 
 #define ATTACH_MAX (48 * 1024) /* bytes of the post's header */

@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "lists/keys.h"
 #include "mail/address.h"
 #include "mail/message.h"
-#include "runners/keys.h"
 #include "switchboard/meta.h"
 
 static char *sender_of(const Message *message)

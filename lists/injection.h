@@ -10,7 +10,7 @@
 typedef struct Injection {
     const char *queue;  /* mostly "in" */
     const List *list;
-    const char *to;     /* one of TO_* (runners/keys.h) */
+    const char *to;     /* one of TO_* (lists/keys.h) */
     const char *sender; /* of the envelope, "" for none; NULL: who the header says sent it */
     const char *host;   /* this one's name */
     const char *door;   /* "inject", "rest", "nntp": what stands for the peer */

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
+#include "lists/keys.h"
 #include "lists/own_address.h"
-#include "runners/keys.h"
 #include "switchboard/meta.h"
 
 #define LATEST_US (3 * CLOCK_SECOND) /* until an entry is worked; how long is left to chance */

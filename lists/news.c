@@ -3,7 +3,7 @@
 #include "lists/news.h"
 
 #include "base/fail.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/meta.h"
 
 #define NEWS_QUEUE "nntp"

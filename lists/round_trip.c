@@ -7,7 +7,7 @@
 #include "mail/loop_mark.h"
 #include "mail/message.h"
 #include "mail/notice.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "store/member.h"
 #include "switchboard/meta.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/meta.h"
 
 void timer_ask(Work *work, const char *job)

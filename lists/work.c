@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/keys.h"
 #include "lists/unit.h"
-#include "runners/keys.h"
 #include "store/secret.h"
 #include "switchboard/meta.h"
 

@@ -58,5 +58,5 @@ ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressE
 /* "-owner" and the other suffixes, one for each number from 0; NULL behind the last. */
 const char *list_address_suffix(size_t number);
 
-/* "posting", "owner", ...: the words of runners/keys.h. */
+/* "posting", "owner", ...: the words of lists/keys.h. */
 const char *list_address_text(ListAddressTo to);

@@ -11,6 +11,7 @@
 #include "base/ip.h"
 #include "base/log.h"
 #include "mail/received.h"
+#include "runners/kept_rows.h"
 #include "runners/keys.h"
 #include "runners/units.h"
 #include "store/place.h"
@@ -49,6 +50,7 @@ void list_runner_stop(Runner *runner)
     ListRunner *own = runner_data(runner);
     if (!own)
         return;
+    kept_rows_end(own);
     list_cache_free(own->lists);
     verp_keys_free(own->keys);
     loop_keys_free(own->loop_keys);
@@ -74,16 +76,12 @@ bool list_runner_refresh(Runner *runner, GError **error)
     return true;
 }
 
-bool list_runner_begin(Runner *runner, GError **error)
+bool list_runner_end(ListRunner *own, bool done, GError **error)
 {
-    ListRunner *own = runner_data(runner);
-    return list_runner_refresh(runner, error) && store_begin(own->store, error);
-}
-
-bool list_runner_end(Runner *runner, GError **error)
-{
-    ListRunner *own = runner_data(runner);
-    return store_commit(own->store, error);
+    if (done)
+        return store_commit(own->store, error);
+    store_rollback(own->store);
+    return false;
 }
 
 #define KEYS_LIFETIME (60 * CLOCK_SECOND)

@@ -6,8 +6,9 @@
  * entries. Put start and stop into the RunnerSpec as they are; runner_data() is then the ListRunner. Runners of posts
  * (in, pipeline, virgin) use list_posts.h for that.
  *
- * A runner that writes to the store (bounces, command) holds one transaction for its batch: list_runner_begin() and
- * list_runner_end(). The others begin a batch with list_runner_refresh().
+ * Begin a batch with list_runner_refresh(). A runner that writes to the store does so in a transaction for each entry
+ * (bounces, command), so that others wait for one entry and not for a batch; the batch's one sync makes all of these
+ * durable where the driver can (store_leave_sync()).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -21,6 +22,7 @@
 #include "store/store.h"
 
 typedef struct ListPosts ListPosts;
+typedef struct KeptRows KeptRows;
 
 typedef struct ListRunner {
     Store *store;
@@ -33,13 +35,14 @@ typedef struct ListRunner {
     ListPosts *posts;   /* of a runner of posts (list_posts.h); else NULL */
     GPtrArray *kept;    /* likewise: of ListRunnerPost, in order; NULL where one was taken */
     unsigned taken;     /* up to this one */
+    KeptRows *rows;     /* kept_rows.h; NULL where no entry has such */
     void *more;         /* what one runner has besides */
 } ListRunner;
 
 bool list_runner_start(Runner *runner, GError **error);
 bool list_runner_refresh(Runner *runner, GError **error); /* forgets lists and keys that may be stale */
-bool list_runner_begin(Runner *runner, GError **error);
-bool list_runner_end(Runner *runner, GError **error);
+/* Commit the transaction of an entry when that is done, else undo it. False: nothing was written. */
+bool list_runner_end(ListRunner *own, bool done, GError **error);
 void list_runner_stop(Runner *runner);
 
 /* Return what the address asks for that the mail came to, one of TO_* (keys.h); borrowed. */

@@ -4,7 +4,7 @@
 /*
  * Metadata of an entry: a JSON object. The keys that the switchboard itself
  * reads and writes are named here; all others belong to the runners
- * (runners/keys.h) and travel unread. Values are kept small:
+ * (lists/keys.h) and travel unread. Values are kept small:
  * the whole is limited to META_MAX bytes.
  */
 #include <glib.h>

@@ -13,7 +13,7 @@
 #include "lists/moving/python_mail.h"
 #include "mail/header.h"
 #include "mail/message.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/meta.h"
 
 /* ---- values of a request ---- */

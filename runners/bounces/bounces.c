@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "runners/bounces/case.h"
 #include "runners/bounces/returned.h"
+#include "runners/kept_rows.h"
 #include "runners/keys.h"
 #include "store/secret.h"
 
@@ -28,41 +29,6 @@ static bool read_keys(Bounces *bounces, GError **error)
     verp_keys_free(bounces->keys);
     bounces->keys = verp_keys_new(secrets);
     bounces->keys_version = version;
-    return true;
-}
-
-/* ---- rows of letters that have tokens: what a killed process left of them, the timer drops ---- */
-
-static void kept_clear(void *data)
-{
-    g_free(((BouncesKept *)data)->key);
-}
-
-void bounces_kept(Case *given)
-{
-    BouncesKept kept = {g_strdup(given->key), given->outcome};
-    g_array_append_val(given->bounces->batch, kept);
-}
-
-/* Called after a batch that failed, too. An entry whose letters could not be written comes again and needs its rows. */
-static void committed(Runner *runner)
-{
-    ListRunner *shared = runner_data(runner);
-    Bounces *bounces = shared->more;
-    for (unsigned at = 0; at < bounces->batch->len; at++) {
-        BouncesKept *kept = &g_array_index(bounces->batch, BouncesKept, at);
-        if (!kept->outcome->error)
-            g_ptr_array_add(bounces->done, g_steal_pointer(&kept->key));
-    }
-    g_array_set_size(bounces->batch, 0);
-}
-
-static bool forget_kept(Bounces *bounces, GError **error)
-{
-    for (unsigned at = 0; at < bounces->done->len; at++)
-        if (!outbox_remove_of(bounces->shared->store, bounces->done->pdata[at], error))
-            return false;
-    g_ptr_array_set_size(bounces->done, 0);
     return true;
 }
 
@@ -88,11 +54,7 @@ static bool start(Runner *runner, GError **error)
     bounces->notices_a_day = config_integer(config, "bounces", "max_owner_notices_per_day");
     bounces->unsigned_a_day = config_integer(config, "bounces", "max_unsigned_per_day");
     bounces->unsigned_recipients = config_integer(config, "bounces", "max_unsigned_recipients");
-    bounces->done = g_ptr_array_new_with_free_func(g_free);
-    bounces->batch = g_array_new(FALSE, FALSE, sizeof(BouncesKept));
-    g_array_set_clear_func(bounces->batch, kept_clear);
-    bounces->shared->site.kept_key = &bounces->kept_key;
-    return kept_key_read(runner_spool(runner), &bounces->kept_key, error) && read_keys(bounces, error);
+    return kept_rows_start(runner, error) && read_keys(bounces, error);
 }
 
 static void stop(Runner *runner)
@@ -100,10 +62,6 @@ static void stop(Runner *runner)
     ListRunner *shared = runner_data(runner);
     Bounces *bounces = shared ? shared->more : NULL;
     if (bounces) {
-        if (bounces->done)
-            forget_kept(bounces, NULL); /* or the timer does */
-        g_clear_pointer(&bounces->done, g_ptr_array_unref);
-        g_clear_pointer(&bounces->batch, g_array_unref);
         verp_keys_free(bounces->keys);
         hashed_free(bounces->hashed);
         g_free(bounces);
@@ -114,14 +72,7 @@ static void stop(Runner *runner)
 static bool begin(Runner *runner, GError **error)
 {
     ListRunner *shared = runner_data(runner);
-    Bounces *bounces = shared->more;
-    g_array_set_size(bounces->batch, 0);
-    if (!read_keys(bounces, error) || !list_runner_begin(runner, error))
-        return false;
-    if (forget_kept(bounces, error))
-        return true;
-    store_rollback(shared->store);
-    return false;
+    return read_keys(shared->more, error) && kept_rows_begin(runner, error);
 }
 
 static bool dispatch(Case *given, GError **error)
@@ -163,11 +114,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         return gone;
     Case given = {.bounces = shared->more, .entry = entry, .outcome = outcome, .list = list, .now = clock_now(),
                   .key = name_effect("bounces", entry_name(entry)->hash)};
-    bool done = store_savepoint(shared->store, error);
-    if (done) {
-        done = dispatch(&given, error);
-        store_savepoint_end(shared->store, done);
-    }
+    bool done = store_begin(shared->store, error) && list_runner_end(shared, dispatch(&given, error), error);
     g_free(given.key);
     return done;
 }
@@ -187,9 +134,7 @@ static int64_t idle(Runner *runner)
 {
     ListRunner *shared = runner_data(runner);
     Bounces *bounces = shared->more;
-    g_autoptr(GError) kept = NULL;
-    if (bounces->done->len > 0 && !forget_kept(bounces, &kept))
-        log_warn("rows of mail that was sent stay in the outbox: %s", kept->message);
+    kept_rows_idle(runner);
     if (runner_slice(runner).index != 0)
         return -1;
     int64_t early = bounces->heartbeat_us <= bounces->check_us / 2 ? bounces->heartbeat_us : 0;
@@ -209,8 +154,7 @@ static const RunnerSpec spec = {
     .start = start,
     .begin_batch = begin,
     .handle = handle,
-    .end_batch = list_runner_end,
-    .committed = committed,
+    .committed = kept_rows_committed,
     .idle = idle,
     .stop = stop,
 };

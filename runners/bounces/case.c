@@ -10,6 +10,7 @@
 #include "lists/leave.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
+#include "runners/kept_rows.h"
 #include "runners/keys.h"
 
 #define TEXT_MAX 300   /* bytes of a reason that are kept */
@@ -90,7 +91,7 @@ typedef struct MemberCase {
     unsigned acts;
 } MemberCase;
 
-/* The first time: score and disable, in the batch's transaction. */
+/* The first time: score and disable. */
 static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GError **error)
 {
     const Member *member = fate->member;
@@ -237,7 +238,7 @@ static bool leave(Case *given, const char *address, unsigned *acts, GError **err
     if (!leave_complained(work, given->list, address, &made, error) || !work_keep(work, given->key, error))
         return false;
     *acts = made.result == SUBSCRIPTION_DONE ? SCORE_LEFT : 0; /* else it waits for a moderator */
-    bounces_kept(given);
+    kept_rows_note(given->bounces->shared, given->key, given->outcome);
     list_runner_work_into(work, given->outcome);
     return true;
 }
@@ -249,7 +250,7 @@ static bool leave_again(Case *given, GError **error)
     if (!work_recall(work, given->key, error))
         return false;
     if (work_entries(work) > 0)
-        bounces_kept(given);
+        kept_rows_note(given->bounces->shared, given->key, given->outcome);
     list_runner_work_into(work, given->outcome);
     return true;
 }

@@ -16,12 +16,6 @@
 #include "runners/bounces/score.h"
 #include "runners/list_runner.h"
 
-/* An entry of the batch with rows in the outbox. */
-typedef struct BouncesKept {
-    char *key;
-    Outcome *outcome;
-} BouncesKept;
-
 /* The runner's own, ListRunner.more. */
 typedef struct Bounces {
     ListRunner *shared;
@@ -38,9 +32,6 @@ typedef struct Bounces {
     int64_t expire_at;  /* monotonic */
     int64_t notices_a_day, unsigned_a_day; /* by list; 0: no limit */
     int64_t unsigned_recipients;           /* by mail; 0: no limit */
-    KeptKey kept_key;
-    GArray *batch;   /* of BouncesKept */
-    GPtrArray *done; /* keys of rows that are needed no more */
 } Bounces;
 
 typedef struct Case {
@@ -84,8 +75,6 @@ bool case_forward(Case *given, const char *why, GError **error);
 bool case_mail(Case *given, GError **error);
 /* What out was refused (refusals.c). */
 bool case_refusals(Case *given, GError **error);
-/* Rows that the unit of work keeps for the entry (lists/kept.h) are dropped once it is done (bounces.c). */
-void bounces_kept(Case *given);
 
 /* Members for whom something is due (due.c). */
 bool case_due(Case *given, GError **error);

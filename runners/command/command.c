@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/log.h"
 #include "lists/autorespond.h"
 #include "lists/change_address.h"
 #include "lists/confirm.h"
@@ -33,21 +32,9 @@
 #include "runners/command/inform.h"
 #include "runners/command/parse.h"
 #include "runners/command/rights.h"
+#include "runners/kept_rows.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
-
-/* An entry of the batch that has rows in the outbox. */
-typedef struct Kept {
-    char *key;
-    const Outcome *outcome; /* borrowed until the batch is settled */
-} Kept;
-
-/* What the runner has besides the ListRunner. */
-typedef struct Commands {
-    GPtrArray *done; /* of char *: entries whose hop is committed, whose rows in the outbox may go */
-    GArray *batch;   /* of Kept: those of the batch in hand */
-    KeptKey key;     /* seals the rows */
-} Commands;
 
 /* One mail in hand. */
 typedef struct Order {
@@ -584,14 +571,11 @@ static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *wor
            list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error);
 }
 
-/* Hand out what the unit gathered, whose rows in the outbox have that key (taken). */
-static void finish(Runner *runner, Outcome *outcome, Work *work, char **key)
+/* Hand out what the unit gathered, whose rows in the outbox have that key. */
+static void finish(Runner *runner, Outcome *outcome, Work *work, const char *key)
 {
-    Commands *commands = ((ListRunner *)runner_data(runner))->more;
-    if (work_entries(work) > 0) {
-        Kept kept = {g_steal_pointer(key), outcome};
-        g_array_append_val(commands->batch, kept);
-    }
+    if (work_entries(work) > 0)
+        kept_rows_note(runner_data(runner), key, outcome);
     list_runner_work_into(work, outcome);
 }
 
@@ -610,7 +594,7 @@ static bool sign_in(Runner *runner, Entry *entry, Outcome *outcome, GError **err
                           : sign_in_work(work, entry_meta(entry), error) &&
                                 list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error)))
         return false;
-    finish(runner, outcome, work, &key);
+    finish(runner, outcome, work, key);
     return true;
 }
 
@@ -632,7 +616,7 @@ static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome 
                     meta_string(entry_meta(entry), KEY_TO, "-"), is_form ? "" : work_actor(work)->address,
                     meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"), work_entries(work),
                     before ? "done (at an earlier try)" : "done");
-    finish(runner, outcome, work, &key);
+    finish(runner, outcome, work, key);
     return true;
 }
 
@@ -650,115 +634,33 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         g_propagate_error(error, g_steal_pointer(&fault));
         return false;
     }
-    if (!store_savepoint(shared->store, error))
+    if (!store_begin(shared->store, error))
         return false;
     bool done = signs_in ? sign_in(runner, entry, outcome, error) : handle_with(runner, entry, list, outcome, error);
-    store_savepoint_end(shared->store, done);
-    return done;
+    return list_runner_end(shared, done, error);
 }
 
 /* ---- the runner ---- */
 
-static void kept_clear(void *data)
-{
-    g_free(((Kept *)data)->key);
-}
-
-/* Rows of entries that were done when an earlier process died. What fails here is left to the timer. */
-static void forget_gone(Runner *runner)
-{
-    const ListRunner *shared = runner_data(runner);
-    g_autoptr(GError) why = NULL;
-    if (!kept_forget_gone(shared->store, runner_spool(runner), INT64_MAX, &why))
-        log_warn("rows of mail that was sent stay in the outbox: %s", why->message);
-}
-
 static bool start(Runner *runner, GError **error)
 {
-    if (!list_runner_start(runner, error))
-        return false;
-    ListRunner *shared = runner_data(runner);
-    Commands *commands = g_new0(Commands, 1);
-    shared->more = commands;
-    commands->done = g_ptr_array_new_with_free_func(g_free);
-    commands->batch = g_array_new(FALSE, FALSE, sizeof(Kept));
-    g_array_set_clear_func(commands->batch, kept_clear);
-    shared->site.kept_key = &commands->key;
-    if (!kept_key_read(runner_spool(runner), &commands->key, error))
-        return false;
-    forget_gone(runner);
-    return true;
-}
-
-/* Drops what the outbox keeps for entries that are done. */
-static bool forget(ListRunner *shared, GError **error)
-{
-    Commands *commands = shared->more;
-    for (unsigned at = 0; at < commands->done->len; at++)
-        if (!outbox_remove_of(shared->store, commands->done->pdata[at], error))
-            return false;
-    g_ptr_array_set_size(commands->done, 0);
-    return true;
-}
-
-static void stop(Runner *runner)
-{
-    ListRunner *shared = runner_data(runner);
-    Commands *commands = shared ? shared->more : NULL;
-    if (commands) {
-        forget(shared, NULL); /* or the next start does */
-        g_ptr_array_unref(commands->done);
-        g_array_unref(commands->batch);
-        g_free(commands);
-    }
-    list_runner_stop(runner);
-}
-
-static bool begin(Runner *runner, GError **error)
-{
-    ListRunner *shared = runner_data(runner);
-    Commands *commands = shared->more;
-    g_array_set_size(commands->batch, 0);
-    if (!list_runner_begin(runner, error))
-        return false;
-    if (forget(shared, error))
-        return true;
-    store_rollback(shared->store);
-    return false;
-}
-
-/* Called after a batch that failed, too. An entry whose letters could not be written comes again and needs its rows. */
-static void committed(Runner *runner)
-{
-    ListRunner *shared = runner_data(runner);
-    Commands *commands = shared->more;
-    for (unsigned at = 0; at < commands->batch->len; at++) {
-        Kept *kept = &g_array_index(commands->batch, Kept, at);
-        if (!kept->outcome->error)
-            g_ptr_array_add(commands->done, g_steal_pointer(&kept->key));
-    }
-    g_array_set_size(commands->batch, 0);
+    return list_runner_start(runner, error) && kept_rows_start(runner, error);
 }
 
 static int64_t idle(Runner *runner)
 {
-    ListRunner *shared = runner_data(runner);
-    Commands *commands = shared->more;
-    g_autoptr(GError) error = NULL;
-    if (commands->done->len > 0 && !forget(shared, &error))
-        log_warn("rows of mail that was sent stay in the outbox: %s", error->message);
+    kept_rows_idle(runner);
     return -1;
 }
 
 static const RunnerSpec spec = {
     .name = "command",
     .start = start,
-    .begin_batch = begin,
+    .begin_batch = kept_rows_begin,
     .handle = handle,
-    .end_batch = list_runner_end,
-    .committed = committed,
+    .committed = kept_rows_committed,
     .idle = idle,
-    .stop = stop,
+    .stop = list_runner_stop,
 };
 
 int main(int argc, char **argv)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lists/keys.h"
 #include "mail/message.h"
-#include "runners/keys.h"
 #include "store/store.h"
 #include "switchboard/entry.h"
 #include "switchboard/spool.h"

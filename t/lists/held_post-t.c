@@ -3,7 +3,7 @@
 /* Held posts of two lists: which of them expire, and what becomes of one that is accepted. */
 #include "lists/held_post.h"
 
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
 

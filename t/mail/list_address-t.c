@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 
 static const char *const lists[] = {"test", "dev", "dev-join", "c++", "my-owner", "x-request-owner", NULL};
 static unsigned asked;

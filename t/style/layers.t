@@ -18,16 +18,19 @@ LAYERS = {
     "store/": ["base/", "store/"],
     "posting/": ["base/", "mail/", "store/", "posting/"],
     "lists/": ["base/", "mail/", "store/", "switchboard/draft.h", "switchboard/intake.h", "switchboard/meta.h",
-               "switchboard/name.h", "switchboard/prepared.h", "switchboard/spool.h", "runners/keys.h", "lists/"],
+               "switchboard/name.h", "switchboard/prepared.h", "switchboard/spool.h", "lists/"],
     "master/": ["base/", "master/"],
-    "cli/": ["base/", "mail/", "net/dns_wait.h", "store/", "switchboard/", "lists/", "runners/keys.h", "cli/"],
-    "runners/keys.h": [],
+    "cli/": ["base/", "mail/", "net/dns_wait.h", "store/", "switchboard/", "lists/", "cli/"],
+    "lists/keys.h": [],
+    "runners/keys.h": ["lists/keys.h"],
     "runners/process": ["base/", "runners/process"],
     "runners/runner": ["base/", "switchboard/", "runners/process.h", "runners/runner", "runners/sweep.h"],
     "runners/sweep": ["base/", "switchboard/", "runners/sweep"],
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                            "runners/keys.h", "runners/units.h",
+                            "runners/kept_rows.h", "runners/keys.h", "runners/units.h",
                             "runners/list_runner"],
+    "runners/kept_rows": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/list_runner.h",
+                          "runners/kept_rows"],
     "runners/units": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/units"],
     "runners/list_posts": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                            "runners/keys.h", "runners/list_runner.h", "runners/list_posts"],
@@ -46,12 +49,14 @@ LAYERS = {
     "runners/server": ["base/", "runners/process.h", "runners/server"],
     "runners/http": ["base/", "runners/server.h", "runners/http"],
 }
+LAYERS["lists/moving/"] = LAYERS["lists/"] + ["runners/keys.h"]
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/lists.h",
           "runners/http.h", "runners/http_guard.h", "runners/http_path.h", "runners/list_posts.h",
-          "runners/list_runner.h", "runners/names.h", "runners/post_names.h", "runners/post_hop.h",
+          "runners/list_runner.h", "runners/kept_rows.h", "runners/names.h", "runners/post_names.h",
+          "runners/post_hop.h",
           "runners/copy_sign.h", "runners/keys.h", "runners/units.h"]
 
 # Foreign headers and where they are at home.

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "t/switchboard/crashplan_internal.h"
 
 const Plan crash_plans[CRASH_MESSAGES] = {

@@ -15,7 +15,7 @@
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/fail.h"
-#include "runners/keys.h"
+#include "lists/keys.h"
 #include "switchboard/intake.h"
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"

@@ -244,6 +244,50 @@ static void test_store_fails(ListFrame *frame, gconstpointer data)
     assert_scored(frame, LIST, "ab");
 }
 
+/* A provider tells that the member called a copy from LIST spam. */
+static Entry *complaint(ListFrame *frame, const char *member)
+{
+    g_autofree char *detail = signed_detail(frame, member, clock_now());
+    Draft *draft = fixture_draft("bounces", LIST,
+                                 "From: staff@example.net\r\nMIME-Version: 1.0\r\n"
+                                 "Content-Type: multipart/report; report-type=feedback-report; boundary=b\r\n\r\n"
+                                 "--b\r\n\r\nIt is spam.\r\n--b\r\nContent-Type: message/feedback-report\r\n\r\n"
+                                 "Feedback-Type: abuse\r\nUser-Agent: x/1\r\nVersion: 1\r\n\r\n--b\r\n"
+                                 "Content-Type: message/rfc822\r\n\r\nFrom: x@example.net\r\n\r\nhi\r\n--b--\r\n");
+    meta_set_string(draft_meta(draft), KEY_SENDER, "");
+    meta_set_string(draft_meta(draft), KEY_TO, TO_BOUNCES);
+    meta_set_string(draft_meta(draft), KEY_DETAIL, detail);
+    return list_frame_entry(frame, draft);
+}
+
+/* The process is killed with two complaints in hand, of which one's hop is committed: the next process drops the rows
+ * of that one when it starts, and those of the other when it is done. */
+static void test_killed(ListFrame *frame, gconstpointer data)
+{
+    set(frame, "bounce_notify_owner_on_removal", "no"); /* so that each letter has a row */
+    Entry *first = complaint(frame, names[0]), *second = complaint(frame, names[1]);
+    Outcome *outcome = list_frame_handle(frame, first);
+    g_assert_no_error(outcome->error);
+    g_assert_true(hop_commit(frame->hop, &outcome, 1, &frame->error));
+    g_assert_true(hop_settle_all(frame->hop, &frame->error));
+    outcome_free(outcome);
+    unsigned rows = list_frame_rows(frame, "outbox");
+    g_assert_cmpuint(rows, >, 0);
+    outcome = list_frame_handle(frame, second);
+    g_assert_no_error(outcome->error);
+    g_assert_cmpuint(list_frame_rows(frame, "outbox"), ==, 2 * rows);
+    outcome->error = g_error_new(G_FILE_ERROR, G_FILE_ERROR_NOSPC, "no space");
+    list_frame_commit(frame, outcome);
+    list_frame_restart(frame);
+    g_assert_cmpuint(list_frame_rows(frame, "outbox"), ==, rows);
+    list_frame_run(frame, list_frame_claim(frame, "bounces"));
+    runner_frame.spec->idle(&runner_frame);
+    g_assert_cmpuint(list_frame_rows(frame, "outbox"), ==, 0);
+    g_assert_false(is_member(frame, LIST, names[0]) || is_member(frame, LIST, names[1]));
+    g_assert_true(is_member(frame, OTHER, names[0]) && is_member(frame, LIST, names[2]));
+    g_assert_cmpuint(letters(frame), ==, 2 * rows);
+}
+
 #define FRAME_TEST(path, function) g_test_add(path, ListFrame, NULL, set_up, function, tear_down)
 
 int main(int argc, char **argv)
@@ -256,5 +300,6 @@ int main(int argc, char **argv)
     FRAME_TEST("/bounces/case/due and kept", test_due_and_kept);
     FRAME_TEST("/bounces/case/unreachable", test_unreachable);
     FRAME_TEST("/bounces/case/the store fails", test_store_fails);
+    FRAME_TEST("/bounces/case/killed", test_killed);
     return g_test_run();
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The metadata keys that runners, and the use cases that leave entries for them, write and read, beyond the
+ * switchboard's own (switchboard/meta.h). One place, so that a key means one thing in every queue. Addresses in
+ * metadata are as they came, without angle brackets.
+ */
+
+/* Written by intake (lmtp, inject). */
+#define KEY_SENDER "sender"         /* string: envelope sender, "" for the null sender */
+#define KEY_RECIPIENT "recipient"   /* string: the RCPT address as given */
+#define KEY_TO "to"                 /* string: what the address asks for, one of TO_* */
+#define KEY_DETAIL "detail"         /* string: VERP part or token after the sub-address, or absent */
+#define KEY_PEER "peer"             /* string: who handed it in, "127.0.0.1 mx.example.com", "unix", "inject" */
+#define KEY_MESSAGE_ID "message_id" /* string: without angle brackets; cut when long; made up if the mail had none */
+#define KEY_SMTPUTF8 "smtputf8"     /* bool: MAIL FROM had SMTPUTF8 */
+#define KEY_BODY_8BIT "8bit"        /* bool: BODY=8BITMIME, or bytes over 127 seen */
+
+/* Written by web into command, in place of a mail: a form to join (lists/join_form.h). */
+#define KEY_SIGN_IN "sign_in" /* object: address, and from where it was sent */
+#define KEY_FORM "form"       /* object: address, name, and from where it was sent */
+
+#define TO_POSTING "posting"
+#define TO_OWNER "owner"
+#define TO_BOUNCES "bounces"
+#define TO_JOIN "join"
+#define TO_SIGN_IN "sign-in" /* by a form of the pages */
+#define TO_LEAVE "leave"
+#define TO_CONFIRM "confirm"
+#define TO_REQUEST "request"
+#define TO_SITE "site"     /* no list's address: mail for the people who run the site, in the queue virgin */
+#define TO_DIGEST "digest" /* no address: an issue of the list's digest, in the queue pipeline */
+
+/* Written by digest into pipeline, with TO_DIGEST: who gets this issue. */
+#define KEY_DIGEST_PLAIN "digest_plain"       /* bool: those who want plain text, else those who want MIME */
+#define KEY_DIGEST_LANGUAGE "digest_language" /* string: of these members, "" where they set none */
+#define KEY_DIGEST_MEMBERS "digest_members"   /* integer: how many there are */
+#define KEY_DIGEST_LAST "digest_last"         /* array of addresses: those too who left the mode since, or absent */
+
+/* Written into the queue digest by lists/digest_send.h, in place of a post. */
+#define KEY_DIGEST_ASK "digest_ask"       /* bool: the posts that wait are to be sent */
+#define KEY_DIGEST_BEFORE "digest_before" /* integer: if the first of them came before this time; absent: in any case */
+
+/* Written by lmtp into defragment, and by defragment. */
+#define KEY_DEPTH "fragment_depth"        /* integer: how often it was put together from parts already */
+#define KEY_WAKE "fragment_wake"          /* string: no mail, but a set's key: its parts are to be looked at again */
+#define KEY_LEFT "fragment_left"          /* string: why this part goes on alone, one of LEFT_* */
+#define KEY_LEFT_REASON "fragment_reason" /* string: the same for people, a sentence */
+#define LEFT_EXPIRED "expired"
+#define LEFT_REFUSED "refused"
+#define LEFT_RELEASED "released"
+
+/* Written by nntp into in, with the articles of a news group. */
+#define KEY_FROM_NEWS "from_news" /* string: the group; the post does not go back there */
+
+/* Written into the queue nntp by lists/news.h, in place of a post. */
+#define KEY_NEWS_LOOK "news_look" /* bool: the list's news group is to be looked at now */
+
+/* Written into the queue task by who wants a job of the timer done at once. */
+#define KEY_JOB "job" /* string: its name */
+
+/* Written by in. */
+#define KEY_MODERATED "approved" /* bool: a person or a password let it pass */
+#define KEY_HITS "hits"          /* array of strings: rules that matched */
+#define KEY_MISSES "misses"      /* array of strings: rules that did not */
+#define KEY_MEMBER "member"      /* string: the member's address that made it a member's post */
+
+/* The queue that out claims from first: mail of our own, all that has KEY_PRIORITY. */
+#define NOTICE_QUEUE "notice"
+
+/* Written by pipeline and virgin, read by out. */
+#define KEY_ENVELOPE_SENDER "envelope_sender" /* string: MAIL FROM of the copies, "" for null */
+#define KEY_TRANSPORT "transport"             /* string: name of [transport.NAME], or absent */
+#define KEY_POST_ID "post_id"                 /* integer: number of the post on its list */
+#define KEY_COPIES \
+    "copies"                    /* string: each recipient gets a copy and a transaction of their own; the holes to
+                                       fill in the message, and recipients, as mail/copy.h writes both */
+#define KEY_SIGN "sign"         /* object: how copies are signed (runners/copy_sign.h), or absent */
+#define KEY_XVERP "xverp"       /* string: the relay is to make the recipients' senders; delimiters, "+=" */
+#define KEY_PRIORITY "priority" /* string: "notice" for mail we wrote ourselves, or absent */
+
+/* Written by out into retry. */
+#define KEY_ATTEMPTS "attempts"     /* integer: deliveries tried so far */
+#define KEY_DOUBTS "doubts"         /* integer: attempts after which nobody knew whether it was delivered */
+#define KEY_WARNED "warned"         /* bool: the delay was reported */
+#define KEY_LAST_REPLY "last_reply" /* string: the last temporary refusal */
+#define KEY_EXPIRE "expire"         /* bool, by queue expire: the next attempt is the last */
+
+/* Written by out into bounces: one entry a transaction with refused recipients. */
+#define KEY_FAILURES "failures" /* array of {address, status "5.1.1", reply "550 5.1.1 ...", relay, of_message} */
+#define KEY_OF "of"             /* string: name hash of the out entry they belong to */
+#define KEY_WRITING \
+    "writing" /* integer: a random number, another one each time out writes the entry; after a
+                                       crash it may write one a second time under the same name */
+
+/* Written by bounces into its own queue: members for whom something is due. */
+#define KEY_DUE "due" /* array of {member: id, address, at: when it was due, us} */
+
+/* Written by pipeline into archive. */
+#define KEY_LIST_ADDRESS "list_address"     /* string: posting address of the list */
+#define KEY_ARCHIVE_CLOSED "archive_closed" /* bool: not everybody may read the list's archive */
+#define KEY_ARCHIVE_NAME "archive_name" /* string: name under which the list's posts are kept; absent: its List-Id */
+#define KEY_ARCHIVERS "archivers"       /* array of strings: [archiver.NAME] still to be served */
