@@ -27,13 +27,19 @@ WebArchive *web_archive_new(const Config *config)
     return archive;
 }
 
+/* The numbers of lists are those of one index. */
+static void drop_index(WebArchive *archive)
+{
+    g_clear_pointer(&archive->index, archive_index_free);
+    g_clear_pointer(&archive->public, g_hash_table_unref);
+}
+
 void web_archive_free(WebArchive *archive)
 {
     if (!archive)
         return;
-    archive_index_free(archive->index);
+    drop_index(archive);
     view_cache_free(archive->views);
-    g_clear_pointer(&archive->public, g_hash_table_unref);
     g_free(archive);
 }
 
@@ -52,7 +58,7 @@ void archive_reading_clear(ArchiveReading *reading)
 void archive_fail(WebCall *call, GError *error)
 {
     if (!g_error_matches(error, FAIL, FAIL_MISSING))
-        g_clear_pointer(&call->web->archive->index, archive_index_free);
+        drop_index(call->web->archive);
     web_missing(call, error);
 }
 
@@ -65,10 +71,8 @@ ArchiveIndex *archive_open(WebCall *call)
         web_missing(call, NULL);
         return NULL;
     }
-    if (archive->index && !archive_index_present(archive->index, NULL)) {
-        g_clear_pointer(&archive->index, archive_index_free);
-        g_clear_pointer(&archive->public, g_hash_table_unref); /* it has other numbers */
-    }
+    if (archive->index && !archive_index_present(archive->index, NULL))
+        drop_index(archive);
     if (!archive->index && !(archive->index = archive_index_open(archive->directory, false, &error))) {
         if (g_error_matches(error, FAIL, FAIL_MISSING)) { /* nothing was posted to any list */
             g_clear_error(&error);

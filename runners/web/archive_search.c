@@ -123,8 +123,10 @@ static json_t *row(const ArchiveReading *reading, const ArchiveMessage *message,
         return line;
     const MailHtml how = {.masked = !reading->member};
     g_autoptr(Readable) mail = readable_new(octets, ARCHIVE_TEXT_MAX);
-    g_autoptr(GString) text = readable_search_text(mail, false, ARCHIVE_TEXT_MAX);
-    g_autoptr(GPtrArray) found = archive_query_snippet(query, text->str, text->len, SNIPPET);
+    g_autoptr(GString) whole = readable_search_text(mail, false, ARCHIVE_TEXT_MAX);
+    /* Before it is cut: a piece that begins with "@" is no address any more. */
+    g_autofree char *text = archive_masked(reading, whole->str);
+    g_autoptr(GPtrArray) found = archive_query_snippet(query, text, strlen(text), SNIPPET);
     for (guint i = 0; i < found->len; i++) {
         const ArchivePiece *piece = found->pdata[i];
         g_autoptr(GString) html = g_string_new(NULL);

@@ -123,11 +123,12 @@ static void append_note(const MailHtml *how, const ReadableBlock *block, GString
 
 static void append_file(const MailHtml *how, const ReadableFile *file, GString *out)
 {
-    g_autofree char *name = g_uri_escape_string(file->name, NULL, false), *size = g_format_size(file->size);
+    g_autofree char *shown = how->masked ? text_link_mask(file->name, strlen(file->name)) : g_strdup(file->name);
+    g_autofree char *name = g_uri_escape_string(shown, NULL, false), *size = g_format_size(file->size);
     g_string_append_printf(out, "<p class=\"file\"><a rel=\"nofollow\" href=\"%s%zu/", how->files, file->number);
     mustache_escape(out, name);
     g_string_append(out, "\">");
-    mail_html_line(how, file->name, out);
+    mustache_escape(out, shown);
     g_string_append(out, "</a> <span>");
     mail_html_line(how, file->type, out);
     g_string_append_printf(out, ", %s</span></p>\n", size);

@@ -133,6 +133,7 @@ def test_strangers_see_no_addresses(world):
     mail["Date"] = "Fri, 20 Nov 2026 13:20:00 +0000"
     mail.set_content(f"Write to {BART} or mailto:{BART}?subject=x\n\n-- \nAnne {ANNE}\n")
     mail.add_attachment(f"to {BART}\n", filename="note.txt")
+    mail.add_attachment("x\n", filename=f"{BART}.txt")
     mail.add_attachment(b"<script>alert(1)</script>", maintype="text", subtype="html", filename="page.html")
     world.lmtp_send(mail.as_bytes(), f"cats@{HOST}", sender=ANNE)
     send(world, "cats", 2, "Re: Ask", answers="none")
@@ -141,11 +142,11 @@ def test_strangers_see_no_addresses(world):
     thread = f"{link}/thread"
     for path in (home("cats"), f"{home('cats')}/2026-11", link, thread, f"{thread}?view=flat", f"{link}/raw",
                  f"{link}/mbox", f"{link}/atom", f"{home('cats')}/atom", f"{home('cats')}/search?q=bart",
-                 "/search?q=bart"):
+                 f"{home('cats')}/search?q=example", "/search?q=bart"):
         answer = world.pages.get(path)
         assert answer.status == 200, path
         for domain in ("example.org", "far.example"):
-            rest = answer.text.replace("lists.example", "")
+            rest = re.sub("</?mark>", "", answer.text.replace("lists.example", ""))
             assert not re.search(rf"[\w.]@{re.escape(domain)}|%40{re.escape(domain)}", rest), (path, answer.text)
         assert "<script>alert" not in answer.text
     # Nobody may ask whether an address is here, either.
@@ -401,3 +402,22 @@ def test_index_damaged_gone_and_files_lost(world):
     real.write_bytes(b"nonsense" * 1000)
     wait_until(lambda: world.pages.get(other).status == 200, 90, "the index to be made again")
     world.pages.get(other).says("Bones")
+
+
+def test_an_index_that_was_replaced_after_a_fault_tells_no_secrets(world):
+    """Lists have other numbers in it, so nothing counts that is remembered of them."""
+    world.create_list("zebras", [ANNE], settings=["subject_prefix="])
+    send(world, "zebras", 1, "Public frost")
+    send(world, "owls", 2, "Secret frost")
+    world.pages.get("/search?q=frost").says("Public frost")
+    index = world.archive / "maildir" / ".index" / "index.db"
+    real = index.resolve()
+    real.write_bytes(b"nonsense" * 1000)
+    real.with_name(f"{real.name}-wal").write_bytes(b"")
+    octets = post(sender=ANNE, to=f"zebras@{HOST}", message_id="<zebras-3@example.net>", body="It rains.\n")
+    world.lmtp_send(octets, f"zebras@{HOST}")  # so that what was read before is read anew
+    wait_until(lambda: world.pages.get("/search?q=frost").status == 503, 20, "the damage to be seen")
+    world.cli("archive", "index")
+    answer = world.pages.get("/search?q=frost")
+    assert answer.status == 200 and "Secret" not in answer.text
+    answer.says("Public frost")
