@@ -67,6 +67,7 @@ const char *const store_copy_tables[] = {
     "leave_brake",
     "moved",
     "session",
+    "list_log",
     NULL,
 };
 
