@@ -123,3 +123,4 @@ void web_attachment(WebCall *call, const ReadableFile *file);
 /* ---- tables, of web.c ---- */
 
 extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[], web_my[];
+extern const WebRoute web_desk[], web_desk_waiting[];
