@@ -8,7 +8,8 @@
 #include "base/fail.h"
 #include "cli/input.h"
 #include "cli/listing.h"
-#include "lists/setting_check.h"
+#include "cli/work_site.h"
+#include "lists/change.h"
 
 static gboolean names;
 static char **files;
@@ -101,16 +102,8 @@ static int run_get(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-/* What the setting names must be in the configuration. */
-static bool configured(Site *site, const char *setting, const char *value, GError **error)
-{
-    const Config *config = site_config(site, error);
-    return config && setting_check(config, setting, value, error);
-}
-
 typedef struct SettingChange {
-    Site *site;
-    Store *store;
+    Work *work;
     const List *list;
     bool reset;
 } SettingChange;
@@ -118,10 +111,9 @@ typedef struct SettingChange {
 /* One "NAME=VALUE" or, for reset, one "NAME"; within a transaction. */
 static bool change(const SettingChange *what, const char *word, GError **error)
 {
-    const char *list_id = what->list->list_id;
     const char *equals = strchr(word, '=');
     if (what->reset)
-        return setting_find(word, error) && list_reset(what->store, list_id, word, error);
+        return setting_find(word, error) && change_setting(what->work, what->list, word, NULL, error);
     if (!equals) {
         command_usage(error, "'%s' is not NAME=VALUE", word);
         return false;
@@ -131,8 +123,7 @@ static bool change(const SettingChange *what, const char *word, GError **error)
         return false;
     if (!g_utf8_validate(equals + 1, -1, NULL))
         return fail(error, FAIL_NEVER, "%s: the value is not UTF-8", name);
-    return configured(what->site, name, equals + 1, error) &&
-           list_set(what->store, list_id, name, equals + 1, error);
+    return change_setting(what->work, what->list, name, equals + 1, error);
 }
 
 /* The change that a word of --file means, "NAME=FILE", as one that has the value in it; g_free(). Of a password the
@@ -165,7 +156,7 @@ static char *read_change(const char *word, GError **error)
 /* All changes or none. */
 static int change_all(Site *site, char **argv, bool reset, GError **error)
 {
-    Store *store;
+    WorkPlace place;
     g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
     for (char **word = files; !reset && word && *word; word++) {
         char *change = read_change(*word, error);
@@ -173,20 +164,18 @@ static int change_all(Site *site, char **argv, bool reset, GError **error)
             return TOOL_LATER;
         g_ptr_array_add(read, change);
     }
-    g_autoptr(List) list = find(site, argv[0], &store, error);
-    if (!list || !store_begin(store, error))
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
+    if (!list)
         return TOOL_LATER;
-    const SettingChange what = {site, store, list, reset};
-    bool done = true;
-    for (guint at = 0; done && at < read->len; at++)
-        done = change(&what, read->pdata[at], error);
-    for (size_t i = 1; done && argv[i]; i++)
-        done = change(&what, argv[i], error);
-    if (!done) {
-        store_rollback(store);
-        return TOOL_LATER;
-    }
-    return store_commit(store, error) ? TOOL_OK : TOOL_LATER;
+    const SettingChange what = {work, list, reset};
+    for (guint at = 0; at < read->len; at++)
+        if (!change(&what, read->pdata[at], error))
+            return TOOL_LATER;
+    for (size_t i = 1; argv[i]; i++)
+        if (!change(&what, argv[i], error))
+            return TOOL_LATER;
+    return work_place_commit(&place, site, work, error) ? TOOL_OK : TOOL_LATER;
 }
 
 static int run_set(Site *site, int argc, char **argv, GError **error)

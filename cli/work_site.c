@@ -7,7 +7,7 @@ bool work_place_store(WorkPlace *place, Site *site, GError **error)
     const Config *config = site_config(site, error);
     if (!config)
         return false;
-    *place = (WorkPlace){.actor = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL}};
+    *place = (WorkPlace){.actor = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL, .name = g_get_user_name()}};
     work_site_init(&place->site, config);
     place->store = site_store(site, false, error);
     return place->store != NULL;

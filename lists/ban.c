@@ -4,19 +4,24 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
+#include "lists/change.h"
 #include "store/ban.h"
 
-static void note(Work *work, const List *list, const char *email, const char *result)
+/* Bans of the site are in no list's log. */
+static bool note(Work *work, const List *list, const char *email, bool banned, GError **error)
 {
+    const char *result = banned ? "banned" : "allowed";
+    g_autofree char *lower = *email == '^' ? g_strdup(email) : g_utf8_strdown(email, -1);
     work_log(work, list ? list->list_id : "-", "ban=<%s> by=<%s> result=%s", email, work_by(work), result);
+    return !list || change_log(work, list->list_id,
+                               &(Change){LOG_BAN, lower, banned ? NULL : "banned", banned ? "banned" : NULL}, error);
 }
 
 bool ban_impose(Work *work, const List *list, const char *email, GError **error)
 {
     if (!ban_add(work_store(work), list ? list->list_id : NULL, email, error))
         return false;
-    note(work, list, email, "banned");
-    return true;
+    return note(work, list, email, true, error);
 }
 
 bool ban_address(Work *work, const List *list, const char *address, GError **error)
@@ -37,6 +42,5 @@ bool ban_lift(Work *work, const List *list, const char *email, GError **error)
 {
     if (!ban_remove(work_store(work), list ? list->list_id : NULL, email, error))
         return false;
-    note(work, list, email, "allowed");
-    return true;
+    return note(work, list, email, false, error);
 }

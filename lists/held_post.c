@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "lists/ban.h"
+#include "lists/change.h"
 #include "lists/event.h"
 #include "lists/keys.h"
 #include "lists/letter.h"
@@ -116,11 +117,15 @@ static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const c
     }
 }
 
-static void tell_decided(Work *work, const Held *held, const char *verdict, const char *by)
+/* Tell programs outside, and write it into the list's log, where moderators look for earlier posts of a sender. */
+static bool tell_decided(Work *work, const Held *held, const char *verdict, const char *by, GError **error)
 {
+    g_autofree char *sender = g_utf8_strdown(held->sender ? held->sender : "", -1);
+    g_autofree char *subject = template_brief(held->subject ? held->subject : "");
     event_tell(work, EVENT_POST_DECIDED, held->list_id,
                json_pack("{sI ss* ss* ss* ss ss}", "request_id", (json_int_t)held->list_number, "sender", held->sender,
                          "subject", held->subject, "message_id", held->message_id, "verdict", verdict, "by", by));
+    return change_log(work, held->list_id, &(Change){LOG_POST, sender, subject, verdict}, error);
 }
 
 bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const char *reason, bool *told, GError **error)
@@ -139,8 +144,8 @@ bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const cha
              work_by(work), results[verdict]);
     if (verdict == HELD_DEFER)
         return true;
-    tell_decided(work, held, words[verdict], work_by(work));
-    return held_remove(work_store(work), number, error);
+    return tell_decided(work, held, words[verdict], work_by(work), error) &&
+           held_remove(work_store(work), number, error);
 }
 
 bool held_post_confirm(Work *work, const List *list, const char *token, char **list_id, GError **error)
@@ -156,8 +161,8 @@ bool held_post_confirm(Work *work, const List *list, const char *token, char **l
         return true;
     work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " by=<%s> result=accepted (its sender confirmed)",
              held->number, work_by(work));
-    tell_decided(work, held, "accept", work_by(work));
-    if (!accept(work, held, error) || !held_remove(work_store(work), held->number, error))
+    if (!tell_decided(work, held, "accept", work_by(work), error) || !accept(work, held, error) ||
+        !held_remove(work_store(work), held->number, error))
         return false;
     *list_id = g_strdup(held->list_id);
     return true;
@@ -204,8 +209,8 @@ static bool discard_all(Work *work, const HeldFilter *which, const char *why, in
     for (unsigned at = 0; at < expired->len; at++) {
         const Held *held = expired->pdata[at];
         work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " result=discarded (%s)", held->number, why);
-        tell_decided(work, held, "discard", "task"); /* the runner whose timer it was */
-        if (!held_remove(work_store(work), held->number, error))
+        if (!tell_decided(work, held, "discard", "task", error) || /* the runner whose timer it was */
+            !held_remove(work_store(work), held->number, error))
             return false;
     }
     *discarded += expired->len;

@@ -424,6 +424,16 @@ bool moderate_ticket(Work *work, const char *token, Ticket **ticket, ModerateAcc
     return true;
 }
 
+Ticket moderate_anything(const char *list_id, const char *address)
+{
+    return (Ticket){.list_id = (char *)(uintptr_t)list_id,
+                    .moderator = (char *)(uintptr_t)address,
+                    .first = 1,
+                    .last = G_MAXINT64,
+                    .first_request = 1,
+                    .last_request = G_MAXINT64};
+}
+
 void moderate_waiting_clear(ModerateWaiting *waiting)
 {
     g_clear_pointer(&waiting->posts, g_ptr_array_unref);

@@ -52,6 +52,10 @@ typedef enum ModerateAccess {
  * unknown token counts as a guess. */
 bool moderate_ticket(Work *work, const char *token, Ticket **ticket, ModerateAccess *access, GError **error);
 
+/* A ticket for all that waits on a list, for somebody of whom it is known that he may decide there
+ * (lists/standing.h). Both strings are borrowed. */
+Ticket moderate_anything(const char *list_id, const char *address);
+
 /* The things that wait of those which a ticket is about: posts of Held without their messages, and requests of Pending,
  * in order, at most MODERATE_SHOWN of each, with numbers greater than those of after. */
 #define MODERATE_SHOWN 100

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "lists/ban.h"
+#include "lists/change.h"
 #include "lists/event.h"
 #include "lists/leave.h"
 #include "lists/letter.h"
@@ -82,9 +83,12 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
     g_autoptr(Pending) request = pending_find(work_store(work), number, work_now(work), error);
     if (!request || !decide(work, request, verdict, reason, subscription, error))
         return false;
-    if (verdict != REQUEST_DEFER)
-        event_tell(work, EVENT_REQUEST_DECIDED, request->list_id,
-                   json_pack("{ss ss sI ss ss}", "kind", pending_kind_text(request->kind), "email", request->address,
-                             "number", (json_int_t)number, "verdict", words[verdict], "by", work_by(work)));
-    return true;
+    if (verdict == REQUEST_DEFER)
+        return true;
+    event_tell(work, EVENT_REQUEST_DECIDED, request->list_id,
+               json_pack("{ss ss sI ss ss}", "kind", pending_kind_text(request->kind), "email", request->address,
+                         "number", (json_int_t)number, "verdict", words[verdict], "by", work_by(work)));
+    g_autofree char *lower = g_utf8_strdown(request->address, -1);
+    return change_log(work, request->list_id,
+                      &(Change){LOG_REQUEST, lower, pending_kind_text(request->kind), words[verdict]}, error);
 }

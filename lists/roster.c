@@ -2,12 +2,21 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/roster.h"
 
+#include "lists/change.h"
 #include "lists/event.h"
 #include "lists/own_address.h"
 
 void roster_tell(Work *work, const char *type, const char *list_id, Role role, const char *address)
 {
     event_tell(work, type, list_id, json_pack("{ss ss}", "email", address, "role", role_text(role)));
+}
+
+/* Somebody came to have the role, or has it no more. */
+static bool log_role(Work *work, const char *list_id, Role role, const char *address, bool has, GError **error)
+{
+    g_autofree char *lower = g_utf8_strdown(address, -1);
+    const char *word = role_text(role);
+    return change_log(work, list_id, &(Change){word, lower, has ? NULL : word, has ? word : NULL}, error);
 }
 
 bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GError **error)
@@ -20,7 +29,7 @@ bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GErro
         return false;
     work_log(work, list_id, "%s=<%s> by=<%s> result=added", role_text(entry->role), entry->address, work_by(work));
     roster_tell(work, EVENT_MEMBER_JOINED, list_id, entry->role, entry->address);
-    return true;
+    return log_role(work, list_id, entry->role, entry->address, true, error);
 }
 
 bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error)
@@ -30,7 +39,7 @@ bool roster_remove(Work *work, const char *list_id, Role role, const char *addre
         return false;
     work_log(work, list_id, "%s=<%s> by=<%s> result=removed", role_text(role), address, work_by(work));
     roster_tell(work, EVENT_MEMBER_LEFT, list_id, role, address);
-    return true;
+    return log_role(work, list_id, role, address, false, error);
 }
 
 bool roster_move(Work *work, const Member *member, const char *to, GError **error)
@@ -40,5 +49,6 @@ bool roster_move(Work *work, const Member *member, const char *to, GError **erro
         return false;
     roster_tell(work, EVENT_MEMBER_LEFT, member->list_id, member->role, member->address);
     roster_tell(work, EVENT_MEMBER_JOINED, member->list_id, member->role, to);
-    return true;
+    return log_role(work, member->list_id, member->role, member->address, false, error) &&
+           log_role(work, member->list_id, member->role, to, true, error);
 }

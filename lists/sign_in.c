@@ -68,7 +68,7 @@ Work *sign_in_unit(Store *store, const WorkSite *site, const json_t *meta, GErro
     return NULL;
 }
 
-/* A letter in the name of the site, which needs a list to go out by: the person's first one. */
+/* A letter in the name of the site, which needs a list to go out by. */
 static bool mail_link(Work *work, const char *address, const char *list_id, GError **error)
 {
     char token[PENDING_TOKEN_CHARS + 1], minutes[16];
@@ -96,20 +96,44 @@ static bool mail_link(Work *work, const char *address, const char *list_id, GErr
                        error);
 }
 
+/* The List-Id of a list that is the person's: by a membership or a role, else by owning its domain or the site; NULL:
+ * there is none. False: the store failed. g_free() */
+static bool find_list(Store *store, const SignedIn *person, char **list_id, GError **error)
+{
+    g_autoptr(GPtrArray) members = sign_in_members(store, person, NULL, 1, error);
+    *list_id = members && members->len > 0 ? g_strdup(((const Member *)members->pdata[0])->list_id) : NULL;
+    if (!members || *list_id || !*person->user_id)
+        return members != NULL;
+    g_autoptr(User) user = user_find(store, person->user_id, error);
+    g_auto(GStrv) domains = user ? domain_owned(store, person->user_id, error) : NULL;
+    if (!domains)
+        return false;
+    for (char **domain = domains; !*list_id && (*domain || user->server_owner); domain++) {
+        const ListCriteria criteria = {.domain = *domain};
+        g_autoptr(GPtrArray) lists = list_page(store, &criteria, NULL, 0, 1, error);
+        if (!lists)
+            return false;
+        *list_id = lists->len > 0 ? g_strdup(((const List *)lists->pdata[0])->list_id) : NULL;
+        if (!*domain)
+            break;
+    }
+    return true;
+}
+
 bool sign_in_work(Work *work, const json_t *meta, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     const char *address = meta_string(json_object_get(meta, KEY_SIGN_IN), "address", "");
     g_autoptr(SignedIn) person = sign_in_vouched(work_store(work), address, error);
-    g_autoptr(GPtrArray) members = person ? sign_in_members(work_store(work), person, NULL, 1, error) : NULL;
-    if (!members)
+    g_autofree char *list_id = NULL;
+    if (!person || !find_list(work_store(work), person, &list_id, error))
         return false;
-    if (members->len == 0) {
+    if (!list_id) {
         work_log(work, "-", "sign-in address=<%s> result=nobody", address);
         return true;
     }
     work_log(work, "-", "sign-in address=<%s> result=asked", address);
-    return mail_link(work, address, ((Member *)members->pdata[0])->list_id, error);
+    return mail_link(work, address, list_id, error);
 }
 
 /* ---- the link ---- */

@@ -5,7 +5,8 @@
  * Sign in on the pages by a link that is mailed: there is no password. Whoever types an address has proved nothing, so
  * what the page answers, and how long that takes, does not tell whether the address is known: an entry for the queue
  * command is left for each, and the runner of that queue mails a link to those who are a member, owner or moderator of
- * a list. The link begins a session (store/session.h), once. A mailbox gets three links an hour.
+ * a list, or own a domain with lists or the site. The link begins a session (store/session.h), once. A mailbox gets
+ * three links an hour.
  */
 #include <jansson.h>
 

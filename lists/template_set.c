@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/change.h"
 #include "lists/template_host.h"
 #include "lists/template_name.h"
 #include "lists/timer.h"
@@ -125,6 +126,28 @@ static bool uri_allowed(const Work *work, const char *place, const char *uri, co
     return template_host_allows(work_site(work)->template_hosts, place, uri, &public_only, error);
 }
 
+/* The text, or the URI, that the place has; NULL: none. False: the store failed. g_free() */
+static bool text_at(Store *store, const char *place, const char *name, const char *language, char **text,
+                    GError **error)
+{
+    g_autoptr(GPtrArray) all = template_text_all(store, place, error);
+    *text = NULL;
+    for (guint i = 0; all && i < all->len && !*text; i++) {
+        const TemplateText *one = all->pdata[i];
+        if (strcmp(one->name, name) == 0 && strcmp(one->language, language) == 0)
+            *text = g_strdup(*one->uri ? one->uri : one->text);
+    }
+    return all != NULL;
+}
+
+/* Put a row into the log of a list; domains and the site have none. */
+static bool log_text(Work *work, const TemplateText *kept, const char *before, const char *after, GError **error)
+{
+    g_autofree char *name = g_strdup_printf("%s%s%s", kept->name, *kept->language ? " " : "", kept->language);
+    return !*kept->place || *kept->place == '@' ||
+           change_log(work, kept->place, &(Change){LOG_TEMPLATE, name, before, after}, error);
+}
+
 bool template_set(Work *work, const TemplateText *text, GError **error)
 {
     const TemplateName *row = find_name(text->name, error);
@@ -147,14 +170,31 @@ bool template_set(Work *work, const TemplateText *text, GError **error)
              "result=set", row->mailman, *language ? language : "any", place_word(text->place), work_by(work));
     if (from_uri && !g_str_has_prefix(text->uri, TEMPLATE_INSTALLED))
         timer_ask(work, "templates");
-    return template_text_put(work_store(work), &kept, error);
+    g_autofree char *before = NULL;
+    return text_at(work_store(work), kept.place, kept.name, language, &before, error) &&
+           template_text_put(work_store(work), &kept, error) &&
+           log_text(work, &kept, before, from_uri ? kept.uri : kept.text, error);
+}
+
+/* Log the texts of a template that are going away; language NULL: in all languages. */
+static bool log_unset(Work *work, const char *place, const char *name, const char *language, GError **error)
+{
+    g_autoptr(GPtrArray) all = template_text_all(work_store(work), place, error);
+    for (guint i = 0; all && i < all->len; i++) {
+        const TemplateText *one = all->pdata[i];
+        if (strcmp(one->name, name) == 0 && (!language || strcmp(one->language, language) == 0) &&
+            !log_text(work, one, *one->uri ? one->uri : one->text, NULL, error))
+            return false;
+    }
+    return all != NULL;
 }
 
 bool template_unset(Work *work, const char *place, const char *name, const char *language, GError **error)
 {
     const TemplateName *row = find_name(name, error);
     g_autofree char *usual = language ? g_strdelimit(g_strdup(language), "-", '_') : NULL;
-    if (!row || !template_text_remove(work_store(work), place, row->mailman, usual, error))
+    if (!row || !log_unset(work, place, row->mailman, usual, error) ||
+        !template_text_remove(work_store(work), place, row->mailman, usual, error))
         return false;
     work_log(work, *place && *place != '@' ? place : "-", "template=%s language=%s place=%s by=<%s> result=unset",
              row->mailman, usual ? usual : "all", place_word(place), work_by(work));

@@ -25,7 +25,7 @@ struct Work {
     Store *store;
     WorkSite site;
     Actor actor;
-    char *became, *host; /* the actor's address since work_become(), and host since work_set_host() */
+    char *became, *host, *name; /* the actor's address since work_become(), and host since work_set_host() */
     GBytes *cause; /* NULL: none */
     LoopKeys *loop_keys; /* NULL: not read yet */
     int64_t now;
@@ -80,6 +80,7 @@ Work *work_new(Store *store, const WorkSite *site, const Actor *actor)
     work->store = store;
     work->site = *site;
     work->actor = *actor;
+    work->actor.name = work->name = g_strdup(actor->name);
     work->now = clock_now();
     work->entries = g_ptr_array_new_with_free_func(work_entry_free);
     return work;
@@ -96,6 +97,7 @@ void work_free(Work *work)
     g_clear_pointer(&work->loop_keys, loop_keys_free);
     g_free(work->became);
     g_free(work->host);
+    g_free(work->name);
     g_free(work);
 }
 

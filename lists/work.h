@@ -57,6 +57,8 @@ typedef struct Actor {
     ActorDoor door;
     const char *host;    /* an address of the network that a mail came from; NULL: not known */
     const char *from;    /* for the log: the trace of a mail, an address of the network, a user of the system */
+    const char *name;    /* for the list's log, where no address is known: "root", "token 1a2b3c4d"; NULL: as work_by();
+                            copied */
 } Actor;
 
 typedef struct Work Work;

@@ -68,6 +68,7 @@ const char *const store_copy_tables[] = {
     "moved",
     "session",
     "canary",
+    "list_log",
     NULL,
 };
 

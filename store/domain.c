@@ -207,6 +207,18 @@ char **domain_owners(Store *store, const char *mail_host, GError **error)
     return (char **)g_ptr_array_free(g_steal_pointer(&ids), FALSE);
 }
 
+char **domain_owned(Store *store, const char *user_id, GError **error)
+{
+    int64_t person;
+    if (!store_id_key(user_id, &person)) {
+        fail(error, FAIL_MISSING, "there is no user %s", user_id);
+        return NULL;
+    }
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT mail_host FROM domain_owner WHERE person = $1 ORDER BY mail_host", INTEGER(person));
+    return query_texts(query, error);
+}
+
 GPtrArray *domain_all(Store *store, GError **error)
 {
     g_autoptr(GPtrArray) domains = g_ptr_array_new_with_free_func((GDestroyNotify)domain_free);

@@ -26,3 +26,5 @@ bool domain_answers(Store *store, const char *name, bool *answers, GError **erro
 bool domain_add_owner(Store *store, const char *mail_host, const char *user_id, GError **error);
 bool domain_clear_owners(Store *store, const char *mail_host, GError **error);
 char **domain_owners(Store *store, const char *mail_host, GError **error); /* ids, in order; g_strfreev() */
+/* The domains that a user owns, in order; g_strfreev(). */
+char **domain_owned(Store *store, const char *user_id, GError **error);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/change.h"
 #include "lists/setting_check.h"
 #include "runners/rest/resources.h"
 
@@ -91,7 +92,7 @@ static void change(Call *call)
         g_ptr_array_add(on, g_strdup(ARCHIVERS_NONE));
     g_ptr_array_add(on, NULL);
     g_autofree char *value = g_strjoinv(",", (char **)on->pdata);
-    rest_finish(call, work, list_set(work_store(work), list->list_id, "archivers", value, &error), &error);
+    rest_finish(call, work, change_setting(work, list, "archivers", value, &error), &error);
 }
 
 /* Names of archivers. */

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/fail.h"
-#include "lists/setting_check.h"
+#include "lists/change.h"
 #include "runners/rest/resources.h"
 #include "store/digest.h"
 
@@ -335,16 +335,13 @@ static void change(Call *call)
         g_autofree char *value = value_text(call, setting);
         if (!value_allowed(call, list, setting, value))
             return;
-        bool set = setting_check(call->rest->config, setting->name, value, &fault) &&
-                   list_set(work_store(work), list->list_id, setting->name, value, &fault);
+        bool set = change_setting(work, list, setting->name, value, &fault);
         if (!set && g_error_matches(fault, FAIL, FAIL_NEVER)) {
             add_complaint(complaints, call, setting, fault);
             g_clear_error(&fault);
         }
     }
     bool done = !fault && complaints->len == 0;
-    for (guint i = 0; done && i < call->form.names->len; i++)
-        work_log(work, list->list_id, "setting=%s result=changed", (const char *)call->form.names->pdata[i]);
     if (complaints->len > 0 && !fault)
         answer_refusal(call, 400, "%s", complaints->str);
     rest_finish(call, work, done, &fault);
@@ -401,7 +398,7 @@ static void delete_one(Call *call)
     }
     g_autoptr(List) list = rest_list(call, 0);
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
-    rest_finish(call, work, work && list_reset(work_store(work), list->list_id, name, &error), &error);
+    rest_finish(call, work, work && change_setting(work, list, name, NULL, &error), &error);
 }
 
 /* Settings: which of them a list may change is in their own table, and change() asks for it. */

@@ -54,7 +54,10 @@ Work *rest_begin(Call *call)
     Store *store = rest_store(call);
     if (!store)
         return NULL;
-    Actor actor = {.role = call->by == BY_SITE ? ACTOR_OPERATOR : ACTOR_OWNER, .door = DOOR_REST,
+    g_autofree char *name = call->token ? g_strdup_printf("token %s", call->token->id) : g_strdup(call->user);
+    Actor actor = {.role = call->by == BY_SITE ? ACTOR_OPERATOR : ACTOR_OWNER,
+                   .door = DOOR_REST,
+                   .name = name,
                    .from = http_peer(call->http)};
     g_autoptr(Work) work = work_new(store, &call->rest->site, &actor);
     if (work_begin(work, &error))

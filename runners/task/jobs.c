@@ -14,6 +14,7 @@
 #include "lists/mta_maps.h"
 #include "lists/outbox_old.h"
 #include "lists/unit.h"
+#include "store/list_log.h"
 #include "store/maintain.h"
 #include "store/session.h"
 
@@ -133,6 +134,7 @@ static bool expire_requests(const JobPlace *place, int64_t *done, GError **error
 {
     return pending_expire(place->store, place->now, done, error) && account_expire(place->store, place->now, error) &&
            departure_expire(place->store, place->now, NULL, error) && session_expire(place->store, place->now, error) &&
+           list_log_expire(place->store, place->now - LIST_LOG_KEPT, error) &&
            leave_brake_expire(place->store, place->now - DAY, error);
 }
 

@@ -6,11 +6,8 @@
  */
 #include <string.h>
 
-#include "base/clock.h"
 #include "lists/moderate.h"
-#include "lists/reason.h"
-#include "mail/visible.h"
-#include "runners/web/mail_html.h"
+#include "runners/web/waiting.h"
 #include "runners/web/web.h"
 #include "store/held.h"
 #include "store/list.h"
@@ -18,38 +15,10 @@
 
 #define POST_FIELD "post-"
 #define REQUEST_FIELD "request-"
-#define BRIEF 300       /* bytes of a subject, a name, an address that a page shows */
-
-/* "2026-11-28 01:20 UTC"; g_free(). */
-static char *time_text(int64_t time)
-{
-    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
-    return g_date_time_format(at, "%Y-%m-%d %H:%M UTC");
-}
 
 typedef struct Counts {
     int of[MODERATE_UNDONE + 1]; /* how many had this ModerateOutcome */
 } Counts;
-
-static json_t *post_view(WebCall *call, Work *work, const List *list, const Held *held)
-{
-    g_autofree char *reasons = reason_translate(work, list, call->language, held->reason ? held->reason : "");
-    g_autofree char *size = g_format_size((guint64)held->size), *since = time_text(held->held_at);
-    g_autofree char *subject = visible_line(held->subject ? held->subject : "", BRIEF);
-    g_autofree char *sender = visible_line(held->sender ? held->sender : "", BRIEF);
-    g_autoptr(GString) why = g_string_new(NULL);
-    visible_append(why, reasons, strlen(reasons));
-    return json_pack("{sI ss ss ss ss ss}", "number", (json_int_t)held->number, "subject", subject, "sender", sender,
-                     "reasons", why->str, "size", size, "since", since);
-}
-
-static json_t *request_view(const Pending *request)
-{
-    g_autofree char *since = time_text(request->made_at), *address = visible_line(request->address, BRIEF);
-    g_autofree char *name = visible_line(request->display_name ? request->display_name : "", BRIEF);
-    return json_pack("{sI ss ss ss sb}", "number", (json_int_t)request->number, "address", address, "name", name,
-                     "since", since, "joins", request->kind == PENDING_JOIN);
-}
 
 /* The numbers behind which the page begins, from the query; 0: at the first. */
 static ModerateAfter read_after(const WebCall *call)
@@ -96,9 +65,9 @@ static void show(WebCall *call, Work *work, const Ticket *ticket, json_t *view)
     }
     json_t *posts = json_array(), *requests = json_array();
     for (unsigned i = 0; i < waiting.posts->len; i++)
-        json_array_append_new(posts, post_view(call, work, list, waiting.posts->pdata[i]));
+        json_array_append_new(posts, waiting_post(call, work, list, waiting.posts->pdata[i]));
     for (unsigned i = 0; i < waiting.requests->len; i++)
-        json_array_append_new(requests, request_view(waiting.requests->pdata[i]));
+        json_array_append_new(requests, waiting_request(waiting.requests->pdata[i]));
     json_object_set_new(view, "list", json_string(list->posting_address));
     json_object_set_new(view, "title", json_string(list->posting_address));
     json_object_set_new(view, "moderator", json_string(ticket->moderator));
@@ -163,29 +132,18 @@ static void get_post(WebCall *call)
     g_autoptr(Held) held = find_post(call);
     if (!held)
         return;
-    g_autoptr(Readable) mail = readable_new(held->message, READABLE_TEXT);
-    g_autofree char *files = g_strdup_printf("%s/decide/%s/post/%s/file/", call->web->base, call->args[0],
-                                             call->args[1]);
-    const MailHtml how = {.theme = call->web->theme, .language = call->language, .files = files};
-    g_autoptr(GString) text = g_string_new(NULL);
-    mail_html(&how, mail, text);
-    json_t *view = json_pack("{ss ss ss ss}", "token", call->args[0], "title", mail->head.subject, "subject",
-                             mail->head.subject, "text", text->str);
-    json_object_set_new(view, "from", mail_html_people(&how, &mail->head.from));
-    json_object_set_new(view, "to", mail_html_people(&how, &mail->head.to));
-    json_object_set_new(view, "cc", mail_html_people(&how, &mail->head.cc));
+    g_autofree char *back = g_strdup_printf("%s/decide/%s", call->web->base, call->args[0]);
+    g_autofree char *files = g_strdup_printf("%s/post/%s/file/", back, call->args[1]);
+    json_t *view = json_pack("{ss}", "back", back);
+    waiting_set_mail(call, view, held->message, files);
     web_page(call, 200, "post", view);
 }
 
 static void get_file(WebCall *call)
 {
-    size_t number;
     g_autoptr(Held) held = find_post(call);
-    if (!held)
-        return;
-    g_autoptr(Readable) mail = readable_new(held->message, 0);
-    bool is_number = g_ascii_string_to_unsigned(call->args[2], 10, 0, G_MAXUINT32, &number, NULL);
-    web_attachment(call, is_number ? readable_file(mail, number) : NULL);
+    if (held)
+        waiting_file(call, held->message, call->args[2]);
 }
 
 /* Do what one field of the form says: "post-12=accept". */

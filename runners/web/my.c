@@ -190,6 +190,8 @@ static bool set_lines(WebCall *call, const SignedIn *person, json_t *view, GErro
         if (!list)
             return false;
         json_array_append_new(lines, member_line(call, member, list));
+        if (member->role == ROLE_OWNER || member->role == ROLE_MODERATOR)
+            json_object_set_new(view, "runs", json_true());
     }
     return members != NULL;
 }

@@ -18,8 +18,9 @@
 #define SECTION "web"
 #define FIELDS 500 /* of a form or a query */
 
-static const WebRoute *const tables[] = {web_lists, web_confirm, web_leave, web_decide,
-                                         web_files, web_archive, web_my,    NULL};
+static const WebRoute *const tables[] = {web_lists,        web_confirm,       web_leave,    web_decide,
+                                         web_files,        web_archive,       web_my,       web_desk,
+                                         web_desk_waiting, web_desk_settings, web_desk_log, NULL};
 
 /* ---- answers ---- */
 
@@ -258,15 +259,26 @@ static GHashTable *read_pairs(const char *text, size_t length)
     return pairs;
 }
 
-const char *web_field(WebCall *call, const char *name)
+/* NULL: there is no such field. */
+static const char *find_field(WebCall *call, const char *name)
 {
     size_t length;
     if (!call->form) {
         const char *body = http_body(call->http, &length);
         call->form = read_pairs(body, length);
     }
-    const char *value = g_hash_table_lookup(call->form, name);
+    return g_hash_table_lookup(call->form, name);
+}
+
+const char *web_field(WebCall *call, const char *name)
+{
+    const char *value = find_field(call, name);
     return value ? value : "";
+}
+
+bool web_has_field(WebCall *call, const char *name)
+{
+    return find_field(call, name) != NULL;
 }
 
 char *web_query(const WebCall *call, const char *name)

@@ -77,7 +77,8 @@ Work *web_begin(WebCall *call);
 bool web_commit(WebCall *call, Work *work);
 /* The value of a field of the form; "" where there is none; borrowed. */
 const char *web_field(WebCall *call, const char *name);
-/* The same of the query; NULL where there is none; g_free(). */
+bool web_has_field(WebCall *call, const char *name);
+/* The value of a field of the query; NULL where there is none; g_free(). */
 char *web_query(const WebCall *call, const char *name);
 
 /* ---- who is signed in ---- */
@@ -123,3 +124,4 @@ void web_attachment(WebCall *call, const ReadableFile *file);
 /* ---- tables, of web.c ---- */
 
 extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[], web_my[];
+extern const WebRoute web_desk[], web_desk_waiting[], web_desk_settings[], web_desk_log[];

@@ -551,13 +551,17 @@ static void test_who_asked(World *world, const void *data)
         Actor actor;
         const char *address, *says;
     } cases[] = {
-        {{ACTOR_ADDRESS, ANNE, DOOR_MAIL, "192.0.2.7", "-"}, ANNE,
+        {{ACTOR_ADDRESS, ANNE, DOOR_MAIL, "192.0.2.7", "-", NULL},
+         ANNE,
          "The request came in a mail of anne@example.org,\r\nfrom the host 192.0.2.7, at 2"},
-        {{ACTOR_ADDRESS, "mallory@example.net", DOOR_MAIL, NULL, "-"}, "bart@example.org",
+        {{ACTOR_ADDRESS, "mallory@example.net", DOOR_MAIL, NULL, "-", NULL},
+         "bart@example.org",
          "The request came in a mail of mallory@example.net, at 2"},
-        {{ACTOR_OPERATOR, NULL, DOOR_REST, NULL, "127.0.0.1"}, "cris@example.org",
+        {{ACTOR_OPERATOR, NULL, DOOR_REST, NULL, "127.0.0.1", NULL},
+         "cris@example.org",
          "The request came from a web page or program of this site, at 2"},
-        {{ACTOR_OPERATOR, NULL, DOOR_SHELL, NULL, "-"}, "dora@example.org",
+        {{ACTOR_OPERATOR, NULL, DOOR_SHELL, NULL, "-", NULL},
+         "dora@example.org",
          "The operators of this site asked for it, at 2"},
     };
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/change.h"
+
+#include <string.h>
+
+#include "lists/setting_check.h"
+
+bool change_log(Work *work, const char *list_id, const Change *change, GError **error)
+{
+    static const char *const doors[] = {[DOOR_MAIL] = "mail",
+                                        [DOOR_REST] = "rest",
+                                        [DOOR_PAGE] = "page",
+                                        [DOOR_SHELL] = "shell",
+                                        [DOOR_TIMER] = "timer"};
+    const Actor *actor = work_actor(work);
+    const char *by = actor->address ? actor->address : actor->name ? actor->name : work_by(work);
+    ListLogRow row = {.made_at = work_now(work),
+                      .door = (char *)(uintptr_t)doors[actor->door],
+                      .by = (char *)(uintptr_t)by,
+                      .kind = (char *)(uintptr_t)change->kind,
+                      .name = (char *)(uintptr_t)change->name,
+                      .before = (char *)(uintptr_t)change->before,
+                      .after = (char *)(uintptr_t)change->after};
+    return list_log_add(work_store(work), list_id, &row, error);
+}
+
+/* A password is never shown, so its change has no values. */
+static bool log_setting(Work *work, const List *list, const ListSetting *setting, const char *before, GError **error)
+{
+    const bool hidden = setting->type == SETTING_PASSWORD;
+    g_autoptr(List) now = list_by_id(work_store(work), list->list_id, error);
+    g_autofree char *after = now ? list_get(now, setting->name, error) : NULL;
+    if (!after)
+        return false;
+    if (!hidden && strcmp(before, after) == 0)
+        return true;
+    work_log(work, list->list_id, "setting=%s by=<%s> result=changed", setting->name, work_by(work));
+    return change_log(work, list->list_id,
+                      &(Change){LOG_SETTING, setting->name, hidden ? NULL : before, hidden ? NULL : after}, error);
+}
+
+bool change_setting(Work *work, const List *list, const char *name, const char *value, GError **error)
+{
+    Store *store = work_store(work);
+    const Config *config = work_site(work)->config;
+    const ListSetting *setting = list_setting_find(name, error);
+    g_autoptr(List) old = setting ? list_by_id(store, list->list_id, error) : NULL;
+    g_autofree char *before = old ? list_get(old, name, error) : NULL;
+    if (!before || (value && config && !setting_check(config, name, value, error)))
+        return false;
+    return (value ? list_set(store, list->list_id, name, value, error)
+                  : list_reset(store, list->list_id, name, error)) &&
+           log_setting(work, list, setting, before, error);
+}
+
+bool change_undo(Work *work, const List *list, int64_t key, Undo *result, GError **error)
+{
+    g_autoptr(ListLogRow) row = list_log_find(work_store(work), list->list_id, key, error);
+    g_autoptr(List) now = row ? list_by_id(work_store(work), list->list_id, error) : NULL;
+    *result = UNDO_NOTHING;
+    if (!now)
+        return false;
+    if (strcmp(row->kind, LOG_SETTING) != 0 || !row->before || !row->after || !list_setting_find(row->name, NULL))
+        return true;
+    g_autofree char *value = list_get(now, row->name, error);
+    *result = g_strcmp0(value, row->after) == 0 ? UNDO_DONE : UNDO_CHANGED;
+    return *result == UNDO_CHANGED || change_setting(work, list, row->name, row->before, error);
+}

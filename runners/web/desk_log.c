@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The log of a list: each change, and the button that undoes one of a setting. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/change.h"
+#include "mail/visible.h"
+#include "runners/web/desk.h"
+#include "runners/web/waiting.h"
+
+#define ROWS 50
+#define BRIEF 2000 /* bytes of a value that are shown */
+
+/* A value of some lines, without what a page should not show; NULL for NULL. */
+static json_t *value_json(const char *value)
+{
+    if (!value)
+        return json_null();
+    const bool cut = strlen(value) > BRIEF;
+    g_autoptr(GString) text = g_string_new(NULL);
+    visible_append(text, value, cut ? (size_t)(g_utf8_find_prev_char(value, value + BRIEF) - value) : strlen(value));
+    if (cut)
+        g_string_append(text, "…");
+    return json_string(text->str);
+}
+
+/* Is it a setting that still has the value of the row, and that the person may set? */
+static bool may_undo(const Desk *desk, const ListLogRow *row)
+{
+    const ListSetting *setting = strcmp(row->kind, LOG_SETTING) == 0 ? list_setting_find(row->name, NULL) : NULL;
+    if (!setting || !row->before || !row->after || !authority_covers(authority_of_setting(setting), desk->by))
+        return false;
+    g_autofree char *now = list_get(desk->list, row->name, NULL);
+    return g_strcmp0(now, row->after) == 0;
+}
+
+static json_t *row_view(const Desk *desk, const ListLogRow *row)
+{
+    static const char *const kinds[][2] = {{LOG_SETTING, N_("Setting")},
+                                           {LOG_BAN, N_("Ban")},
+                                           {LOG_HEADER_MATCH, N_("Header field")},
+                                           {LOG_TEMPLATE, N_("Text of a letter")},
+                                           {LOG_POST, N_("Held post")},
+                                           {LOG_REQUEST, N_("Request")},
+                                           {"member", N_("Member")},
+                                           {"owner", N_("Owner")},
+                                           {"moderator", N_("Moderator")},
+                                           {"nonmember", N_("Nonmember")}};
+    static const char *const doors[][2] = {{"page", N_("by a page")},
+                                           {"mail", N_("by mail")},
+                                           {"rest", N_("by REST")},
+                                           {"shell", N_("in the shell")},
+                                           {"timer", N_("by the timer")}};
+    const WebCall *call = desk->call;
+    const char *kind = row->kind, *door = row->door;
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+        if (strcmp(row->kind, kinds[i][0]) == 0)
+            kind = theme_text(call->web->theme, call->language, kinds[i][1]);
+    for (size_t i = 0; i < G_N_ELEMENTS(doors); i++)
+        if (strcmp(row->door, doors[i][0]) == 0)
+            door = theme_text(call->web->theme, call->language, doors[i][1]);
+    g_autofree char *when = waiting_time(row->made_at);
+    json_t *view = json_pack("{sI ss ss ss sb sb}", "key", (json_int_t)row->key, "when", when, "kind", kind, "door",
+                             door, "may_undo", may_undo(desk, row), "has_values", row->before || row->after);
+    desk_set_line(view, "by", row->by);
+    desk_set_line(view, "name", row->name);
+    json_object_set_new(view, "before", value_json(row->before));
+    json_object_set_new(view, "after", value_json(row->after));
+    return view;
+}
+
+/* view is taken. */
+static void show(Desk *desk, int status, json_t *view)
+{
+    GError *error = NULL;
+    int64_t before = 0;
+    g_autofree char *from = web_query(desk->call, "before");
+    if (from)
+        g_ascii_string_to_signed(from, 10, 1, G_MAXINT64, &before, NULL);
+    g_autoptr(GPtrArray) rows = list_log_page(desk_store(desk), desk->list->list_id, before, ROWS + 1, &error);
+    if (!rows) {
+        json_decref(view);
+        web_fail(desk->call, error);
+        return;
+    }
+    json_t *shown = json_array();
+    for (guint i = 0; i < MIN(rows->len, ROWS); i++)
+        json_array_append_new(shown, row_view(desk, rows->pdata[i]));
+    json_object_set_new(view, "rows", shown);
+    if (rows->len > ROWS)
+        json_object_set_new(view, "older", json_integer(((const ListLogRow *)rows->pdata[ROWS - 1])->key));
+    desk_page(desk, status, "desk_log", view);
+}
+
+static void get_log(WebCall *call)
+{
+    g_auto(Desk) desk = {0};
+    g_autofree char *undone = web_query(call, "undone");
+    if (desk_open(&desk, call, MAY_LIST))
+        show(&desk, 200, json_pack("{sb}", "undone", undone != NULL));
+}
+
+/* May the person change the setting of the row? One who may not sees no button for it. */
+static bool undo_allowed(const Desk *desk, int64_t key, GError **error)
+{
+    g_autoptr(ListLogRow) row = list_log_find(desk_store(desk), desk->list->list_id, key, error);
+    const ListSetting *setting = row ? list_setting_find(row->name, NULL) : NULL;
+    return row && (!setting || authority_covers(authority_of_setting(setting), desk->by) ||
+                   fail(error, FAIL_NEVER, "%s: it is for the people who run the site to set", row->name));
+}
+
+static void post_log(WebCall *call)
+{
+    GError *error = NULL;
+    int64_t key;
+    Undo result;
+    g_auto(Desk) desk = {0};
+    if (!desk_open(&desk, call, MAY_LIST))
+        return;
+    if (!g_ascii_string_to_signed(web_field(call, "undo"), 10, 1, G_MAXINT64, &key, NULL)) {
+        web_missing(call, NULL);
+        return;
+    }
+    g_autoptr(Work) work = desk_begin(&desk);
+    if (!work)
+        return;
+    if (!undo_allowed(&desk, key, &error) || !change_undo(work, desk.list, key, &result, &error)) {
+        desk_refuse(&desk, error, show);
+        return;
+    }
+    if (result != UNDO_DONE)
+        show(&desk, 409, json_pack("{sb}", result == UNDO_CHANGED ? "changed" : "not_possible", true));
+    else if (web_commit(call, work))
+        desk_see(&desk, "/log?undone=1");
+}
+
+const WebRoute web_desk_log[] = {
+    {"GET", "/desk/list/{}/log", get_log},
+    {"POST", "/desk/list/{}/log", post_log},
+    {.verb = NULL},
+};

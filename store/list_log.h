@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The log of each list: who changed what, when, by which door, and what was there before and behind it. lists/change.h
+ * writes it, in the transaction of the change itself. A row goes with its list, or when it is LIST_LOG_KEPT old; rows
+ * about an address go with that address. Times are microseconds since 1970. Errors are those of the store.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "store/store_type.h"
+
+#define LIST_LOG_KEPT (730 * INT64_C(86400) * CLOCK_SECOND)
+
+/* Kinds of rows. Those of members are the words of role_text() (store/member.h). */
+#define LOG_SETTING "setting"
+#define LOG_BAN "ban"
+#define LOG_HEADER_MATCH "header-match"
+#define LOG_TEMPLATE "template"
+#define LOG_POST "post" /* a held post was decided about: name is its sender, before its Subject, after the word */
+#define LOG_REQUEST "request" /* the same of a request */
+
+typedef struct ListLogRow {
+    int64_t key;
+    int64_t made_at;
+    char *door; /* "page", "mail", "rest", "shell", "timer" */
+    char *by;   /* an address, or what else is known: "root", "token 1a2b3c4d" */
+    char *kind, *name;
+    char *before, *after; /* NULL: there was, or is, nothing */
+} ListLogRow;
+
+void list_log_row_free(ListLogRow *row);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListLogRow, list_log_row_free)
+
+/* Add a row, whose key is set. FAIL_MISSING: there is no such list. */
+bool list_log_add(Store *store, const char *list_id, ListLogRow *row, GError **error);
+
+/* The newest rows before that key (0: of all), at most limit; of ListLogRow, freed with the array. */
+GPtrArray *list_log_page(Store *store, const char *list_id, int64_t before, unsigned limit, GError **error);
+
+/* FAIL_MISSING: the list has no such row. */
+ListLogRow *list_log_find(Store *store, const char *list_id, int64_t key, GError **error);
+
+/* The newest rows of a kind that have the name; as list_log_page(). */
+GPtrArray *list_log_named(Store *store, const char *list_id, const char *kind, const char *name, unsigned limit,
+                          GError **error);
+
+/* Remove what was made before that time. */
+bool list_log_expire(Store *store, int64_t before, GError **error);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/change.h"
+
+#include "lists/ban.h"
+#include "lists/header_rows.h"
+#include "lists/held_post.h"
+#include "lists/roster.h"
+#include "lists/standing.h"
+#include "lists/template_set.h"
+#include "t/lists/fixture.h"
+
+#define OLGA "olga@example.net"
+
+/* A row as "page olga@example.net setting info: old > new". */
+static char *newest(World *world)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) rows = list_log_page(world->store, LIST, 0, 1, &error);
+    g_assert_no_error(error);
+    if (rows->len == 0)
+        return g_strdup("");
+    const ListLogRow *row = rows->pdata[0];
+    return g_strdup_printf("%s %s %s %s: %s > %s", row->door, row->by, row->kind, row->name,
+                           row->before ? row->before : "-", row->after ? row->after : "-");
+}
+
+static void assert_newest(World *world, const char *expected)
+{
+    g_autofree char *text = newest(world);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static int64_t newest_key(World *world)
+{
+    g_autoptr(GPtrArray) rows = list_log_page(world->store, LIST, 0, 1, NULL);
+    return ((const ListLogRow *)rows->pdata[0])->key;
+}
+
+static Work *begin(World *world)
+{
+    GError *error = NULL;
+    Work *work = world_work(world);
+    assert_ok(work_begin(work, &error), error);
+    return work;
+}
+
+static void commit(Work *work)
+{
+    GError *error = NULL;
+    assert_ok(work_commit(work, NULL, &error), error);
+    work_free(work);
+}
+
+static void set(World *world, const char *name, const char *value)
+{
+    GError *error = NULL;
+    Work *work = begin(world);
+    assert_ok(change_setting(work, world->list, name, value, &error), error);
+    commit(work);
+}
+
+static void test_settings(World *world, const void *data)
+{
+    GError *error = NULL;
+    world->actor = (Actor){.role = ACTOR_OWNER, .door = DOOR_PAGE, .address = OLGA};
+    set(world, "description", "old");
+    set(world, "description", "new");
+    assert_newest(world, "page " OLGA " setting description: old > new");
+    world->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_SHELL, .name = "root"};
+    set(world, "max_days_to_hold", "7");
+    assert_newest(world, "shell root setting max_days_to_hold: 0 > 7");
+    set(world, "description", "new"); /* no change */
+    assert_newest(world, "shell root setting max_days_to_hold: 0 > 7");
+    set(world, "max_days_to_hold", NULL);
+    assert_newest(world, "shell root setting max_days_to_hold: 7 > 0");
+    world->actor = (Actor){.role = ACTOR_OWNER, .door = DOOR_REST, .name = "token 1a2b3c4d"};
+    set(world, "moderator_password", "secret phrase");
+    assert_newest(world, "rest token 1a2b3c4d setting moderator_password: - > -");
+    /* A refusal, and what was undone, leave no row. */
+    g_autoptr(Work) work = begin(world);
+    g_assert_false(change_setting(work, world->list, "max_days_to_hold", "many", &error));
+    assert_failed(FAIL_NEVER, error);
+    g_assert_false(change_setting(work, world->list, "no_such", "x", &error));
+    assert_failed(FAIL_MISSING, error);
+    assert_ok(change_setting(work, world->list, "description", "undone", &error), error);
+    work_cancel(work);
+    assert_newest(world, "rest token 1a2b3c4d setting moderator_password: - > -");
+}
+
+static void expect_undo(World *world, int64_t key, Undo expected)
+{
+    GError *error = NULL;
+    Undo result;
+    Work *work = begin(world);
+    assert_ok(change_undo(work, world->list, key, &result, &error), error);
+    g_assert_cmpint(result, ==, expected);
+    commit(work);
+}
+
+static void test_undo(World *world, const void *data)
+{
+    GError *error = NULL;
+    Undo result;
+    set(world, "info", "one\ntwo, three");
+    set(world, "accept_these_nonmembers", "^a\\,b@x$,c@y.example");
+    const int64_t words = newest_key(world);
+    set(world, "info", "other");
+    const int64_t info = newest_key(world);
+    set(world, "accept_these_nonmembers", "d@z.example");
+    const int64_t again = newest_key(world);
+    expect_undo(world, words, UNDO_CHANGED);
+    expect_undo(world, again, UNDO_DONE);
+    assert_newest(world, "mail - setting accept_these_nonmembers: d@z.example > ^a\\,b@x$,c@y.example");
+    expect_undo(world, info, UNDO_DONE);
+    g_autoptr(List) now = list_by_id(world->store, LIST, NULL);
+    g_assert_cmpstr(now->info, ==, "one\ntwo, three");
+    g_assert_cmpstr(now->accept_these_nonmembers[0], ==, "^a,b@x$");
+    expect_undo(world, info, UNDO_CHANGED); /* twice */
+    set(world, "moderator_password", "secret phrase");
+    expect_undo(world, newest_key(world), UNDO_NOTHING);
+    g_autoptr(Work) work = begin(world);
+    g_assert_false(change_undo(work, world->list, 12345, &result, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_all_kinds(World *world, const void *data)
+{
+    GError *error = NULL;
+    world->actor = (Actor){.role = ACTOR_OWNER, .door = DOOR_PAGE, .address = OLGA};
+    g_autoptr(Work) work = begin(world);
+    assert_ok(ban_impose(work, world->list, "Spam@Example.org", &error), error);
+    assert_newest(world, "page " OLGA " ban spam@example.org: - > banned");
+    assert_ok(ban_lift(work, world->list, "spam@example.org", &error), error);
+    assert_newest(world, "page " OLGA " ban spam@example.org: banned > -");
+    HeaderMatch *row = g_new0(HeaderMatch, 1);
+    *row = (HeaderMatch){g_strdup(LIST), -1, g_strdup("X-Spam"), g_strdup("^yes"), g_strdup("hold"), NULL};
+    assert_ok(header_rows_add(work, row, &error), error);
+    assert_newest(world, "page " OLGA " header-match x-spam: - > ^yes: hold");
+    g_free(row->target);
+    row->target = g_strdup("discard");
+    row->position = -1;
+    assert_ok(header_rows_change(work, 0, row, &error), error);
+    header_match_free(row);
+    assert_newest(world, "page " OLGA " header-match x-spam: ^yes: hold > ^yes: discard");
+    assert_ok(header_rows_clear(work, LIST, NULL, NULL, &error), error);
+    assert_newest(world, "page " OLGA " header-match x-spam: ^yes: discard > -");
+    assert_ok(roster_add(work, LIST, &(RosterEntry){.role = ROLE_MEMBER, .address = "Anne@example.org"}, &error),
+              error);
+    assert_newest(world, "page " OLGA " member anne@example.org: - > member");
+    assert_ok(roster_remove(work, LIST, ROLE_MEMBER, "anne@example.org", &error), error);
+    assert_newest(world, "page " OLGA " member anne@example.org: member > -");
+    TemplateText text = {
+        .name = (char[]){"goodbye"}, .place = (char[]){LIST}, .language = (char[]){"de"}, .text = (char[]){"Adieu."}};
+    assert_ok(template_set(work, &text, &error), error);
+    assert_newest(world, "page " OLGA " template list:user:notice:goodbye de: - > Adieu.");
+    assert_ok(template_unset(work, LIST, "goodbye", NULL, &error), error);
+    assert_newest(world, "page " OLGA " template list:user:notice:goodbye de: Adieu. > -");
+    Held held = {.list_id = (char[]){LIST},
+                 .sender = (char[]){"Bart@example.org"},
+                 .subject = (char[]){"Mice"},
+                 .message = g_bytes_new_static("Subject: Mice\r\n\r\n", 17)};
+    bool told;
+    assert_ok(held_add(world->store, &held, &error), error);
+    assert_ok(held_post_decide(work, held.number, HELD_DISCARD, NULL, &told, &error), error);
+    assert_newest(world, "page " OLGA " post bart@example.org: Mice > discard");
+    g_bytes_unref(held.message);
+}
+
+static Authority standing(World *world, const char *address)
+{
+    GError *error = NULL;
+    g_autoptr(SignedIn) person = sign_in_vouched(world->store, address, &error);
+    g_autoptr(Standing) found = standing_new(world->store, person, &error);
+    g_assert_no_error(error);
+    Authority by = standing_of(found, world->list);
+    g_assert_cmpint(by != BY_STRANGER, ==, standing_any(found));
+    return by;
+}
+
+static void test_standing(World *world, const void *data)
+{
+    GError *error = NULL;
+    static const char *const people[] = {"site@example.org", "domain@example.org", "other@example.org"};
+    char id[3][STORE_ID_SIZE];
+    for (unsigned i = 0; i < 3; i++)
+        assert_ok(user_create(world->store, people[i], NULL, id[i], &error), error);
+    assert_ok(user_set_server_owner(world->store, id[0], true, &error), error);
+    assert_ok(domain_add_owner(world->store, "example.com", id[1], &error), error);
+    assert_ok(domain_create(world->store, "other.example", NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, "mo@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    g_assert_cmpint(standing(world, people[0]), ==, BY_SITE);
+    g_assert_cmpint(standing(world, people[1]), ==, BY_DOMAIN);
+    g_assert_cmpint(standing(world, people[2]), ==, BY_STRANGER);
+    g_assert_cmpint(standing(world, OLGA), ==, BY_LIST);
+    g_assert_cmpint(standing(world, "mo@example.org"), ==, BY_MODERATOR);
+    g_assert_cmpint(standing(world, "anne@example.org"), ==, BY_STRANGER);
+    g_assert_cmpint(standing(world, "nobody@example.org"), ==, BY_STRANGER);
+    /* A role that is gone, and the role at another address of the same person. */
+    assert_ok(user_link_address(world->store, "mo@example.org", "mo@home.example", &error), error);
+    g_assert_cmpint(standing(world, "mo@home.example"), ==, BY_MODERATOR);
+    assert_ok(member_remove(world->store, LIST, ROLE_MODERATOR, "mo@example.org", &error), error);
+    g_assert_cmpint(standing(world, "mo@home.example"), ==, BY_STRANGER);
+}
+
+#define ADD(path, function) g_test_add(path, World, NULL, world_open, function, world_close)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("/change/settings, by which door", test_settings);
+    ADD("/change/undo", test_undo);
+    ADD("/change/all kinds", test_all_kinds);
+    ADD("/standing", test_standing);
+    return g_test_run();
+}
