@@ -23,11 +23,19 @@ static json_t *time_or_null(int64_t time)
     return text ? json_string(text) : json_null();
 }
 
-json_t *site_state_ask(const Config *config, int seconds, GError **error)
+json_t *site_state_exchange(const Config *config, const char *socket, json_t *request, int seconds, GError **error)
 {
     const char *directory = config_string(config, "master", "runtime_directory");
-    auto_fd fd = control_connect(directory, CONTROL_SOCKET, seconds, error);
-    return fd < 0 ? NULL : control_exchange(fd, json_pack("{ss}", "verb", "status"), error);
+    auto_fd fd = control_connect(directory, socket, seconds, error);
+    if (fd >= 0)
+        return control_exchange(fd, request, error);
+    json_decref(request);
+    return NULL;
+}
+
+json_t *site_state_ask(const Config *config, int seconds, GError **error)
+{
+    return site_state_exchange(config, CONTROL_SOCKET, json_pack("{ss}", "verb", "status"), seconds, error);
 }
 
 /* ---- the parts: NULL with the error where one cannot be read ---- */

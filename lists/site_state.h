@@ -11,7 +11,11 @@
 #include "base/config.h"
 #include "store/store.h"
 
-/* The master's reply, a new reference; it waits for at most so many seconds. FAIL_MISSING: no master runs. */
+/* Send a request (taken) to the process behind a control socket, CONTROL_SOCKET for the master, and return the reply, a
+ * new reference. It waits for at most so many seconds. FAIL_MISSING: nobody listens there. */
+json_t *site_state_exchange(const Config *config, const char *socket, json_t *request, int seconds, GError **error);
+
+/* The master's reply to status. */
 json_t *site_state_ask(const Config *config, int seconds, GError **error);
 
 /* Add what the database knows to the master's reply:

@@ -2,47 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* /listrunner and /metrics: what the processes do, what waits, and the operator's orders about it. Not Mailman's. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/contract.h"
-#include "base/control.h"
-#include "base/fail.h"
-#include "base/log.h"
 #include "lists/figures.h"
 #include "lists/held_post.h"
+#include "runners/orders.h"
 #include "runners/rest/resources.h"
 #include "store/bounce.h"
-#include "switchboard/fault.h"
-#include "switchboard/operate.h"
 
-#define ANSWER_SECONDS 6 /* the master waits 5 for others */
-#define SHUNT "shunt"
 #define BULK_MAX 1000 /* decisions in one call */
-
-/* ---- asking processes ---- */
-
-/* The reply of the process behind a control socket; NULL: *error is set. Takes request. That nobody listens there is a
- * fault of the server's, and no word about what the call asks for. */
-static json_t *ask(const Call *call, const char *socket, json_t *request, GError **error)
-{
-    const char *directory = config_string(call->rest->config, "master", "runtime_directory");
-    int fd = control_connect(directory, socket, ANSWER_SECONDS, error);
-    if (fd < 0) {
-        if (g_error_matches(*error, FAIL, FAIL_MISSING))
-            (*error)->code = FAIL_LATER;
-        json_decref(request);
-        return NULL;
-    }
-    json_t *reply = control_exchange(fd, request, error);
-    close(fd);
-    return reply;
-}
-
-static json_t *ask_master(const Call *call, const char *verb, GError **error)
-{
-    return ask(call, CONTROL_SOCKET, json_pack("{ss}", "verb", verb), error);
-}
 
 static void get_metrics(Call *call)
 {
@@ -51,7 +19,7 @@ static void get_metrics(Call *call)
     if (!store)
         return;
     g_autoptr(GString) text = g_string_new(NULL);
-    g_autoptr(json_t) reply = ask_master(call, "metrics", &error);
+    g_autoptr(json_t) reply = orders_master(call->rest->config, "metrics", &error);
     const char *figures = json_string_value(json_object_get(reply, "metrics"));
     if (!figures || !figures_of_store(store, call->rest->site.hostname, g_string_append(text, figures), &error)) {
         rest_fail(call, error ? g_steal_pointer(&error) : NULL);
@@ -65,7 +33,7 @@ static void get_status(Call *call)
     GError *error = NULL;
     int64_t held, held_since, asked, asked_since;
     Store *store = form_expect(call, "", "") ? rest_store(call) : NULL;
-    json_t *status = store ? ask_master(call, "status", &error) : NULL;
+    json_t *status = store ? orders_master(call->rest->config, "status", &error) : NULL;
     if (!store)
         return;
     if (!status || !held_count(store, &held, &held_since, &error) ||
@@ -132,31 +100,6 @@ static void get_queues(Call *call)
 
 /* ---- destinations ---- */
 
-/* Send the request (taken) to all instances of out, and return their destinations; NULL: error is set. */
-static json_t *ask_out(const Call *call, json_t *request, GError **error)
-{
-    size_t index;
-    json_t *group, *destination;
-    json_int_t instances = 0;
-    g_autoptr(json_t) own = request, status = ask_master(call, "status", error), all = json_array();
-    if (!status)
-        return NULL;
-    json_array_foreach(json_object_get(status, "runners"), index, group)
-        if (g_strcmp0(json_string_value(json_object_get(group, "runner")), "out") == 0)
-            instances = json_integer_value(json_object_get(group, "instances"));
-    for (json_int_t at = 0; at < instances; at++) {
-        g_autofree char *socket = g_strdup_printf("out-%d.sock", (int)at);
-        g_autoptr(json_t) reply = ask(call, socket, json_incref(own), error);
-        if (!reply)
-            return NULL;
-        json_array_foreach(json_object_get(reply, "destinations"), index, destination) {
-            json_object_set_new(destination, "instance", json_integer(at));
-            json_array_append(all, destination);
-        }
-    }
-    return g_steal_pointer(&all);
-}
-
 static void get_destinations(Call *call)
 {
     g_auto(Page) page = {0};
@@ -165,7 +108,7 @@ static void get_destinations(Call *call)
     json_t *destination;
     if (!page_begin(call, "", "", &page))
         return;
-    g_autoptr(json_t) all = ask_out(call, json_pack("{ss}", "verb", "destinations"), &error);
+    g_autoptr(json_t) all = orders_out(call->rest->config, json_pack("{ss}", "verb", "destinations"), &error);
     json_array_foreach(all, index, destination)
         if (page_takes(&page))
             page_add(&page, json_incref(destination));
@@ -187,7 +130,7 @@ static void post_destination(Call *call)
     json_t *request = json_pack("{ss ss}", "verb", verbs[action], "name", call->args[0]);
     if (rate)
         json_object_set_new(request, "rate", json_words(rate));
-    json_t *all = ask_out(call, request, &error);
+    json_t *all = orders_out(call->rest->config, request, &error);
     if (all)
         answer_whole(call, all);
     else
@@ -196,38 +139,18 @@ static void post_destination(Call *call)
 
 /* ---- what was set aside ---- */
 
-static void note_ready(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
-{
-    if (g_strcmp0(rest, ".msg") == 0 || g_strcmp0(rest, ".psv") == 0)
-        g_ptr_array_add(data, g_strdup(file));
-}
-
-/* The files of the queue shunt that wait for somebody, in order; NULL: error is set. */
-static GPtrArray *shunted(Call *call, Queue **queue, GError **error)
-{
-    g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
-    *queue = spool_queue(call->rest->spool, SHUNT, error);
-    if (!*queue || !queue_visit(*queue, note_ready, files, error))
-        return NULL;
-    g_ptr_array_sort(files, by_text);
-    return g_steal_pointer(&files);
-}
-
 static json_t *shunted_json(Queue *queue, const char *file)
 {
-    g_autoptr(GError) why = NULL;
-    g_autoptr(Entry) entry = entry_open_read(queue, file, &why);
-    json_t *object = json_pack("{so}", "entry", json_sprintf("%.*s", NAME_LENGTH, file));
-    const json_t *fault = entry ? json_object_get(entry_meta(entry), META_FAULT) : NULL;
-    json_object_set_new(object, "reason", json_words(entry ? meta_string(fault, "reason", "") : "It is damaged"));
-    if (!entry)
+    g_autoptr(Shunted) shunted = orders_shunted(queue, file);
+    json_t *object = json_pack("{ss so}", "entry", shunted->entry, "reason", json_words(shunted->reason));
+    if (shunted->damaged)
         return object;
-    json_object_set_new(object, "from", json_words(meta_string(fault, "queue", "")));
-    json_object_set_new(object, "set_aside", json_time(meta_integer(fault, "time", 0)));
-    json_object_set_new(object, "times", json_integer(meta_integer(fault, "times", 1)));
-    json_object_set_new(object, "list_id", json_words(entry_list(entry)));
-    json_object_set_new(object, "trace", json_words(entry_trace(entry)));
-    json_object_set_new(object, "size", json_integer((json_int_t)entry_message_length(entry)));
+    json_object_set_new(object, "from", json_words(shunted->from));
+    json_object_set_new(object, "set_aside", json_time(shunted->set_aside));
+    json_object_set_new(object, "times", json_integer(shunted->times));
+    json_object_set_new(object, "list_id", json_words(shunted->list_id));
+    json_object_set_new(object, "trace", json_words(shunted->trace));
+    json_object_set_new(object, "size", json_integer(shunted->size));
     return object;
 }
 
@@ -238,55 +161,19 @@ static void get_shunt(Call *call)
     GError *error = NULL;
     if (!page_begin(call, "", "", &page))
         return;
-    g_autoptr(GPtrArray) files = shunted(call, &queue, &error);
+    g_autoptr(GPtrArray) files = orders_shunt(call->rest->spool, &queue, &error);
     for (guint at = 0; files && at < files->len; at++)
         if (page_takes(&page))
             page_add(&page, shunted_json(queue, files->pdata[at]));
     answer_page(call, NULL, &page, &error);
 }
 
-static void on_moved(void *data, void *token, const GError *error)
-{
-    if (!error)
-        ++*(json_int_t *)data;
-}
-
-/* Puts one entry back to where it was. */
-static bool retry_one(Operate *operate, Queue *queue, const char *file, const EntryName *name, GError **error)
-{
-    g_autoptr(Entry) entry = operate_claim(operate, queue, name, g_str_has_suffix(file, ".psv"), error);
-    Draft *draft = entry ? operate_draft_retry(entry, NULL, error) : NULL;
-    if (entry && !draft) {
-        operate_put_back(operate, g_steal_pointer(&entry), NULL);
-        return false;
-    }
-    if (entry && !operate_move(operate, g_steal_pointer(&entry), draft, NULL, error))
-        log_fatal(CHILD_EXIT_LATER, "an entry of shunt was to be put back by REST: %s", (*error)->message);
-    return draft != NULL;
-}
-
-static bool delete_one(Operate *operate, Queue *queue, const char *file, EntryName *name, json_int_t *done,
-                       GError **error)
-{
-    bool gone = g_str_has_suffix(file, ".psv") ? operate_delete_preserved(operate, queue, name, error)
-                                               : operate_delete(operate, queue, name, error);
-    *done += gone;
-    return gone;
-}
-
-static bool is_wanted(char *const *wanted, const char *file)
-{
-    g_autofree char *name = g_strndup(file, NAME_LENGTH);
-    return g_strv_contains((const char *const *)wanted, name);
-}
-
 static void post_shunt(Call *call)
 {
-    Queue *queue;
     GError *error = NULL;
     int action = 0;
     bool all = false;
-    json_int_t done = 0, left = 0;
+    int64_t done, left;
     if (!form_expect(call, "action", "entry all") || !form_choice(call, "action", "retry, delete", &action) ||
         !form_bool(call, "all", &all))
         return;
@@ -295,24 +182,11 @@ static void post_shunt(Call *call)
         answer_refusal(call, 400, "Name entries, or say all=yes");
         return;
     }
-    g_autoptr(GPtrArray) files = shunted(call, &queue, &error);
-    g_autoptr(Operate) operate = files ? operate_open(call->rest->spool, false, on_moved, &done, &error) : NULL;
-    if (!operate) {
+    if (orders_shunt_do(call->rest->spool, action == 0 ? SHUNT_RETRY : SHUNT_DELETE, all ? NULL : wanted, &done, &left,
+                        &error))
+        answer_json(call, 200, json_pack("{sI sI}", "done", (json_int_t)done, "left", (json_int_t)left));
+    else
         rest_fail(call, error);
-        return;
-    }
-    for (guint at = 0; at < files->len; at++) {
-        EntryName name;
-        g_autoptr(GError) refused = NULL;
-        const char *file = files->pdata[at];
-        if ((!all && !is_wanted(wanted, file)) || !name_parse(file, &name, NULL))
-            continue;
-        left += action == 0 ? !retry_one(operate, queue, file, &name, &refused)
-                            : !delete_one(operate, queue, file, &name, &done, &refused);
-    }
-    if (!operate_end(operate, &error))
-        log_fatal(CHILD_EXIT_LATER, "entries of shunt were to be put back or deleted by REST: %s", error->message);
-    answer_json(call, 200, json_pack("{sI sI}", "done", done, "left", left));
 }
 
 /* ---- held posts of all lists ---- */

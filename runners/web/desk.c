@@ -100,6 +100,7 @@ void desk_page(const Desk *desk, int status, const char *name, json_t *view)
 {
     g_autofree char *mark = web_my_mark(desk->call, desk->person);
     json_object_set_new(view, "mark", json_string(mark));
+    json_object_set_new(view, "is_site", json_boolean(desk->standing->site));
     json_object_set_new(view, "me", json_string(desk->person->address));
     if (desk->list) {
         json_t *list = list_view(desk, desk->list, desk->by);

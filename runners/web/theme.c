@@ -160,7 +160,8 @@ Theme *theme_new(const char *built_in, const char *site, GError **error)
         const char *name, *type;
     } served[] = {{"style.css", "text/css; charset=utf-8"},
                   {"icon.svg", "image/svg+xml"},
-                  {"archive.js", "text/javascript; charset=utf-8"}};
+                  {"archive.js", "text/javascript; charset=utf-8"},
+                  {"desk_site.js", "text/javascript; charset=utf-8"}};
     const char *const folders[2] = {built_in, site};
     g_autoptr(Theme) theme = g_new0(Theme, 1);
     theme->tongues = g_ptr_array_new_with_free_func(tongue_free);

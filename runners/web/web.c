@@ -18,9 +18,9 @@
 #define SECTION "web"
 #define FIELDS 500 /* of a form or a query */
 
-static const WebRoute *const tables[] = {web_lists,        web_confirm,       web_leave,    web_decide,
-                                         web_files,        web_archive,       web_my,       web_desk,
-                                         web_desk_waiting, web_desk_settings, web_desk_log, NULL};
+static const WebRoute *const tables[] = {web_lists,    web_confirm,   web_leave, web_decide,       web_files,
+                                         web_archive,  web_my,        web_desk,  web_desk_waiting, web_desk_settings,
+                                         web_desk_log, web_desk_site, NULL};
 
 /* ---- answers ---- */
 
@@ -32,7 +32,7 @@ static const WebRoute *const tables[] = {web_lists,        web_confirm,       we
 void web_set_headers(WebCall *call)
 {
     const char *const headers[][2] = {
-        {"Content-Security-Policy", call->script ? POLICY "; script-src 'self'" : POLICY},
+        {"Content-Security-Policy", call->script ? POLICY "; script-src 'self'; connect-src 'self'" : POLICY},
         {"X-Content-Type-Options", "nosniff"},
         {"Referrer-Policy", "no-referrer"},
         {"X-Robots-Tag", "noindex"},
@@ -423,6 +423,7 @@ static bool web_start(Http *http, GError **error)
 {
     const Config *config = http_config(http);
     g_autoptr(Web) web = g_new0(Web, 1);
+    web->http = http;
     web->config = config;
     work_site_init(&web->site, config);
     web->url = work_site_page(&web->site, "");

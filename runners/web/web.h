@@ -37,6 +37,8 @@ typedef struct Web {
     GBytes *form_key; /* runners/web/form_mark.h */
     struct WebArchive *archive; /* runners/web/archive.h; NULL: the site has none */
     unsigned streams;           /* mboxes on their way */
+    unsigned viewers;           /* who look at the operator's page */
+    Http *http;
     int64_t keys_version; /* store_version() at which this and site.keys were read */
 } Web;
 
@@ -124,4 +126,4 @@ void web_attachment(WebCall *call, const ReadableFile *file);
 /* ---- tables, of web.c ---- */
 
 extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[], web_my[];
-extern const WebRoute web_desk[], web_desk_waiting[], web_desk_settings[], web_desk_log[];
+extern const WebRoute web_desk[], web_desk_waiting[], web_desk_settings[], web_desk_log[], web_desk_site[];

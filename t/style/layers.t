@@ -31,6 +31,7 @@ LAYERS = {
                             "runners/list_runner"],
     "runners/kept_rows": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/list_runner.h",
                           "runners/kept_rows"],
+    "runners/orders": ["base/", "switchboard/", "lists/site_state.h", "runners/orders"],
     "runners/units": ["base/", "switchboard/", "store/", "lists/", "runners/runner.h", "runners/units"],
     "runners/list_posts": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                            "runners/keys.h", "runners/list_runner.h", "runners/list_posts"],
@@ -55,7 +56,8 @@ RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists
           "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/lists.h",
           "runners/http.h", "runners/http_guard.h", "runners/http_path.h", "runners/list_posts.h",
-          "runners/list_runner.h", "runners/kept_rows.h", "runners/names.h", "runners/post_names.h",
+          "runners/list_runner.h", "runners/kept_rows.h", "runners/names.h", "runners/orders.h",
+          "runners/post_names.h",
           "runners/post_hop.h",
           "runners/copy_sign.h", "runners/keys.h", "runners/units.h"]
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the operator asks and orders by REST and by the pages: of the processes through their control sockets
+ * (base/control.h), and of what was set aside in the queue shunt.
+ */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "switchboard/spool.h"
+
+/* The master's reply to a verb, a new reference. FAIL_LATER: it does not answer, or nobody listens. */
+json_t *orders_master(const Config *config, const char *verb, GError **error);
+
+/* Send the request (taken) to all instances of out, and return their destinations, a new reference, each with
+ * "instance" (runners/outgoing/control_server.h). */
+json_t *orders_out(const Config *config, json_t *request, GError **error);
+
+/* ---- shunt ---- */
+
+/* An entry that was set aside. */
+typedef struct Shunted {
+    char *entry; /* its name without suffix */
+    char *reason;
+    char *from; /* the queue */
+    char *list_id, *trace;
+    int64_t set_aside, times, size;
+    bool damaged; /* nothing else is known of it but its name */
+} Shunted;
+
+void shunted_free(Shunted *shunted);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Shunted, shunted_free)
+
+/* The names of its files that wait for somebody, in order; NULL: error is set. *queue is the spool's. */
+GPtrArray *orders_shunt(Spool *spool, Queue **queue, GError **error);
+Shunted *orders_shunted(Queue *queue, const char *file);
+
+/* Put entries of shunt back where they came from, or delete them: those that are named, or all. *done: how many that
+ * was; *left: how many of them were not there any more, or could not be moved. A fault between two steps ends the
+ * process, as the switchboard wants it. */
+typedef enum ShuntOrder { SHUNT_RETRY, SHUNT_DELETE } ShuntOrder;
+bool orders_shunt_do(Spool *spool, ShuntOrder order, char *const *entries, int64_t *done, int64_t *left,
+                     GError **error);

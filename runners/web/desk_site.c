@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The operator's page of the desk: what waits for a person, processes, destinations, and what was set aside. */
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "lists/attention.h"
+#include "lists/site_state.h"
+#include "runners/orders.h"
+#include "runners/web/desk.h"
+
+#define DESTINATIONS 50 /* that are shown, those with most waiting first */
+#define SHUNTED 50      /* likewise, the oldest first */
+
+#define VIEWERS 20                    /* streams at a time; more keep the page as it was */
+#define VIEW_PAUSE 3                  /* seconds between two pictures */
+#define VIEW_LIFE (60 * CLOCK_SECOND) /* of one stream */
+
+/* Open the desk for an owner of the site. false: the call was answered. */
+static bool open_site(Desk *desk, WebCall *call)
+{
+    if (!desk_open(desk, call, 0))
+        return false;
+    if (!desk->standing->site)
+        web_notice(call, 403, "for_operators", NULL);
+    return desk->standing->site;
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static void set_span(json_t *view, const char *name, double seconds)
+{
+    char span[ATTENTION_SPAN_SIZE];
+    json_object_set_new(view, name, json_string(attention_span(span, seconds)));
+}
+
+/* ---- what is shown ---- */
+
+static json_t *waits_view(const json_t *state)
+{
+    g_autoptr(GPtrArray) all = attention_of(state);
+    json_t *view = json_array();
+    for (guint at = 0; at < all->len; at++) {
+        const Attention *one = all->pdata[at];
+        json_array_append_new(view, json_pack("{ss ss* sb}", "text", one->text, "mend", one->mend, "is_fault",
+                                              one->kind == ATTENTION_PROCESS));
+    }
+    return view;
+}
+
+/* The processes of one runner as one row. */
+static json_t *runner_view(const json_t *group)
+{
+    size_t at;
+    const json_t *child;
+    json_int_t backlog = 0, done = 0, restarts = 0, unwell = 0;
+    double oldest = 0, now = (double)clock_now() / CLOCK_SECOND;
+    json_array_foreach(json_object_get(group, "children"), at, child) {
+        const char *due = json_string_value(json_object_get(child, "oldest"));
+        backlog += number_of(child, "backlog");
+        done += number_of(child, "done");
+        restarts += number_of(child, "restarts");
+        unwell += !json_is_true(json_object_get(child, "healthy"));
+        oldest = due ? MAX(oldest, now - g_ascii_strtod(due, NULL)) : oldest;
+    }
+    json_t *view = json_pack("{ss sI sI sI sI sI sb}", "name", text_of(group, "runner"), "instances",
+                             number_of(group, "instances"), "backlog", backlog, "done", done, "restarts", restarts,
+                             "unwell", unwell, "is_unwell", unwell > 0);
+    if (backlog > 0)
+        set_span(view, "oldest", oldest);
+    return view;
+}
+
+static json_t *runners_view(const json_t *state)
+{
+    size_t at;
+    const json_t *group;
+    json_t *view = json_array();
+    json_array_foreach(json_object_get(state, "runners"), at, group)
+        json_array_append_new(view, runner_view(group));
+    return view;
+}
+
+/* The row of a destination that another instance of out has told of already; NULL: none. */
+static json_t *find_row(json_t *rows, const json_t *destination)
+{
+    size_t at;
+    json_t *row;
+    json_array_foreach(rows, at, row)
+        if (strcmp(text_of(row, "name"), text_of(destination, "name")) == 0 &&
+            strcmp(text_of(row, "transport"), text_of(destination, "transport")) == 0)
+            return row;
+    return NULL;
+}
+
+/* Each instance has its own idea of a destination; what is wrong for one is shown. */
+static void add_destination(json_t *rows, const json_t *destination)
+{
+    static const char *const sums[] = {"window", "busy", "waiting_recipients", "sent", "deferred", "bounced"};
+    const char *state = text_of(destination, "state");
+    json_t *row = find_row(rows, destination);
+    if (!row) {
+        row = json_object();
+        json_array_append_new(rows, row);
+        desk_set_line(row, "name", text_of(destination, "name"));
+        desk_set_line(row, "transport", text_of(destination, "transport"));
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(sums); i++)
+        json_object_set_new(row, sums[i], json_integer(number_of(row, sums[i]) + number_of(destination, sums[i])));
+    bool wrong = strcmp(state, "suspended") == 0 || strcmp(state, "dead") == 0 || strcmp(state, "throttled") == 0;
+    if (wrong || !*text_of(row, "state"))
+        desk_set_line(row, "state", state);
+    json_object_set_new(row, "is_wrong", json_boolean(wrong || json_is_true(json_object_get(row, "is_wrong"))));
+    if (*text_of(destination, "last_reply") && !*text_of(row, "last_reply"))
+        desk_set_line(row, "last_reply", text_of(destination, "last_reply"));
+}
+
+static json_t *destinations_view(const Config *config, GError **error)
+{
+    size_t at;
+    const json_t *destination;
+    json_t *request = json_pack("{ss si}", "verb", "destinations", "limit", DESTINATIONS);
+    g_autoptr(json_t) all = orders_out(config, request, error), rows = json_array();
+    json_array_foreach(all, at, destination)
+        add_destination(rows, destination);
+    return all ? g_steal_pointer(&rows) : NULL;
+}
+
+static json_t *shunted_view(Queue *queue, const char *file)
+{
+    g_autoptr(Shunted) shunted = orders_shunted(queue, file);
+    g_autofree char *since = shunted->set_aside ? clock_text(shunted->set_aside) : NULL;
+    json_t *view = json_pack("{ss sI ss*}", "entry", shunted->entry, "size", (json_int_t)shunted->size, "since", since);
+    desk_set_line(view, "reason", shunted->reason);
+    desk_set_line(view, "from", shunted->from);
+    desk_set_line(view, "of_list", shunted->list_id);
+    return view;
+}
+
+static bool add_shunt(Spool *spool, json_t *view, GError **error)
+{
+    Queue *queue;
+    g_autoptr(GPtrArray) files = orders_shunt(spool, &queue, error);
+    json_t *rows = json_array();
+    for (guint at = 0; files && at < MIN(files->len, SHUNTED); at++)
+        json_array_append_new(rows, shunted_view(queue, files->pdata[at]));
+    json_object_set_new(view, "any_shunted", json_boolean(json_array_size(rows) > 0));
+    json_object_set_new(view, "shunted", rows);
+    json_object_set_new(view, "further", json_integer(files && files->len > SHUNTED ? files->len - SHUNTED : 0));
+    return files != NULL;
+}
+
+/* What cannot be found out is told on the page, which is most needed then. */
+static json_t *site_view(const Web *web)
+{
+    g_autoptr(GError) silent = NULL, unknown = NULL, hidden = NULL;
+    g_autoptr(json_t) state = orders_master(web->config, "status", &silent);
+    json_t *view = json_object(), *destinations = NULL;
+    if (state) {
+        site_state_add(web->store, web->config, state);
+        json_object_set_new(view, "waits", waits_view(state));
+        json_object_set_new(view, "runners", runners_view(state));
+        destinations = destinations_view(web->config, &unknown);
+    } else {
+        desk_set_line(view, "silent", silent->message);
+    }
+    json_object_set_new(view, "all_well", json_boolean(state && json_array_size(json_object_get(view, "waits")) == 0));
+    if (destinations)
+        json_object_set_new(view, "destinations", destinations);
+    else if (unknown)
+        desk_set_line(view, "unknown", unknown->message);
+    if (!add_shunt(web->spool, view, &hidden))
+        desk_set_line(view, "hidden", hidden->message);
+    return view;
+}
+
+static void get_site(WebCall *call)
+{
+    g_auto(Desk) desk = {0};
+    if (!open_site(&desk, call))
+        return;
+    static const char *const said[] = {"ordered", "done", "left"};
+    json_t *view = site_view(call->web);
+    for (size_t i = 0; i < G_N_ELEMENTS(said); i++) {
+        g_autofree char *number = web_query(call, said[i]);
+        int64_t count;
+        if (number && g_ascii_string_to_signed(number, 10, 1, G_MAXINT, &count, NULL))
+            json_object_set_new(view, said[i], json_integer(count));
+    }
+    json_object_set_new(view, "live", json_true());
+    call->script = true;
+    desk_page(&desk, 200, "desk_site", view);
+}
+
+/* ---- the page as it is now, by server-sent events (WHATWG HTML, 9.2) ---- */
+
+/* Somebody who looks at the page. The browser comes again when the stream ends, and is then asked anew who it is. */
+typedef struct Viewer {
+    Web *web;
+    const char *language;
+    HttpStream *stream;
+    struct event *timer;
+    int64_t until; /* clock_monotonic() */
+} Viewer;
+
+static void on_viewer_closed(HttpStream *stream)
+{
+    Viewer *viewer = http_stream_data(stream);
+    viewer->web->viewers--;
+    event_free(viewer->timer);
+    g_free(viewer);
+}
+
+/* The changing part in the language, one for all who look within a second; borrowed. NULL: it cannot be made. */
+static const GString *live_part(const Web *web, const char *language)
+{
+    static GString *part;
+    static const char *made_in;
+    static int64_t made_at;
+    if (part && made_in == language && clock_monotonic() - made_at < CLOCK_SECOND)
+        return part;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(json_t) view = site_view(web);
+    json_object_set_new(view, "base", json_string(web->base));
+    part = part ? g_string_truncate(part, 0) : g_string_new(NULL);
+    if (!theme_fill(web->theme, language, "desk_site_live", view, part, &error)) {
+        log_error("desk_site_live: the page cannot be made: %s", error->message);
+        g_string_truncate(part, 0);
+        return NULL;
+    }
+    made_in = language;
+    made_at = clock_monotonic();
+    return part;
+}
+
+static void send_part(Viewer *viewer)
+{
+    const GString *part = http_stream_busy(viewer->stream) ? NULL : live_part(viewer->web, viewer->language);
+    g_autoptr(GString) event = g_string_new("data: ");
+    if (!part)
+        return;
+    g_string_append_len(event, part->str, (gssize)part->len);
+    g_string_replace(event, "\n", "\ndata: ", 0);
+    g_string_append(event, "\n\n");
+    http_stream_send(viewer->stream, event->str, event->len);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *data)
+{
+    Viewer *viewer = data;
+    (void)fd, (void)what;
+    if (clock_monotonic() >= viewer->until)
+        http_stream_end(viewer->stream);
+    else
+        send_part(viewer);
+}
+
+static void on_viewer_room(G_GNUC_UNUSED HttpStream *stream)
+{
+}
+
+static void get_live(WebCall *call)
+{
+    static const HttpStreamSpec spec = {.room = on_viewer_room, .closed = on_viewer_closed};
+    g_auto(Desk) desk = {0};
+    if (!open_site(&desk, call))
+        return;
+    if (call->web->viewers >= VIEWERS) {
+        web_notice(call, 503, "busy", NULL);
+        return;
+    }
+    Viewer *viewer = g_new(Viewer, 1);
+    web_set_headers(call);
+    call->answered = true;
+    call->web->viewers++;
+    *viewer = (Viewer){.web = call->web, .language = call->language, .until = clock_monotonic() + VIEW_LIFE};
+    viewer->timer = event_new(http_loop(call->web->http), -1, EV_PERSIST, on_turn, viewer);
+    viewer->stream = http_stream(call->http, "text/event-stream", &spec, viewer);
+    event_add(viewer->timer, &(struct timeval){VIEW_PAUSE, 0});
+    http_stream_send(viewer->stream, "retry: 2000\n\n", strlen("retry: 2000\n\n"));
+}
+
+/* ---- orders ---- */
+
+/* "TRANSPORT NAME" of the button that was pressed. */
+static void order_destination(Desk *desk, const char *verb, const char *which)
+{
+    GError *error = NULL;
+    g_auto(GStrv) words = g_strsplit(which, " ", 2);
+    if (!words[0] || !words[1]) {
+        web_missing(desk->call, NULL);
+        return;
+    }
+    g_autoptr(json_t)
+        done = orders_out(desk->call->web->config,
+                          json_pack("{ss ss ss}", "verb", verb, "transport", words[0], "name", words[1]), &error);
+    if (!done) {
+        web_fail(desk->call, error);
+        return;
+    }
+    log_info("- destination=%s transport=%s order=%s by=%s", words[1], words[0], verb, desk->person->address);
+    desk_see(desk, "/site?ordered=1");
+}
+
+/* The entries that were ticked, g_strfreev(); none: an empty array. */
+static char **ticked(WebCall *call)
+{
+    GPtrArray *entries = g_ptr_array_new();
+    GHashTableIter iterator;
+    void *name, *value;
+    web_field(call, "mark"); /* so that the form is read */
+    g_hash_table_iter_init(&iterator, call->form);
+    while (g_hash_table_iter_next(&iterator, &name, &value))
+        if (g_str_has_prefix(name, "entry-") && *(char *)value)
+            g_ptr_array_add(entries, g_strdup((char *)name + strlen("entry-")));
+    g_ptr_array_add(entries, NULL);
+    return (char **)g_ptr_array_free(entries, FALSE);
+}
+
+static void order_shunt(Desk *desk, ShuntOrder order)
+{
+    GError *error = NULL;
+    int64_t done, left;
+    bool all = web_has_field(desk->call, "all") && order == SHUNT_RETRY; /* a page shows not all that would go */
+    g_auto(GStrv) entries = ticked(desk->call);
+    if (!orders_shunt_do(desk->call->web->spool, order, all ? NULL : entries, &done, &left, &error)) {
+        web_fail(desk->call, error);
+        return;
+    }
+    log_info("- queue=shunt order=%s done=%" G_GINT64_FORMAT " left=%" G_GINT64_FORMAT " by=%s",
+             order == SHUNT_RETRY ? "retry" : "delete", done, left, desk->person->address);
+    g_autofree char *path = g_strdup_printf("/site?done=%" G_GINT64_FORMAT "&left=%" G_GINT64_FORMAT, done, left);
+    desk_see(desk, path);
+}
+
+static void post_site(WebCall *call)
+{
+    g_auto(Desk) desk = {0};
+    if (!open_site(&desk, call))
+        return;
+    const char *what = web_field(call, "do");
+    if (web_has_field(call, "suspend"))
+        order_destination(&desk, "suspend", web_field(call, "suspend"));
+    else if (web_has_field(call, "resume"))
+        order_destination(&desk, "resume", web_field(call, "resume"));
+    else if (strcmp(what, "retry") == 0)
+        order_shunt(&desk, SHUNT_RETRY);
+    else if (strcmp(what, "delete") == 0)
+        order_shunt(&desk, SHUNT_DELETE);
+    else
+        web_missing(call, NULL);
+}
+
+const WebRoute web_desk_site[] = {
+    {"GET", "/desk/site", get_site},
+    {"GET", "/desk/site/live", get_live},
+    {"POST", "/desk/site", post_site},
+    {.verb = NULL},
+};
