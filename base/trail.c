@@ -140,25 +140,28 @@ static bool open_number(Trail *self, unsigned number, int flags, GError **error)
     return true;
 }
 
-/* Go on to a file that another process has begun meanwhile, and begin a new one when the last is full or gone. */
-static void choose_file(Trail *self)
-{
-    struct stat file;
-    while (open_number(self, self->number + 1, 0, NULL))
-        ;
-    if (self->fd >= 0 && fstat(self->fd, &file) == 0 &&
-        (file.st_nlink == 0 || (uint64_t)file.st_size >= trail_file_size(self->size)) &&
-        open_number(self, self->number + 1, O_CREAT, NULL))
-        trail_remove(self->directory, trail_file_count(self->size), 0, NULL, NULL);
-}
-
 static bool open_newest(Trail *self, GError **error)
 {
     if (g_mkdir_with_parents(self->directory, 0750) != 0)
         return fail_errno(error, FAIL_LATER, "make the directory %s", self->directory);
     g_autoptr(GArray) numbers = trail_files(self->directory, error);
-    unsigned newest = numbers && numbers->len > 0 ? g_array_index(numbers, unsigned, numbers->len - 1) : 1;
+    unsigned newest = numbers && numbers->len > 0 ? g_array_index(numbers, unsigned, numbers->len - 1)
+                                                  : self->number + 1;
     return numbers && open_number(self, newest, O_CREAT, error);
+}
+
+/* Go on to a file that another process has begun meanwhile, or to the newest one when ours is gone, and begin a new one
+ * when that is full. */
+static void choose_file(Trail *self)
+{
+    struct stat file;
+    while (open_number(self, self->number + 1, 0, NULL))
+        ;
+    if (self->fd >= 0 && fstat(self->fd, &file) == 0 && file.st_nlink == 0)
+        open_newest(self, NULL);
+    if (self->fd >= 0 && fstat(self->fd, &file) == 0 && (uint64_t)file.st_size >= trail_file_size(self->size) &&
+        open_number(self, self->number + 1, O_CREAT, NULL))
+        trail_remove(self->directory, trail_file_count(self->size), 0, NULL, NULL);
 }
 
 /* ---- blocks ---- */

@@ -4,7 +4,6 @@
 #include "base/trail.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
@@ -192,6 +191,26 @@ static void test_surplus_goes(Test *test, const void *data)
     g_assert_true(g_str_has_prefix(last, "p: 00000000ea5f "));
 }
 
+/* A process that was silent until its file was gone, and those behind it, goes on in the newest one. */
+static void test_late(Test *test, const void *data)
+{
+    (void)data;
+    begin(test, "p");
+    note_much("000000000001 ");
+    for (unsigned number = 1000; number < 1000 + trail_file_count(SIZE); number++) {
+        g_autofree char *path = trail_path(test->directory, number, TRAIL_SUFFIX);
+        g_assert_true(g_file_set_contents(path, "", 0, NULL));
+    }
+    int64_t removed;
+    g_assert_true(trail_tidy(test->directory, SIZE, 0, &removed, NULL));
+    g_assert_cmpint(removed, ==, 1);
+    note_much("000000000002 ");
+    g_autofree char *found = find(test, "000000000002", NULL);
+    g_assert_true(g_str_has_prefix(found, "p: 000000000002 x"));
+    g_autoptr(GArray) numbers = trail_files(test->directory, NULL);
+    g_assert_cmpuint(g_array_index(numbers, unsigned, 0), ==, 1000);
+}
+
 /* A file with random bytes changed or cut off at any place: what is whole is found, nothing else is said. */
 static void test_damage(Test *test, const void *data)
 {
@@ -268,6 +287,7 @@ int main(int argc, char **argv)
     g_test_add("/trail/waits", Test, NULL, set_up, test_waits, tear_down);
     g_test_add("/trail/processes-and-files", Test, NULL, set_up, test_processes_and_files, tear_down);
     g_test_add("/trail/surplus-goes", Test, NULL, set_up, test_surplus_goes, tear_down);
+    g_test_add("/trail/late", Test, NULL, set_up, test_late, tear_down);
     g_test_add("/trail/damage", Test, NULL, set_up, test_damage, tear_down);
     g_test_add("/trail/cannot-be-written", Test, NULL, set_up, test_cannot_be_written, tear_down);
     return g_test_run();
