@@ -88,7 +88,7 @@ bool address_verified(Store *store, const char *address, int64_t *verified_at, G
 bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error); /* 0: take it back */
 /* Take it away from its user, who stays. Its memberships stay with it. */
 bool address_unlink(Store *store, const char *address, GError **error);
-/* Remove it, with its memberships. Its user stays. */
+/* Remove it, with its memberships, its sessions on the pages and all else that names it. Its user stays. */
 bool address_remove(Store *store, const char *address, GError **error);
 /* Up to limit addresses (of KnownAddress): of the user, in order of registration, or (who NULL) all, by domain and
  * local part, behind the address `after` (NULL: behind the first `skip`). */

@@ -3,6 +3,7 @@
 /* Links begin one session each, sessions end, and nobody has another's. */
 #include "store/session.h"
 
+#include "store/user.h"
 #include "t/store/fixture.h"
 
 #define ANNE "Anne@example.org"
@@ -108,10 +109,30 @@ static void test_end(Fixture *fixture, const void *data)
     expect(fixture, "bob's", NOW, "");
 }
 
+/* Nothing is kept of an address that is removed, and whoever had a session has none. */
+static void test_forgotten(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    const char *const both[][2] = {{ANNE, "anne's"}, {BOB, "bob's"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(both); i++) {
+        assert_ok(address_add(fixture->store, both[i][0], NULL, &error), error);
+        link_to(fixture, both[i][0], "first", NOW);
+        begin(fixture, "first", both[i][0], NOW);
+        link_to(fixture, both[i][0], both[i][1], NOW);
+    }
+    assert_ok(address_remove(fixture->store, "anne@EXAMPLE.org", &error), error);
+    expect(fixture, ANNE, NOW, "");
+    refuse_link(fixture, "anne's", NOW);
+    expect(fixture, BOB, NOW, BOB);
+    begin(fixture, "bob's", "another", NOW);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/session/links", Fixture, NULL, fixture_open, test_links, fixture_close);
+    g_test_add("/session/forgotten", Fixture, NULL, fixture_open, test_forgotten, fixture_close);
     g_test_add("/session/end", Fixture, NULL, fixture_open, test_end, fixture_close);
     return g_test_run();
 }
