@@ -217,6 +217,23 @@ def test_sessions_end(world, sink):
     assert one.get("/my").status == 303 and bart.get("/my").status == 200
 
 
+def test_a_store_that_takes_nothing_is_read(world, sink):
+    """That a session was used is noted when there is room again; meanwhile its person reads on."""
+    if "url" in world.sections["store"]:
+        pytest.skip("the fault is made with SQLite")
+    anne = Person(world, sink, ANNE)
+    with world.database() as database:
+        database.execute("UPDATE session SET seen_at = seen_at - 7200000000")
+        database.execute("CREATE TRIGGER full BEFORE UPDATE ON session BEGIN SELECT RAISE(FAIL, 'full'); END")
+        (before,) = database.execute("SELECT seen_at FROM session").fetchone()
+    anne.get("/my").says("Cats")
+    with world.database() as database:
+        database.execute("DROP TRIGGER full")
+    anne.get("/my").says("Cats")
+    with world.database() as database:
+        assert database.execute("SELECT seen_at FROM session").fetchone()[0] > before
+
+
 def test_what_is_stored(world, sink):
     anne = Person(world, sink, ANNE)
     answer = anne.get("/my/data")
