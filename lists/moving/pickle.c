@@ -10,6 +10,8 @@
 
 #include "base/fail.h"
 
+#define CLASS_MOST 200 /* bytes of its name, of which each object has a copy */
+
 struct Pickle {
     GPtrArray *values; /* all of them, owned */
     const PickleValue *root;
@@ -346,8 +348,9 @@ static bool is_taken(const Machine *machine, const char *name)
 
 static bool push_class(Machine *machine, const char *module, const char *name)
 {
-    g_autofree char *class = g_strconcat(module, ".", name, NULL);
-    g_autofree char *shown = g_utf8_make_valid(class, -1);
+    g_autofree char *class = g_strconcat(module, ".", name, NULL), *shown = g_utf8_make_valid(class, -1);
+    if (strlen(class) > CLASS_MOST)
+        return refuse(machine, "the name of a class is too long");
     if (!is_taken(machine, class))
         return fail(machine->error, FAIL_NEVER, "byte %zu of the pickle: it has a %s, which is not taken", machine->at,
                     shown);
@@ -678,6 +681,17 @@ const PickleValue *pickle_get(const PickleValue *dict, const char *key)
         if (g_strcmp0(pickle_string(dict->items->pdata[at - 2]), key) == 0)
             return dict->items->pdata[at - 1];
     return NULL;
+}
+
+GHashTable *pickle_table(const PickleValue *dict)
+{
+    GHashTable *table = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; dict && dict->type == PICKLE_DICT && i + 1 < dict->items->len; i += 2) {
+        const char *key = pickle_string(dict->items->pdata[i]);
+        if (key)
+            g_hash_table_insert(table, (char *)key, dict->items->pdata[i + 1]);
+    }
+    return table;
 }
 
 void pickle_text_bytes(const PickleValue *value, GString *bytes)

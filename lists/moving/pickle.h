@@ -47,6 +47,8 @@ const PickleValue *pickle_root(const Pickle *pickle);
 
 /* The value of a key in a DICT, or NULL; NULL also for what is no DICT. */
 const PickleValue *pickle_get(const PickleValue *dict, const char *key);
+/* The same for whoever asks for many keys of a large one: text -> PickleValue, both borrowed. g_hash_table_unref() */
+GHashTable *pickle_table(const PickleValue *dict);
 /* The text of BYTES or TEXT, else NULL; borrowed. One that has a zero byte ends there. */
 const char *pickle_string(const PickleValue *value);
 /* Append the bytes of BYTES, or those that TEXT was made of: lone surrogates become the bytes that they stand for. */

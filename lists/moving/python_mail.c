@@ -9,6 +9,7 @@
 #include "mail/parameter.h"
 
 #define DEPTH_MOST 100
+#define PARTS_MOST 10000 /* of all depths: a part may stand in several places */
 
 const char *const python_mail_classes[] = {
     "email.",    "mailman.email.message.", "Mailman.Message.", "copyreg.",
@@ -22,7 +23,7 @@ static const char *const added[] = {"Message-ID-Hash",     "X-Message-ID-Hash", 
 typedef struct Writer {
     GString *text;
     char *sender;
-    unsigned depth;
+    unsigned depth, parts;
     GError **error;
 } Writer;
 
@@ -53,7 +54,7 @@ static bool append_lines(Writer *writer, const PickleValue *value)
 static const PickleValue *text_of_header(const PickleValue *value, GString *text)
 {
     const PickleValue *chunks = value->type == PICKLE_OBJECT ? pickle_get(value->state, "_chunks") : NULL;
-    for (guint i = 0; chunks && chunks->items && i < chunks->items->len; i++) {
+    for (guint i = 0; chunks && chunks->items && i < chunks->items->len && text->len <= MBOX_MAIL_MAX; i++) {
         const PickleValue *chunk = chunks->items->pdata[i];
         const PickleValue *part = chunk->items && chunk->items->len > 0 ? chunk->items->pdata[0] : NULL;
         if (text->len > 0)
@@ -157,6 +158,8 @@ static bool write_mail(Writer *writer, const PickleValue *mail)
         return fail(writer->error, FAIL_NEVER, "it is no mail of Python");
     if (writer->depth == DEPTH_MOST)
         return fail(writer->error, FAIL_NEVER, "the parts of the mail lie too deep");
+    if (++writer->parts > PARTS_MOST)
+        return fail(writer->error, FAIL_NEVER, "the mail has too many parts");
     for (guint i = 0; i < fields->items->len; i++)
         if (!write_field(writer, fields->items->pdata[i], writer->depth == 0))
             return false;

@@ -145,6 +145,8 @@ static void test_refused(void)
     refused(BYTES(""), "early");
     refused(BYTES("0."), "value");
     refused(BYTES("t."), "mark");
+    g_autofree char *name = g_strnfill(1000, 'x'), *class = g_strdup_printf("cemail.\n%s\n.", name);
+    refused(class, strlen(class), "too long");
     for (size_t protocol = 0; protocol < G_N_ELEMENTS(same); protocol++)
         for (size_t length = 0; length < same[protocol].length - 1; length++) {
             g_autoptr(GError) error = NULL;
@@ -167,6 +169,37 @@ static void test_mail_inside_itself(void)
     g_assert_no_error(error);
     g_assert_null(python_mail_bytes(pickle_root(pickle), NULL, &error));
     g_assert_error(error, FAIL, FAIL_NEVER);
+}
+
+/* Each part has the one before it twice, so all of them together are 2^40. */
+static void test_mail_that_doubles(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GString) bytes = g_string_new("(lp0\n");
+    for (int i = 0; i < 40; i++)
+        g_string_append_printf(bytes,
+                               "cemail.message\nMessage\n)\x81(dS'_headers'\n(lsS'_payload'\ng%d\nsbp1\n"
+                               "(lg1\nag1\nap%d\n",
+                               i == 0 ? 0 : i + 1, i + 2);
+    g_string_append(bytes, "g1\n.");
+    g_autoptr(Pickle) pickle = pickle_read(bytes->str, bytes->len, python_mail_classes, &error);
+    g_assert_no_error(error);
+    g_assert_null(python_mail_bytes(pickle_root(pickle), NULL, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+}
+
+static void test_table(void)
+{
+    static const char bytes[] = "(dS'a'\nI1\nsI7\nI8\nsS'b'\nI2\nsS'a'\nI3\ns.";
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Pickle) pickle = pickle_read(BYTES(bytes), NULL, &error);
+    g_assert_no_error(error);
+    g_autoptr(GHashTable) table = pickle_table(pickle_root(pickle)), none = pickle_table(NULL),
+                          empty = pickle_table(pickle_get(pickle_root(pickle), "b"));
+    g_assert_cmpint(((const PickleValue *)g_hash_table_lookup(table, "a"))->integer, ==, 3);
+    g_assert_cmpint(((const PickleValue *)g_hash_table_lookup(table, "b"))->integer, ==, 2);
+    g_assert_cmpuint(g_hash_table_size(table), ==, 2);
+    g_assert_cmpuint(g_hash_table_size(none) + g_hash_table_size(empty), ==, 0);
 }
 
 static void test_mail(void)
@@ -224,6 +257,8 @@ int main(int argc, char **argv)
     g_test_add_func("/pickle/objects are data", test_objects);
     g_test_add_func("/pickle/what is refused, and where", test_refused);
     g_test_add_func("/pickle/a mail inside itself", test_mail_inside_itself);
+    g_test_add_func("/pickle/a mail that doubles", test_mail_that_doubles);
+    g_test_add_func("/pickle/a table of a dict", test_table);
     g_test_add_func("/pickle/a mail, with what Mailman added left out", test_mail);
     g_test_add_func("/pickle/mmdf", test_mmdf);
     return g_test_run();
