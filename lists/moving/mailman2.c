@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/moving/mailman2.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ typedef struct Mailman2 {
     const PickleValue *config;
     const char *charset; /* of texts that are bytes */
     char *list_id;
+    GHashTable *options, *names, *languages, *statuses; /* of members: pickle_table() */
 } Mailman2;
 
 typedef enum KeyKind {
@@ -389,7 +391,7 @@ enum {
 static int status_of(const Mailman2 *from, const char *key, int64_t options)
 {
     static const int statuses[] = {-1, DELIVERY_UNKNOWN, DELIVERY_BY_USER, DELIVERY_BY_MODERATOR, DELIVERY_BY_BOUNCES};
-    const PickleValue *pair = pickle_get(pickle_get(from->config, "delivery_status"), key);
+    const PickleValue *pair = g_hash_table_lookup(from->statuses, key);
     int64_t number = pair && pair->items && pair->items->len > 0 ? number_of(pair->items->pdata[0], 0) : 0;
     if (number > 0 && number < (int64_t)G_N_ELEMENTS(statuses))
         return statuses[number];
@@ -399,9 +401,9 @@ static int status_of(const Mailman2 *from, const char *key, int64_t options)
 static bool take_member(Mailman2 *from, const List *list, const char *key, const PickleValue *written, bool digest,
                         GError **error)
 {
-    int64_t options = number_of(pickle_get(pickle_get(from->config, "user_options"), key), 0);
-    g_autofree char *name = text_of(from, pickle_get(pickle_get(from->config, "usernames"), key));
-    g_autofree char *language = text_of(from, pickle_get(pickle_get(from->config, "language"), key));
+    int64_t options = number_of(g_hash_table_lookup(from->options, key), 0);
+    g_autofree char *name = text_of(from, g_hash_table_lookup(from->names, key));
+    g_autofree char *language = text_of(from, g_hash_table_lookup(from->languages, key));
     const char *email = pickle_string(written) && *pickle_string(written) ? pickle_string(written) : key;
     Preferences own = preferences_unset;
     own.delivery_mode = digest ? options & PLAIN ? MODE_PLAINTEXT_DIGESTS : MODE_MIME_DIGESTS : -1;
@@ -467,15 +469,27 @@ static bool move_members(Mailman2 *from, const List *list, GError **error)
 
 /* ---- the digest, and what waits ---- */
 
+/* Tell what is wrong with a file and go on, unless the system failed. why is taken. */
+static bool pass_over(Mailman2 *from, const char *file, GError *why, GError **error)
+{
+    if (g_error_matches(why, FAIL, FAIL_LATER)) {
+        g_propagate_prefixed_error(error, why, "%s/%s: ", from->directory, file);
+        return false;
+    }
+    moving_tell(from->moving, MOVING_LEFT_OUT, from->list_id, file, "%s", why->message);
+    g_error_free(why);
+    return true;
+}
+
 static bool take_posts(Mailman2 *from, FILE *file, GError **error)
 {
     MboxMail mail = {0};
     g_autoptr(MboxReader) reader = mbox_reader_new(file);
     for (;;) {
-        g_autoptr(GError) broken = NULL;
+        GError *broken = NULL;
         if (!mbox_reader_next(reader, &mail, &broken))
-            moving_tell(from->moving, MOVING_LEFT_OUT, from->list_id, "digest.mbox", "%s", broken->message);
-        if (broken || !mail.octets)
+            return pass_over(from, "digest.mbox", broken, error);
+        if (!mail.octets)
             return true;
         g_autoptr(GBytes) post = g_bytes_new(mail.octets->str, mail.octets->len);
         int64_t time = mail.from_time ? mail.from_time : clock_now();
@@ -488,9 +502,10 @@ static bool read_digest(Mailman2 *from, GError **error)
 {
     g_autofree char *path = g_build_filename(from->directory, "digest.mbox", NULL);
     FILE *file = fopen(path, "re");
-    bool done = !file || take_posts(from, file, error);
-    if (file)
-        fclose(file);
+    if (!file)
+        return errno == ENOENT || fail_errno(error, FAIL_LATER, "%s", path);
+    bool done = take_posts(from, file, error);
+    fclose(file);
     return done;
 }
 
@@ -502,18 +517,26 @@ static bool move_digest(Mailman2 *from, GError **error)
 }
 
 /* Held posts and requests: rows of request.pck, less its version. */
-static void tell_requests(Mailman2 *from)
+static bool tell_requests(Mailman2 *from, GError **error)
 {
+    GError *why = NULL;
     g_autofree char *path = g_build_filename(from->directory, "request.pck", NULL);
-    g_autoptr(GBytes) bytes = moving_read_file(path, NULL);
-    g_autoptr(Pickle) pickle = bytes ? pickle_read(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes), NULL, NULL)
+    g_autoptr(GBytes) bytes = moving_read_file(path, &why);
+    g_autoptr(Pickle) pickle = bytes ? pickle_read(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes), NULL, &why)
                                      : NULL;
-    const PickleValue *root = pickle ? pickle_root(pickle) : NULL;
-    guint rows = root && root->type == PICKLE_DICT ? root->items->len / 2 : 0;
+    if (g_error_matches(why, FAIL, FAIL_MISSING)) {
+        g_error_free(why);
+        return true;
+    }
+    if (!pickle)
+        return pass_over(from, "request.pck", why, error);
+    const PickleValue *root = pickle_root(pickle);
+    guint rows = root->type == PICKLE_DICT ? root->items->len / 2 : 0;
     rows -= pickle_get(root, "version") != NULL;
     if (rows > 0)
         moving_tell(from->moving, MOVING_LOST, from->list_id, "request.pck",
                     "%u held posts and requests wait there: decide about them in Mailman", rows);
+    return true;
 }
 
 /* ---- a list ---- */
@@ -552,9 +575,8 @@ static bool move_list(Mailman2 *from, const char *address, GError **error)
     else if (!moving_end(from->moving, error))
         return false;
     list_free(made);
-    tell_requests(from);
     List *found = NULL;
-    if (!moving_find_list(from->moving, "list", from->list_id, &found, error))
+    if (!tell_requests(from, error) || !moving_find_list(from->moving, "list", from->list_id, &found, error))
         return false;
     g_autoptr(List) list = found;
     return !list || (move_members(from, list, error) && move_digest(from, error));
@@ -579,10 +601,18 @@ bool mailman2_move(const char *directory, Moving *moving, GError **error)
     g_autofree char *upper = g_strdup_printf("%s@%s", name ? name : own, host), *address = g_ascii_strdown(upper, -1);
     g_autofree char *list_id = g_strdelimit(g_strdup(address), "@", '.');
     g_autofree char *language = g_strdup(pickle_string(pickle_get(config, "preferred_language")));
+    g_autoptr(GHashTable) options = pickle_table(pickle_get(config, "user_options")),
+                          names = pickle_table(pickle_get(config, "usernames")),
+                          languages = pickle_table(pickle_get(config, "language")),
+                          statuses = pickle_table(pickle_get(config, "delivery_status"));
     Mailman2 from = {.moving = moving,
                      .directory = directory,
                      .config = config,
                      .charset = charset_of(language),
-                     .list_id = list_id};
+                     .list_id = list_id,
+                     .options = options,
+                     .names = names,
+                     .languages = languages,
+                     .statuses = statuses};
     return move_list(&from, address, error);
 }

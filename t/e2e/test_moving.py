@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -672,6 +673,25 @@ def test_lists_of_mailman_2(reachable, tmp_path):
     assert len(rows(reachable, "ban", "ls", f"old@{HOST}")) == 2
     again = reachable.run(*words)
     assert "lists                             0              2" in again.stdout, again.stdout
+
+
+def test_files_of_mailman_2_that_cannot_be_read(reachable, tmp_path):
+    """A digest that cannot be read now comes later; what waits is told where nobody can count it."""
+    path = list_of_mailman_2(tmp_path / "lists", "old")
+    digest, kept = path / "digest.mbox", (path / "digest.mbox").read_bytes()
+    (path / "request.pck").write_bytes(b"nonsense")
+    digest.unlink()
+    digest.symlink_to(digest)
+    done = reachable.run("import", "mailman2", path)
+    assert done.returncode == 75 and str(digest) in done.stderr, done.stderr
+    assert f"left out: old.{HOST}: request.pck: byte " in done.stdout, done.stdout
+    assert "The import is not complete" in done.stdout
+    digest.unlink()
+    digest.write_bytes(kept)
+    done = reachable.run("import", "mailman2", path)
+    assert done.returncode == 1 and re.search("posts for digests +1 +0", done.stdout), done.stdout
+    # A part that is in is not gone through again, so nothing comes twice.
+    assert "posts for digests" not in reachable.run("import", "mailman2", path).stdout
 
 
 # ---- a real Mailman ----
