@@ -150,8 +150,8 @@ static bool open_newest(Trail *self, GError **error)
     return numbers && open_number(self, newest, O_CREAT, error);
 }
 
-/* Go on to a file that another process has begun meanwhile, or to the newest when ours is gone, and begin a new one when
- * that is full. */
+/* Go on to a file that another process has begun meanwhile, or to the newest one when ours is gone, and begin a new one
+ * when that is full. */
 static void choose_file(Trail *self)
 {
     struct stat file;

@@ -8,12 +8,9 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/auto.h"
 #include "base/fail.h"
-#include "base/fs.h"
 #include "base/mailbox.h"
 #include "cli/command.h"
 #include "cli/control_client.h"

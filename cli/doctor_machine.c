@@ -48,7 +48,8 @@ static void look_at_spool(Doctor *doctor, const struct passwd *account)
     g_autoptr(GDir) directory = g_dir_open(spool, 0, NULL);
     while (directory && (name = g_dir_read_name(directory))) {
         g_autofree char *path = g_build_filename(spool, name, NULL);
-        look_at_owner(doctor, account, path);
+        if (strcmp(name, "lost+found") != 0) /* the file system's own, and root's */
+            look_at_owner(doctor, account, path);
     }
 }
 

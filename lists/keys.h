@@ -17,8 +17,7 @@
 #define KEY_SMTPUTF8 "smtputf8"     /* bool: MAIL FROM had SMTPUTF8 */
 #define KEY_BODY_8BIT "8bit"        /* bool: BODY=8BITMIME, or bytes over 127 seen */
 
-/* Written by web into command, in place of a mail: a form to join (lists/join_form.h). */
-#define KEY_SIGN_IN "sign_in" /* object: address, and from where it was sent */
+/* Written by web into command, in place of a mail: a form of a page (lists/page_form.h). */
 #define KEY_FORM "form"       /* object: address, name, and from where it was sent */
 
 #define TO_POSTING "posting"

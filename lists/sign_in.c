@@ -15,9 +15,7 @@
 #include "store/member.h"
 #include "store/pending.h"
 #include "store/user.h"
-#include "switchboard/meta.h"
 
-#define LATEST (2 * CLOCK_SECOND) /* until an entry is worked; how long is left to chance */
 #define PEOPLE ((1u << ROLE_MEMBER) | (1u << ROLE_OWNER) | (1u << ROLE_MODERATOR))
 
 void signed_in_free(SignedIn *person)
@@ -34,38 +32,11 @@ void signed_in_free(SignedIn *person)
 bool sign_in_take(Work *work, const char *address, bool *valid, GError **error)
 {
     (void)error;
-    static const char text[] = "Subject: a form of the pages\r\n\r\n";
-    const Actor *actor = work_actor(work);
+    const PageForm form = {.to = TO_SIGN_IN, .address = address};
     *valid = mailbox_valid(address);
-    if (!*valid)
-        return true;
-    json_t *meta = json_object();
-    meta_set_string(meta, KEY_TO, TO_SIGN_IN);
-    json_object_set_new(meta, KEY_SIGN_IN,
-                        json_pack("{ss ss* ss*}", "address", address, "host", actor->host, "from", actor->from));
-    GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
-    g_ptr_array_add(pieces, g_bytes_new_static(text, strlen(text)));
-    work_entry(work, "command", meta, pieces, NULL);
-    work_entry_due(work, work_now(work) + g_random_int_range(0, LATEST));
+    if (*valid)
+        page_form_leave(work, &form);
     return true;
-}
-
-bool sign_in_is_one(const json_t *meta)
-{
-    return json_object_get(meta, KEY_SIGN_IN) != NULL;
-}
-
-Work *sign_in_unit(Store *store, const WorkSite *site, const json_t *meta, GError **error)
-{
-    const json_t *form = json_object_get(meta, KEY_SIGN_IN);
-    const Actor actor = {.role = ACTOR_ADDRESS,
-                         .door = DOOR_PAGE,
-                         .host = meta_string(form, "host", NULL),
-                         .from = meta_string(form, "from", "-")};
-    if (meta_string(form, "address", NULL))
-        return work_new(store, site, &actor);
-    fail(error, FAIL_NEVER, "a form of a page has no address in " KEY_SIGN_IN);
-    return NULL;
 }
 
 /* A letter in the name of the site, which needs a list to go out by. */
@@ -123,7 +94,7 @@ static bool find_list(Store *store, const SignedIn *person, char **list_id, GErr
 bool sign_in_work(Work *work, const json_t *meta, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    const char *address = meta_string(json_object_get(meta, KEY_SIGN_IN), "address", "");
+    const char *address = page_form_read(meta).address;
     g_autoptr(SignedIn) person = sign_in_vouched(work_store(work), address, error);
     g_autofree char *list_id = NULL;
     if (!person || !find_list(work_store(work), person, &list_id, error))

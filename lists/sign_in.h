@@ -3,24 +3,17 @@
 #pragma once
 /*
  * Sign in on the pages by a link that is mailed: there is no password. Whoever types an address has proved nothing, so
- * what the page answers, and how long that takes, does not tell whether the address is known: an entry for the queue
- * command is left for each, and the runner of that queue mails a link to those who are a member, owner or moderator of
- * a list, or own a domain with lists or the site. The link begins a session (store/session.h), once. A mailbox gets
- * three links an hour.
+ * the page does not tell whether the address is known (page_form.h); the runner mails a link to those who are a member,
+ * owner or moderator of a list, or own a domain with lists or the site. The link begins a session (store/session.h),
+ * once. A mailbox gets three links an hour.
  */
-#include <jansson.h>
-
-#include "lists/work.h"
+#include "lists/page_form.h"
 #include "store/session.h"
 
 /* Leave the entry. *valid: it is an address. */
 bool sign_in_take(Work *work, const char *address, bool *valid, GError **error);
 
-/* In the runner: is the entry such a form? meta is its metadata. */
-bool sign_in_is_one(const json_t *meta);
-/* Return a unit of work for whoever sent it; NULL: it lacks something (FAIL_NEVER). Borrows of meta. */
-Work *sign_in_unit(Store *store, const WorkSite *site, const json_t *meta, GError **error);
-/* Mail the link, if there is somebody to mail it to. */
+/* In the runner, for a form of TO_SIGN_IN: mail the link, if there is somebody to mail it to. */
 bool sign_in_work(Work *work, const json_t *meta, GError **error);
 
 typedef enum SignIn { SIGN_IN_DONE, SIGN_IN_UNKNOWN, SIGN_IN_GUESSING } SignIn;

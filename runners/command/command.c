@@ -563,39 +563,22 @@ static bool handle_mail(Runner *runner, Entry *entry, const List *list, Work *wo
     return done;
 }
 
+/* list NULL: it is a form to sign in, which belongs to none. */
 static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *work, const char *key, GError **error)
 {
     const json_t *meta = entry_meta(entry);
-    return (join_form_is_one(meta) ? join_form_work(work, list, meta, error)
-                                   : handle_mail(runner, entry, list, work, error)) &&
+    return (!list                         ? sign_in_work(work, meta, error)
+            : page_form_is(meta, TO_JOIN) ? join_form_work(work, list, meta, error)
+                                          : handle_mail(runner, entry, list, work, error)) &&
            list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error);
 }
 
-/* Hand out what the unit gathered, whose rows in the outbox have that key. */
-static void finish(Runner *runner, Outcome *outcome, Work *work, const char *key)
+static void log_done(Entry *entry, const Work *work, bool is_form, bool before)
 {
-    if (work_entries(work) > 0)
-        kept_rows_note(runner_data(runner), key, outcome);
-    list_runner_work_into(work, outcome);
-}
-
-/* Somebody wants to sign in on the pages: what belongs to no list. */
-static bool sign_in(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
-{
-    ListRunner *shared = runner_data(runner);
-    bool before;
-    int64_t number;
-    shared->site.keys = list_runner_keys(runner, error);
-    if (!shared->site.keys || !list_runner_find_effect(runner, entry, &before, &number, error))
-        return false;
-    g_autoptr(Work) work = sign_in_unit(shared->store, &shared->site, entry_meta(entry), error);
-    g_autofree char *key = list_runner_effect(entry);
-    if (!work || !(before ? work_recall(work, key, error)
-                          : sign_in_work(work, entry_meta(entry), error) &&
-                                list_runner_record_effect(runner, entry, 0, error) && work_keep(work, key, error)))
-        return false;
-    finish(runner, outcome, work, key);
-    return true;
+    list_runner_log(entry, "to=%s from=<%s> message-id=%s letters=%u result=%s",
+                    meta_string(entry_meta(entry), KEY_TO, "-"), is_form ? "" : work_actor(work)->address,
+                    meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"), work_entries(work),
+                    before ? "done (at an earlier try)" : "done");
 }
 
 static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome *outcome, GError **error)
@@ -606,17 +589,17 @@ static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome 
     shared->site.keys = list_runner_keys(runner, error);
     if (!shared->site.keys || !list_runner_find_effect(runner, entry, &before, &number, error))
         return false;
-    bool is_form = join_form_is_one(entry_meta(entry));
-    g_autoptr(Work) work = is_form ? join_form_unit(shared->store, &shared->site, entry_meta(entry), error)
+    bool is_form = !list || page_form_is(entry_meta(entry), TO_JOIN);
+    g_autoptr(Work) work = is_form ? page_form_unit(shared->store, &shared->site, entry_meta(entry), error)
                                    : list_runner_work(shared, entry);
     g_autofree char *key = list_runner_effect(entry);
     if (!work || !(before ? work_recall(work, key, error) : handle_new(runner, entry, list, work, key, error)))
         return false;
-    list_runner_log(entry, "to=%s from=<%s> message-id=%s letters=%u result=%s",
-                    meta_string(entry_meta(entry), KEY_TO, "-"), is_form ? "" : work_actor(work)->address,
-                    meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"), work_entries(work),
-                    before ? "done (at an earlier try)" : "done");
-    finish(runner, outcome, work, key);
+    if (list) /* sign_in_work() has its own line */
+        log_done(entry, work, is_form, before);
+    if (work_entries(work) > 0)
+        kept_rows_note(shared, key, outcome);
+    list_runner_work_into(work, outcome);
     return true;
 }
 
@@ -624,7 +607,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 {
     ListRunner *shared = runner_data(runner);
     g_autoptr(GError) fault = NULL;
-    bool signs_in = sign_in_is_one(entry_meta(entry));
+    bool signs_in = page_form_is(entry_meta(entry), TO_SIGN_IN);
     const List *list = *entry_list(entry) ? list_cache_get(shared->lists, entry_list(entry), &fault) : NULL;
     if (!list && !signs_in && (!fault || g_error_matches(fault, FAIL, FAIL_MISSING))) {
         list_runner_log(entry, "result=discarded (the list is gone)");
@@ -636,8 +619,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     }
     if (!store_begin(shared->store, error))
         return false;
-    bool done = signs_in ? sign_in(runner, entry, outcome, error) : handle_with(runner, entry, list, outcome, error);
-    return list_runner_end(shared, done, error);
+    return list_runner_end(shared, handle_with(runner, entry, list, outcome, error), error);
 }
 
 /* ---- the runner ---- */

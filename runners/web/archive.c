@@ -285,6 +285,17 @@ json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *messag
     return line;
 }
 
+json_t *archive_top(const ArchiveReading *reading, const ArchiveThread *thread)
+{
+    const ArchiveMessage top = {.hash = thread->hash,
+                                .subject = thread->subject,
+                                .name = thread->name,
+                                .address = thread->address,
+                                .date = thread->first,
+                                .state = thread->state};
+    return archive_line(reading, &top);
+}
+
 char *archive_month_title(const WebCall *call, int year, int month)
 {
     static const char *const names[] = {N_("January"),   N_("February"), N_("March"),    N_("April"),

@@ -70,8 +70,10 @@ void archive_how(const ArchiveReading *reading, const ArchiveMessage *message, c
 char *archive_masked(const ArchiveReading *reading, const char *text);
 /* Fields that each page of a list's archive has: list, path, title. */
 json_t *archive_view(const ArchiveReading *reading, const char *title);
-/* A message or thread in a list of them: subject, who, when, its place. */
+/* A message in a list of them: subject, who, when, its place. */
 json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *message);
+/* The same of the message at the top of a thread. */
+json_t *archive_top(const ArchiveReading *reading, const ArchiveThread *thread);
 /* "2026-11-28 06:40", "2026-11-28T06:40Z"; set as NAME and NAME_iso. */
 void archive_set_time(json_t *view, const char *name, int64_t time);
 /* The path of a place between rows for the next page: "1764312000.HASH". g_free() */

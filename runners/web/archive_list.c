@@ -74,13 +74,7 @@ static void set_chart(json_t *view, const GArray *months)
 
 static json_t *thread_line(const ArchiveReading *reading, const ArchiveThread *thread)
 {
-    const ArchiveMessage top = {.hash = thread->hash,
-                                .subject = thread->subject,
-                                .name = thread->name,
-                                .address = thread->address,
-                                .date = thread->first,
-                                .state = thread->state};
-    json_t *line = archive_line(reading, &top);
+    json_t *line = archive_top(reading, thread);
     archive_set_time(line, "last", thread->last);
     json_object_set_new(line, "posts", json_integer(thread->posts));
     json_object_set_new(line, "answered", json_boolean(thread->posts > 1));

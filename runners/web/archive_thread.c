@@ -195,14 +195,8 @@ static void show_thread(const ArchiveReading *reading, const ArchiveThread *thre
         archive_fail(reading->call, error);
         return;
     }
-    const ArchiveMessage top = {.hash = thread->hash,
-                                .subject = thread->subject,
-                                .name = thread->name,
-                                .address = thread->address,
-                                .date = thread->first,
-                                .state = thread->state};
-    json_t *view = archive_view(reading, top.state == ARCHIVE_SHOWN ? thread->subject : NULL);
-    json_object_set_new(view, "top", archive_line(reading, &top));
+    json_t *view = archive_view(reading, thread->state == ARCHIVE_SHOWN ? thread->subject : NULL);
+    json_object_set_new(view, "top", archive_top(reading, thread));
     json_object_set_new(view, "posts", json_integer(thread->posts));
     json_object_set_new(view, "flat", json_boolean(flat));
     json_object_set_new(view, "longer", json_boolean(!flat && thread->posts > ARCHIVE_PAGE_MAX));

@@ -191,7 +191,7 @@ static void test_surplus_goes(Test *test, const void *data)
     g_assert_true(g_str_has_prefix(last, "p: 00000000ea5f "));
 }
 
-/* A process that had nothing to say for so long that its file is gone, and those behind it, goes on in the newest one. */
+/* A process that was silent until its file was gone, and those behind it, goes on in the newest one. */
 static void test_late(Test *test, const void *data)
 {
     (void)data;

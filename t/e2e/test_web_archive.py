@@ -15,26 +15,19 @@ from html.parser import HTMLParser
 
 import pytest
 
-from support.instance import HOST, free_port, wait_until
-from support.pages import Pages
+from support.instance import HOST, wait_until
+from support.pages import make_site
 from support.post import post
 
 ANNE, BART, OLGA = (f"{name}@example.org" for name in ("anne", "bart", "olga"))
-WEB = "https://pages.example"
+WEB = "https://pages.example"  # of make_site()
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
-
-
-def make(instances, sink, web_url=WEB, **settings):
-    instance = instances(sink.port, settings={
-        "site": {"web_url": web_url}, "runner.web": {"listen": f"127.0.0.1:{free_port()}"}, **settings}).start()
-    instance.pages = Pages(instance)
-    return instance
 
 
 @pytest.fixture
 def world(instances, sink):
     """Two lists with public archives, and one with a private one."""
-    instance = make(instances, sink)
+    instance = make_site(instances, sink)
     for name in ("cats", "dogs", "owls"):
         instance.create_list(name, [ANNE, BART], owner=OLGA,
                              settings=["subject_prefix=", *(["archive_policy=private"] if name == "owls" else [])])
@@ -374,7 +367,7 @@ def test_strangers_share_their_pages(world):
 
 def test_below_a_path(instances, sink):
     """Links hold where the pages are below a path of the site."""
-    instance = make(instances, sink, web_url="https://example.org/mail/")
+    instance = make_site(instances, sink, site={"web_url": "https://example.org/mail/"})
     instance.create_list("cats", [ANNE], settings=["subject_prefix="])
     send(instance, "cats", 1, "Frost")
     first = instance.pages.get(f"/mail{home('cats')}")

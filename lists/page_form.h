@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Forms of pages whose sender has proved nothing (join_form.h, sign_in.h). Neither the answer nor how long it takes may
+ * tell what is known of the address. So for each address the same is done, which is to leave an entry for the queue
+ * command, and the runner of that queue does the rest: a while later, since its transaction lasts longer where a letter
+ * goes, and keeps waiting whoever sends another form just then.
+ */
+#include <jansson.h>
+
+#include "lists/work.h"
+
+typedef struct PageForm {
+    const char *to;      /* TO_JOIN, TO_SIGN_IN (lists/keys.h) */
+    const char *list_id; /* NULL: it is about no list */
+    const char *address;
+    const char *name; /* NULL: none was given */
+} PageForm;
+
+/* Leave the entry. */
+void page_form_leave(Work *work, const PageForm *form);
+
+/* In the runner: is the entry a form of this kind? meta is its metadata. */
+bool page_form_is(const json_t *meta, const char *to);
+/* Read the address, "" where there is none, and the name; both are borrowed of meta. */
+PageForm page_form_read(const json_t *meta);
+/* Return a unit of work for whoever sent it; NULL: it has no address (FAIL_NEVER). Borrows of meta. */
+Work *page_form_unit(Store *store, const WorkSite *site, const json_t *meta, GError **error);
