@@ -81,8 +81,8 @@ static char *option_or_answer(const char *given, const char *option, const char 
     return value;
 }
 
-/* The name in the configuration that is there and stays, else that of the system if it is one of DNS, else the domain of
- * the lists. g_free() */
+/* The name in the configuration that is there and stays, else that of the system if it is one of DNS, else the domain
+ * of the lists. g_free() */
 static char *own_name(const char *path, const char *domain)
 {
     g_autofree char *kept = setup_config_hostname(path);
