@@ -51,8 +51,9 @@ def test_directories_of_others_are_named(instances, sink):
     instance.create_store()
     log = instance.directory / "of-root.log"
     log.touch()
+    program = prefix() / "bin" / "listrunner"
     for user in (None, 65533):  # one without a name, too
-        done = subprocess.run([prefix() / "bin" / "listrunner", "-c", instance.config, "start", "--log", log], user=user,
+        done = subprocess.run([program, "-c", instance.config, "start", "--log", log], user=user,
                               capture_output=True, text=True, timeout=60)
         assert done.returncode == 75 and f"open the log {log} as the user" in done.stderr and \
             "Permission denied" in done.stderr, done.stderr

@@ -51,7 +51,7 @@ def test_probe(instances, front):
     # Postfix does not know where the domain's mail goes: it refuses, and says so.
     row = probe(instance, "--timeout=3", code=1)
     assert row["state"] == "not handed in", row
-    trace = row["text"].partition("under ")[2][:12]
+    trace = row["text"].partition("listrunner trace ")[2][:12]
     assert f"{trace} list=" in instance.log_text() and "only lists are served here" in instance.log_text()
     wire(front, instance)
     instance.cli("restart", "--wait=30", "out")  # its connection is with a process that knows the old lines
