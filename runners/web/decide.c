@@ -174,6 +174,7 @@ static void get_post(WebCall *call)
     json_object_set_new(view, "from", mail_html_people(&how, &mail->head.from));
     json_object_set_new(view, "to", mail_html_people(&how, &mail->head.to));
     json_object_set_new(view, "cc", mail_html_people(&how, &mail->head.cc));
+    json_object_set_new(view, "addressed", json_boolean(mail_html_is_addressed(&mail->head)));
     web_page(call, 200, "post", view);
 }
 
