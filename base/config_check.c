@@ -126,6 +126,14 @@ void config_check_secret(const ConfigCheck *check, const char *section, const ch
         config_complain(check, section, key, "%s", fault);
 }
 
+void config_doubt_file(const Config *config, const char *section, const char *key, GString *lines)
+{
+    struct stat status;
+    const char *path = config_string(config, section, key);
+    if (path && stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        g_string_append_printf(lines, "%s[%s] %s: there is no %s", lines->len ? "\n" : "", section, key, path);
+}
+
 void config_check_program(const ConfigCheck *check, const char *section, const char *key, const char *path)
 {
     struct stat status;

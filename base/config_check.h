@@ -59,6 +59,9 @@ bool config_check_file(const ConfigCheck *check, const char *section, const char
 char *config_secret_fault(const Config *config, const char *path);
 /* Complain of that about the file that a setting names. */
 void config_check_secret(const ConfigCheck *check, const char *section, const char *key);
+/* Append a line about a file that a setting names and that is not there. For settings whose part goes on without it;
+ * silent where whoever asks may not look. */
+void config_doubt_file(const Config *config, const char *section, const char *key, GString *lines);
 /* Complain unless path is a file that can be executed. */
 void config_check_program(const ConfigCheck *check, const char *section, const char *key, const char *path);
 

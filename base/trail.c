@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,9 +29,12 @@ typedef struct Trail {
     int64_t first, last; /* times of them, microseconds since 1970 */
     int64_t waits_since; /* monotonic */
     uint64_t lost;       /* blocks that could not be written */
+    GThread *writer;
+    bool ends; /* the writer is to */
 } Trail;
 
 static GMutex lock;
+static GCond changed; /* lines wait, or the trail ends */
 static Trail *trail; /* of this process; NULL: none */
 
 /* ---- keys of a line ---- */
@@ -261,6 +266,7 @@ static void note(Trail *self, const char *text)
     if (self->lines->len == 0) {
         self->first = now;
         self->waits_since = clock_monotonic();
+        g_cond_signal(&changed);
     }
     self->last = now;
     append_stamp(self->lines, now);
@@ -284,6 +290,46 @@ void trail_note(const char *text)
 
 /* ---- beginning and end ---- */
 
+/* Lines wait no longer than TRAIL_WAIT, however seldom the process beats. */
+static gpointer write_in_time(gpointer data)
+{
+    Trail *self = data;
+    g_mutex_lock(&lock);
+    while (!self->ends)
+        if (self->lines->len == 0)
+            g_cond_wait(&changed, &lock);
+        else if (clock_monotonic() - self->waits_since < TRAIL_WAIT)
+            g_cond_wait_until(&changed, &lock, self->waits_since + TRAIL_WAIT);
+        else
+            flush(self);
+    g_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Signals are the main thread's. NULL: the system gives no thread now, and lines wait for a beat. */
+static GThread *start_writer(Trail *self)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    GThread *writer = g_thread_try_new("trail", write_in_time, self, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return writer;
+}
+
+static void trail_free(Trail *self)
+{
+    if (self->writer)
+        g_thread_join(self->writer);
+    if (self->fd >= 0)
+        close(self->fd);
+    g_string_free(self->lines, true);
+    g_hash_table_unref(self->keys);
+    g_free(self->directory);
+    g_free(self->program);
+    g_free(self);
+}
+
 bool trail_open(const char *directory, uint64_t size, const char *program, GError **error)
 {
     Trail *self = g_new0(Trail, 1);
@@ -299,28 +345,29 @@ bool trail_open(const char *directory, uint64_t size, const char *program, GErro
     if (!registered)
         atexit(trail_close);
     registered = true;
+    if (!opened) {
+        trail_free(self);
+        return false;
+    }
+    self->writer = start_writer(self);
     g_mutex_lock(&lock);
     trail = self;
     g_mutex_unlock(&lock);
-    if (!opened)
-        trail_close();
-    return opened;
+    return true;
 }
 
 void trail_close(void)
 {
     g_mutex_lock(&lock);
-    if (trail) {
-        flush(trail);
-        if (trail->fd >= 0)
-            close(trail->fd);
-        g_string_free(trail->lines, true);
-        g_hash_table_unref(trail->keys);
-        g_free(trail->directory);
-        g_free(trail->program);
-        g_clear_pointer(&trail, g_free);
+    Trail *self = g_steal_pointer(&trail);
+    if (self) {
+        flush(self);
+        self->ends = true;
+        g_cond_signal(&changed);
     }
     g_mutex_unlock(&lock);
+    if (self)
+        trail_free(self);
 }
 
 uint64_t trail_beat(void)

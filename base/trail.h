@@ -18,7 +18,7 @@
  * or older than is to be kept, is removed, the oldest first. Beside a file of which nothing more is written may lie
  * NUMBER.keys, its keys in order; it is made by trail_tidy(), and only saves time.
  *
- * Thread-safe. One trail a process.
+ * Thread-safe. One trail a process, with a thread of its own; a process that forks does so before trail_open().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -39,8 +39,8 @@ void trail_close(void);
 /* Note a line, unless it is about no mail or no trail is open. */
 void trail_note(const char *text);
 
-/* Write what has waited for long enough; called now and then. Return how many blocks could not be written since the
- * trail was opened. */
+/* Write what has waited for long enough, where the system gave no thread that does so in time; called now and then.
+ * Return how many blocks could not be written since the trail was opened. */
 uint64_t trail_beat(void);
 
 /* Remove the files whose last line is older than `before` (microseconds since 1970), and those that are too many for

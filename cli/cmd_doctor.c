@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/control_client.h"
 #include "cli/doctor.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
 #include "cli/probe.h"
 #include "cli/setup_mta.h"
+#include "cli/status.h"
 #include "cli/status_text.h"
 #include "store/domain.h"
 
@@ -46,8 +46,7 @@ static Config *read_configuration(Doctor *doctor)
 static bool look_at_service(Doctor *doctor, Site *site)
 {
     g_autoptr(GError) fault = NULL;
-    g_autoptr(ControlClient) client = control_client_open(site, &fault);
-    json_t *status = client ? control_client_ask(client, json_pack("{s:s}", "verb", "status"), &fault) : NULL;
+    json_t *status = status_ask(site, &fault);
     if (!status) {
         doctor_find(doctor, "service", DOCTOR_FAULT,
                     g_strdup("systemctl enable --now listrunner    # or: listrunner start"),
@@ -100,6 +99,15 @@ static void look_at_mta(Doctor *doctor, const GPtrArray *domains)
     doctor_find_well(doctor, "mta", before, "Postfix has the lines that Listrunner needs.");
 }
 
+/* What mends a probe that did not come back. g_free() */
+static char *mend_probe(const Doctor *doctor, const ProbeResult *result, const char *domain)
+{
+    return result->end == PROBE_NOT_SENT
+               ? g_strdup("listrunner dest show relay    # and start the mail server, if it does not run")
+               : g_strdup_printf("listrunner setup --domain %s --owner %s --apply", domain,
+                                 config_string(doctor->config, "site", "site_owner"));
+}
+
 static void send_probe(Doctor *doctor, Site *site, const char *domain)
 {
     ProbeResult result = {0};
@@ -110,10 +118,7 @@ static void send_probe(Doctor *doctor, Site *site, const char *domain)
     }
     g_autofree char *text = probe_text(&result, doctor->config, domain);
     bool back = result.end == PROBE_BACK;
-    doctor_find(doctor, "probe", back ? DOCTOR_OK : DOCTOR_FAULT,
-                back ? NULL
-                     : g_strdup_printf("listrunner setup --domain %s --owner %s --apply", domain,
-                                       config_string(doctor->config, "site", "site_owner")),
+    doctor_find(doctor, "probe", back ? DOCTOR_OK : DOCTOR_FAULT, back ? NULL : mend_probe(doctor, &result, domain),
                 "%s", text);
 }
 

@@ -78,9 +78,13 @@ static char *option_or_answer(const char *given, const char *option, const char 
     return value;
 }
 
-/* The name of this machine if it is one of DNS, else the domain of the lists. g_free() */
-static char *own_name(const char *domain)
+/* The name in the configuration that is there and stays, else that of the system if it is one of DNS, else the domain
+ * of the lists. g_free() */
+static char *own_name(const char *path, const char *domain)
 {
+    g_autofree char *kept = setup_config_hostname(path);
+    if (kept)
+        return g_steal_pointer(&kept);
     g_autofree char *system = config_default("site", "hostname");
     return g_strdup(system && strchr(system, '.') ? system : domain);
 }
@@ -185,7 +189,7 @@ static bool plan(Setup *setup, GError **error)
     const char *path = site_config_path(setup->site);
     if (!find_domain(setup, error) || !find_owner(setup, error) || !find_mta(setup, error))
         return false;
-    setup->hostname = hostname_given ? g_strdup(hostname_given) : own_name(setup->domain);
+    setup->hostname = hostname_given ? g_strdup(hostname_given) : own_name(path, setup->domain);
     if (!want_settings(setup, error) || !setup_config_plan(path, setup->settings, &setup->config, error))
         return false;
     const Config *config = setup->config.config;

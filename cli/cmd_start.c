@@ -84,10 +84,10 @@ static int open_log(const char *path, const struct passwd *account, GError **err
         fail_errno(error, FAIL_LATER, "act as the user %s", account->pw_name);
         return -1;
     }
+    const char *user = account ? account->pw_name : g_get_user_name(); /* which may set errno */
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0640);
     if (fd < 0)
-        fail_errno(error, FAIL_LATER, "open the log %s as the user %s, to whom it must belong", path,
-                   account ? account->pw_name : g_get_user_name());
+        fail_errno(error, FAIL_LATER, "open the log %s as the user %s, to whom it must belong", path, user);
     if (account && (seteuid(0) != 0 || setegid(0) != 0))
         _exit(TOOL_SOFTWARE);
     return fd;

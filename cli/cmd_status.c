@@ -12,27 +12,12 @@
 #include "cli/destinations.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
+#include "cli/status.h"
 #include "cli/status_text.h"
-#include "lists/site_state.h"
 
 #define WATCH_PAUSE 2 /* seconds */
 
 static gboolean watching;
-
-/* NULL when no master can be asked. */
-static json_t *ask(Site *site, GError **error)
-{
-    g_autoptr(ControlClient) client = control_client_open(site, error);
-    json_t *status = client ? control_client_ask(client, json_pack("{s:s}", "verb", "status"), error) : NULL;
-    g_autoptr(GError) fault = NULL;
-    Store *store = status ? site_store(site, false, &fault) : NULL;
-    /* There is a store only where the configuration can be read. */
-    if (store)
-        site_state_add(store, site_config(site, NULL), status);
-    else if (status)
-        site_state_without_store(status, fault);
-    return status;
-}
 
 static void print_json(Site *site, json_t *status)
 {
@@ -110,7 +95,7 @@ static int watch(Site *site)
     while (!ferror(stdout)) {
         sleep(WATCH_PAUSE);
         g_autoptr(GError) error = NULL;
-        json_t *status = ask(site, &error);
+        json_t *status = status_ask(site, &error);
         if (status) {
             code = show(site, status);
             continue;
@@ -133,7 +118,7 @@ static int watch(Site *site)
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     g_autoptr(GError) cause = NULL;
-    json_t *status = ask(site, &cause);
+    json_t *status = status_ask(site, &cause);
     if (!status)
         return control_client_refused(&cause, error);
     int code = show(site, status);

@@ -175,7 +175,9 @@ static void tell_nothing(const char *directory)
     g_autoptr(GError) error = NULL;
     json_t *time = trail_since(directory, &since, &error) ? listing_time(since) : json_null();
     if (json_is_string(time))
-        fprintf(stderr, "listrunner trace: nothing is known of it; the trail goes back to %s\n",
+        fprintf(stderr,
+                "listrunner trace: nothing is known of it; the trail goes back to %s, and lines of the last three "
+                "seconds may be missing\n",
                 json_string_value(time));
     else
         fprintf(stderr, "listrunner trace: nothing is known of it; the trail in %s is empty\n", directory);

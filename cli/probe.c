@@ -203,11 +203,11 @@ char *probe_text(const ProbeResult *result, const Config *config, const char *do
                                domain, relay, (double)result->took / G_USEC_PER_SEC);
     case PROBE_NOT_SENT:
         return g_strdup_printf("The mail server at %s does not take Listrunner's mail: it cannot be reached, or it "
-                               "answers with 4xx; \"listrunner dest ls\" shows what it says.",
+                               "answers with 4xx; \"listrunner dest show relay\" shows what it says.",
                                relay);
     case PROBE_NOT_HANDED:
         return g_strdup_printf("The mail server at %s refused a mail for a list of %s, or took it and did not hand it "
-                               "to Listrunner. Listrunner's log says which, under %s; the mail server must hand the "
+                               "to Listrunner. \"listrunner trace %s\" says which; the mail server must hand the "
                                "domain's mail to where [runner.lmtp] listens: see listrunner-mta(8).",
                                relay, domain, result->trace);
     case PROBE_NOT_COPIED:

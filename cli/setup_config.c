@@ -150,6 +150,14 @@ void setup_config_clear(SetupConfig *plan)
     g_clear_pointer(&plan->config, config_free);
 }
 
+char *setup_config_hostname(const char *path)
+{
+    g_autofree char *text = NULL;
+    bool stays = g_file_get_contents(path, &text, NULL, NULL) && !is_empty(text);
+    g_autoptr(Config) there = stays ? config_load(path, true, NULL) : NULL;
+    return there ? g_strdup(config_string(there, "site", "hostname")) : NULL;
+}
+
 bool setup_config_plan(const char *path, const GPtrArray *settings, SetupConfig *plan, GError **error)
 {
     g_autoptr(GError) absent = NULL;
@@ -169,7 +177,7 @@ bool setup_config_plan(const char *path, const GPtrArray *settings, SetupConfig 
         return false;
     unsigned count = print_contradictions(plan->config, wanted, settings);
     return count == 0 || fail(error, FAIL_EXISTS,
-                              "%s is there and says otherwise, as shown above. Nothing was changed: "
+                              "%s is there and says otherwise, as shown above: "
                               "change it by hand, or move it away, and run this again.",
                               path);
 }

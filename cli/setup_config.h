@@ -33,5 +33,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SetupConfig, setup_config_clear)
  * the wanted ones. */
 bool setup_config_plan(const char *path, const GPtrArray *settings, SetupConfig *plan, GError **error);
 
+/* The host name that the file at path has in force and keeps; NULL: it has no settings, or cannot be read, which
+ * setup_config_plan() tells. g_free() */
+char *setup_config_hostname(const char *path);
+
 /* Write the file, whole or not at all, and make its directory if that is missing. */
 bool setup_config_write(const char *path, const char *text, GError **error);

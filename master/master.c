@@ -102,6 +102,8 @@ static bool claim_spool(const Plan *plan, const Account *account, int *state_dir
     if (!privileges_assume(account, error))
         return false;
     *state_dir = slices_open_dir(plan->spool, error);
+    if (*state_dir < 0)
+        g_prefix_error(error, "[spool] directory, which must belong to the user: ");
     *lock = *state_dir >= 0 ? lock_take(*state_dir, plan->spool, error) : -1;
     if (*lock >= 0)
         orphans_end(*state_dir, plan->limits.stop_timeout);
@@ -125,8 +127,11 @@ static bool take_over(Master *master, const Account *account, GError **error)
     const Plan *plan = master->plan;
     if (account)
         listen_set_group(master->listen, account->gid);
-    return privileges_make_directory(plan->runtime, account, error) && reload_bind(master, plan, error) &&
-           privileges_drop(account, error) && check_runtime(plan, account, error);
+    if (!privileges_make_directory(plan->runtime, account, error)) {
+        g_prefix_error(error, "[master] runtime_directory: ");
+        return false;
+    }
+    return reload_bind(master, plan, error) && privileges_drop(account, error) && check_runtime(plan, account, error);
 }
 
 /* Whether to end before anything is started: what an earlier master's child still has, perhaps a socket, is not even

@@ -36,7 +36,8 @@ Account *privileges_account(const char *user, GError **error)
 
 bool privileges_make_directory(const char *path, const Account *account, GError **error)
 {
-    if (mkdir(path, 0755) != 0)
+    g_autofree char *above = g_path_get_dirname(path);
+    if (g_mkdir_with_parents(above, 0755) != 0 || mkdir(path, 0755) != 0)
         return errno == EEXIST || fail_errno(error, FAIL_CONFIG, "make directory %s", path);
     if (account && chown(path, account->uid, account->gid) != 0)
         return fail_errno(error, FAIL_CONFIG, "give %s to %s", path, account->name);

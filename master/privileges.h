@@ -19,8 +19,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Account, account_free)
  * FAIL_CONFIG when the user does not exist. */
 Account *privileges_account(const char *user, GError **error);
 
-/* Make directory and, as root, give it to the account; a directory that
- * is there stays as it is. account may be NULL. */
+/* Make a directory, and those above it, and as root give it, but not those, to the account; a directory that is there
+ * stays as it is. account may be NULL. */
 bool privileges_make_directory(const char *path, const Account *account, GError **error);
 
 /* Act as the account until privileges_resume(): for what lies where the account may write, so that nothing planted

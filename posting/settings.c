@@ -294,15 +294,18 @@ static int sealing_kind(const Config *config, const char *section)
     return kind;
 }
 
-/* Keys for seals that make none. */
+/* Keys that are not there, without which mail goes unsigned, and keys for seals that make none. */
 static void doubt(const Config *config, GString *lines)
 {
     g_autofree const char **sections = config_family_sections(config, "dkim");
-    for (const char **section = sections; *section; section++)
+    for (const char **section = sections; *section; section++) {
+        if (config_bool(config, *section, "enabled"))
+            config_doubt_file(config, *section, "key_file", lines);
         if (sealing_kind(config, *section) == EVP_PKEY_ED25519)
             g_string_append_printf(lines, "%s[%s] use: found \"%s\" for an Ed25519 key, which makes no seals; allowed "
                                    "is \"dkim\", and for ARC an RSA key", lines->len ? "\n" : "", *section,
                                    config_string(config, *section, "use"));
+    }
 }
 
 const ConfigSettings posting_settings = {.tables = tables, .check = check, .doubt = doubt};

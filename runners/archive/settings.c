@@ -138,4 +138,13 @@ static void check(const ConfigCheck *check)
         check_archiver(check, *section, owners);
 }
 
-const ConfigSettings archive_settings = {.tables = tables, .members = members, .check = check};
+static void doubt(const Config *config, GString *lines)
+{
+    g_autofree const char **sections = config_family_sections(config, "archiver");
+    for (const char **section = sections; *section; section++)
+        if (config_bool(config, *section, "enabled") &&
+            strcmp(config_string(config, *section, "type"), "hyperkitty") == 0)
+            config_doubt_file(config, *section, "api_key_file", lines);
+}
+
+const ConfigSettings archive_settings = {.tables = tables, .members = members, .check = check, .doubt = doubt};

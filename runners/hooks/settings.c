@@ -81,4 +81,12 @@ static void check(const ConfigCheck *check)
         check_hook(check, *section);
 }
 
-const ConfigSettings hooks_settings = {.tables = tables, .members = members, .check = check};
+static void doubt(const Config *config, GString *lines)
+{
+    g_autofree const char **sections = config_family_sections(config, "hook");
+    for (const char **section = sections; *section; section++)
+        if (config_bool(config, *section, "enabled"))
+            config_doubt_file(config, *section, "secret_file", lines);
+}
+
+const ConfigSettings hooks_settings = {.tables = tables, .members = members, .check = check, .doubt = doubt};

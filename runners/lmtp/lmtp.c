@@ -5,13 +5,8 @@
  * the queues. 250 is said when the entry is on the disk; a fault of our own is
  * a 4xx, never a 5xx.
  */
-#include <sys/types.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/fs.h"
 #include "base/log.h"
 #include "lists/this_host.h"
 #include "net/lmtp_server.h"
@@ -21,10 +16,10 @@
 #include "runners/lmtp/commit.h"
 #include "runners/lmtp/entries.h"
 #include "runners/lmtp/fragments.h"
+#include "runners/lmtp/space.h"
 
 #define ERRORS_LIMIT 20
 #define ENTRY_MEMORY 2304 /* bytes of an entry that is being stored, besides its texts and the message (measured) */
-#define SPACE_TRUST_US (CLOCK_SECOND / 100) /* how old a look at the free space may be */
 #define DRAINED "451 4.3.2 This host takes no mail now; try another one"
 #define UNKNOWN "550 5.1.1 There is no such list here"
 #define NOT_HERE "550 5.1.1 This list takes no mail at this address"
@@ -41,10 +36,7 @@ typedef struct Lmtp {
     struct timeval brake_delay;
     struct event *committed;
     struct event *turn_end; /* comes after all that this turn of the loop has to do */
-    uint64_t min_free;
-    int spool_fd; /* the loop's own view of the spool, for its free space */
-    uint64_t free_space;
-    int64_t looked_at; /* when free_space was read */
+    Space *space;
     bool many, draining; /* there are other hosts; this one is being drained */
     int64_t asked_at;    /* when draining was read */
 } Lmtp;
@@ -83,16 +75,7 @@ static void client_unref(LmtpClient *client)
 /* What is in memory will be on the disk soon. */
 static bool has_space(Lmtp *lmtp, uint64_t wanted)
 {
-    int64_t now = clock_monotonic();
-    if (lmtp->looked_at == 0 || now - lmtp->looked_at > SPACE_TRUST_US) {
-        g_autoptr(GError) error = NULL;
-        if (!fs_free_space(lmtp->spool_fd, &lmtp->free_space, &error)) {
-            log_error("spool: %s", error->message);
-            return false;
-        }
-        lmtp->looked_at = now;
-    }
-    return lmtp->free_space >= lmtp->min_free + lmtp_server_memory(lmtp->server) + wanted;
+    return space_has(lmtp->space, lmtp_server_memory(lmtp->server) + wanted);
 }
 
 /* Whether somebody wants this host, one of several, to take no more mail. */
@@ -101,7 +84,7 @@ static bool is_drained(Lmtp *lmtp)
     int64_t now = clock_monotonic();
     if (lmtp->many && now - lmtp->asked_at > CLOCK_SECOND) {
         g_auto(ThisHost) host = {0};
-        lmtp->draining = this_host_read(lmtp->spool_fd, &host, NULL) && host.draining;
+        lmtp->draining = this_host_read(space_directory(lmtp->space), &host, NULL) && host.draining;
         lmtp->asked_at = now;
     }
     return lmtp->draining;
@@ -401,13 +384,12 @@ static bool lmtp_start(Listener *listener, GError **error)
     g_autoptr(Commit) commit = commit_new(directory, (size_t)config_integer(config, "spool", "batch_limit"), error);
     if (!commit)
         return false;
-    int own_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (own_fd < 0)
-        return fail_errno(error, FAIL_LATER, "open %s", directory);
+    Space *space = space_new(listener_base(listener), directory, config_size(config, "spool", "min_free"), error);
+    if (!space)
+        return false;
     Lmtp *lmtp = g_new0(Lmtp, 1);
     lmtp->listener = listener;
-    lmtp->min_free = config_size(config, "spool", "min_free");
-    lmtp->spool_fd = own_fd;
+    lmtp->space = space;
     lmtp->many = this_host_is_one_of_many(config);
     lmtp->server = lmtp_server_new(config_string(config, "site", "hostname"), &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);
@@ -438,7 +420,7 @@ static void lmtp_stop(Listener *listener)
     fragments_free(lmtp->fragments);
     lists_free(lmtp->lists);
     lmtp_server_free(lmtp->server);
-    close(lmtp->spool_fd);
+    space_free(lmtp->space);
     g_free(lmtp);
 }
 

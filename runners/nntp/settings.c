@@ -62,4 +62,9 @@ static void check(const ConfigCheck *check)
     config_check_secret(check, "nntp", "password_file");
 }
 
-const ConfigSettings nntp_settings = {.tables = tables, .members = members, .check = check};
+static void doubt(const Config *config, GString *lines)
+{
+    config_doubt_file(config, "nntp", "password_file", lines);
+}
+
+const ConfigSettings nntp_settings = {.tables = tables, .members = members, .check = check, .doubt = doubt};

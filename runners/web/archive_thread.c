@@ -46,6 +46,7 @@ static void set_mail(const ArchiveReading *reading, json_t *view, const ArchiveM
     json_object_set_new(view, "text", json_stringn(text->str, text->len));
     json_object_set_new(view, "to", mail_html_people(&how, &mail->head.to));
     json_object_set_new(view, "cc", mail_html_people(&how, &mail->head.cc));
+    json_object_set_new(view, "addressed", json_boolean(mail_html_is_addressed(&mail->head)));
     if (reading->list->allow_list_posts) {
         g_autofree char *reply = reply_uri(reading, &mail->head);
         json_object_set_new(view, "reply_uri", json_string(reply));

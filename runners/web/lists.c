@@ -71,7 +71,7 @@ static List *find_list(WebCall *call)
     return list;
 }
 
-/* The page of a list, above the form: what was wrong in it. view is taken. */
+/* The page of a list, above the form: what was wrong in it, and in it what was typed. view is taken. */
 static void show_list(WebCall *call, int status, const List *list, json_t *view)
 {
     g_autofree char *mark = form_mark_make(call->web->form_key, list->list_id, g_get_real_time());
@@ -84,6 +84,8 @@ static void show_list(WebCall *call, int status, const List *list, json_t *view)
     set_address(view, "join", join);
     set_address(view, "leave", leave);
     json_object_set_new(view, "mark", json_string(mark));
+    json_object_set_new(view, "typed", json_string(web_field(call, "address")));
+    json_object_set_new(view, "typed_name", json_string(web_field(call, "name")));
     web_page(call, status, "list", view);
 }
 
@@ -112,7 +114,7 @@ static void post_join(WebCall *call)
     if (!list)
         return;
     if (!form_mark_good(call->web->form_key, list->list_id, web_field(call, "mark"), g_get_real_time())) {
-        show_list(call, 400, list, json_pack("{sb ss}", "again", true, "typed", web_field(call, "address")));
+        show_list(call, 400, list, json_pack("{sb}", "again", true));
         return;
     }
     g_autofree char *address = g_strstrip(g_strdup(web_field(call, "address")));
@@ -125,9 +127,9 @@ static void post_join(WebCall *call)
     if (!forms_are_full(call, &full, &error) || (!full && !join_form_take(work, list, &joiner, &result, &error)))
         web_fail(call, error);
     else if (full)
-        show_list(call, 503, list, json_pack("{sb ss}", "full", true, "typed", address));
+        show_list(call, 503, list, json_pack("{sb}", "full", true));
     else if (result != SUBSCRIPTION_ASKED_PERSON)
-        show_list(call, 400, list, json_pack("{sb ss}", "bad_address", true, "typed", web_field(call, "address")));
+        show_list(call, 400, list, json_pack("{sb}", "bad_address", true));
     else if (web_commit(call, work))
         web_notice(call, 200, "letter_sent", json_pack("{ss ss}", "address", address, "list", list->posting_address));
 }

@@ -80,6 +80,11 @@ json_t *mail_html_people(const MailHtml *how, const ReadablePeople *people)
     return all;
 }
 
+bool mail_html_is_addressed(const ReadableHead *head)
+{
+    return head->to.list->len > 0 || head->cc.list->len > 0;
+}
+
 /* ---- blocks ---- */
 
 static void append_text(const MailHtml *how, const ReadableBlock *block, const char *tag, const char *class,

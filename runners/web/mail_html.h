@@ -23,6 +23,8 @@ void mail_html_line(const MailHtml *how, const char *text, GString *out);
 
 /* An array of the people of a field, as texts. */
 json_t *mail_html_people(const MailHtml *how, const ReadablePeople *people);
+/* Does To or Cc name anybody? */
+bool mail_html_is_addressed(const ReadableHead *head);
 
 /* "Anne <anne@example.org>", "anne@…"; g_free(). */
 char *mail_html_person(const MailHtml *how, const char *name, const char *address);

@@ -49,6 +49,7 @@ void waiting_set_mail(const WebCall *call, json_t *view, GBytes *message, const 
     json_object_set_new(view, "from", mail_html_people(&how, &mail->head.from));
     json_object_set_new(view, "to", mail_html_people(&how, &mail->head.to));
     json_object_set_new(view, "cc", mail_html_people(&how, &mail->head.cc));
+    json_object_set_new(view, "addressed", json_boolean(mail_html_is_addressed(&mail->head)));
 }
 
 void waiting_file(WebCall *call, GBytes *message, const char *number)

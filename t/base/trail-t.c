@@ -111,6 +111,21 @@ static void test_waits(Test *test, const void *data)
     expect(test, "0123456789ab", "out[1]: 0123456789ab waits");
 }
 
+/* A process may beat as seldom as once an hour. */
+static void test_written_without_a_beat(Test *test, const void *data)
+{
+    (void)data;
+    begin(test, "out[1]");
+    trail_note("0123456789ab waits");
+    g_autofree char *found = NULL;
+    for (int tries = 0; tries < 600 && g_strcmp0(found, "out[1]: 0123456789ab waits") != 0; tries++) {
+        g_usleep(100000);
+        g_free(found);
+        found = find(test, "0123456789ab", NULL);
+    }
+    g_assert_cmpstr(found, ==, "out[1]: 0123456789ab waits");
+}
+
 /* Several processes write to the same files, through many of them; nothing is lost, and what is old goes. */
 static void test_processes_and_files(Test *test, const void *data)
 {
@@ -285,6 +300,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add("/trail/keys", Test, NULL, set_up, test_keys, tear_down);
     g_test_add("/trail/waits", Test, NULL, set_up, test_waits, tear_down);
+    g_test_add("/trail/written without a beat", Test, NULL, set_up, test_written_without_a_beat, tear_down);
     g_test_add("/trail/processes-and-files", Test, NULL, set_up, test_processes_and_files, tear_down);
     g_test_add("/trail/surplus-goes", Test, NULL, set_up, test_surplus_goes, tear_down);
     g_test_add("/trail/late", Test, NULL, set_up, test_late, tear_down);

@@ -92,6 +92,10 @@ def fill(instance, address, number):
     raise AssertionError("1000 mails of 100 kB went into a small spool")
 
 
+def told_of_space(instance):
+    return "mail is refused for now (452)" in instance.run("status").stdout
+
+
 @pytest.mark.parametrize("min_free", ["4M", "0"])
 def test_full_and_room_again(small_disk, instances, sinks, min_free):
     """The relay is away, so mail piles up; with min_free = 0 until the file system itself refuses."""
@@ -105,6 +109,8 @@ def test_full_and_room_again(small_disk, instances, sinks, min_free):
     assert accepted and 400 <= reply[0] < 500, reply
     assert fill(instance, address, 2000)[1][0] < 500
     assert instance.process.poll() is None
+    if min_free != "0":
+        wait_until(lambda: told_of_space(instance), 20, "status to tell that mail is refused")
     filler = small_disk / "filler"
     if min_free == "0":  # not an octet is left: what is inside must neither be lost nor set aside for that
         use_up(filler)
@@ -119,6 +125,7 @@ def test_full_and_room_again(small_disk, instances, sinks, min_free):
     assert not instance.set_aside()
     instance.lmtp_send(post(message_id="<room@example.net>"), address)
     instance.wait_idle()
+    wait_until(lambda: not told_of_space(instance), 20, "status to tell no more of the space")
     assert relay.copies()["<room@example.net>", MEMBERS[0]] == 1
 
 

@@ -21,6 +21,27 @@ def make_key(instance, name, algorithm):
     return path, f"v=DKIM1; k={kind}; p=".encode() + base64.b64encode(public)
 
 
+def test_files_that_are_not_there_are_told(instances, sink):
+    """Nothing stops for want of them, so only the check and the doctor can tell before mail goes out without."""
+    instance = instances(sink.port)
+    key, _ = make_key(instance, "key", ["-algorithm", "ed25519"])
+    key.chmod(0o600)
+    gone = instance.directory / "gone"
+    instance.set({"dkim.here": {"domain": "lists.example.com", "key_file": key},
+                  "dkim.gone": {"domain": "lists.example.com", "key_file": gone},
+                  "dkim.off": {"domain": "lists.example.com", "key_file": gone, "enabled": "no"},
+                  "hook.one": {"url": "https://example.org/", "secret_file": gone},
+                  "nntp": {"user": "u", "password_file": gone},
+                  "archiver.kitty": {"type": "hyperkitty", "url": "http://127.0.0.1/", "api_key_file": gone}})
+    done = instance.run("config", "check")
+    told = sorted(line.partition("warning: ")[2] or line for line in done.stderr.splitlines())
+    assert done.returncode == 0 and told == sorted(f"[{setting}: there is no {gone}" for setting in (
+        "dkim.gone] key_file", "hook.one] secret_file", "nntp] password_file", "archiver.kitty] api_key_file")), told
+    instance.create_store()
+    done = instance.run("doctor", "--no-dns", "--no-probe")
+    assert f"[dkim.gone] key_file: there is no {gone}" in done.stdout, done.stdout
+
+
 def test_copies_are_signed(instances, sink):
     instance = instances(sink.port)
     rsa, rsa_record = make_key(instance, "old", ["-algorithm", "rsa", "-pkeyopt", "rsa_keygen_bits:2048"])

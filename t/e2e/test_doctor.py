@@ -9,7 +9,8 @@ import subprocess
 import pytest
 
 from support import dns, postfix
-from support.instance import HOST, free_port, prefix
+from support.instance import HOST, free_port, prefix, wait_until
+from support.post import post
 
 OWNER = "root@example.org"
 RELAY = "mx.example.com"
@@ -87,6 +88,16 @@ def test_sound(site):
                                                "dns", "probe"}
     shown = [line.split()[:2] for line in site.doctor("--no-dns", "--no-probe").stdout.splitlines()]
     assert ["ok", "service"] in shown and ["ok", "dns"] not in shown and ["ok", "probe"] not in shown, shown
+    # A post that waits for a person is known to the database alone.
+    address = site.create_list("held", settings=["default_nonmember_action=hold"])
+    site.lmtp_send(post(to=address), address)
+    wait_until(lambda: site.cli("held", "ls", "--names"), 30, "the post to be held")
+    shown = site.doctor("--no-dns", "--no-probe").stdout
+    assert "something waits for a person" in shown, shown
+    # A mail server that is away is not one that lacks lines.
+    site.front.close()
+    shown = site.doctor("--no-dns", "--timeout=2").stdout
+    assert "listrunner dest show relay" in shown and "listrunner setup" not in shown, shown
 
 
 def test_each_fault_is_named_with_what_mends_it(site):

@@ -7,10 +7,11 @@ import shutil
 import signal
 import socket
 import stat
+import subprocess
 
 import pytest
 
-from support.instance import wait_until
+from support.instance import prefix, wait_until
 from support.post import post
 
 
@@ -33,6 +34,34 @@ def running(instances, sink):
                   "runner.lmtp": {"listen": f"127.0.0.1:{instance.port} unix:{instance.runtime}/lmtp"}})
     instance.start()
     return instance, instance.create_list("test", ["m@members.example.org"])
+
+
+def test_it_is_made_with_those_above(instances, sink):
+    instance = instances(sink.port)
+    instance.set({"master": {"runtime_directory": instance.directory / "no" / "such" / "run"}})
+    instance.runtime = instance.directory / "no" / "such" / "run"
+    assert instance.start().status()["healthy"]
+
+
+def test_directories_of_others_are_named(instances, sink):
+    """Each message has the setting, the path and the reason."""
+    if os.getuid() != 0:
+        pytest.skip("only root can take a directory from its user")
+    instance = instances(sink.port)
+    instance.create_store()
+    log = instance.directory / "of-root.log"
+    log.touch()
+    program = prefix() / "bin" / "listrunner"
+    for user in (None, 65533):  # one without a name, too
+        done = subprocess.run([program, "-c", instance.config, "start", "--log", log], user=user,
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 75 and f"open the log {log} as the user" in done.stderr and \
+            "Permission denied" in done.stderr, done.stderr
+    os.chown(instance.spool, 0, 0)
+    instance.spool.chmod(0o755)
+    done = instance.run("start", "--log", instance.directory / "lib" / "log")
+    assert done.returncode == 75 and "[spool] directory" in done.stderr and str(instance.spool) in done.stderr and \
+        "Permission denied" in done.stderr, done.stderr
 
 
 def test_it_is_made_again(running, sink):

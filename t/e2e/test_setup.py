@@ -51,7 +51,7 @@ def test_probe(instances, front):
     # Postfix does not know where the domain's mail goes: it refuses, and says so.
     row = probe(instance, "--timeout=3", code=1)
     assert row["state"] == "not handed in", row
-    trace = row["text"].partition("under ")[2][:12]
+    trace = row["text"].partition("listrunner trace ")[2][:12]
     assert f"{trace} list=" in instance.log_text() and "only lists are served here" in instance.log_text()
     wire(front, instance)
     instance.cli("restart", "--wait=30", "out")  # its connection is with a process that knows the old lines
@@ -81,9 +81,9 @@ def place(instances, front):
             "master.log_file": instance.directory / "lib" / "log"}
     ours.update((f"store.{key}", value) for key, value in instance.sections["store"].items())
 
-    def setup(*words, code=0, says="", user=None):
-        command = ["setup", "--yes", f"--lmtp=127.0.0.1:{ports['lmtp']}", f"--ask=127.0.0.1:{ports['ask']}",
-                   "--hostname", HOST]
+    def setup(*words, code=0, says="", user=None, hostname=HOST):
+        command = ["setup", "--yes", f"--lmtp=127.0.0.1:{ports['lmtp']}", f"--ask=127.0.0.1:{ports['ask']}"]
+        command += ["--hostname", hostname] if hostname else []
         if not any(word.startswith("--domain") for word in words):
             command += ["--domain", HOST, "--owner", OWNER]
         for key, value in ours.items():
@@ -124,8 +124,9 @@ def test_setup_twice(place, front):
     text = place.setup("--apply")
     assert "stays as it is" in text and "Postfix has all its lines" in text and "its copy came back" in text
     assert (front.config / "main.cf").read_bytes() == main and place.config.read_bytes() == conf
-    # A further domain beside the first.
-    place.setup("--apply", "--domain=more.example.com", "--owner", OWNER)
+    # A further domain beside the first, and the name of the host stays.
+    text = place.setup("--apply", "--domain=more.example.com", "--owner", OWNER, hostname=None)
+    assert f"more.example.com.  MX   10 {HOST}." in text
     assert postconf(front, "relay_domains") == f"{HOST}, more.example.com"
     assert place.config.read_bytes() == conf
     for domain in (HOST, "more.example.com"):

@@ -47,6 +47,8 @@ def test_joins_by_form_and_link(world, sink):
     world.cli("list", "create", f"c++@{HOST}")
     assert pages.get(re.search(r'href="([^"]*c%2B[^"]*)"', pages.get("/").text).group(1)).status == 200
     pages.get("/").says(f"cats.{HOST}", f"dogs.{HOST}")
+    refused = pages.join(f"cats.{HOST}", "cora", name="Cora & Co").says("is no address that can be on this list")
+    assert re.findall(r'value="([^"]*)"></p>', refused.text) == ["cora", "Cora &amp; Co"], "what was typed stays"
     pages.join(f"cats.{HOST}", CORA, name="Cora & Co").says("Please read your mail", CORA)
     assert members(world, "cats") == [ANNE, BART]
     link = letter_link(world, sink, CORA)
@@ -304,7 +306,16 @@ def test_a_held_post_of_any_bytes_is_listed(world, sink):
     world.lmtp_send(b"".join(head), f"cats@{HOST}", sender=STRANGER)
     page = world.pages.get(letter_link(world, sink, OLGA))
     assert page.text.count("<fieldset") == 1 and STRANGER in page.text and "\u202e" not in page.text
-    assert world.pages.get(re.search(r'href="(/decide/[^"]*/post/\d+)"', page.text).group(1)).status == 200
+    assert "<dt>To" in world.pages.get(re.search(r'href="(/decide/[^"]*/post/\d+)"', page.text).group(1)).text
+
+
+def test_a_held_post_to_nobody_has_no_empty_field(world, sink):
+    world.cli("list", "set", f"cats@{HOST}", "default_nonmember_action=hold")
+    world.lmtp_send(f"From: {STRANGER}\r\nMessage-ID: <to-nobody@example.net>\r\n\r\nbody\r\n".encode(), f"cats@{HOST}",
+                    sender=STRANGER)
+    page = world.pages.get(letter_link(world, sink, OLGA))
+    read = world.pages.get(re.search(r'href="(/decide/[^"]*/post/\d+)"', page.text).group(1))
+    assert "<dt>From" in read.text and "<dt>To" not in read.text
 
 
 @pytest.mark.sqlite  # a server of PostgreSQL has a clock of its own, by which hosts must go

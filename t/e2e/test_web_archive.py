@@ -90,6 +90,9 @@ def test_read(world, sink):
     found = [value.strip("<>") for value in copy.get_all("Archived-At") if WEB in value]
     assert found and (link is None or link in found)
     pages.get(found[0].removeprefix(WEB)).says("Frost", "Bart")
+    # One message is no plural.
+    for page in (pages.get(home("dogs")), pages.get(f"{home('dogs')}/2026-11")):
+        assert "Bones" in page.text and "1 messages" not in page.text, page.text
     assert f"{WEB}{home('cats')}" in copy["List-Archive"]
     pages.get(f"/list/cats.{HOST}").says(f'href="{home("cats")}"')
 

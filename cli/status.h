@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The master is asked for its status, and the database for what waits for a person. */
+#include <glib.h>
+#include <jansson.h>
+
+#include "cli/site.h"
+
+/* Return what status_text.h shows and judges; json_decref(). The process becomes [site] user. NULL: no master can be
+ * asked. */
+json_t *status_ask(Site *site, GError **error);
