@@ -4,6 +4,7 @@
 #include "lists/change_address.h"
 #include "lists/guessing.h"
 #include "lists/join.h"
+#include "lists/domain_make.h"
 #include "lists/list_change.h"
 #include "lists/list_make.h"
 #include "lists/options.h"
@@ -696,7 +697,7 @@ static void test_runners_before_lists(World *world, const void *data)
             g_autoptr(List) made = act == 0 ? list_create(world->store, "talk@example.com", &error) : NULL;
             bool done = act == 0   ? made && own_address_check_new(work, made->list_id, &error)
                         : act == 1 ? list_move(work, LIST, "talk@example.com", &error)
-                                   : list_alias_domain(work, "example.com", "new.example", &error);
+                                   : domain_change(work, "example.com", &(DomainData){.alias = "new.example"}, &error);
             g_test_message("%s, %u: %s", cases[at].address, act, error ? error->message : "done");
             g_assert_cmpint(done, ==, !refused);
             if (refused) {
