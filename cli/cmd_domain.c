@@ -7,24 +7,17 @@
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/work_site.h"
-#include "lists/list_change.h"
-#include "lists/mta_maps.h"
+#include "lists/domain_make.h"
 
 static char *description;
 static gboolean names;
-
-/* The files of addresses for the MTA are written anew. */
-static bool commit(WorkPlace *place, Work *work, Site *site, GError **error)
-{
-    mta_maps_ask(work);
-    return work_place_commit(place, site, work, error);
-}
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    if (!work || !domain_create(place.store, argv[0], description, error) || !commit(&place, work, site, error))
+    if (!work || !domain_make(work, argv[0], &(DomainData){.description = description}, error) ||
+        !work_place_commit(&place, site, work, error))
         return TOOL_LATER;
     printf("domain %s created\n", argv[0]);
     return TOOL_OK;
@@ -37,7 +30,7 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GError) refusal = NULL;
     if (!work)
         return TOOL_LATER;
-    if (domain_remove(place.store, argv[0], &refusal) && commit(&place, work, site, &refusal)) {
+    if (domain_drop(work, argv[0], false, &refusal) && work_place_commit(&place, site, work, &refusal)) {
         printf("domain %s removed\n", argv[0]);
         return TOOL_OK;
     }
@@ -52,7 +45,8 @@ static int run_alias(Site *site, int argc, char **argv, GError **error)
     const char *alias = argc > 1 ? argv[1] : NULL;
     WorkPlace place;
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    if (!work || !list_alias_domain(work, argv[0], alias, error) || !commit(&place, work, site, error))
+    if (!work || !domain_change(work, argv[0], &(DomainData){.alias = alias ? alias : ""}, error) ||
+        !work_place_commit(&place, site, work, error))
         return TOOL_LATER;
     if (alias)
         printf("mail to %s reaches the lists of %s\n", alias, argv[0]);

@@ -14,7 +14,7 @@
 #include "lists/roster.h"
 #include "lists/subscription_internal.h"
 #include "lists/token_return.h"
-#include "store/ban.h"
+#include "store/standing.h"
 
 /* ---- leaving ---- */
 
@@ -85,19 +85,17 @@ bool departure_carry_out(Work *work, const List *list, const Pending *request, b
 static bool find_hindrance(Work *work, const List *list, const char *address, SubscriptionResult *result,
                            GError **error)
 {
-    char *why = NULL, *by = NULL;
-    Member *there = NULL;
-    bool done = ban_check(work_store(work), list->list_id, address, NULL, &by, error) &&
-                own_address_bars(work, list->list_id, ROLE_MEMBER, address, &why, error) &&
-                member_look_up(work_store(work), list->list_id, ROLE_MEMBER, address, &there, error);
-    *result = by      ? SUBSCRIPTION_BANNED
-              : why   ? SUBSCRIPTION_OWN_ADDRESS
-              : there ? SUBSCRIPTION_NO_CHANGE
-                      : SUBSCRIPTION_RESTORED;
-    g_free(by);
-    g_free(why);
-    member_free(there);
-    return done;
+    char *sentence;
+    g_auto(Standing) standing = {0};
+    if (!standing_read(work_store(work), list->list_id, address, &standing, error) ||
+        !own_address_bars(work, list->list_id, ROLE_MEMBER, address, &sentence, error))
+        return false;
+    g_autofree char *why = sentence;
+    *result = standing.banned      ? SUBSCRIPTION_BANNED
+              : why                ? SUBSCRIPTION_OWN_ADDRESS
+              : standing.is_member ? SUBSCRIPTION_NO_CHANGE
+                                   : SUBSCRIPTION_RESTORED;
+    return true;
 }
 
 static bool restore(Work *work, const List *list, const Departure *departure, const char *token, GError **error)

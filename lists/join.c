@@ -4,10 +4,10 @@
 
 #include "base/mailbox.h"
 #include "lists/own_address.h"
+#include "lists/people.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
-#include "store/ban.h"
-#include "store/email.h"
+#include "store/standing.h"
 
 /* Somebody may ask for the list at an address of ours, and a letter would go to all who read it because a stranger
  * wrote its name. */
@@ -25,46 +25,61 @@ bool join_is_barred(const Work *work, const List *list, const char *address, boo
     return true;
 }
 
+/* Finds out what keeps the address from being asked: *result is SUBSCRIPTION_DONE where nothing does. */
+static bool find_hindrance(Work *work, const List *list, const char *address, Standing *standing,
+                           SubscriptionResult *result, GError **error)
+{
+    bool barred;
+    *result = SUBSCRIPTION_BAD_ADDRESS;
+    if (!mailbox_valid(address))
+        return true;
+    if (!join_is_barred(work, list, address, &barred, error) ||
+        !standing_read(work_store(work), list->list_id, address, standing, error))
+        return false;
+    *result = barred                ? SUBSCRIPTION_OWN_ADDRESS
+              : standing->banned    ? SUBSCRIPTION_BANNED
+              : standing->is_member ? SUBSCRIPTION_NO_CHANGE
+                                    : SUBSCRIPTION_DONE;
+    if (*result == SUBSCRIPTION_BANNED)
+        work_log(work, list->list_id, "join=<%s> result=banned (by %s)", address, standing->banned);
+    return true;
+}
+
+static unsigned facts_of(const Joiner *joiner, const Standing *standing)
+{
+    unsigned facts = joiner->facts | (standing->verified_at != 0 ? FACT_VERIFIED : 0);
+    bool wishes = joiner->wishes && (facts & FACT_VERIFIED) && !(facts & FACT_INVITED);
+    return facts | (wishes ? FACT_CONFIRMED : 0);
+}
+
+/* Somebody who may say so for all lists knows whose the address is. Who is invited shows it by the answer. */
+static bool make_known(Work *work, const Joiner *joiner, const Standing *standing, GError **error)
+{
+    bool proved = (joiner->facts & FACT_VERIFIED) && !(joiner->facts & (FACT_VOUCHED | FACT_INVITED));
+    return (standing->has_user || people_register(work, joiner->address, joiner->name, joiner->names, error)) &&
+           (!proved || address_note_verified(work_store(work), joiner->address, work_now(work), error));
+}
+
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error)
 {
-    const char *address = joiner->address;
-    Member *found;
-    int64_t verified_at;
-    *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_JOIN};
-    bool valid = mailbox_valid(address), barred = false;
-    if (valid && !join_is_barred(work, list, address, &barred, error))
+    g_auto(Standing) standing = {0};
+    *subscription = (Subscription){.kind = PENDING_JOIN};
+    if (!find_hindrance(work, list, joiner->address, &standing, &subscription->result, error))
         return false;
-    if (!valid || barred) {
-        subscription->result = barred ? SUBSCRIPTION_OWN_ADDRESS : SUBSCRIPTION_BAD_ADDRESS;
-        subscription->address = g_strdup(address);
-        return true;
-    }
-    g_autofree char *banned = NULL;
-    if (!ban_check(work_store(work), list->list_id, address, NULL, &banned, error))
-        return false;
-    if (banned) {
-        work_log(work, list->list_id, "join=<%s> result=banned (by %s)", address, banned);
-        subscription->result = SUBSCRIPTION_BANNED;
+    if (subscription->result != SUBSCRIPTION_DONE) {
         subscription->list_id = g_strdup(list->list_id);
-        subscription->address = g_strdup(address);
+        subscription->address = g_strdup(joiner->address);
         return true;
     }
-    if (!member_look_up(work_store(work), list->list_id, ROLE_MEMBER, address, &found, error))
-        return false;
-    g_autoptr(Member) member = found;
-    if (!address_verified(work_store(work), address, &verified_at, error))
-        return false;
-    if (member) {
-        subscription->result = SUBSCRIPTION_NO_CHANGE;
-        subscription->list_id = g_strdup(list->list_id);
-        subscription->address = g_strdup(address);
-        return true;
-    }
-    Pending request = {.kind = PENDING_JOIN, .list_id = list->list_id, .address = (char *)address,
+    Pending request = {.kind = PENDING_JOIN,
+                       .list_id = list->list_id,
+                       .address = (char *)joiner->address,
                        .display_name = (char *)joiner->name,
                        .delivery_mode = joiner->wants ? joiner->wants->delivery_mode : -1,
                        .delivery_status = joiner->wants ? joiner->wants->delivery_status : -1,
-                       .as_user = joiner->as_user, .welcome = joiner->welcome,
-                       .facts = joiner->facts | (verified_at != 0 ? FACT_VERIFIED : 0)};
-    return subscription_ask(work, list, &request, subscription, error);
+                       .as_user = joiner->as_user,
+                       .welcome = joiner->welcome,
+                       .facts = facts_of(joiner, &standing)};
+    return (!joiner->registers || make_known(work, joiner, &standing, error)) &&
+           subscription_ask(work, list, &request, subscription, error);
 }

@@ -6,7 +6,6 @@
 #include "base/mailbox.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
-#include "store/email.h"
 
 /* ---- ways ---- */
 

@@ -28,12 +28,6 @@ bool list_move(Work *work, const char *list_id, const char *address, GError **er
     return true;
 }
 
-bool list_alias_domain(Work *work, const char *mail_host, const char *alias, GError **error)
-{
-    return domain_set_alias(work_store(work), mail_host, alias, error) &&
-           (!alias || own_address_check_alias(work, alias, error));
-}
-
 /* ---- a copy ---- */
 
 static bool copy_member(Work *work, const Member *member, const char *to, GError **error)

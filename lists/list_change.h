@@ -13,11 +13,6 @@
  * address, or is a sub-address of another list. */
 bool list_move(Work *work, const char *list_id, const char *address, GError **error);
 
-/* Lets mail to the domain alias (NULL: to none) reach the lists of the domain mail_host. FAIL_MISSING, FAIL_EXISTS and
- * FAIL_NEVER as domain_set_alias() (store/domain.h); FAIL_NEVER also when an owner or moderator has an address there
- * that becomes a list's. */
-bool list_alias_domain(Work *work, const char *mail_host, const char *alias, GError **error);
-
 /* Makes a list at `address` with the settings, owners, moderators, bans, header rows and texts of letters of the list,
  * and its members and nonmembers too if asked. Posts, requests, archives and bounces stay where they are. FAIL_... as
  * list_make(). */

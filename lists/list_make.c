@@ -113,21 +113,3 @@ bool list_drop(Work *work, const char *list_id, GError **error)
     work_log(work, list_id, "result=list-removed");
     return true;
 }
-
-static bool note_id(const List *list, void *data)
-{
-    g_ptr_array_add(data, g_strdup(list->list_id));
-    return true;
-}
-
-bool domain_drop(Work *work, const char *mail_host, GError **error)
-{
-    Store *store = work_store(work);
-    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
-    if (!list_each(store, mail_host, note_id, lists, error))
-        return false;
-    for (guint i = 0; i < lists->len; i++)
-        if (!list_drop(work, lists->pdata[i], error))
-            return false;
-    return domain_remove(store, mail_host, error);
-}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Lists and domains are made and removed. */
+/* Lists are made and removed. */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -23,6 +23,3 @@ List *list_make(Work *work, const NewList *new, GError **error);
 
 /* Removes the list with all that belongs to it. Parts of messages that wait for it on this host go to shunt. */
 bool list_drop(Work *work, const char *list_id, GError **error);
-
-/* Removes the domain and all its lists. FAIL_MISSING: it is not known. */
-bool domain_drop(Work *work, const char *mail_host, GError **error);

@@ -249,30 +249,19 @@ bool subscription_may_write(Work *work, const List *list, const Pending *request
  * address yet: members are written down when they are added. */
 static bool note_verified(Work *work, const Pending *request, GError **error)
 {
-    int64_t since;
-    g_autoptr(GError) missing = NULL;
-    if (!(request->facts & FACT_CONFIRMED) || request->facts & (FACT_VOUCHED | FACT_WORDED))
-        return true;
-    if (!address_verified(work_store(work), request->address, &since, error))
-        return false;
-    if (since != 0 || address_set_verified(work_store(work), request->address, work_now(work), &missing) ||
-        g_error_matches(missing, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return false;
+    bool proved = (request->facts & FACT_CONFIRMED) && !(request->facts & (FACT_VOUCHED | FACT_WORDED));
+    return !proved || address_note_verified(work_store(work), request->address, work_now(work), error);
 }
 
 static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
     bool added;
-    if (!add_member(work, list, request, &added, error))
+    if (!add_member(work, list, request, &added, error) || !note_verified(work, request, error))
         return false;
     *result = added ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
     if (!added)
         return subscription_end(work, request, error);
     roster_tell(work, EVENT_MEMBER_JOINED, list->list_id, ROLE_MEMBER, request->address);
-    if (!note_verified(work, request, error))
-        return false;
     const TemplateValue values[] = {{"address", request->address}, {0}};
     ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
     bool welcomed = request->welcome == WELCOME_YES ||
@@ -299,6 +288,7 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
 void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription)
 {
     subscription->kind = request->kind;
+    subscription->request = request->number;
     subscription->list_id = g_strdup(list->list_id);
     subscription->address = g_strdup(request->address);
     bool leaves = request->kind == PENDING_LEAVE;
@@ -322,19 +312,9 @@ static bool advance_membership(Work *work, const List *list, Pending *request, S
                                GError **error)
 {
     bool join = request->kind == PENDING_JOIN, waits = false, done;
-    g_autofree char *banned = NULL;
-    if (join && !(request->facts & FACT_APPROVED) &&
-        !ban_check(work_store(work), list->list_id, request->address, NULL, &banned, error))
-        return false;
-    if (banned) { /* since the person asked */
-        subscription->result = SUBSCRIPTION_BANNED;
-        subscription_note(work, list, request, subscription);
-        return subscription_end(work, request, error);
-    }
-    if (join && !note_verified(work, request, error))
-        return false;
     WorkflowStep step = workflow_next(policy_for(list, request), request->facts);
-    if (step == WORKFLOW_DO && !join && !leave_brake_ask(work, list, request, &waits, error))
+    if ((join && step != WORKFLOW_DO && !note_verified(work, request, error)) ||
+        (!join && step == WORKFLOW_DO && !leave_brake_ask(work, list, request, &waits, error)))
         return false;
     request->facts |= waits ? FACT_BRAKED : 0;
     switch (workflow_next(policy_for(list, request), request->facts)) {
@@ -353,6 +333,21 @@ static bool advance_membership(Work *work, const List *list, Pending *request, S
     return done;
 }
 
+/* The same for a request that has waited: the address may have been banned meanwhile. */
+static bool resume_membership(Work *work, const List *list, Pending *request, Subscription *subscription,
+                              GError **error)
+{
+    g_autofree char *banned = NULL;
+    if (request->kind == PENDING_JOIN && !(request->facts & FACT_APPROVED) &&
+        !ban_check(work_store(work), list->list_id, request->address, NULL, &banned, error))
+        return false;
+    if (!banned)
+        return advance_membership(work, list, request, subscription, error);
+    subscription->result = SUBSCRIPTION_BANNED;
+    subscription_note(work, list, request, subscription);
+    return subscription_end(work, request, error);
+}
+
 bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
     switch (request->kind) {
@@ -361,7 +356,7 @@ bool subscription_advance(Work *work, const List *list, Pending *request, Subscr
     case PENDING_SET:
         return options_advance(work, list, request, subscription, error);
     default:
-        return advance_membership(work, list, request, subscription, error);
+        return resume_membership(work, list, request, subscription, error);
     }
 }
 
@@ -396,5 +391,5 @@ bool subscription_ask(Work *work, const List *list, Pending *request, Subscripti
             return true;
         }
     }
-    return subscription_advance(work, list, request, subscription, error);
+    return advance_membership(work, list, request, subscription, error);
 }

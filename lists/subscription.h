@@ -36,6 +36,7 @@ typedef struct Subscription {
     PendingKind kind;
     TokenFate fate;          /* with BAD_TOKEN */
     bool told;               /* with DONE: a letter says so to the person who left */
+    int64_t request;         /* its number where it waits for somebody */
     char *list_id, *address; /* NULL with BAD_TOKEN and GUESSING; no address with POSTED */
 } Subscription;
 

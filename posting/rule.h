@@ -30,6 +30,10 @@ POSTING_RULES(DECLARE_RULE)
 extern const Rule *const rules[];
 const Rule *rule_find(const char *name);
 
-/* Call settle() of each rule that has one, up to the first that changes the verdict. The caller has begun the
- * transaction of the post. */
+/* Call settle() of each rule that has one, in the order of names, up to the first that changes the verdict. The caller
+ * has begun the transaction of the post.
+ *
+ * A rule that may hold an accepted post must come before `duplicate`, as `burst` does. `duplicate` records the
+ * Message-ID; where there is no room to hold the post it is rejected, and it may come again only if that was not
+ * recorded. */
 bool rules_settle(Post *post, Verdict *verdict, GError **error);

@@ -101,18 +101,6 @@ bool address_count(Store *store, int64_t *count, GError **error)
     return span_total(store, SPAN_ADDRESSES, count, error);
 }
 
-bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error)
-{
-    *verified_at = 0;
-    g_autofree char *folded = email_folded_checked(address, error);
-    g_autoptr(Query) query =
-        folded ? query_open(store, error, "SELECT verified_at FROM address WHERE folded = $1", TEXT(folded)) : NULL;
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_ROW)
-        *verified_at = query_integer(query, 0);
-    return step != STEP_FAILED;
-}
-
 bool address_language(Store *store, const char *list_id, const char *address, char **language, GError **error)
 {
     *language = NULL;
@@ -169,6 +157,13 @@ bool address_set_verified(Store *store, const char *address, int64_t verified_at
     return email_find(store, address, &known, error) &&
            query_run(store, error, NULL, "UPDATE address SET verified_at = $2 WHERE key = $1", INTEGER(known.key),
                      INTEGER(verified_at));
+}
+
+bool address_note_verified(Store *store, const char *address, int64_t at, GError **error)
+{
+    g_autofree char *folded = email_folded(address);
+    return query_run(store, error, NULL, "UPDATE address SET verified_at = $2 WHERE folded = $1 AND verified_at = 0",
+                     TEXT(folded), INTEGER(at));
 }
 
 static bool set_preferences(Store *store, const char *email, const Preferences *preferences, GError **error)

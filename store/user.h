@@ -83,9 +83,9 @@ bool address_look_up(Store *store, const char *address, KnownAddress **known, GE
 bool address_add(Store *store, const char *address, const char *display_name, GError **error);
 bool address_set_name(Store *store, const char *address, const char *display_name, GError **error);
 bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
-/* When the address was shown to be the person's own, 0: never, or it is not known. */
-bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error);
 bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error); /* 0: take it back */
+/* Note when the address was shown to be the person's own, unless it was so before, or nobody has heard of it. */
+bool address_note_verified(Store *store, const char *address, int64_t at, GError **error);
 /* Take it away from its user, who stays. Its memberships stay with it. */
 bool address_unlink(Store *store, const char *address, GError **error);
 /* Remove it, with its memberships, its sessions on the pages and all else that names it. Its user stays. */

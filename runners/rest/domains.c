@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* /domains and what is below one of them. */
-#include <string.h>
-
 #include "base/fail.h"
-#include "lists/list_change.h"
-#include "lists/list_make.h"
-#include "lists/own_address.h"
+#include "lists/domain_make.h"
 #include "runners/rest/resources.h"
 
 static json_t *text_or_null(const char *text)
@@ -60,36 +56,13 @@ static void get_one(Call *call)
 
 /* ---- changing ---- */
 
-/* The user with that address or id, who is made when nobody has the address. */
-static bool ensure_user(Work *work, const char *who, char id[STORE_ID_SIZE], GError **error)
+/* What the form says of a domain, whose owners the caller frees. */
+static DomainData read_data(Call *call, char ***owners)
 {
-    Store *store = work_store(work);
-    g_autoptr(GError) missing = NULL;
-    g_autoptr(User) user = user_find(store, who, &missing);
-    if (user)
-        memcpy(id, user->id, STORE_ID_SIZE);
-    if (user || !g_error_matches(missing, FAIL, FAIL_MISSING))
-        return user || (g_propagate_error(error, g_steal_pointer(&missing)), false);
-    return own_address_check_person(work, who, error) && user_create(store, who, NULL, id, error);
-}
-
-static bool add_owners(Call *call, Work *work, const char *mail_host, GError **error)
-{
-    g_auto(GStrv) owners = form_words(call, "owner");
-    for (char **owner = owners; *owner; owner++) {
-        char id[STORE_ID_SIZE];
-        if (!ensure_user(work, *owner, id, error) || !domain_add_owner(work_store(work), mail_host, id, error))
-            return false;
-    }
-    return true;
-}
-
-static bool create(Call *call, Work *work, GError **error)
-{
-    Store *store = work_store(work);
-    const char *host = form_text(call, "mail_host"), *alias = form_text(call, "alias_domain");
-    return domain_create(store, host, form_text(call, "description"), error) &&
-           (!alias || !*alias || list_alias_domain(work, host, alias, error)) && add_owners(call, work, host, error);
+    *owners = form_has(call, "owner") ? form_words(call, "owner") : NULL;
+    return (DomainData){.description = form_text(call, "description"),
+                        .alias = form_text(call, "alias_domain"),
+                        .owners = (const char *const *)*owners};
 }
 
 static void post(Call *call)
@@ -98,19 +71,16 @@ static void post(Call *call)
     if (!form_expect(call, "mail_host", "description owner alias_domain"))
         return;
     const char *host = form_text(call, "mail_host");
+    g_auto(GStrv) owners = NULL;
+    const DomainData data = read_data(call, &owners);
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
-    if (!create(call, work, &error)) {
-        if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
-            answer_refusal(call, 400, "Duplicate email host: %s", host);
-            g_error_free(error);
-        } else {
-            rest_fail(call, error);
-        }
+    if (!domain_make(work, host, &data, &error)) {
+        rest_refuse(call, &error, FAIL_EXISTS, 400, "Duplicate email host: %s", host);
+        rest_fail(call, error);
         return;
     }
-    work_log(work, "-", "domain=%s result=created", host);
     g_autofree char *lower = g_utf8_strdown(host, -1), *name = segment(lower);
     if (rest_commit(call, work))
         answer_created(call, "domains/%s", name);
@@ -118,14 +88,9 @@ static void post(Call *call)
 
 static bool change(Call *call, Work *work, GError **error)
 {
-    Store *store = work_store(work);
-    const char *alias = form_text(call, "alias_domain");
-    return (!form_has(call, "description") ||
-            domain_set_description(store, call->args[0], form_text(call, "description"), error)) &&
-           (!form_has(call, "alias_domain") ||
-            list_alias_domain(work, call->args[0], alias && *alias ? alias : NULL, error)) &&
-           (!form_has(call, "owner") || (domain_clear_owners(store, call->args[0], error) &&
-                                         add_owners(call, work, call->args[0], error)));
+    g_auto(GStrv) owners = NULL;
+    const DomainData data = read_data(call, &owners);
+    return domain_change(work, call->args[0], &data, error);
 }
 
 /* Runs one change of a domain that is there, and answers 204. */
@@ -158,7 +123,7 @@ static void delete(Call *call)
     g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
     if (!work)
         return;
-    rest_finish(call, work, domain_drop(work, call->args[0], &error), &error);
+    rest_finish(call, work, domain_drop(work, call->args[0], true, &error), &error);
 }
 
 /* ---- owners ---- */
@@ -189,7 +154,8 @@ static void get_owners(Call *call)
 
 static bool add_more(Call *call, Work *work, GError **error)
 {
-    return add_owners(call, work, call->args[0], error);
+    g_auto(GStrv) owners = form_words(call, "owner");
+    return domain_make_owners(work, call->args[0], (const char *const *)owners, error);
 }
 
 static void post_owners(Call *call)
@@ -200,7 +166,7 @@ static void post_owners(Call *call)
 
 static bool clear_owners(Call *call, Work *work, GError **error)
 {
-    return domain_clear_owners(work_store(work), call->args[0], error);
+    return domain_change(work, call->args[0], &(DomainData){.owners = (const char *const[]){NULL}}, error);
 }
 
 static void delete_owners(Call *call)

@@ -113,20 +113,10 @@ static void answer_member(Call *call, Work *work, const Wish *wish, Role role)
         answer_created(call, "members/%s", id);
 }
 
-/* Commits, and answers with the token of the request that waits for this address. */
-static void answer_pending(Call *call, Work *work, const Pending *like, const char *owner)
+/* Commits, and answers with the token of the request that waits. */
+static void answer_pending(Call *call, Work *work, const Subscription *made, const char *owner)
 {
-    GError *error = NULL;
-    Pending *found = NULL;
-    bool read = pending_find_like(work_store(work), like, work_now(work), &found, &error);
-    g_autoptr(Pending) pending = found;
-    if (read && !pending)
-        fail(&error, FAIL_LATER, "the request of <%s> about %s is not there", like->address, like->list_id);
-    if (!pending) {
-        rest_fail(call, error);
-        return;
-    }
-    g_autofree char *token = request_token(pending->number);
+    g_autofree char *token = request_token(made->request);
     if (rest_commit(call, work))
         answer_json(call, 202, json_pack("{ss ss}", "token", token, "token_owner", owner));
 }
@@ -165,14 +155,13 @@ static void add_other(Call *call, Work *work, const Wish *wish)
 
 static void answer_join(Call *call, Work *work, const Wish *wish, const Subscription *made)
 {
-    const Pending like = {.kind = PENDING_JOIN, .list_id = (char *)wish->list_id, .address = wish->address};
     switch (made->result) {
     case SUBSCRIPTION_DONE:
         answer_member(call, work, wish, ROLE_MEMBER);
         return;
     case SUBSCRIPTION_ASKED_PERSON:
     case SUBSCRIPTION_ASKED_MODERATOR:
-        answer_pending(call, work, &like, made->result == SUBSCRIPTION_ASKED_PERSON ? "subscriber" : "moderator");
+        answer_pending(call, work, made, made->result == SUBSCRIPTION_ASKED_PERSON ? "subscriber" : "moderator");
         return;
     case SUBSCRIPTION_PERSON_WAITS:
     case SUBSCRIPTION_MODERATOR_WAITS:
@@ -193,48 +182,36 @@ static void answer_join(Call *call, Work *work, const Wish *wish, const Subscrip
     }
 }
 
-/* That the client confirms in the person's place does not show whose the address is: where that is open, the person
- * answers. So does everybody who is invited. */
-static unsigned facts_of(const Wish *wish, bool verified)
+static unsigned facts_of(const Wish *wish)
 {
-    unsigned facts = (wish->pre_verified ? FACT_VERIFIED : 0) | (wish->for_all ? 0 : FACT_VOUCHED);
-    if (wish->invitation)
-        return facts | FACT_APPROVED | FACT_INVITED;
-    if (wish->pre_confirmed && (wish->pre_verified || verified))
-        facts |= FACT_CONFIRMED;
-    return facts | (wish->pre_approved ? FACT_APPROVED : 0);
-}
-
-/* The site knows whose the address is, whatever becomes of the request. Who is invited shows it by the answer. */
-static bool verify(Work *work, const Wish *wish, int64_t verified_at, GError **error)
-{
-    return !wish->pre_verified || !wish->for_all || wish->invitation || verified_at != 0 ||
-           address_set_verified(work_store(work), wish->address, work_now(work), error);
+    return (wish->pre_verified ? FACT_VERIFIED : 0) | (wish->for_all ? 0 : FACT_VOUCHED) |
+           (wish->invitation     ? FACT_APPROVED | FACT_INVITED
+            : wish->pre_approved ? FACT_APPROVED
+                                 : 0);
 }
 
 static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wish)
 {
     GError *error = NULL;
-    int64_t verified_at;
     g_auto(Subscription) made = {0};
-    if (!address_verified(work_store(work), wish->address, &verified_at, &error)) {
-        rest_fail(call, error);
-        return;
-    }
     Preferences wants = preferences_unset;
     wants.delivery_mode = wish->mode;
     wants.delivery_status = wish->status;
-    const Joiner joiner = {.address = wish->address, .name = wish->name, .facts = facts_of(wish, verified_at != 0),
-                           .wants = &wants, .as_user = wish->as_user,
+    const Joiner joiner = {.address = wish->address,
+                           .name = wish->name,
+                           .names = wish->names,
+                           .registers = true,
+                           .facts = facts_of(wish),
+                           .wishes = wish->pre_confirmed,
+                           .wants = &wants,
+                           .as_user = wish->as_user,
                            .welcome = !wish->has_welcome ? WELCOME_AS_LIST
                                       : wish->welcome    ? WELCOME_YES
                                                          : WELCOME_NO};
-    if (people_register(work, wish->address, wish->name, wish->names, &error) &&
-        verify(work, wish, verified_at, &error) && join_ask(work, list, &joiner, &made, &error)) {
+    if (join_ask(work, list, &joiner, &made, &error))
         answer_join(call, work, wish, &made);
-        return;
-    }
-    rest_fail(call, error);
+    else
+        rest_fail(call, error);
 }
 
 void subscribe(Call *call)
@@ -266,7 +243,6 @@ void subscribe(Call *call)
 
 static void answer_leave(Call *call, Work *work, const Member *member, const Subscription *made)
 {
-    const Pending like = {.kind = PENDING_LEAVE, .list_id = member->list_id, .address = member->address};
     switch (made->result) {
     case SUBSCRIPTION_DONE:
         if (rest_commit(call, work))
@@ -274,11 +250,11 @@ static void answer_leave(Call *call, Work *work, const Member *member, const Sub
         return;
     case SUBSCRIPTION_ASKED_PERSON:
     case SUBSCRIPTION_PERSON_WAITS:
-        answer_pending(call, work, &like, "subscriber");
+        answer_pending(call, work, made, "subscriber");
         return;
     case SUBSCRIPTION_ASKED_MODERATOR:
     case SUBSCRIPTION_MODERATOR_WAITS:
-        answer_pending(call, work, &like, "moderator");
+        answer_pending(call, work, made, "moderator");
         return;
     default:
         answer_refusal(call, 404, "%s is no member", member->address);

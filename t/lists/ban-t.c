@@ -42,6 +42,28 @@ static void test_join(World *world, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
+/* The site learns nothing of somebody whose request is refused, though the caller vouches for the address. */
+static void test_refused_unknown(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_auto(Subscription) refused = {0}, asked = {0};
+    Joiner joiner = {.address = "eve@example.net", .facts = FACT_VERIFIED, .registers = true};
+    g_autoptr(Work) work = world_work(world);
+    impose(world, world->list, "eve@example.net");
+    assert_ok(join_ask(work, world->list, &joiner, &refused, &error), error);
+    g_assert_cmpint(refused.result, ==, SUBSCRIPTION_BANNED);
+    g_assert_null(user_find(world->store, "eve@example.net", &error));
+    assert_failed(FAIL_MISSING, error);
+    joiner.address = "anne@example.org";
+    assert_ok(join_ask(work, world->list, &joiner, &asked, &error), error);
+    g_assert_cmpint(asked.result, ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(asked.request, >, 0);
+    g_autoptr(User) anne = user_find(world->store, "anne@example.org", &error);
+    assert_ok(anne != NULL, error);
+    g_assert_cmpint(fixture_verified_at(world->store, "anne@example.org"), >, 0);
+    g_autofree char *letters = world_letters(world, work);
+}
+
 /* An address may look like a pattern, and a poster choose it for that. */
 static void test_address_like_a_pattern(World *world, const void *data)
 {
@@ -77,5 +99,6 @@ int main(int argc, char **argv)
     g_test_add("/ban/join", World, NULL, world_open, test_join, world_close);
     g_test_add("/ban/address like a pattern", World, NULL, world_open, test_address_like_a_pattern, world_close);
     g_test_add("/ban/banned while asked", World, NULL, world_open, test_banned_while_asked, world_close);
+    g_test_add("/ban/refused and unknown", World, NULL, world_open, test_refused_unknown, world_close);
     return g_test_run();
 }

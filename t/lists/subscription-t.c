@@ -91,7 +91,6 @@ static void test_workflow(void)
 static void test_join_and_confirm(World *world, const void *data)
 {
     g_autofree char *asked = NULL, *wrong = NULL, *done = NULL, *again = NULL;
-    int64_t verified_at = 0;
     g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_false(is_member(world, ANNE));
     g_autofree char *token = world_token(asked), *from = g_strdup_printf("<test-confirm+%s@example.com>", token);
@@ -104,8 +103,7 @@ static void test_join_and_confirm(World *world, const void *data)
     g_assert_cmpint(world_confirm(world, upper, &done), ==, SUBSCRIPTION_DONE);
     g_assert_true(is_member(world, ANNE));
     g_assert_nonnull(strstr(done, "Subject: Welcome to Test\r\n"));
-    g_assert_true(address_verified(world->store, ANNE, &verified_at, NULL));
-    g_assert_cmpint(verified_at, >, 0);
+    g_assert_cmpint(fixture_verified_at(world->store, ANNE), >, 0);
     g_assert_cmpint(world_confirm(world, token, &again), ==, SUBSCRIPTION_BAD_TOKEN);
     g_assert_cmpstr(again, ==, "");
 }
@@ -113,22 +111,18 @@ static void test_join_and_confirm(World *world, const void *data)
 /* An address is verified from the first confirmation on, even if a moderator refuses what was confirmed. */
 static void test_verified_since(World *world, const void *data)
 {
-    int64_t verified_at = 1;
     char id[STORE_ID_SIZE];
     g_autofree char *asked = NULL, *waits = NULL, *done = NULL;
     g_assert_true(user_create(world->store, ANNE, NULL, id, NULL));
     world_set(world, "subscription_policy", "confirm_then_moderate");
     g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
-    g_assert_true(address_verified(world->store, ANNE, &verified_at, NULL));
-    g_assert_cmpint(verified_at, ==, 0);
+    g_assert_cmpint(fixture_verified_at(world->store, ANNE), ==, 0);
     g_autofree char *token = world_token(asked);
     g_assert_cmpint(world_confirm(world, token, &waits), ==, SUBSCRIPTION_ASKED_MODERATOR);
-    g_assert_true(address_verified(world->store, ANNE, &verified_at, NULL));
-    g_assert_cmpint(verified_at, >, 0);
+    g_assert_cmpint(fixture_verified_at(world->store, ANNE), >, 0);
     g_assert_true(address_set_verified(world->store, ANNE, 12345, NULL));
     g_assert_cmpint(decide(world, waiting(world), REQUEST_ACCEPT, &done), ==, SUBSCRIPTION_DONE);
-    g_assert_true(address_verified(world->store, ANNE, &verified_at, NULL));
-    g_assert_cmpint(verified_at, ==, 12345);
+    g_assert_cmpint(fixture_verified_at(world->store, ANNE), ==, 12345);
 }
 
 static void test_asking_a_thousand_times(World *world, const void *data)
@@ -477,20 +471,17 @@ static void test_on_and_off_by_rest(World *world, const void *data)
 static void test_vouched(World *world, const void *data)
 {
     GError *error = NULL;
-    int64_t since;
     g_auto(Subscription) made = {0};
     world->actor = (Actor){.role = ACTOR_OWNER, .door = DOOR_REST};
     g_autoptr(Work) work = world_work(world);
     const Joiner joiner = {.address = ANNE, .facts = FACT_VERIFIED | FACT_APPROVED | FACT_VOUCHED};
     assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
     g_assert_cmpint(made.result, ==, SUBSCRIPTION_ASKED_PERSON);
-    assert_ok(address_verified(world->store, ANNE, &since, &error), error);
-    g_assert_cmpint(since, ==, 0);
+    g_assert_cmpint(fixture_verified_at(world->store, ANNE), ==, 0);
     g_autofree char *letters = world_letters(world, work), *token = world_token(letters), *welcome = NULL;
     world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .address = ANNE};
     g_assert_cmpint(world_confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
-    assert_ok(address_verified(world->store, ANNE, &since, &error), error);
-    g_assert_cmpint(since, !=, 0);
+    g_assert_cmpint(fixture_verified_at(world->store, ANNE), !=, 0);
 }
 
 /* The answer to a letter that a list or a domain has worded joins that list, and proves nothing to others: the words
@@ -504,7 +495,6 @@ static void test_words_of_a_list(World *world, const void *data)
         {LIST, false}, {"@example.com", false}, {"", true}, {"@example.org", true}, {"other.example.com", true}};
     GError *error = NULL;
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        int64_t since;
         g_autofree char *person = g_strdup_printf("person%zu@example.org", at), *asked = NULL, *welcome = NULL;
         TemplateText text = {.name = (char *)"list:user:action:subscribe", .place = (char *)cases[at].place,
                              .text = (char *)"Win a car.\n\n    confirm $token\n"};
@@ -514,9 +504,8 @@ static void test_words_of_a_list(World *world, const void *data)
         assert_ok(template_text_remove(world->store, cases[at].place, text.name, NULL, &error), error);
         g_autofree char *token = world_token(asked);
         g_assert_cmpint(world_confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
-        assert_ok(address_verified(world->store, person, &since, &error), error);
         g_test_message("words of \"%s\"", cases[at].place);
-        g_assert_cmpint(since != 0, ==, cases[at].proves);
+        g_assert_cmpint(fixture_verified_at(world->store, person) != 0, ==, cases[at].proves);
     }
 }
 

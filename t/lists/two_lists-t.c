@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* What is done to one list, one role or one person leaves the others as they are; a copy of a list has all of it. */
+#include "lists/domain_make.h"
 #include "lists/list_change.h"
 #include "lists/template_set.h"
 #include "store/ban.h"
@@ -238,6 +239,61 @@ static void test_copy(World *world, const void *data)
 
 #define BOTH_TEST(path, function) g_test_add(path, World, NULL, open_both, function, world_close)
 
+/* Which lists there are: "test other". */
+static void assert_lists(World *world, const char *expected)
+{
+    static const char *const names[] = {"test@example.com", "other@example.net"};
+    g_autoptr(GString) found = g_string_new(NULL);
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
+        g_autoptr(List) list = list_find(world->store, names[at], NULL);
+        if (list)
+            g_string_append_printf(found, "%s%s", found->len > 0 ? " " : "", list->list_name);
+    }
+    g_assert_cmpstr(found->str, ==, expected);
+}
+
+/* Each change of a domain has the MTA's files written anew, where they are written at all. */
+static void test_domains(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(User) anne = user_find(world->store, ANNE, &error);
+    assert_ok(anne != NULL, error);
+    const char *const owners[] = {anne->id, "new@example.org", NULL}, *const bad[] = {ANNE, "test-owner@example.com",
+                                                                                      NULL};
+    world->site.keeps_maps = true;
+    g_autoptr(Work) work = world_work(world);
+    const DomainData about = {.description = "x", .alias = "alias.example", .owners = owners};
+    assert_ok(domain_make(work, "example.net", &about, &error), error);
+    g_assert_cmpuint(work_entries(work), ==, 1);
+    g_autoptr(User) made = user_find(world->store, "new@example.org", &error);
+    assert_ok(made != NULL, error);
+    g_auto(GStrv) both = domain_owners(world->store, "example.net", &error);
+    g_assert_cmpuint(g_strv_length(both), ==, 2);
+    g_assert_true(g_strv_contains((const char *const *)both, anne->id) &&
+                  g_strv_contains((const char *const *)both, made->id));
+    g_assert_false(domain_make(work, "alias.example", &(DomainData){0}, &error));
+    assert_failed(FAIL_EXISTS, error);
+    g_assert_false(domain_change(work, "example.net", &(DomainData){.owners = bad}, &error));
+    assert_failed(FAIL_NEVER, error);
+    assert_ok(domain_change(work, "example.net", &(DomainData){.alias = ""}, &error), error);
+    g_assert_cmpuint(work_entries(work), ==, 2);
+    g_autoptr(Domain) domain = domain_find(world->store, "example.net", &error);
+    g_assert_true(!domain->alias_domain && strcmp(domain->description, "x") == 0);
+    g_autoptr(List) other = list_create(world->store, "other@example.net", &error);
+    g_assert_no_error(error);
+    g_assert_false(domain_drop(work, "example.net", false, &error));
+    assert_failed(FAIL_NEVER, error);
+    assert_lists(world, "test other");
+    assert_ok(domain_drop(work, "example.net", true, &error), error);
+    assert_lists(world, "test");
+    g_assert_false(domain_change(work, "example.net", &(DomainData){.alias = ""}, &error));
+    assert_failed(FAIL_MISSING, error);
+    world->site.keeps_maps = false;
+    g_autoptr(Work) without = world_work(world);
+    assert_ok(domain_make(without, "example.net", &(DomainData){0}, &error), error);
+    g_assert_cmpuint(work_entries(without), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -249,5 +305,6 @@ int main(int argc, char **argv)
     BOTH_TEST("/two_lists/files of templates", test_files_of_templates);
     BOTH_TEST("/two_lists/people who become one", test_merged_people);
     BOTH_TEST("/two_lists/a copy", test_copy);
+    BOTH_TEST("/two_lists/domains", test_domains);
     return g_test_run();
 }

@@ -3,6 +3,7 @@
 #include "store/ban.h"
 
 #include "store/list_setting.h"
+#include "store/standing.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"
@@ -133,6 +134,68 @@ static void test_bound(Fixture *fixture, const void *data)
     assert_ok(ban_add(fixture->store, LIST, "^new@", &error), error);
 }
 
+/* How the address stands to the list, as "BAN member user verified", each where it is so. */
+static void assert_stands(Store *store, const char *list_id, const char *address, const char *expected)
+{
+    GError *error = NULL;
+    g_auto(Standing) standing = {0};
+    assert_ok(standing_read(store, list_id, address, &standing, &error), error);
+    g_autofree char *shown = g_strdup_printf("%s%s%s%s", standing.banned ? standing.banned : "-",
+                                             standing.is_member ? " member" : "", standing.has_user ? " user" : "",
+                                             standing.verified_at != 0 ? " verified" : "");
+    g_assert_cmpstr(shown, ==, expected);
+}
+
+static void test_standing(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    GError *error = NULL;
+    char id[STORE_ID_SIZE];
+    g_auto(Standing) standing = {0};
+    g_autoptr(List) other = list_create(store, "other@example.com", &error);
+    g_assert_no_error(error);
+    assert_ok(ban_add(store, NULL, "^mallory@", &error), error);
+    assert_ok(ban_add(store, LIST, "eve@example.net", &error), error);
+    assert_ok(user_create(store, "Eve@example.net", NULL, id, &error), error);
+    assert_ok(address_add(store, "anne@example.org", NULL, &error), error);
+    assert_ok(member_add(store, LIST, ROLE_MEMBER, "bob@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(store, LIST, ROLE_OWNER, "olga@example.org", NULL, NULL, &error), error);
+    assert_stands(store, LIST, "nobody@example.org", "-");
+    assert_stands(store, LIST, "mallory@example.org", "^mallory@");
+    assert_stands(store, LIST, "EVE@example.net", "eve@example.net user");
+    assert_stands(store, other->list_id, "eve@example.net", "- user");
+    assert_stands(store, LIST, "anne@example.org", "-");
+    assert_stands(store, LIST, "Bob@Example.ORG", "- member user");
+    assert_stands(store, other->list_id, "bob@example.org", "- user");
+    assert_stands(store, LIST, "olga@example.org", "- user");
+    assert_ok(address_note_verified(store, "Anne@example.org", 7, &error), error);
+    assert_ok(address_note_verified(store, "anne@example.org", 8, &error), error);
+    assert_ok(address_note_verified(store, "nobody@example.org", 8, &error), error);
+    assert_stands(store, LIST, "anne@example.org", "- verified");
+    assert_stands(store, LIST, "nobody@example.org", "-");
+    assert_stands(store, LIST, "bob@example.org", "- member user");
+    g_assert_cmpint(fixture_verified_at(store, "anne@example.org"), ==, 7);
+    g_assert_false(standing_read(store, "none.example.com", "bob@example.org", &standing, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+/* A member by user has the address that the user prefers, and no other one of it. */
+static void test_standing_by_user(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    GError *error = NULL;
+    char id[STORE_ID_SIZE];
+    assert_ok(user_create(store, "one@example.org", NULL, id, &error), error);
+    assert_ok(user_link_address(store, id, "two@example.org", &error), error);
+    assert_ok(user_set_preferred(store, "one@example.org", &error), error);
+    assert_ok(member_add_user(store, LIST, ROLE_MEMBER, "one@example.org", &error), error);
+    assert_stands(store, LIST, "one@example.org", "- member user");
+    assert_stands(store, LIST, "two@example.org", "- user");
+    assert_ok(user_set_preferred(store, "two@example.org", &error), error);
+    assert_stands(store, LIST, "one@example.org", "- user");
+    assert_stands(store, LIST, "two@example.org", "- member user");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -143,5 +206,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/ban/refused", test_refused);
     TEST_WITH_LIST("/ban/bound", test_bound);
     TEST_WITH_LIST("/ban/each, and the end of the list", test_each_and_end_of_list);
+    TEST_WITH_LIST("/ban/standing", test_standing);
+    TEST_WITH_LIST("/ban/standing of a member by user", test_standing_by_user);
     return g_test_run();
 }

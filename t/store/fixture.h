@@ -83,6 +83,15 @@ static inline void fixture_open_list(Fixture *fixture, const void *data)
     g_assert_no_error(error);
 }
 
+/* When the address was shown to be the person's own; 0: never, or nobody has heard of it. */
+static inline int64_t fixture_verified_at(Store *store, const char *address)
+{
+    GError *error = NULL;
+    g_autoptr(KnownAddress) known = NULL;
+    assert_ok(address_look_up(store, address, &known, &error), error);
+    return known ? known->verified_at : 0;
+}
+
 static inline void fixture_close(Fixture *fixture, const void *data)
 {
     (void)data;

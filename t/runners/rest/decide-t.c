@@ -152,14 +152,6 @@ static void test_held(void)
     g_assert_cmpint(ask("POST", "/3.1/lists/" ANT "/held/1", "action=discard"), ==, 404);
 }
 
-static bool is_verified(const char *address)
-{
-    GError *error = NULL;
-    int64_t since;
-    assert_ok(address_verified(store, address, &since, &error), error);
-    return since != 0;
-}
-
 static int join_by(const char *who, const char *list_id, const char *address, const char *sure)
 {
     g_autofree char *parameters = g_strdup_printf("list_id=%s&subscriber=%s%s", list_id, address, sure);
@@ -191,23 +183,23 @@ static void test_vouching(void)
     /* at once */
     g_assert_cmpint(join_by(of_ant, ANT, "one@example.org", sure), ==, 201);
     g_assert_true(is_member(ANT, ROLE_MEMBER, "one@example.org"));
-    g_assert_false(is_verified("one@example.org"));
+    g_assert_false(fixture_verified_at(store, "one@example.org"));
     g_assert_cmpint(join_by(SITE, BEE, "one@example.org", ""), ==, 202);
     g_assert_false(is_member(BEE, ROLE_MEMBER, "one@example.org"));
     /* by way of a moderator */
     g_assert_cmpint(join_by(of_ant, ANT, "two@example.org", "&pre_verified=yes&pre_confirmed=yes"), ==, 202);
     g_assert_cmpint(ask_request("POST", ANT, pending_of(ANT, "two@example.org"), "action=accept"), ==, 204);
     g_assert_true(is_member(ANT, ROLE_MEMBER, "two@example.org"));
-    g_assert_false(is_verified("two@example.org"));
+    g_assert_false(fixture_verified_at(store, "two@example.org"));
     /* in the place of a person who was asked because somebody else wished so */
     assert_ok(list_set(store, ANT, "subscription_policy", "confirm", &error), error);
     g_assert_cmpint(join_by(SITE, ANT, "three@example.org", ""), ==, 202);
     g_assert_cmpint(ask_request("POST", ANT, pending_of(ANT, "three@example.org"), "action=accept"), ==, 204);
     g_assert_true(is_member(ANT, ROLE_MEMBER, "three@example.org"));
-    g_assert_false(is_verified("three@example.org"));
+    g_assert_false(fixture_verified_at(store, "three@example.org"));
     /* the site */
     g_assert_cmpint(join_by(SITE, ANT, "four@example.org", sure), ==, 201);
-    g_assert_true(is_verified("four@example.org"));
+    g_assert_true(fixture_verified_at(store, "four@example.org"));
     g_assert_cmpint(join_by(SITE, BEE, "four@example.org", ""), ==, 201);
 }
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* How an address stands to a list and to the site: all that decides whether it may be asked to join, read at once. */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef struct Standing {
+    char *banned;        /* the ban that the address meets, as it was written; NULL: none */
+    bool is_member;      /* of the list */
+    bool has_user;       /* it belongs to a user */
+    int64_t verified_at; /* when it was shown to be the person's own; 0: never */
+} Standing;
+
+void standing_clear(Standing *standing);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Standing, standing_clear)
+
+/* Fill *standing, which the caller clears. An address of which nobody has heard stands as {0}. FAIL_MISSING: there is
+ * no such list. */
+bool standing_read(Store *store, const char *list_id, const char *address, Standing *standing, GError **error);

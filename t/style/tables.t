@@ -1,0 +1,32 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Everything that is reached by a table is in it: verbs of the command line, REST resources, tables of settings.
+
+One that is forgotten compiles, and is not there for anybody."""
+import re
+
+import tree
+
+# What defines one, where, and the file with the table, whose rows are the same names.
+TABLES = [
+    ("cli", r"^const Command (cmd_\w+) = ", "cli/commands.c", r"&(cmd_\w+),"),
+    ("runners/rest", r"^const RestRoute (rest_\w+)\[\] = ", "runners/rest/routes.c", r"\b(rest_\w+),"),
+    ("", r"^const ConfigSettings (\w+)_settings\b", "runners/settings.c", r"_\((\w+)\)"),
+]
+
+
+def body(page, start):
+    """The table: from the array, or the list of rows, to the first empty line."""
+    return re.search(start + r".*?\n\n", page, re.S)[0]
+
+
+tap = tree.Tap()
+for folder, definition, table, row in TABLES:
+    made = {name for path in tree.files(".c", folders=[folder] if folder else ["lists", "master", "posting", "runners",
+                                                                               "store", "switchboard", "base", "mail"])
+            for name in re.findall(definition, tree.text(path), re.M)}
+    listed = set(re.findall(row, body(tree.text(table), r"(?:\[\] = \{|#define FOLDERS)")))
+    faults = ["%s is not in the table of %s" % (name, table) for name in sorted(made - listed)]
+    tap.result("%s has all of %d" % (table, len(made)), faults if len(made) > 10 else ["too few were found"])
+tap.end()
