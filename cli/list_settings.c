@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "cli/command.h"
+#include "cli/list_settings.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"
 #include "lists/setting_check.h"
@@ -108,20 +109,9 @@ static bool configured(Site *site, const char *setting, const char *value, GErro
     return config && setting_check(config, setting, value, error);
 }
 
-typedef struct SettingChange {
-    Site *site;
-    Store *store;
-    const List *list;
-    bool reset;
-} SettingChange;
-
-/* One "NAME=VALUE" or, for reset, one "NAME"; within a transaction. */
-static bool change(const SettingChange *what, const char *word, GError **error)
+bool list_settings_change(Site *site, Store *store, const char *list_id, const char *word, GError **error)
 {
-    const char *list_id = what->list->list_id;
     const char *equals = strchr(word, '=');
-    if (what->reset)
-        return setting_find(word, error) && list_reset(what->store, list_id, word, error);
     if (!equals) {
         command_usage(error, "'%s' is not NAME=VALUE", word);
         return false;
@@ -131,12 +121,10 @@ static bool change(const SettingChange *what, const char *word, GError **error)
         return false;
     if (!g_utf8_validate(equals + 1, -1, NULL))
         return fail(error, FAIL_NEVER, "%s: the value is not UTF-8", name);
-    return configured(what->site, name, equals + 1, error) &&
-           list_set(what->store, list_id, name, equals + 1, error);
+    return configured(site, name, equals + 1, error) && list_set(store, list_id, name, equals + 1, error);
 }
 
-/* The change that a word of --file means, "NAME=FILE", as one that has the value in it; g_free(). Of a password the
- * first line is the value. */
+/* Of a password the first line is the value. */
 static char *read_change(const char *word, GError **error)
 {
     const char *equals = strchr(word, '=');
@@ -162,26 +150,32 @@ static char *read_change(const char *word, GError **error)
     return value ? g_strconcat(name, "=", value, NULL) : NULL;
 }
 
+GPtrArray *list_settings_read(char *const *words, GError **error)
+{
+    g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
+    for (; words && *words; words++) {
+        char *change = read_change(*words, error);
+        if (!change)
+            return NULL;
+        g_ptr_array_add(read, change);
+    }
+    return g_steal_pointer(&read);
+}
+
 /* All changes or none. */
 static int change_all(Site *site, char **argv, bool reset, GError **error)
 {
     Store *store;
-    g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
-    for (char **word = files; !reset && word && *word; word++) {
-        char *change = read_change(*word, error);
-        if (!change)
-            return TOOL_LATER;
-        g_ptr_array_add(read, change);
-    }
-    g_autoptr(List) list = find(site, argv[0], &store, error);
+    g_autoptr(GPtrArray) read = list_settings_read(reset ? NULL : files, error);
+    g_autoptr(List) list = read ? find(site, argv[0], &store, error) : NULL;
     if (!list || !store_begin(store, error))
         return TOOL_LATER;
-    const SettingChange what = {site, store, list, reset};
     bool done = true;
     for (guint at = 0; done && at < read->len; at++)
-        done = change(&what, read->pdata[at], error);
+        done = list_settings_change(site, store, list->list_id, read->pdata[at], error);
     for (size_t i = 1; done && argv[i]; i++)
-        done = change(&what, argv[i], error);
+        done = reset ? setting_find(argv[i], error) && list_reset(store, list->list_id, argv[i], error)
+                     : list_settings_change(site, store, list->list_id, argv[i], error);
     if (!done) {
         store_rollback(store);
         return TOOL_LATER;
