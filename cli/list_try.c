@@ -50,6 +50,7 @@ static bool add_match(Store *store, const char *list_id, const char *text, GErro
 static bool change(Store *store, const char *list_id, void *data, GError **error)
 {
     const Attempt *attempt = data;
+    idle_become(); /* not earlier: nobody waits for the copy that has been made, but a long read is a burden */
     for (guint at = 0; at < attempt->read->len; at++)
         if (!list_settings_change(attempt->site, store, list_id, attempt->read->pdata[at], error))
             return false;
@@ -242,7 +243,6 @@ static int run_try(Site *site, int argc, char **argv, GError **error)
     g_autoptr(WaitNames) names = list ? wait_names_new(config, error) : NULL;
     if (!names)
         return TOOL_LATER;
-    idle_become();
     Attempt attempt = {.site = site, .words = argv + 1, .read = read, .progress = {.what = "posts"}};
     const Trial trial = {.store = store,
                          .config = config,

@@ -11,8 +11,9 @@
  *   g_auto(TrialTally) tally = {0};
  *   trial_run(&trial, &tally, &error);
  *
- * A trial takes long: run it where nobody waits, in a process of low priority (base/idle.h). It opens a file that has
- * no name, and leaves nothing behind in whatever way it ends. Times are microseconds since 1970.
+ * A trial takes long: run it where nobody waits, in a process of low priority (base/idle.h), best from change() on,
+ * which is called when all that takes long has been read from the store. It opens a file that has no name, and
+ * leaves nothing behind in whatever way it ends. Times are microseconds since 1970.
  */
 #include <glib.h>
 #include <stdbool.h>

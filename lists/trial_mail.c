@@ -13,6 +13,7 @@
 #include "mail/loop_mark.h"
 #include "mail/message.h"
 #include "mail/subject.h"
+#include "mail/wire.h"
 #include "posting/rule.h"
 #include "runners/keys.h"
 #include "store/held.h"
@@ -257,7 +258,10 @@ static bool read_file(TrialMails *mails, TrialMail *mail, GError **error)
         tell_unreadable(mails->tally, mail->file, wrong ? wrong : fault->message);
         return true;
     }
-    mail->octets = restore(mails, octets);
+    size_t length;
+    const char *text = g_bytes_get_data(octets, &length);
+    g_autoptr(GBytes) wire = wire_text(text, length); /* files of a maildir have other line ends than mail that comes */
+    mail->octets = restore(mails, wire);
     mail->meta = meta_of(mails, mail->file, mail->octets);
     mails->tally->archived++;
     return true;
