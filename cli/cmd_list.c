@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* listrunner list: create, rename, copy, ls; remove is in list_remove.c, the settings verbs are in list_settings.c. */
+/* listrunner list: create, rename, copy, ls; remove is in list_remove.c, the settings verbs are in list_settings.c, try
+ * is in list_try.c. */
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -137,8 +138,9 @@ static const Command ls = {
     .name = "ls", .arguments = "[DOMAIN]", .summary = "Show the lists", .most = 1, .options = ls_options, .run = run_ls,
 };
 
-static const Command *const verbs[] = {&create, &list_rename_verb, &list_copy_verb, &list_remove_verb, &ls, &list_show,
-                                       &list_get_verb, &list_set_verb, &list_reset_verb, NULL};
+static const Command *const verbs[] = {
+    &create,        &list_rename_verb, &list_copy_verb,  &list_remove_verb, &ls, &list_show,
+    &list_get_verb, &list_set_verb,    &list_reset_verb, &list_try_verb,    NULL};
 
 const Command cmd_list = {
     .name = "list", .arguments = "", .summary = "Create, rename, copy, remove, show or set up lists", .verbs = verbs,

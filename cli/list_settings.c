@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "cli/command.h"
+#include "cli/list_settings.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"
 #include "cli/work_site.h"
@@ -102,32 +103,24 @@ static int run_get(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-typedef struct SettingChange {
-    Work *work;
-    const List *list;
-    bool reset;
-} SettingChange;
-
-/* One "NAME=VALUE" or, for reset, one "NAME"; within a transaction. */
-static bool change(const SettingChange *what, const char *word, GError **error)
+bool list_settings_word(const char *word, char **name, const char **value, GError **error)
 {
     const char *equals = strchr(word, '=');
-    if (what->reset)
-        return setting_find(word, error) && change_setting(what->work, what->list, word, NULL, error);
     if (!equals) {
         command_usage(error, "'%s' is not NAME=VALUE", word);
         return false;
     }
-    g_autofree char *name = g_strndup(word, (gsize)(equals - word));
-    if (!setting_find(name, error))
+    g_autofree char *named = g_strndup(word, (gsize)(equals - word));
+    if (!setting_find(named, error))
         return false;
     if (!g_utf8_validate(equals + 1, -1, NULL))
-        return fail(error, FAIL_NEVER, "%s: the value is not UTF-8", name);
-    return change_setting(what->work, what->list, name, equals + 1, error);
+        return fail(error, FAIL_NEVER, "%s: the value is not UTF-8", named);
+    *name = g_steal_pointer(&named);
+    *value = equals + 1;
+    return true;
 }
 
-/* The change that a word of --file means, "NAME=FILE", as one that has the value in it; g_free(). Of a password the
- * first line is the value. */
+/* Of a password the first line is the value. */
 static char *read_change(const char *word, GError **error)
 {
     const char *equals = strchr(word, '=');
@@ -153,29 +146,40 @@ static char *read_change(const char *word, GError **error)
     return value ? g_strconcat(name, "=", value, NULL) : NULL;
 }
 
+GPtrArray *list_settings_read(char *const *words, GError **error)
+{
+    g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
+    for (; words && *words; words++) {
+        char *change = read_change(*words, error);
+        if (!change)
+            return NULL;
+        g_ptr_array_add(read, change);
+    }
+    return g_steal_pointer(&read);
+}
+
+/* One "NAME=VALUE". */
+static bool change(Work *work, const List *list, const char *word, GError **error)
+{
+    g_autofree char *name = NULL;
+    const char *value;
+    return list_settings_word(word, &name, &value, error) && change_setting(work, list, name, value, error);
+}
+
 /* All changes or none. */
 static int change_all(Site *site, char **argv, bool reset, GError **error)
 {
     WorkPlace place;
-    g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
-    for (char **word = files; !reset && word && *word; word++) {
-        char *change = read_change(*word, error);
-        if (!change)
-            return TOOL_LATER;
-        g_ptr_array_add(read, change);
-    }
-    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    g_autoptr(GPtrArray) read = list_settings_read(reset ? NULL : files, error);
+    g_autoptr(Work) work = read ? work_place_begin(&place, site, error) : NULL;
     g_autoptr(List) list = work ? list_find(place.store, argv[0], error) : NULL;
-    if (!list)
-        return TOOL_LATER;
-    const SettingChange what = {work, list, reset};
-    for (guint at = 0; at < read->len; at++)
-        if (!change(&what, read->pdata[at], error))
-            return TOOL_LATER;
-    for (size_t i = 1; argv[i]; i++)
-        if (!change(&what, argv[i], error))
-            return TOOL_LATER;
-    return work_place_commit(&place, site, work, error) ? TOOL_OK : TOOL_LATER;
+    bool done = list != NULL;
+    for (guint at = 0; done && at < read->len; at++)
+        done = change(work, list, read->pdata[at], error);
+    for (size_t i = 1; done && argv[i]; i++)
+        done = reset ? setting_find(argv[i], error) && change_setting(work, list, argv[i], NULL, error)
+                     : change(work, list, argv[i], error);
+    return done && work_place_commit(&place, site, work, error) ? TOOL_OK : TOOL_LATER;
 }
 
 static int run_set(Site *site, int argc, char **argv, GError **error)
@@ -213,24 +217,43 @@ static const GOptionEntry set_options[] = {
 };
 
 const Command list_show = {
-    .name = "show", .arguments = "LIST", .summary = "Show a list and all its settings", .least = 1, .most = 1,
-    .options = show_options, .run = run_show,
+    .name = "show",
+    .arguments = "LIST",
+    .summary = "Show a list and all its settings",
+    .least = 1,
+    .most = 1,
+    .options = show_options,
+    .run = run_show,
 };
 
 const Command list_get_verb = {
-    .name = "get", .arguments = "LIST SETTING...", .summary = "Show the values of settings", .least = 2, .most = -1,
-    .options = get_options, .run = run_get,
+    .name = "get",
+    .arguments = "LIST SETTING...",
+    .summary = "Show the values of settings",
+    .least = 2,
+    .most = -1,
+    .options = get_options,
+    .run = run_get,
 };
 
 const Command list_set_verb = {
-    .name = "set", .arguments = "LIST SETTING=VALUE...", .summary = "Change settings, all that are given or none",
+    .name = "set",
+    .arguments = "LIST SETTING=VALUE...",
+    .summary = "Change settings, all that are given or none",
     .details = "One setting may also be given as SETTING VALUE, in two words.\n"
                "Settings that are lists take words separated by commas.\n"
                "A password is best given by --file, for lists of processes show arguments.",
-    .least = 1, .most = -1, .options = set_options, .run = run_set,
+    .least = 1,
+    .most = -1,
+    .options = set_options,
+    .run = run_set,
 };
 
 const Command list_reset_verb = {
-    .name = "reset", .arguments = "LIST SETTING...", .summary = "Set settings back to their defaults", .least = 2,
-    .most = -1, .run = run_reset,
+    .name = "reset",
+    .arguments = "LIST SETTING...",
+    .summary = "Set settings back to their defaults",
+    .least = 2,
+    .most = -1,
+    .run = run_reset,
 };

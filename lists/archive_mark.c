@@ -104,13 +104,33 @@ bool archive_mark_set(ArchiveIndex *index, const char *directory, const ArchiveM
                                     : remove_post(index, directory, list, message, reason, error));
 }
 
+/* The two lines of a mark, g_strfreev(); NULL in *lines: there is none, as for nearly all. */
+static bool read_mark(const char *directory, const char *list, const char *file, char ***lines, GError **error)
+{
+    g_autofree char *marks = marks_of(directory, list), *path = g_build_filename(marks, file, NULL), *text = NULL;
+    g_autoptr(GError) fault = NULL;
+    *lines = NULL;
+    if (!g_file_get_contents(path, &text, NULL, &fault))
+        return g_error_matches(fault, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
+               fail(error, FAIL_LATER, "%s", fault->message);
+    *lines = g_strsplit(text, "\n", 2);
+    return true;
+}
+
+bool archive_mark_is_removed(const char *directory, const char *list, const char *file, bool *removed, GError **error)
+{
+    g_auto(GStrv) lines = NULL;
+    if (!read_mark(directory, list, file, &lines, error))
+        return false;
+    *removed = lines && g_strcmp0(lines[0], words[ARCHIVE_REMOVED]) == 0;
+    return true;
+}
+
 bool archive_mark_restore(ArchiveIndex *index, const char *directory, const ArchivePost *post, GError **error)
 {
-    g_autofree char *marks = marks_of(directory, post->list), *path = g_build_filename(marks, post->file, NULL);
-    g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        return true; /* as nearly all */
-    g_auto(GStrv) lines = g_strsplit(text, "\n", 2);
+    g_auto(GStrv) lines = NULL;
+    if (!read_mark(directory, post->list, post->file, &lines, NULL) || !lines)
+        return true;
     const char *note = lines[0] && lines[1] ? g_strchomp(lines[1]) : "";
     bool removed = g_strcmp0(lines[0], words[ARCHIVE_REMOVED]) == 0;
     g_autoptr(ArchiveMessage) message = archive_index_message_by_file(index, post, error);

@@ -20,3 +20,6 @@ bool archive_mark_set(ArchiveIndex *index, const char *directory, const ArchiveM
 
 /* Hide or remove a post that was just added, if it is marked so. In the index's transaction. */
 bool archive_mark_restore(ArchiveIndex *index, const char *directory, const ArchivePost *post, GError **error);
+
+/* Is a file of the maildir, without flags, what was left of a post that was removed? */
+bool archive_mark_is_removed(const char *directory, const char *list, const char *file, bool *removed, GError **error);

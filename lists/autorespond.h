@@ -10,6 +10,9 @@
 
 #include "lists/work.h"
 
+/* The reason for which a mail is discarded that AUTORESPOND_AND_DISCARD answers. */
+#define AUTORESPOND_KEEPS_NONE "The list answers such mail and keeps none."
+
 typedef enum AutorespondTo { AUTORESPOND_TO_OWNER, AUTORESPOND_TO_POSTINGS, AUTORESPOND_TO_REQUESTS } AutorespondTo;
 
 /* The mail; all borrowed. */

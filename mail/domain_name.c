@@ -37,3 +37,16 @@ bool domain_name_valid(const char *name)
     }
     return name && *name;
 }
+
+bool domain_name_askable(const char *name)
+{
+    size_t label = 0;
+    if (strlen(name) > 253 || !*name)
+        return false;
+    for (const char *at = name; *at; at++) {
+        label = *at == '.' ? 0 : label + 1;
+        if (label > 63 || *at <= ' ' || *at >= 127 || (at[0] == '.' && at[1] == '.'))
+            return false;
+    }
+    return true;
+}

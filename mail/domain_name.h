@@ -14,3 +14,7 @@ bool domain_name_within(const char *name, const char *other);
 /* Is this one label or several with a dot between them, each of letters, digits, "-", "_" and bytes of UTF-8? NULL is
  * not. */
 bool domain_name_valid(const char *name);
+
+/* Can the DNS have the name, which is in ASCII? A label of more than 63 bytes, or a name of more than 253, is in no
+ * DNS. */
+bool domain_name_askable(const char *name);

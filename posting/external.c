@@ -36,7 +36,8 @@ GPtrArray *external_read(const Config *config, const char *section)
     return all;
 }
 
-static bool run(const External *external, const Post *post, int *code, GBytes **output, GError **error)
+/* Runs the program. */
+static bool ask(const External *external, const Post *post, int *code, GBytes **output, GError **error)
 {
     g_auto(GStrv) environment = g_get_environ();
     environment = g_environ_setenv(environment, "LISTRUNNER_LIST", post->list->list_id, TRUE);
@@ -46,11 +47,18 @@ static bool run(const External *external, const Post *post, int *code, GBytes **
                              .output_max = OUTPUT_MAX, .alive = post->site ? post->site->alive : NULL,
                              .data = post->site ? post->site->data : NULL};
     g_autoptr(GBytes) input = message_octets(post->message);
+    if (program_run(&program, input, code, output, error))
+        return true;
+    g_prefix_error(error, "[%s] ", external->name);
+    return false;
+}
+
+static bool run(const External *external, const Post *post, int *code, GBytes **output, GError **error)
+{
+    PostAsk *own = post->site && post->site->ask ? post->site->ask : ask;
     g_autoptr(GBytes) written = NULL;
-    if (!program_run(&program, input, code, &written, error)) {
-        g_prefix_error(error, "[%s] ", external->name);
+    if (!own(external, post, code, &written, error))
         return false;
-    }
     if (*code != EXTERNAL_PASS && *code != EXTERNAL_HOLD && *code != EXTERNAL_REJECT && *code != EXTERNAL_DISCARD)
         return fail(error, FAIL_LATER, "[%s] %s: exit code %d", external->name, external->words[0], *code);
     *output = g_steal_pointer(&written);
@@ -104,7 +112,7 @@ bool external_change(const External *external, Post *post, GError **error)
     if (!run(external, post, &code, &output, error))
         return false;
     if (code == EXTERNAL_PASS) {
-        if (g_bytes_get_size(output) > 0)
+        if (output && g_bytes_get_size(output) > 0)
             message_replace(post->message, output);
         return true;
     }

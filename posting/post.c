@@ -38,6 +38,7 @@ void post_init(Post *post)
     post->hits = g_ptr_array_new();
     post->misses = g_ptr_array_new();
     post->reasons = g_ptr_array_new_with_free_func(g_free);
+    post->removed = g_ptr_array_new_with_free_func(g_free);
     post->sends = g_ptr_array_new_with_free_func(send_free);
     post->patterns = pattern_memory_new();
 }
@@ -47,6 +48,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->hits, g_ptr_array_unref);
     g_clear_pointer(&post->misses, g_ptr_array_unref);
     g_clear_pointer(&post->reasons, g_ptr_array_unref);
+    g_clear_pointer(&post->removed, g_ptr_array_unref);
     g_clear_pointer(&post->senders, g_ptr_array_unref);
     g_clear_pointer(&post->destinations, g_ptr_array_unref);
     g_clear_pointer(&post->patterns, g_hash_table_unref);

@@ -15,38 +15,8 @@
 #include "mail/dkim_keys.h"
 #include "mail/message.h"
 #include "mail/names.h"
+#include "posting/post_site.h"
 #include "store/store.h"
-
-/* How the archivers of the site show a list's archive; NULL: not at all. */
-typedef struct PostArchiver {
-    const char *name;
-    const char *list_url;  /* template, see mail/template.h */
-    const char *permalink; /* template */
-    bool public_only;      /* it gets posts of lists with a public archive alone */
-} PostArchiver;
-
-/* How the site makes copies that differ by recipient. */
-typedef struct PostCopies {
-    int64_t verp_interval;       /* every so many posts get senders by which bounces tell the member; 0: none, 1: all */
-    bool verp_personalized;      /* and all that are personal anyway */
-    const char *unsubscribe_url; /* template with $token (RFC 8058), NULL or "": none */
-} PostCopies;
-
-/* The part of the configuration that is for all lists. */
-typedef struct PostSite {
-    const char *header_match_target; /* where header matches without one of their own send a post */
-    bool hold_digest;                /* rule digests */
-    const char *authserv_id;         /* in Authentication-Results; NULL: handler validate-authenticity does nothing */
-    const char *const *trusted;      /* servers whose Authentication-Results are believed; may be NULL */
-    bool remove_dkim;                /* handler cleanse-dkim */
-    bool news;                       /* there is a news server, for handler to-usenet */
-    const GPtrArray *keys;           /* of DkimKey, for handlers dkim-sign and arc-sign; NULL: none */
-    const struct Orders *orders;     /* order.h: chains and pipelines of the site's own; NULL: none */
-    const GPtrArray *rule_programs, *handler_programs; /* of External, for rule and handler external; NULL: none */
-    char **html_to_text;             /* program and arguments for handler mime-delete; NULL: one of our own */
-    bool (*alive)(void *data);       /* called every second while a program runs (base/program.h); NULL: nothing */
-    void *data;                      /* of alive */
-} PostSite;
 
 typedef struct ListCache ListCache;
 typedef enum Verdict { VERDICT_NONE, VERDICT_ACCEPT, VERDICT_HOLD, VERDICT_REJECT, VERDICT_DISCARD } Verdict;
@@ -138,6 +108,7 @@ typedef struct Post { /* set by the caller: */
     /* what the handlers left */
     PostEnd end;            /* other than POST_GOES: no further handler runs; the reasons are in reasons */
     GPtrArray *sends;       /* of PostSend: how it leaves */
+    GPtrArray *removed;     /* of char *: the parts that mime-delete took out, as mail/content_filter.h names them */
     char *author_subject;   /* the value of Subject before subject-prefix changed it; NULL: it did not */
     PostRecipients recipients; /* who gets copies, if one of the sends is for POST_OUT */
     char **given;           /* POST_TO_GIVEN */

@@ -8,10 +8,8 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/archive_place.h"
-#include "mail/dkim_keys.h"
-#include "posting/external.h"
 #include "posting/loop.h"
-#include "posting/order.h"
+#include "posting/setup.h"
 #include "runners/keys.h"
 
 /* What the posts of a process share. */
@@ -19,9 +17,7 @@ struct ListPosts {
     GArray *archivers; /* of PostArchiver, zero-terminated: those that are enabled */
     char *unsubscribe_url; /* of copies; NULL: none */
     PostCopies copies;
-    PostSite site;
-    GPtrArray *dkim_keys, *rule_programs, *handler_programs; /* of site */
-    Orders *orders;                                          /* likewise */
+    PostSetup setup;
 };
 
 static void archiver_clear(void *data)
@@ -94,27 +90,10 @@ bool list_posts_start(Runner *runner, GError **error)
         .verp_personalized = config_bool(config, "pipeline", "verp_personalized_deliveries"),
         .unsubscribe_url = posts->unsubscribe_url,
     };
-    const char *converter = config_string(config, "handlers", "html_to_plain_text_command");
-    posts->dkim_keys = dkim_keys_read(config);
-    posts->rule_programs = external_read(config, "rules");
-    posts->handler_programs = external_read(config, "handlers");
-    posts->orders = orders_new(config);
-    posts->site = (PostSite){
-        .orders = posts->orders,
-        .alive = runner_alive, /* a program of the site may take long */
-        .data = runner,
-        .keys = posts->dkim_keys,
-        .rule_programs = posts->rule_programs,
-        .handler_programs = posts->handler_programs,
-        .header_match_target = config_string(config, "rules", "header_match_action"),
-        .hold_digest = config_bool(config, "rules", "hold_digest"),
-        .authserv_id = config_string(config, "authentication", "authserv_id"),
-        .trusted = config_list(config, "authentication", "trusted"),
-        .remove_dkim = config_bool(config, "handlers", "remove_dkim_headers"),
-        .news = config_string(config, "nntp", "host") && queue_is_worked(config, POST_NEWS),
-    };
-    if (converter)
-        g_shell_parse_argv(converter, NULL, &posts->site.html_to_text, NULL); /* config check told of a fault */
+    post_setup_init(&posts->setup, config, true);
+    posts->setup.site.alive = runner_alive; /* a program of the site may take long */
+    posts->setup.site.data = runner;
+    posts->setup.site.news = config_string(config, "nntp", "host") && queue_is_worked(config, POST_NEWS);
     return true;
 }
 
@@ -126,11 +105,7 @@ void list_posts_stop(Runner *runner)
         g_ptr_array_unref(own->kept);
         g_array_unref(posts->archivers);
         g_free(posts->unsubscribe_url);
-        g_strfreev(posts->site.html_to_text);
-        g_ptr_array_unref(posts->dkim_keys);
-        g_ptr_array_unref(posts->rule_programs);
-        g_ptr_array_unref(posts->handler_programs);
-        orders_free(posts->orders);
+        post_setup_clear(&posts->setup);
         g_free(posts);
     }
     list_runner_stop(runner);
@@ -156,7 +131,7 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     Post *post = &own->post;
     post->store = shared->store;
     post->lists = shared->lists;
-    post->site = &shared->posts->site;
+    post->site = &shared->posts->setup.site;
     post->list = list;
     post->message = own->message;
     post->sender = meta_string(meta, KEY_SENDER, "");

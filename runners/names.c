@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/names.h"
 
-#include <string.h>
-
 #include "base/clock.h"
+#include "mail/domain_name.h"
 #include "net/dns.h"
 
 #define NAMES_MAX 20000
@@ -102,23 +101,9 @@ static const KnownName *find(NamesCache *cache, const char *kind, const char *na
     return known;
 }
 
-/* A label of more than 63 bytes, or a name of more than 253, is in no DNS. */
-static bool askable(const char *name)
-{
-    size_t label = 0;
-    if (strlen(name) > 253 || !*name)
-        return false;
-    for (const char *at = name; *at; at++) {
-        label = *at == '.' ? 0 : label + 1;
-        if (label > 63 || *at <= ' ' || *at >= 127 || (at[0] == '.' && at[1] == '.'))
-            return false;
-    }
-    return true;
-}
-
 static NamesAnswer text(void *data, const char *name, const char *const **texts)
 {
-    if (!askable(name))
+    if (!domain_name_askable(name))
         return NAMES_NONE;
     const KnownName *known = find(data, "text ", name, DNS_TXT, on_text);
     *texts = (const char *const *)known->texts;
@@ -128,7 +113,7 @@ static NamesAnswer text(void *data, const char *name, const char *const **texts)
 /* The question is for an alias: any other is answered for what an alias stands for, which may not exist. */
 static NamesAnswer exists(void *data, const char *name)
 {
-    return askable(name) ? find(data, "exists ", name, DNS_CNAME, on_exists)->answer : NAMES_NONE;
+    return domain_name_askable(name) ? find(data, "exists ", name, DNS_CNAME, on_exists)->answer : NAMES_NONE;
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *data)

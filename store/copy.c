@@ -89,9 +89,17 @@ static const char *lasting(char *sql)
     return interned;
 }
 
+/* Those rows of a table that a condition with one parameter chooses; NULL: all. */
+static Query *read_some(Store *store, const char *table, const char *columns, const char *condition, Value value,
+                        GError **error)
+{
+    const char *sql = lasting(g_strdup_printf("SELECT %s FROM %s %s", columns, table, condition ? condition : ""));
+    return query_stream_start(store, error, sql, condition ? &value : NULL, condition ? 1 : 0);
+}
+
 static Query *read_table(Store *store, const char *table, const char *columns, GError **error)
 {
-    return query_stream_start(store, error, lasting(g_strdup_printf("SELECT %s FROM %s", columns, table)), NULL, 0);
+    return read_some(store, table, columns, NULL, INTEGER(0), error);
 }
 
 /* ---- sums ---- */
@@ -185,10 +193,11 @@ static void get_row(Query *query, Value *values, int count)
     }
 }
 
-static bool copy_rows(Store *from, Store *to, const char *table, int64_t *rows, GError **error)
+bool store_copy_rows(const StoreCopied *copied, const char *table, const char *condition, int64_t *rows, GError **error)
 {
+    Store *from = copied->from, *to = copied->to;
     g_autofree char *columns = columns_of(from, table, error);
-    g_autoptr(Query) query = columns ? read_table(from, table, columns, error) : NULL;
+    g_autoptr(Query) query = columns ? read_some(from, table, columns, condition, INTEGER(copied->key), error) : NULL;
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_FAILED)
         return false;
@@ -236,9 +245,10 @@ static bool go_on_with_keys(Store *from, Store *to, GError **error)
 
 static bool copy_all(Store *from, Store *to, StoreCopyProgress *progress, void *data, GError **error)
 {
+    const StoreCopied copied = {from, to, 0};
     for (const char *const *table = store_copy_tables; *table; table++) {
         int64_t rows = 0;
-        if (!copy_rows(from, to, *table, &rows, error)) {
+        if (!store_copy_rows(&copied, *table, NULL, &rows, error)) {
             g_prefix_error(error, "table %s: ", *table);
             return false;
         }

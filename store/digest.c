@@ -103,14 +103,15 @@ bool digest_wanted(Store *store, const char *list_id, bool *wanted, GError **err
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return false;
-    /* The first looks in the index member_digest; the tables of the others are small. */
+    /* The first looks in the index member_digest; the tables of the others are small, and SQLite begins a CROSS JOIN
+     * with the first. */
     g_autoptr(Query) query = query_open(
         store, error,
         "SELECT 1 WHERE EXISTS (SELECT 1 FROM member WHERE list = $1 AND role + 0 = 0 AND delivery_mode > 0) "
-        "OR EXISTS (SELECT 1 FROM person_preference p JOIN member m ON m.person = p.person "
-        "WHERE p.delivery_mode > 0 AND m.list + 0 = $1) "
-        "OR EXISTS (SELECT 1 FROM address_preference a JOIN address d ON d.key = a.address "
-        "JOIN member m ON m.person = d.person WHERE a.delivery_mode > 0 AND m.list + 0 = $1)",
+        "OR EXISTS (SELECT 1 FROM person_preference p CROSS JOIN member m "
+        "WHERE m.person = p.person AND p.delivery_mode > 0 AND m.list + 0 = $1) "
+        "OR EXISTS (SELECT 1 FROM address_preference a CROSS JOIN address d CROSS JOIN member m "
+        "WHERE d.key = a.address AND m.person = d.person AND a.delivery_mode > 0 AND m.list + 0 = $1)",
         INTEGER(list));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *wanted = step == STEP_ROW;

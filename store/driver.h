@@ -97,6 +97,8 @@ typedef struct StoreDriver {
 } StoreDriver;
 
 extern const StoreDriver store_sqlite, store_pgsql;
+/* SQLite in a file without a name (scratch.h). */
+extern const StoreDriver store_scratch;
 /* Not a store: the index of an archive (archive_index.h), also by SQLite. */
 extern const StoreDriver store_archive;
 /* Not a store either: a file of another program, read only (foreign.h). */

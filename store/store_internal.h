@@ -145,6 +145,14 @@ bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);
 bool list_short_find(Store *store, const char *name, const char *host, char **list_id, GError **error);
 /* fragment.c: counts anew what waits, after open sets went by other ways than fragment.h's. Inside a transaction. */
 bool fragment_recount(Store *store, GError **error);
+/* copy.c: copy the rows of a table for which the condition is true ("WHERE list = $1", the parameter being key), in a
+ * transaction of `to`; condition NULL: all of them. */
+typedef struct StoreCopied {
+    Store *from, *to;
+    int64_t key;
+} StoreCopied;
+bool store_copy_rows(const StoreCopied *copied, const char *table, const char *condition, int64_t *rows,
+                     GError **error);
 /* pending.c: SHA-256 of a token, in hex, as it is kept; g_free(). */
 char *pending_token_hash(const char *token);
 /* list_setting.c */

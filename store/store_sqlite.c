@@ -22,6 +22,7 @@
 #define CACHE_KIB 8192
 #define BULK_CACHE_KIB 131072   /* of one who writes rows without number, which lie all over the file */
 #define BULK_LOG_PAGES 32768      /* before the log is worked off */
+#define SCRATCH_CACHE_KIB 32768
 #define FOREIGN_CACHE_KIB 32768
 #define WAL_KEPT_OCTETS 67108864
 #define FREE_PAGES_KEPT 256      /* of 4 KiB; in a large file a sixteenth of all */
@@ -592,6 +593,36 @@ static void sqlite_expect_bulk(void *connection)
                  "; PRAGMA wal_autocheckpoint = " G_STRINGIFY(BULK_LOG_PAGES), NULL, NULL, NULL);
 }
 
+/* ---- a database without a name (scratch.h) ---- */
+
+/* SQLite makes its file, which has no name from the beginning on, only when the cache is full. Nothing refers to rows
+ * that were not copied, and nothing outlives the process, so it checks no references and keeps no journal on the
+ * disk. */
+static void *scratch_open(const char *where, bool create, GError **error)
+{
+    (void)create;
+    SqliteConnection *self = g_new0(SqliteConnection, 1);
+    self->log = -1;
+    int result = sqlite3_open_v2(where, &self->database,
+                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    bool ok = result == SQLITE_OK || failed_at("scratch database", self->database, result, error);
+    if (ok)
+        sqlite3_extended_result_codes(self->database, 1);
+    if (ok && script_once(self->database,
+                          "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; PRAGMA foreign_keys = OFF;"
+                          "PRAGMA temp_store = FILE; PRAGMA cache_size = -" G_STRINGIFY(SCRATCH_CACHE_KIB),
+                          error))
+        return self;
+    sqlite_close(self);
+    return NULL;
+}
+
+static char *scratch_shown(const char *where, GError **error)
+{
+    (void)where, (void)error;
+    return g_strdup("scratch database");
+}
+
 /* ---- databases of other programs (foreign.h) ---- */
 
 static void *foreign_open_file(const char *where, bool create, GError **error)
@@ -631,27 +662,43 @@ static const char *const archive_words[] = {
 G_STATIC_ASSERT(ARCHIVE_ID == 1279357539);
 
 /* What both kinds of file share. */
-#define SQLITE_CALLS                                                                                                  \
-    .setting = "path", .shown = sqlite_shown, .close = sqlite_close, .find = sqlite_find, .present = sqlite_present,  \
-    .backup = sqlite_backup, .size = sqlite_size, .compact = sqlite_compact, .give_back = sqlite_give_back,           \
-    .script = sqlite_script, .prepare = sqlite_prepare, .finalize = sqlite_finalize, .bind = sqlite_bind,             \
-    .step = sqlite_step, .reset = sqlite_reset, .is_null = sqlite_is_null, .integer = sqlite_integer,                 \
-    .octets = sqlite_octets, .columns = sqlite_columns, .column = sqlite_column, .changed = sqlite_changed,           \
-    .changed_ever = sqlite_changed_ever, .leave_sync = sqlite_leave_sync, .wait = sqlite_wait, .begin = sqlite_begin, \
-    .commit = sqlite_commit, .rollback = sqlite_rollback, .in_transaction = sqlite_in_transaction,                    \
+#define SQLITE_CALLS                                                                                                   \
+    .setting = "path", .close = sqlite_close, .find = sqlite_find, .present = sqlite_present, .backup = sqlite_backup, \
+    .size = sqlite_size, .compact = sqlite_compact, .give_back = sqlite_give_back, .script = sqlite_script,            \
+    .prepare = sqlite_prepare, .finalize = sqlite_finalize, .bind = sqlite_bind, .step = sqlite_step,                  \
+    .reset = sqlite_reset, .is_null = sqlite_is_null, .integer = sqlite_integer, .octets = sqlite_octets,              \
+    .columns = sqlite_columns, .column = sqlite_column, .changed = sqlite_changed,                                     \
+    .changed_ever = sqlite_changed_ever, .leave_sync = sqlite_leave_sync, .wait = sqlite_wait, .begin = sqlite_begin,  \
+    .commit = sqlite_commit, .rollback = sqlite_rollback, .in_transaction = sqlite_in_transaction,                     \
     .is_sound = sqlite_in_transaction, .damaged = sqlite_damaged
 
 const StoreDriver store_archive = {.name = "archive",
+                                   .shown = sqlite_shown,
                                    .open = archive_open,
                                    .inspect = archive_inspect,
                                    .verify = sqlite_verify,
                                    .words = archive_words,
                                    SQLITE_CALLS};
 
-const StoreDriver store_foreign = {
-    .name = "foreign", .open = foreign_open_file, .verify = foreign_verify_file, .words = foreign_words, SQLITE_CALLS};
+const StoreDriver store_foreign = {.name = "foreign",
+                                   .shown = sqlite_shown,
+                                   .open = foreign_open_file,
+                                   .verify = foreign_verify_file,
+                                   .words = foreign_words,
+                                   SQLITE_CALLS};
+
+const StoreDriver store_scratch = {.name = "scratch",
+                                   .shown = scratch_shown,
+                                   .open = scratch_open,
+                                   .key = sqlite_key,
+                                   .keys_above = sqlite_keys_above,
+                                   .inspect = sqlite_inspect,
+                                   .verify = sqlite_verify,
+                                   .words = words,
+                                   SQLITE_CALLS};
 
 const StoreDriver store_sqlite = {.name = "sqlite",
+                                  .shown = sqlite_shown,
                                   .open = sqlite_open,
                                   .key = sqlite_key,
                                   .keys_above = sqlite_keys_above,

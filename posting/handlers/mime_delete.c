@@ -92,6 +92,8 @@ static bool process(Post *post, GError **error)
         end(post, removed->pdata[0]);
     if (result != CONTENT_CHANGED)
         return true;
+    for (unsigned at = 0; at < removed->len; at++)
+        g_ptr_array_add(post->removed, g_strdup(removed->pdata[at]));
     message_set(post->message, "X-Content-Filtered-By", "Listrunner");
     if (post->list->filter_report && removed->len > 0)
         report(post, removed);

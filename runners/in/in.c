@@ -21,27 +21,12 @@
 #include "mail/answer.h"
 #include "mail/approved.h"
 #include "mail/header.h"
-#include "posting/order.h"
+#include "posting/chain.h"
+#include "posting/judge.h"
 #include "posting/rule.h"
 #include "runners/keys.h"
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
-
-/* Is none of the senders on the list? The rules may have ended before they looked. */
-static bool find_stranger(ListRunnerPost *own, GError **error)
-{
-    Post *post = &own->post;
-    const GPtrArray *senders = post_senders(post);
-    own->stranger = !post->member;
-    for (unsigned at = 0; own->stranger && at < senders->len; at++) {
-        Member *found;
-        if (!post_find_member(post, ROLE_MEMBER, senders->pdata[at], &found, error))
-            return false;
-        own->stranger = !found;
-        member_free(found);
-    }
-    return true;
-}
 
 static bool store_held(ListRunnerPost *own, GError **error)
 {
@@ -92,14 +77,6 @@ static bool recall_held(ListRunnerPost *own, GError **error)
 static bool decide(ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
-    const char *name = g_str_equal(list_runner_asked(own->entry), TO_OWNER) ? post->list->owner_chain
-                                                                   : post->list->posting_chain;
-    const Chain *chain = order_chain(post->site->orders, name);
-    if (!chain) {
-        log_error("list %s: there is no chain %s; its posts are held", post->list->list_id, name);
-        post_add_reason(post, "The configuration has no chain %s.", name);
-        chain = &chain_hold;
-    }
     bool numbered = own->before && own->number != 0;
     if (numbered) {
         own->verdict = own->number > 0 ? VERDICT_HOLD : VERDICT_ACCEPT;
@@ -108,7 +85,7 @@ static bool decide(ListRunnerPost *own, GError **error)
     if (numbered && own->verdict == VERDICT_HOLD)
         return recall_held(own, error);
     Verdict verdict;
-    if (!chain_run(chain, post, &verdict, error)) /* again where it is known: it finds the member and the hits */
+    if (!judge_run(post, &verdict, error)) /* again where it is known: it finds the member and the hits */
         return false;
     if (!numbered)
         own->verdict = verdict;
@@ -310,48 +287,16 @@ static bool respond(Runner *runner, ListRunnerPost *own, GError **error)
                                   .message_id = post->message_id, .subject = subject, .entry = key};
     if (action == AUTORESPOND_AND_DISCARD && own->number == 0) { /* else an earlier try let it pass */
         own->verdict = VERDICT_DISCARD;
-        post_add_reason(post, "The list answers such mail and keeps none.");
+        post_add_reason(post, AUTORESPOND_KEEPS_NONE);
     }
     return autorespond(letters_of(runner, own), post->list, &mail, error);
 }
 
-/* A post that is to be held, but for which there is no room, is rejected. Sets own->stranger of one that stays held. */
-static bool find_room(ListRunnerPost *own, GError **error)
-{
-    Post *post = &own->post;
-    HeldRoom taken;
-    uint64_t most = list_refused_size(post->list);
-    int64_t room = MIN(post->list->max_held_size, INT32_MAX) * 1024 * 1024, size = (int64_t)post->size + HELD_ROW_BYTES;
-    if (most > 0 && post->size > most) { /* it came by another door than lmtp, or in parts */
-        own->verdict = VERDICT_REJECT;
-        post_add_reason(post, "The message has %zu octets; the list allows %" PRIu64 " KiB.", post->size, most / 1024);
-        return true;
-    }
-    if (!find_stranger(own, error))
-        return false;
-    if (room == 0)
-        return true;
-    if (!held_room(post->store, post->list->list_id, &taken, error))
-        return false;
-    if (taken.all + size <= room && (!own->stranger || taken.strangers + size <= room / 2))
-        return true;
-    own->verdict = VERDICT_REJECT;
-    post_add_reason(post, "There is no room for more posts that wait for the moderators. Post again later.");
-    return true;
-}
-
-/* Enter the post into the accounts of the rules, as accepted or as held. An accepted one may be held then, and a held
- * one is entered only where there is room for it, so that one that is rejected may come again. */
-static bool enter(ListRunnerPost *own, GError **error)
-{
-    if (own->verdict == VERDICT_ACCEPT && !rules_settle(&own->post, &own->verdict, error))
-        return false;
-    return own->verdict != VERDICT_HOLD || (find_room(own, error) && rules_settle(&own->post, &own->verdict, error));
-}
-
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 {
-    bool done = count_wrong_password(own, error) && (own->before || enter(own, error)) && respond(runner, own, error);
+    bool done = count_wrong_password(own, error) &&
+                (own->before || judge_enter(&own->post, &own->verdict, &own->stranger, error)) &&
+                respond(runner, own, error);
     if (done && own->verdict == VERDICT_ACCEPT)
         done = own->before || accept_post(own, error);
     else if (done && own->verdict == VERDICT_HOLD)

@@ -293,6 +293,25 @@ def test_settings_are_refused_with_their_name(site):
     site.run("list", "set", "none@example.com", "emergency=yes", code=MISSING, says="none@example.com")
 
 
+def test_a_setting_is_tried_and_not_made(site):
+    site.run("list", "create", LIST)
+    done = site.run("list", "try", LIST, "emergency=yes", says="no archive")
+    assert done.out == "There is no post of the last 30 days to try it with.\n"
+    total, = site.run("list", "try", LIST, "--ban", "a@example.org", "--header-match", "X-Spam: yes", "--json",
+                      says="no archive").rows()
+    assert total["posts"] == 0 and set(total["would_be"].values()) == {0} and "archiver" in total["gap"]
+    assert site.run("list", "get", LIST, "emergency", "--json").rows() == [False]
+    for verb in "ban", "header-match":
+        assert not site.run(verb, "ls", LIST, "--json").rows()
+    site.run("list", "try", LIST, code=USAGE, says="SETTING=VALUE")
+    site.run("list", "try", LIST, "emergency=perhaps", code=USAGE, says="emergency")
+    site.run("list", "try", LIST, "colour=blue", code=USAGE, says="'colour'")
+    site.run("list", "try", LIST, "--ban", "no address", code=USAGE, says="no address")
+    site.run("list", "try", LIST, "--header-match", "X-Spam", code=USAGE, says="FIELD: PATTERN")
+    site.run("list", "try", LIST, "emergency=yes", "--days", "0", code=USAGE, says="--days")
+    site.run("list", "try", "none@example.com", "emergency=yes", code=MISSING, says="none@example.com")
+
+
 def test_settings_that_name_what_is_configured(site):
     site.run("list", "create", LIST)
     site.run("list", "set", LIST, "transport=maybe", code=USAGE, says="there is no [transport.maybe]")

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner list try: what a change of a list would have done to its last posts. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/idle.h"
+#include "cli/command.h"
+#include "cli/list_settings.h"
+#include "cli/listing.h"
+#include "cli/progress.h"
+#include "cli/wait_names.h"
+#include "lists/setting_check.h"
+#include "lists/trial.h"
+#include "store/ban.h"
+#include "store/header_match.h"
+
+#define DAYS_MAX 36500
+
+static gint days = TRIAL_DAYS;
+static char **files, **bans, **matches, *action;
+
+typedef struct Attempt {
+    Site *site;
+    char **words;          /* "NAME=VALUE" */
+    const GPtrArray *read; /* the same from files */
+    Listing *listing;
+    Progress progress;
+} Attempt;
+
+/* ---- the change ---- */
+
+static bool add_match(Store *store, const char *list_id, const char *text, GError **error)
+{
+    const char *colon = strchr(text, ':');
+    if (!colon) {
+        command_usage(error, "--header-match: '%s' is not 'FIELD: PATTERN'", text);
+        return false;
+    }
+    g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
+    *match = (HeaderMatch){.list_id = g_strdup(list_id),
+                           .position = -1,
+                           .target = g_strdup(action),
+                           .header = g_strstrip(g_strndup(text, (gsize)(colon - text))),
+                           .pattern = g_strstrip(g_strdup(colon + 1))};
+    return header_match_add(store, match, error);
+}
+
+/* One "NAME=VALUE". The store is a copy, so nothing is logged of it. */
+static bool change_setting_of(Store *store, const char *list_id, Site *site, const char *word, GError **error)
+{
+    g_autofree char *name = NULL;
+    const char *value;
+    const Config *config = site_config(site, error);
+    return config && list_settings_word(word, &name, &value, error) && setting_check(config, name, value, error) &&
+           list_set(store, list_id, name, value, error);
+}
+
+static bool change(Store *store, const char *list_id, void *data, GError **error)
+{
+    const Attempt *attempt = data;
+    idle_become(); /* not earlier: nobody waits for the copy that has been made, but a long read is a burden */
+    for (guint at = 0; at < attempt->read->len; at++)
+        if (!change_setting_of(store, list_id, attempt->site, attempt->read->pdata[at], error))
+            return false;
+    for (char **word = attempt->words; *word; word++)
+        if (!change_setting_of(store, list_id, attempt->site, *word, error))
+            return false;
+    for (char **ban = bans; ban && *ban; ban++)
+        if (!ban_add(store, list_id, *ban, error))
+            return false;
+    for (char **match = matches; match && *match; match++)
+        if (!add_match(store, list_id, *match, error))
+            return false;
+    return true;
+}
+
+/* ---- posts that differ ---- */
+
+static json_t *words_of(char *const *words)
+{
+    json_t *array = json_array();
+    for (; *words; words++)
+        json_array_append_new(array, listing_text(*words));
+    return array;
+}
+
+static json_t *outcome_row(const TrialOutcome *outcome)
+{
+    return json_pack("{ss so so so}", "fate", trial_fate_text(outcome->fate), "reasons", listing_text(outcome->reasons),
+                     "removed", words_of(outcome->removed), "ways", words_of(outcome->ways));
+}
+
+static json_t *differences_of(unsigned differences)
+{
+    static const struct {
+        TrialDifference difference;
+        const char *word;
+    } words[] = {{TRIAL_OTHER_FATE, "fate"},       {TRIAL_OTHER_REASON, "reasons"}, {TRIAL_LOSES_PART, "loses_part"},
+                 {TRIAL_KEEPS_PART, "keeps_part"}, {TRIAL_OTHER_TEXT, "text"},      {TRIAL_OTHER_WAY, "ways"}};
+    json_t *array = json_array();
+    for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
+        if (differences & words[at].difference)
+            json_array_append_new(array, json_string(words[at].word));
+    return array;
+}
+
+/* "held: The message has no subject.", "accepted, without image/png, cat.png" */
+static char *sentence(const TrialOutcome *outcome, unsigned differences)
+{
+    g_autofree char *removed = g_strjoinv("; ", outcome->removed), *ways = g_strjoinv(", ", outcome->ways);
+    GString *text = g_string_new(trial_fate_text(outcome->fate));
+    if (*outcome->reasons)
+        g_string_append_printf(text, ": %s", outcome->reasons);
+    if (*removed)
+        g_string_append_printf(text, ", without %s", removed);
+    if (differences & TRIAL_OTHER_TEXT)
+        g_string_append(text, ", with other text");
+    if (differences & TRIAL_OTHER_WAY)
+        g_string_append_printf(text, ", to %s", ways);
+    return g_string_free(text, FALSE);
+}
+
+static json_t *row_of(const TrialPost *post)
+{
+    g_autofree char *before = sentence(post->before, post->differences & TRIAL_OTHER_WAY);
+    g_autofree char *after = sentence(post->after, post->differences);
+    g_autofree char *number = g_strdup_printf("held %" G_GINT64_FORMAT, post->held);
+    const char *id = post->held > 0 ? number : *post->hash ? post->hash : post->file;
+    json_t *row = json_pack("{so so so so so}", "id", listing_text(id), "date", listing_time(post->arrival), "sender",
+                            listing_text(post->sender), "subject", listing_text(post->subject), "message_id",
+                            listing_text(post->message_id));
+    if (json_option) {
+        json_object_set_new(row, "file", listing_text(post->file));
+        json_object_set_new(row, "held", post->held > 0 ? json_integer(post->held) : json_null());
+        json_object_set_new(row, "before", outcome_row(post->before));
+        json_object_set_new(row, "after", outcome_row(post->after));
+        json_object_set_new(row, "differs", differences_of(post->differences));
+    } else {
+        json_object_set_new(row, "before", listing_text(before));
+        json_object_set_new(row, "after", listing_text(after));
+    }
+    return row;
+}
+
+static bool show(const TrialPost *post, void *data)
+{
+    listing_row(((Attempt *)data)->listing, row_of(post));
+    return true;
+}
+
+static bool tell(uint64_t done, uint64_t all, void *data)
+{
+    Attempt *attempt = data;
+    attempt->progress.total = all;
+    progress_show(&attempt->progress, done, done);
+    return true;
+}
+
+/* ---- all posts ---- */
+
+/* Posts that come to this fate by the change. */
+static uint64_t count_fate(const TrialTally *tally, TrialFate fate)
+{
+    uint64_t count = 0;
+    for (TrialFate before = TRIAL_ACCEPTED; before < TRIAL_FATES; before++)
+        count += before == fate ? 0 : tally->fates[before][fate];
+    return count;
+}
+
+static void show_json(const TrialTally *tally)
+{
+    g_autoptr(json_t) fates = json_object();
+    for (TrialFate fate = TRIAL_ACCEPTED; fate < TRIAL_FATES; fate++)
+        json_object_set_new(fates, trial_fate_text(fate), json_integer((json_int_t)count_fate(tally, fate)));
+    g_autoptr(json_t) all = json_pack(
+        "{sI sO sI sI sI sI sI sI sI sI sI so so}", "posts", (json_int_t)tally->posts, "would_be", fates, "reasons",
+        (json_int_t)tally->other_reason, "loses_part", (json_int_t)tally->loses_part, "keeps_part",
+        (json_int_t)tally->keeps_part, "text", (json_int_t)tally->other_text, "ways", (json_int_t)tally->other_way,
+        "archived", (json_int_t)tally->archived, "held", (json_int_t)tally->held, "removed", (json_int_t)tally->removed,
+        "unreadable", (json_int_t)tally->unreadable, "problem", listing_text(tally->problem), "gap",
+        listing_text(tally->gap));
+    listing_json(all);
+}
+
+static void add_phrase(GString *text, uint64_t count, uint64_t posts, const char *phrase)
+{
+    if (count == 0)
+        return;
+    if (text->len > 0)
+        g_string_append_printf(text, ", %" PRIu64 " would have %s", count, phrase);
+    else
+        g_string_append_printf(text, "%" PRIu64 " of %" PRIu64 " post%s would have %s", count, posts,
+                               posts == 1 ? "" : "s", phrase);
+}
+
+static void show_sentence(const TrialTally *tally)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (TrialFate at = TRIAL_ACCEPTED; at < TRIAL_FATES; at++) {
+        TrialFate fate = (at + 1) % TRIAL_FATES; /* what is accepted goes last */
+        g_autofree char *phrase = g_strconcat("been ", trial_fate_text(fate), NULL);
+        add_phrase(text, count_fate(tally, fate), tally->posts, phrase);
+    }
+    add_phrase(text, tally->loses_part, tally->posts, "lost an attachment");
+    add_phrase(text, tally->keeps_part, tally->posts, "kept an attachment");
+    add_phrase(text, tally->other_text, tally->posts, "left with another header or text");
+    add_phrase(text, tally->other_way, tally->posts, "gone elsewhere");
+    add_phrase(text, tally->other_reason, tally->posts, "been stopped for another reason");
+    if (text->len > 0)
+        printf("%s.\n", text->str);
+    else if (tally->posts > 0)
+        printf("Nothing would have been different for %" PRIu64 " post%s.\n", tally->posts,
+               tally->posts == 1 ? "" : "s");
+    else
+        printf("There is no post of the last %d days to try it with.\n", days);
+}
+
+/* What was not tried, and why. */
+static void warn(const TrialTally *tally)
+{
+    if (tally->gap)
+        fprintf(stderr, "listrunner list try: %s\n", tally->gap);
+    if (tally->unreadable > 0)
+        fprintf(stderr, "listrunner list try: %" PRIu64 " files of the archive were passed over; the first is %s\n",
+                tally->unreadable, tally->problem);
+    if (tally->removed > 0)
+        fprintf(stderr, "listrunner list try: %" PRIu64 " posts were passed over: they were removed from the archive\n",
+                tally->removed);
+}
+
+static bool is_asked_anything(char *const *words)
+{
+    return *words || files || bans || matches;
+}
+
+static int run_try(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {
+        {"date", "DATE", COLUMN_TEXT},     {"id", "POST", COLUMN_TEXT},     {"sender", "SENDER", COLUMN_TEXT},
+        {"before", "BEFORE", COLUMN_TEXT}, {"after", "AFTER", COLUMN_TEXT}, {"subject", "SUBJECT", COLUMN_TEXT},
+        {"message_id", NULL, COLUMN_TEXT}, {"file", NULL, COLUMN_TEXT},     {"held", NULL, COLUMN_NUMBER},
+        {"differs", NULL, COLUMN_TEXT},    {NULL, NULL, COLUMN_TEXT}};
+    if (!is_asked_anything(argv + 1))
+        return command_usage(error, "give SETTING=VALUE, --file, --ban or --header-match");
+    if (days < 1 || days > DAYS_MAX)
+        return command_usage(error, "--days: allowed are 1 to %d", DAYS_MAX);
+    g_autoptr(GPtrArray) read = list_settings_read(files, error);
+    const Config *config = read ? site_config(site, error) : NULL;
+    Store *store = config ? site_store(site, false, error) : NULL;
+    g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
+    g_autoptr(WaitNames) names = list ? wait_names_new(config, error) : NULL;
+    if (!names)
+        return TOOL_LATER;
+    Attempt attempt = {.site = site, .words = argv + 1, .read = read, .progress = {.what = "posts"}};
+    const Trial trial = {.store = store,
+                         .config = config,
+                         .list_id = list->list_id,
+                         .names = wait_names_of(names),
+                         .since = clock_now() - days * TRIAL_DAY,
+                         .change = change,
+                         .each = show,
+                         .progress = tell,
+                         .data = &attempt};
+    g_auto(TrialTally) tally = {0};
+    g_autoptr(Listing) listing = attempt.listing = listing_new(columns, json_option);
+    bool done = trial_run(&trial, &tally, error);
+    progress_end(&attempt.progress);
+    g_clear_pointer(&listing, listing_free);
+    if (!done)
+        return TOOL_LATER;
+    if (json_option)
+        show_json(&tally);
+    else
+        show_sentence(&tally);
+    fflush(stdout);
+    warn(&tally);
+    return TOOL_OK;
+}
+
+static const GOptionEntry try_options[] = {
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "one JSON object a line, the last with the numbers of all", NULL},
+    {"days", 0, 0, G_OPTION_ARG_INT, &days, "how far back; default: 30", "DAYS"},
+    {"file", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files,
+     "read a value from a file, - being standard input; may be "
+     "repeated",
+     "SETTING=FILE"},
+    {"ban", 0, 0, G_OPTION_ARG_STRING_ARRAY, &bans,
+     "as if this address, or pattern (^...), were banned; may be "
+     "repeated",
+     "ADDRESS"},
+    {"header-match", 0, 0, G_OPTION_ARG_STRING_ARRAY, &matches,
+     "as if this decided about posts, behind what does so "
+     "already; may be repeated",
+     "'FIELD: PATTERN'"},
+    {"action", 0, 0, G_OPTION_ARG_STRING, &action, "what --header-match does with a post; default: it is held",
+     "hold|reject|discard|accept|defer"},
+    G_OPTION_ENTRY_NULL,
+};
+
+const Command list_try_verb = {
+    .name = "try",
+    .arguments = "LIST [SETTING=VALUE...]",
+    .summary = "Tell what a change would have done to the last posts",
+    .least = 1,
+    .most = -1,
+    .options = try_options,
+    .run = run_try,
+    .details = "The archive of the list and the posts that are held run through rules and handlers twice.\n"
+               "Nothing is changed or delivered.",
+};

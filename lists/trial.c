@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/autorespond.h"
+#include "lists/trial_mail.h"
+#include "mail/approved.h"
+#include "mail/header.h"
+#include "posting/judge.h"
+#include "posting/list_cache.h"
+#include "posting/external.h"
+#include "posting/order.h"
+#include "posting/setup.h"
+#include "lists/keys.h"
+#include "store/scratch.h"
+#include "switchboard/meta.h"
+#include "switchboard/spool.h"
+
+/* One of the two ways in which the list is set. */
+typedef struct Side {
+    Store *store; /* scratch */
+    ListCache *lists;
+    const List *list; /* of lists */
+} Side;
+
+/* What both sides share. */
+typedef struct Court {
+    const Trial *trial;
+    PostSetup setup;
+    GArray *archivers; /* of PostArchiver, zero-terminated */
+    bool no_requests;  /* as in Post */
+    Side before, after;
+} Court;
+
+const char *trial_fate_text(TrialFate fate)
+{
+    static const char *const texts[TRIAL_FATES] = {"accepted",  "held",      "rejected",
+                                                   "discarded", "forwarded", "preserved"};
+    return texts[fate];
+}
+
+void trial_tally_clear(TrialTally *tally)
+{
+    g_clear_pointer(&tally->problem, g_free);
+    g_clear_pointer(&tally->gap, g_free);
+}
+
+/* ---- two lists ---- */
+
+static void side_clear(Side *side)
+{
+    list_cache_free(side->lists);
+    store_free(side->store);
+}
+
+static bool side_open(Side *side, const char *list_id, GError **error)
+{
+    side->lists = list_cache_new(side->store);
+    side->list = list_cache_get(side->lists, list_id, error);
+    return side->list != NULL;
+}
+
+static bool answer_pass(const External *external, const Post *post, int *code, GBytes **output, GError **error)
+{
+    (void)external, (void)post, (void)error;
+    *code = EXTERNAL_PASS;
+    *output = g_bytes_new(NULL, 0);
+    return true;
+}
+
+static void court_clear(Court *court)
+{
+    side_clear(&court->before);
+    side_clear(&court->after);
+    post_setup_clear(&court->setup);
+    g_clear_pointer(&court->archivers, g_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Court, court_clear)
+
+static GArray *read_archivers(const Config *config)
+{
+    GArray *archivers = g_array_new(TRUE, TRUE, sizeof(PostArchiver));
+    for (const char *const *name = config_family(config, "archiver"); *name; name++) {
+        g_autofree char *section = g_strconcat("archiver.", *name, NULL);
+        const char *type = config_string(config, section, "type");
+        const PostArchiver archiver = {.name = *name, .public_only = g_str_equal(type, "mail-archive")};
+        if (config_bool(config, section, "enabled"))
+            g_array_append_val(archivers, archiver);
+    }
+    return archivers;
+}
+
+static bool court_open(Court *court, const Trial *trial, GError **error)
+{
+    court->trial = trial;
+    post_setup_init(&court->setup, trial->config, false);
+    PostSite *site = &court->setup.site;
+    site->ask = answer_pass;
+    site->authserv_id = NULL;
+    g_clear_pointer(&site->html_to_text, g_strfreev);
+    site->news = config_string(trial->config, "nntp", "host") && queue_is_worked(trial->config, POST_NEWS);
+    court->no_requests = !queue_is_worked(trial->config, "command");
+    court->archivers = read_archivers(trial->config);
+    return (court->before.store = scratch_new(trial->store, trial->list_id, error)) &&
+           (court->after.store = scratch_new(court->before.store, trial->list_id, error)) &&
+           trial->change(court->after.store, trial->list_id, trial->data, error) &&
+           side_open(&court->before, trial->list_id, error) && side_open(&court->after, trial->list_id, error);
+}
+
+/* ---- one post ---- */
+
+static void outcome_clear(TrialOutcome *outcome)
+{
+    g_clear_pointer(&outcome->reasons, g_free);
+    g_clear_pointer(&outcome->removed, g_strfreev);
+    g_clear_pointer(&outcome->ways, g_strfreev);
+    g_clear_pointer(&outcome->sum, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TrialOutcome, outcome_clear)
+
+static void begin_post(const Court *court, const Side *side, const TrialMail *mail, Post *post)
+{
+    const json_t *meta = mail->meta;
+    post_init(post);
+    post->store = side->store;
+    post->lists = side->lists;
+    post->list = side->list;
+    post->site = &court->setup.site;
+    post->archivers = (const PostArchiver *)(const void *)court->archivers->data;
+    post->no_requests = court->no_requests;
+    post->names = court->trial->names;
+    post->sender = meta_string(meta, KEY_SENDER, "");
+    post->recipient = meta_string(meta, KEY_RECIPIENT, NULL);
+    post->message_id = meta_string(meta, KEY_MESSAGE_ID, NULL);
+    post->left = meta_string(meta, KEY_LEFT, NULL);
+    post->left_reason = meta_string(meta, KEY_LEFT_REASON, NULL);
+    post->from_news = meta_string(meta, KEY_FROM_NEWS, NULL) != NULL;
+    post->now = post->arrival = mail->arrival;
+    post->size = g_bytes_get_size(mail->octets);
+}
+
+/* The rules, and what the list does by itself; in a transaction of the scratch store, for the sake of speed. */
+static bool decide(Post *post, Verdict *verdict, GError **error)
+{
+    bool stranger;
+    if (!store_begin(post->store, error))
+        return false;
+    if (!judge_run(post, verdict, error) || !judge_enter(post, verdict, &stranger, error)) {
+        store_rollback(post->store);
+        return false;
+    }
+    if ((*verdict == VERDICT_ACCEPT || *verdict == VERDICT_HOLD) &&
+        autorespond_action(post->list, AUTORESPOND_TO_POSTINGS) == AUTORESPOND_AND_DISCARD) {
+        *verdict = VERDICT_DISCARD;
+        post_add_reason(post, AUTORESPOND_KEEPS_NONE);
+    }
+    return store_commit(post->store, error);
+}
+
+static bool handle(Post *post, GError **error)
+{
+    const char *name = post->list->posting_pipeline;
+    const Pipeline *pipeline = order_pipeline(post->site->orders, name);
+    if (pipeline)
+        return pipeline_run(pipeline, post, error);
+    post->end = POST_PRESERVED;
+    post_add_reason(post, "The configuration has no pipeline %s.", name);
+    return true;
+}
+
+static TrialFate fate_of(const Post *post, Verdict verdict)
+{
+    static const TrialFate verdicts[] = {[VERDICT_NONE] = TRIAL_HELD,
+                                         [VERDICT_ACCEPT] = TRIAL_ACCEPTED,
+                                         [VERDICT_HOLD] = TRIAL_HELD,
+                                         [VERDICT_REJECT] = TRIAL_REJECTED,
+                                         [VERDICT_DISCARD] = TRIAL_DISCARDED};
+    static const TrialFate ends[] = {[POST_DISCARDED] = TRIAL_DISCARDED,
+                                     [POST_REJECTED] = TRIAL_REJECTED,
+                                     [POST_FORWARDED] = TRIAL_FORWARDED,
+                                     [POST_PRESERVED] = TRIAL_PRESERVED};
+    return post->end == POST_GOES ? verdicts[verdict] : ends[post->end];
+}
+
+static int compare_text(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+static char **ways_of(const Post *post)
+{
+    g_autoptr(GStrvBuilder) ways = g_strv_builder_new();
+    for (guint at = 0; at < post->sends->len; at++) {
+        const PostSend *send = post->sends->pdata[at];
+        g_autofree char *letter = send->letter ? g_strconcat("letter ", send->letter, NULL) : NULL;
+        for (char **name = send->archivers; name && *name; name++) {
+            g_autofree char *way = g_strconcat(send->queue, " ", *name, NULL);
+            g_strv_builder_add(ways, way);
+        }
+        if (!send->archivers)
+            g_strv_builder_add(ways, letter ? letter : send->queue);
+    }
+    char **all = g_strv_builder_end(ways);
+    qsort(all, g_strv_length(all), sizeof *all, compare_text);
+    return all;
+}
+
+static void add_bytes(GChecksum *hash, GBytes *octets)
+{
+    gsize length;
+    const guchar *data = g_bytes_get_data(octets, &length);
+    g_checksum_update(hash, data, (gssize)length);
+}
+
+/* Of the copies, with the places at which they differ for each member. */
+static char *sum_of(const Post *post)
+{
+    const PostSend *send = post_send_find(post, POST_OUT);
+    if (!send)
+        return g_strdup("");
+    g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
+    g_autofree char *holes = send->holes ? copy_holes_write(send->holes) : NULL;
+    g_autoptr(GBytes) whole = message_octets(send->message ? send->message : post->message);
+    for (guint at = 0; send->pieces && at < send->pieces->len; at++)
+        add_bytes(hash, send->pieces->pdata[at]);
+    if (!send->pieces)
+        add_bytes(hash, whole);
+    if (holes)
+        g_checksum_update(hash, (const guchar *)holes, (gssize)strlen(holes));
+    return g_strdup(g_checksum_get_string(hash));
+}
+
+static void describe(const Post *post, Verdict verdict, TrialOutcome *outcome)
+{
+    bool goes = verdict == VERDICT_ACCEPT && post->end == POST_GOES;
+    g_autoptr(GStrvBuilder) removed = g_strv_builder_new();
+    for (guint at = 0; goes && at < post->removed->len; at++)
+        g_strv_builder_add(removed, post->removed->pdata[at]);
+    outcome->fate = fate_of(post, verdict);
+    outcome->reasons = goes ? g_strdup("") : post_reasons(post, " ");
+    outcome->removed = g_strv_builder_end(removed);
+    outcome->ways = ways_of(post);
+    outcome->sum = goes ? sum_of(post) : g_strdup("");
+}
+
+static bool judge(const Court *court, const Side *side, const TrialMail *mail, int64_t number, TrialOutcome *outcome,
+                  GError **error)
+{
+    g_autofree char *trace = mail->file ? g_strdup(mail->file) : g_strdup_printf("held.%" G_GINT64_FORMAT, mail->held);
+    g_autoptr(Message) message = message_new(mail->octets);
+    g_autofree char *password = approved_take(message);
+    g_auto(Post) post = {0};
+    Verdict verdict;
+    begin_post(court, side, mail, &post);
+    post.message = message;
+    post.trace = trace;
+    post.post_id = number; /* the same on both sides, or one more held post would change each Subject behind it */
+    if (decide(&post, &verdict, error) && (verdict != VERDICT_ACCEPT || handle(&post, error))) {
+        describe(&post, verdict, outcome);
+        return true;
+    }
+    g_prefix_error(error, "%s: ", trace);
+    return false;
+}
+
+/* ---- comparing ---- */
+
+/* Is there a word in `in` that `of` has not? */
+static bool has_more(char **in, char **of)
+{
+    for (; *in; in++)
+        if (!g_strv_contains((const char *const *)of, *in))
+            return true;
+    return false;
+}
+
+static unsigned compare(const TrialOutcome *before, const TrialOutcome *after)
+{
+    unsigned differences = 0;
+    if (before->fate != after->fate)
+        differences |= TRIAL_OTHER_FATE;
+    else if (!g_str_equal(before->reasons, after->reasons))
+        differences |= TRIAL_OTHER_REASON;
+    if (has_more(after->removed, before->removed))
+        differences |= TRIAL_LOSES_PART;
+    if (after->fate == TRIAL_ACCEPTED && has_more(before->removed, after->removed))
+        differences |= TRIAL_KEEPS_PART;
+    if (before->fate != after->fate || after->fate != TRIAL_ACCEPTED)
+        return differences;
+    if (!g_str_equal(before->sum, after->sum) && !(differences & (TRIAL_LOSES_PART | TRIAL_KEEPS_PART)))
+        differences |= TRIAL_OTHER_TEXT;
+    if (!g_strv_equal((const char *const *)before->ways, (const char *const *)after->ways))
+        differences |= TRIAL_OTHER_WAY;
+    return differences;
+}
+
+static void count(TrialTally *tally, const TrialOutcome *before, const TrialOutcome *after, unsigned differences)
+{
+    tally->posts++;
+    tally->fates[before->fate][after->fate]++;
+    tally->other_reason += (differences & TRIAL_OTHER_REASON) != 0;
+    tally->loses_part += (differences & TRIAL_LOSES_PART) != 0;
+    tally->keeps_part += (differences & TRIAL_KEEPS_PART) != 0;
+    tally->other_text += (differences & TRIAL_OTHER_TEXT) != 0;
+    tally->other_way += (differences & TRIAL_OTHER_WAY) != 0;
+}
+
+static bool tell(const Trial *trial, const TrialMail *mail, const TrialOutcome *before, const TrialOutcome *after,
+                 unsigned differences)
+{
+    g_autoptr(Message) message = message_new(mail->octets);
+    g_autofree char *raw = message_value(message, "Subject"), *subject = header_decode(raw ? raw : "");
+    g_autofree char *id = message_id(message), *hash = id ? message_id_hash(id) : g_strdup("");
+    g_autofree char *valid_id = g_utf8_make_valid(id ? id : "", -1);
+    g_auto(Post) post = {0};
+    post_init(&post);
+    post.message = message;
+    post.sender = meta_string(mail->meta, KEY_SENDER, "");
+    const GPtrArray *senders = post_senders(&post);
+    g_autofree char *from = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
+    const TrialPost told = {.file = mail->file,
+                            .hash = hash,
+                            .held = mail->held,
+                            .arrival = mail->arrival,
+                            .message_id = valid_id,
+                            .subject = subject,
+                            .sender = from,
+                            .before = before,
+                            .after = after,
+                            .differences = differences};
+    return trial->each(&told, trial->data);
+}
+
+static bool try_one(const Court *court, const TrialMail *mail, TrialTally *tally, bool *go_on, GError **error)
+{
+    g_auto(TrialOutcome) before = {0}, after = {0};
+    int64_t number = (int64_t)tally->posts + 1;
+    if (!judge(court, &court->before, mail, number, &before, error) ||
+        !judge(court, &court->after, mail, number, &after, error))
+        return false;
+    unsigned differences = compare(&before, &after);
+    count(tally, &before, &after, differences);
+    *go_on = differences == 0 || tell(court->trial, mail, &before, &after, differences);
+    return true;
+}
+
+bool trial_run(const Trial *trial, TrialTally *tally, GError **error)
+{
+    g_auto(Court) court = {0};
+    g_auto(TrialMail) mail = {0};
+    bool more = true, go_on = true;
+    *tally = (TrialTally){0};
+    if (!court_open(&court, trial, error))
+        return false;
+    g_autoptr(TrialMails) mails = trial_mails_open(trial, court.before.list, tally, error);
+    uint64_t all = mails ? trial_mails_count(mails) : 0;
+    if (!mails)
+        return false;
+    while (go_on) {
+        if (!trial_mails_next(mails, &mail, &more, error))
+            return false;
+        if (!more)
+            return true;
+        if (!try_one(&court, &mail, tally, &go_on, error))
+            return false;
+        go_on = go_on && (!trial->progress || trial->progress(tally->posts, all, trial->data));
+    }
+    return true;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Tell what a change of a list would do: the mail of its last days runs through rules and handlers as the list is now,
+ * and as it would be, and what becomes of each post is compared (doc/try.md). Nothing is delivered or sent, and nothing
+ * is written into the store, the spool or the archive.
+ *
+ *   Trial trial = {.store = store, .config = config, .list_id = "test.example.com", .since = now - 7 * TRIAL_DAY,
+ *                  .change = change, .each = show, .data = data};
+ *   g_auto(TrialTally) tally = {0};
+ *   trial_run(&trial, &tally, &error);
+ *
+ * A trial takes long: run it where nobody waits, in a process of low priority (base/idle.h), best from change() on,
+ * which is called when all that takes long has been read from the store. It opens a file that has no name, and
+ * leaves nothing behind in whatever way it ends. Times are microseconds since 1970.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "mail/names.h"
+#include "store/store_type.h"
+
+#define TRIAL_DAYS 30
+#define TRIAL_DAY (86400 * CLOCK_SECOND)
+
+/* The end of a post. */
+typedef enum TrialFate {
+    TRIAL_ACCEPTED,
+    TRIAL_HELD,
+    TRIAL_REJECTED,
+    TRIAL_DISCARDED,
+    TRIAL_FORWARDED, /* to the owners, by filter_action */
+    TRIAL_PRESERVED, /* set aside for the people who run the site */
+    TRIAL_FATES,
+} TrialFate;
+const char *trial_fate_text(TrialFate fate); /* "held" */
+
+typedef struct TrialOutcome {
+    TrialFate fate;
+    char *reasons;  /* why it was not accepted, in sentences; "": it was */
+    char **removed; /* the parts that the content filter took out, "image/png, cat.png" */
+    char **ways;    /* "out", "archive pages", "digest", "nntp", "letter post_acknowledged" */
+    char *sum;      /* SHA-256 of the mail that members get, in hex; "": they get none */
+} TrialOutcome;
+
+/* Ways in which the two outcomes differ; several may be true. */
+typedef enum TrialDifference {
+    TRIAL_OTHER_FATE = 1,
+    TRIAL_OTHER_REASON = 2, /* it is held or refused in both, for other reasons */
+    TRIAL_LOSES_PART = 4,
+    TRIAL_KEEPS_PART = 8,
+    TRIAL_OTHER_TEXT = 16, /* no part differs, and yet members get other octets, be it in the header */
+    TRIAL_OTHER_WAY = 32,
+} TrialDifference;
+
+/* A post for which something would change. All is borrowed. */
+typedef struct TrialPost {
+    const char *file; /* its file in the archive, without flags; NULL: it is a held post */
+    const char *hash; /* Message-ID-Hash, by which pages and REST name a post; "": it has no Message-ID */
+    int64_t held;     /* number of the held post, 0: it is in the archive */
+    int64_t arrival;
+    const char *message_id, *subject, *sender; /* valid UTF-8; "" where it has none */
+    const TrialOutcome *before, *after;
+    unsigned differences; /* of TrialDifference */
+} TrialPost;
+
+typedef struct TrialTally {
+    uint64_t posts;                                                       /* that were replayed */
+    uint64_t fates[TRIAL_FATES][TRIAL_FATES];                             /* by the fate before, then after */
+    uint64_t other_reason, loses_part, keeps_part, other_text, other_way; /* by TrialDifference */
+    uint64_t archived, held;                                              /* posts by where they came from */
+    uint64_t removed;    /* files passed over: the post was removed from the archive */
+    uint64_t unreadable; /* files passed over: they cannot be read, are empty or hold no mail */
+    char *problem;       /* about the first of these; NULL: there is none */
+    char *gap;           /* why there is no archive, or from when on there is one, in a sentence; NULL: it is whole */
+} TrialTally;
+void trial_tally_clear(TrialTally *tally);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TrialTally, trial_tally_clear)
+
+/* Make the change, by the store's own functions (list_set(), ban_add(), header_match_add()): scratch is a copy that
+ * has the same list. Its error is that of the trial. */
+typedef bool TrialChange(Store *scratch, const char *list_id, void *data, GError **error);
+/* Told of each post that differs, in the order of arrival, posts of one time by their file or number. False ends the
+ * trial, which is no failure. */
+typedef bool TrialEach(const TrialPost *post, void *data);
+/* Called after each post; for who shows how far it is. False ends the trial. */
+typedef bool TrialProgress(uint64_t done, uint64_t all, void *data);
+
+/* All is borrowed. */
+typedef struct Trial {
+    Store *store; /* of the site: only read, by short queries */
+    const Config *config;
+    const char *list_id;
+    int64_t since;      /* posts that arrived earlier are not replayed */
+    const Names *names; /* the DNS, for policies of DMARC: it must answer at once, never NAMES_PENDING; NULL: none */
+    TrialChange *change;
+    TrialEach *each;
+    TrialProgress *progress; /* may be NULL */
+    void *data;
+} Trial;
+
+/* FAIL_MISSING: there is no such list. FAIL_LATER: the archive is there and cannot be read, or the store fails. Without
+ * an archive, tally->gap says so, and held posts are replayed alone. */
+bool trial_run(const Trial *trial, TrialTally *tally, GError **error);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The mail that a trial (trial.h) replays: a list's archive, and what is held, in the order of arrival. */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lists/trial.h"
+#include "store/list.h"
+
+typedef struct TrialMail {
+    char *file;   /* NULL: it is held */
+    int64_t held; /* its number; 0: it is archived */
+    int64_t arrival;
+    GBytes *octets; /* as it came, as far as that is known */
+    json_t *meta;   /* as LMTP gave it, or would */
+} TrialMail;
+
+void trial_mail_clear(TrialMail *mail);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TrialMail, trial_mail_clear)
+
+typedef struct TrialMails TrialMails;
+
+/* Find the mail of trial->list_id since trial->since; list is that list. Sets tally->gap. */
+TrialMails *trial_mails_open(const Trial *trial, const List *list, TrialTally *tally, GError **error);
+void trial_mails_free(TrialMails *mails);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TrialMails, trial_mails_free)
+
+/* About how many there are. */
+uint64_t trial_mails_count(const TrialMails *mails);
+
+/* Read the next one, counting in the tally what is passed over. *more is false when there is none. */
+bool trial_mails_next(TrialMails *mails, TrialMail *mail, bool *more, GError **error);

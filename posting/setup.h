@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The settings of rules and handlers in the configuration, read once for all posts of a process. */
+#include "base/config.h"
+#include "posting/post.h"
+
+typedef struct PostSetup {
+    PostSite site;                                           /* borrows from the others and from the configuration */
+    GPtrArray *dkim_keys, *rule_programs, *handler_programs; /* of DkimKey, External */
+    struct Orders *orders;
+} PostSetup;
+
+/* Read it; site.news, site.alive and site.ask are the caller's to set. Keys for signatures are read only where they
+ * are wanted, for only those who sign may read their files. */
+void post_setup_init(PostSetup *setup, const Config *config, bool signs);
+void post_setup_clear(PostSetup *setup);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PostSetup, post_setup_clear)
