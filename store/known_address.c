@@ -269,6 +269,7 @@ static bool forget(Store *store, const char *folded, GError **error)
     return query_run(store, error, NULL, "DELETE FROM pending WHERE folded = $1", TEXT(folded)) &&
            query_run(store, error, NULL, "DELETE FROM pending WHERE lower(detail) = $1", TEXT(lower)) &&
            query_run(store, error, NULL, "DELETE FROM departure WHERE folded = $1", TEXT(folded)) &&
+           query_run(store, error, NULL, "DELETE FROM session WHERE folded = $1", TEXT(folded)) &&
            query_run(store, error, NULL, "DELETE FROM bounce WHERE folded = $1", TEXT(folded)) &&
            account_forget(store, base, error) && /* counts that name a list, too, go within a day */
            held_remove_sender(store, lower, error);
