@@ -2,10 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/people.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "lists/own_address.h"
+#include "store/mention.h"
 #include "store/password.h"
 
 static bool note(Work *work, const char *what, const char *who, const char *result)
@@ -41,15 +43,26 @@ bool people_change(Work *work, const char *who, const PersonChange *change, GErr
     return apply(work_store(work), who, change, error) && note(work, "user", who, "changed");
 }
 
+/* What was counted and noted for each address of a user. */
+static bool forget_traces(Store *store, const char *user_id, GError **error)
+{
+    g_autoptr(GPtrArray) addresses = address_page(store, user_id, NULL, 0, INT_MAX, error);
+    for (guint at = 0; addresses && at < addresses->len; at++)
+        if (!mention_forget(store, ((const KnownAddress *)addresses->pdata[at])->original, error))
+            return false;
+    return addresses != NULL;
+}
+
 bool people_remove(Work *work, const char *who, GError **error)
 {
     g_autoptr(GError) unknown = NULL;
     Store *store = work_store(work);
     g_autoptr(User) user = user_find(store, who, &unknown);
     if (user)
-        return user_remove(store, user->id, error) && note(work, "user", who, "removed");
+        return forget_traces(store, user->id, error) && user_remove(store, user->id, error) &&
+               note(work, "user", who, "removed");
     if (g_error_matches(unknown, FAIL, FAIL_MISSING) && strchr(who, '@'))
-        return people_remove_address(work, who, error);
+        return mention_forget(store, who, error) && people_remove_address(work, who, error);
     g_propagate_error(error, g_steal_pointer(&unknown));
     return false;
 }

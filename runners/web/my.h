@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Declarations that the pages below /my share: my.c has signing in, the page of all lists and sessions, my_list.c one
- * membership, my_all.c all of them at once, my_person.c addresses and what is stored about a person.
+ * membership, my_all.c all of them at once, my_person.c addresses and language, my_forget.c the removal of a person.
  */
 #include "runners/web/web.h"
 

@@ -362,3 +362,32 @@ def test_an_address_of_an_owner(world, sink):
     world.cli("user", "set", BART, "server_owner=yes")
     bart.send("/my/person/address", {"old_address": "bert@example.net", "new_address": "x@example.net"},
               begin="/my/person").says("You run this site")
+
+
+def test_forget_me(world, sink):
+    """A page says what goes and stays, its button does it; bans stay, others keep all, and a session is nobody's."""
+    anne, elsewhere, bart = (Person(world, sink, address) for address in (ANNE, ANNE, BART))
+    world.cli("ban", "add", "--list", f"dogs@{HOST}", ANNE)
+    ask(world, ANNE)
+    (link,) = links(world, sink, ANNE)
+    anne.send("/my/person/address", {"old_address": ANNE, "new_address": "anna@example.net"}, begin="/my/person")
+    (pending,) = confirm_links(world, sink, "anna@example.net")
+    kinds = {row["kind"] for row in json.loads(anne.get("/my/data").octets)["others"]}
+    assert {"session", "ban"} <= kinds
+    anne.get("/my/forget").says("no member of Cats", "no member of Dogs", "stays banned", "quote from them")
+    assert options(world, "dogs", ANNE)
+    for wrong in ("", mark(bart.get("/my").text)):
+        assert world.pages.send("/my/forget", {"mark": wrong}, Cookie=anne.cookie).status == 400
+    answer = anne.send("/my/forget", {}, begin="/my/forget").says("You are forgotten")
+    assert "Max-Age=0" in answer.headers["Set-Cookie"]
+    assert anne.get("/my").status == 303 and elsewhere.get("/my").status == 303
+    assert world.pages.send(link, {}).status == 404 and world.pages.send(pending, {}).status == 404
+    assert world.cli("member", "ls", f"dogs@{HOST}", "--names").split() == [BART]
+    assert world.cli("member", "ls", f"cats@{HOST}", "--names") == ""
+    assert ANNE not in world.cli("user", "ls") + world.cli("address", "ls")
+    assert ANNE in world.cli("ban", "ls", f"dogs@{HOST}")
+    bart.get("/my").says("Dogs", "You own it")
+    world.cli("user", "set", BART, "server_owner=yes")
+    assert "Yes, forget me" not in bart.get("/my/forget").says("You run this site").text
+    bart.send("/my/forget", {}, begin="/my").says("You run this site")
+    assert options(world, "dogs", BART)
