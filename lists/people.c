@@ -7,8 +7,10 @@
 
 #include "base/fail.h"
 #include "lists/own_address.h"
+#include "lists/roster.h"
 #include "store/mention.h"
 #include "store/password.h"
+#include "store/session.h"
 
 static bool note(Work *work, const char *what, const char *who, const char *result)
 {
@@ -65,6 +67,32 @@ bool people_remove(Work *work, const char *who, GError **error)
         return mention_forget(store, who, error) && people_remove_address(work, who, error);
     g_propagate_error(error, g_steal_pointer(&unknown));
     return false;
+}
+
+static bool leave_all(Work *work, const char *user_id, const char *address, GError **error)
+{
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.user_id = *user_id ? user_id : NULL;
+    criteria.address = *user_id ? NULL : address;
+    g_autoptr(GPtrArray) members = member_page(work_store(work), &criteria, NULL, INT_MAX, NULL, error);
+    for (guint at = 0; members && at < members->len; at++) {
+        const Member *member = members->pdata[at];
+        if (!roster_remove(work, member->list_id, member->role, member->address, error))
+            return false;
+    }
+    return members != NULL;
+}
+
+bool people_forget(Work *work, const char *user_id, const char *address, GError **error)
+{
+    Store *store = work_store(work);
+    KnownAddress *found;
+    if (!address_look_up(store, address, &found, error))
+        return false;
+    g_autoptr(KnownAddress) known = found;
+    return leave_all(work, user_id, address, error) &&
+           (!known || (*user_id ? people_remove(work, user_id, error) : people_remove_address(work, address, error))) &&
+           mention_forget(store, address, error) && session_end(store, address, 0, 0, error);
 }
 
 bool people_merge(Work *work, const char *into, const char *other, GError **error)

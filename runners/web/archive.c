@@ -68,6 +68,8 @@ ArchiveIndex *archive_open(WebCall *call)
     if (archive->index && !archive_index_present(archive->index, NULL)) {
         g_clear_pointer(&archive->index, archive_index_free);
         g_clear_pointer(&archive->public, g_hash_table_unref); /* it has other numbers */
+        view_cache_free(archive->views);                       /* and perhaps other texts (lists/archive_pseudonym.h) */
+        archive->views = view_cache_new(VIEWS);
     }
     if (!archive->index && !(archive->index = archive_index_open(archive->directory, false, &error))) {
         if (g_error_matches(error, FAIL, FAIL_MISSING)) { /* nothing was posted to any list */

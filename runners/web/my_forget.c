@@ -3,14 +3,11 @@
 /* Somebody who is signed in is forgotten: off all lists, and nothing is stored about the person any more but what the
  * page says. */
 #include <limits.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "lists/people.h"
-#include "lists/roster.h"
 #include "runners/web/my.h"
 #include "store/list.h"
-#include "store/mention.h"
 #include "store/user.h"
 
 /* Who runs the site or a domain is removed by an operator alone, as the rights of others may hang on it. */
@@ -54,34 +51,6 @@ static void get_forget(WebCall *call)
     web_page(call, 200, "my_forget", view);
 }
 
-/* Programs outside are told of each list that the person leaves. */
-static bool leave_all(Work *work, const SignedIn *person, GError **error)
-{
-    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.user_id = *person->user_id ? person->user_id : NULL;
-    criteria.address = *person->user_id ? NULL : person->address;
-    g_autoptr(GPtrArray) members = member_page(work_store(work), &criteria, NULL, INT_MAX, NULL, error);
-    for (guint i = 0; members && i < members->len; i++) {
-        const Member *member = members->pdata[i];
-        if (!roster_remove(work, member->list_id, member->role, member->address, error))
-            return false;
-    }
-    return members != NULL;
-}
-
-/* The person, and where only a session knows the address that one. */
-static bool forget(Work *work, const SignedIn *person, GError **error)
-{
-    Store *store = work_store(work);
-    KnownAddress *found;
-    if (!address_look_up(store, person->address, &found, error))
-        return false;
-    g_autoptr(KnownAddress) known = found;
-    return leave_all(work, person, error) &&
-           (!known || people_remove(work, *person->user_id ? person->user_id : person->address, error)) &&
-           mention_forget(store, person->address, error) && session_end(store, person->address, 0, 0, error);
-}
-
 static void post_forget(WebCall *call)
 {
     GError *error = NULL;
@@ -96,7 +65,7 @@ static void post_forget(WebCall *call)
     } else if (runs) {
         work_cancel(work);
         get_forget(call);
-    } else if (!forget(work, person, &error)) {
+    } else if (!people_forget(work, person->user_id, person->address, &error)) {
         web_missing(call, error);
     } else if (web_commit(call, work)) {
         web_set_session(call, NULL);
