@@ -55,9 +55,9 @@ typedef struct TrailLine {
 } TrailLine;
 typedef void TrailEach(const TrailLine *line, void *data);
 
-/* Call each for all lines that have the key, and perhaps for others of the same block never: files in order, lines of a
- * process in the order in which they were noted. A block that is damaged is left out, and counted in *damaged (may be
- * NULL). FAIL_LATER: a file cannot be read. No directory is an empty trail. */
+/* Call each for all lines that have the key, and perhaps for others of the same block never; key NULL: for all lines.
+ * Files come in order, lines of a process in the order in which they were noted. A block that is damaged is left out,
+ * and counted in *damaged (may be NULL). FAIL_LATER: a file cannot be read. No directory is an empty trail. */
 bool trail_find(const char *directory, const char *key, TrailEach *each, void *data, uint64_t *damaged, GError **error);
 
 /* The time of the oldest line that is kept, microseconds since 1970; 0: there is none. */

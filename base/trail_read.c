@@ -118,6 +118,7 @@ static bool has_key(const Block *block, uint64_t key)
 /* ---- searching ---- */
 
 typedef struct Search {
+    bool any; /* all lines, whatever their keys are */
     uint64_t key;
     TrailEach *each;
     void *data;
@@ -132,7 +133,7 @@ static void search_lines(const Search *search, char *lines)
         *end = '\0';
         const char *text = strstr(line, ": ");
         for (unsigned count = text ? trail_keys_of(text + 2, keys) : 0; count > 0; count--)
-            if (keys[count - 1] == search->key) {
+            if (search->any || keys[count - 1] == search->key) {
                 search->each(&(TrailLine){line, text + 2}, search->data);
                 break;
             }
@@ -154,7 +155,7 @@ static void walk(const Search *search, int fd, uint64_t size)
 {
     g_auto(Block) block = {0};
     while (next_block(fd, size, &block, search->damaged))
-        if (has_key(&block, search->key))
+        if (search->any || has_key(&block, search->key))
             search_block(search, fd, &block);
 }
 
@@ -206,8 +207,11 @@ static int open_file(const char *directory, unsigned number, uint64_t *size, GEr
 bool trail_find(const char *directory, const char *key, TrailEach *each, void *data, uint64_t *damaged, GError **error)
 {
     uint64_t uncounted = 0;
-    const Search search = {
-        .key = trail_key(key, strlen(key)), .each = each, .data = data, .damaged = damaged ? damaged : &uncounted};
+    const Search search = {.any = !key,
+                           .key = key ? trail_key(key, strlen(key)) : 0,
+                           .each = each,
+                           .data = data,
+                           .damaged = damaged ? damaged : &uncounted};
     g_autoptr(GArray) numbers = trail_files(directory, error);
     for (guint i = 0; numbers && i < numbers->len; i++) {
         g_autoptr(GError) fault = NULL;
@@ -219,7 +223,7 @@ bool trail_find(const char *directory, const char *key, TrailEach *each, void *d
             g_propagate_error(error, g_steal_pointer(&fault));
             return false;
         }
-        if (fd >= 0 && !search_by_keys(&search, fd, size, keys))
+        if (fd >= 0 && (!key || !search_by_keys(&search, fd, size, keys)))
             walk(&search, fd, size);
     }
     return numbers != NULL;

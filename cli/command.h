@@ -43,7 +43,7 @@ extern const Command *const commands[];
 
 extern const Command cmd_archive, cmd_digest, cmd_fragments, cmd_host, cmd_import, cmd_mta, cmd_news, cmd_trace;
 
-extern const Command cmd_address, cmd_pending, cmd_task, cmd_template, cmd_unsubscribe, cmd_user;
+extern const Command cmd_address, cmd_pending, cmd_person, cmd_task, cmd_template, cmd_unsubscribe, cmd_user;
 
 extern const Command cmd_ban, cmd_header_match, cmd_token;
 

@@ -127,6 +127,13 @@ static char *load_file(const Work *work, const List *list, const char *language,
     return NULL;
 }
 
+bool letter_speaks(const WorkSite *site, const char *language)
+{
+    g_autofree char *own = site->templates ? template_load_from(site->templates, language, "welcome") : NULL;
+    g_autofree char *built_in = own ? NULL : template_load_from(NULL, language, "welcome");
+    return own || built_in;
+}
+
 static bool has_subject(const char *text)
 {
     return g_ascii_strncasecmp(text, "Subject:", strlen("Subject:")) == 0;
@@ -446,7 +453,9 @@ bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *ask
     if (actor->door == DOOR_PAGE && actor->role == ACTOR_ADDRESS && !asking->vouched)
         return form_letter_allowed(work, list, asking, allowed, error);
     int64_t most = work_site(work)->answers_a_day, most_of_kind = asking->of_site ? MIN(most, SITE_ASKS_A_DAY) : most;
-    g_autofree char *base = mailbox_base(asking->address), *network = actor->host ? ip_network(actor->host) : NULL;
+    g_autofree char *base = mailbox_base(asking->address);
+    /* Who is signed in on the pages may come from any network. */
+    g_autofree char *network = actor->host && actor->door != DOOR_PAGE ? ip_network(actor->host) : NULL;
     /* There is no end of addresses with a detail that lead to one mailbox: what is asked from one proves least. */
     bool own = actor->address && mailbox_same(actor->address, asking->address) &&
                (asking->of_member || !mailbox_has_detail(asking->address));

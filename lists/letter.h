@@ -65,6 +65,9 @@ char *letter_member_name(const Work *work, const List *list, const char *address
 bool letter_is_worded_below(Work *work, const List *list, const char *address, const char *template, bool *worded,
                             GError **error);
 
+/* Are there letters in this language, of the site or of the installation? */
+bool letter_speaks(const WorkSite *site, const char *language);
+
 /* The language in which an address is written to about a list; about the site where list is NULL, and then what those
  * who run lists have set for a member does not count; g_free(). */
 char *letter_language(const Work *work, const List *list, const char *address);

@@ -25,6 +25,9 @@ bool people_create(Work *work, const char *address, const PersonChange *about, c
 bool people_change(Work *work, const char *who, const PersonChange *change, GError **error);
 /* Remove a user, or an address that belongs to none, with all that the store knows of it but bans. */
 bool people_remove(Work *work, const char *who, GError **error);
+/* The same, and programs outside are told of each list that is left; sessions end. user_id "": the address alone, which
+ * need not be known. */
+bool people_forget(Work *work, const char *user_id, const char *address, GError **error);
 /* Give all that `other` has to `into`. FAIL_NEVER: they are the same. */
 bool people_merge(Work *work, const char *into, const char *other, GError **error);
 

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "mail/address.h"
 #include "store/bounce.h"
+#include "store/mention.h"
 
 #define PAGE 1000
 
@@ -167,20 +168,35 @@ static bool add_held(const Held *held, void *data)
     return true;
 }
 
+/* Places without a member of their own above. */
+static bool add_trace(const Mention *mention, void *data)
+{
+    static const char *const shown[] = {"address", "member", "request", "bounce", "held post of the author"};
+    for (size_t at = 0; at < G_N_ELEMENTS(shown); at++)
+        if (strcmp(shown[at], mention->place) == 0)
+            return true;
+    json_array_append_new(data, json_pack("{ss so so}", "kind", mention->place, "list", text_of(mention->list_id),
+                                          "detail", text_of(mention->detail)));
+    return true;
+}
+
 /* Of all addresses. */
 static bool add_all(Export *export, json_t *person, GError **error)
 {
-    json_t *members = json_array(), *bounces = json_array();
+    json_t *members = json_array(), *bounces = json_array(), *traces = json_array();
+    const unsigned kinds = 1u << MENTION_KNOWN | 1u << MENTION_TRACE | 1u << MENTION_KEPT;
     json_object_set_new(person, "addresses", addresses_json(export));
     json_object_set_new(person, "memberships", members);
     json_object_set_new(person, "bounces", bounces);
+    json_object_set_new(person, "others", traces);
     json_object_set_new(person, "requests", export->requests = json_array());
     json_object_set_new(person, "held_posts", export->held = json_array());
     for (unsigned at = 0; at < export->addresses->len; at++) {
         const KnownAddress *address = export->addresses->pdata[at];
         BounceFilter filter = {.address = address->original};
         if (!add_memberships(export, address, members, error) ||
-            !bounce_day_each(export->store, &filter, add_bounce, bounces, error))
+            !bounce_day_each(export->store, &filter, add_bounce, bounces, error) ||
+            !mention_each(export->store, address->original, kinds, add_trace, traces, error))
             return false;
     }
     return pending_each(export->store, NULL, clock_now(), add_request, export, error) &&

@@ -8,7 +8,8 @@
 #include "store/store.h"
 
 /* Of a user (an id or an address), or of an address that belongs to no user: names, addresses, preferences, memberships
- * with their options, requests, bounces, held posts. Passwords and tokens are not shown. FAIL_MISSING: neither is
+ * with their options, requests, bounces, held posts; and what else there is (store/mention.h): sessions, departures,
+ * bans, counts. Passwords and tokens are not shown. FAIL_MISSING: neither is
  * known. json_decref() */
 json_t *person_export(Store *store, const char *who, GError **error);
 

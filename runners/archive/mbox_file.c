@@ -288,13 +288,8 @@ static bool look_at_ends(MboxFile *file, GError **error)
     return true;
 }
 
-bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error)
+static bool wait_for_lock(MboxFile *file, int64_t deadline, GError **error)
 {
-    if (file->locked)
-        return true;
-    if (!reopen_if_moved(file, error))
-        return false;
-    int64_t deadline = clock_monotonic() + wait_us;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     while (fcntl(file->mbox_fd, F_SETLK, &lock) != 0) {
         if (errno != EACCES && errno != EAGAIN && errno != EINTR)
@@ -303,6 +298,18 @@ bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error)
             return fail(error, FAIL_RACE, "%s.mbox is locked by another program", file->name);
         g_usleep(LOCK_STEP);
     }
+    return true;
+}
+
+bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error)
+{
+    if (file->locked)
+        return true;
+    int64_t deadline = clock_monotonic() + wait_us;
+    do { /* whoever had the lock may have put another file in the place of this one */
+        if (!reopen_if_moved(file, error) || !wait_for_lock(file, deadline, error))
+            return false;
+    } while (!is_in_place(file, file->mbox_fd, ".mbox"));
     file->locked = true;
     if (recover(file, error) && look_at_ends(file, error))
         return true;

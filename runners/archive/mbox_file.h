@@ -45,8 +45,8 @@ MboxFile *mbox_file_open(int dir_fd, const char *name, GError **error);
 void mbox_file_free(MboxFile *file); /* gives up the lock */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MboxFile, mbox_file_free)
 
-/* Take the lock and recover. FAIL_RACE when another program still has the
- * lock after wait_us. */
+/* Take the lock and recover. A file that another program put in the place of the mbox meanwhile is locked instead.
+ * FAIL_RACE when another program still has the lock after wait_us. */
 bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error);
 bool mbox_file_locked(const MboxFile *file);
 

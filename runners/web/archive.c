@@ -27,11 +27,13 @@ WebArchive *web_archive_new(const Config *config)
     return archive;
 }
 
-/* The numbers of lists are those of one index. */
+/* The numbers of lists are those of one index, and another may have other texts (lists/archive_pseudonym.h). */
 static void drop_index(WebArchive *archive)
 {
     g_clear_pointer(&archive->index, archive_index_free);
     g_clear_pointer(&archive->public, g_hash_table_unref);
+    view_cache_free(archive->views);
+    archive->views = view_cache_new(VIEWS);
 }
 
 void web_archive_free(WebArchive *archive)

@@ -3,11 +3,12 @@
 """Signing in on the pages by a mailed link, and what somebody sees and changes then."""
 import json
 import re
+import time
 
 import pytest
 
 from support.instance import HOST, free_port, wait_until
-from support.pages import Pages
+from support.pages import Pages, link_in
 from support.post import post
 
 ANNE, BART, OLGA = (f"{name}@example.org" for name in ("anne", "bart", "olga"))
@@ -254,3 +255,156 @@ def test_a_proxy_vouches(instances, sink):
     instance.cli("reload")
     wait_until(lambda: instance.pages.get("/my", X_Forwarded_Email=ANNE).status == 303, 60, "the new proxies")
     assert instance.pages.get(f"/archive/cats.{HOST}", X_Forwarded_Email=ANNE).status in (403, 404)
+
+
+def test_all_lists_at_once(world, sink):
+    """Mail stops, stays away for some days, and comes again; what a moderator stopped stays so."""
+    anne = Person(world, sink, ANNE)
+
+    def states():
+        return [options(world, name, ANNE)["delivery_status"] for name in ("cats", "dogs")]
+    anne.send("/my/all", {"mail": "off"}).says("Your settings were changed")
+    assert states() == ["by_user", "by_user"] and options(world, "dogs", BART)["delivery_status"] == "enabled"
+    world.cli("member", "set", f"cats@{HOST}", ANNE, "--delivery-status", "by_moderator")
+    anne.send("/my/all", {"mail": "on"}).says("Your settings were changed")
+    assert states() == ["by_moderator", "enabled"]
+    world.cli("member", "set", f"cats@{HOST}", ANNE, "--delivery-status", "enabled")
+    today, later = (time.strftime("%Y-%m-%d", time.gmtime(time.time() + 86400 * days)) for days in (0, 9))
+    for wrong, words in ((("2020-01-01", "2020-01-02"), "over already"), ((later, today), "last not before the first"),
+                         (("", later), "last not before the first")):
+        anne.send("/my/all", {"mail": "away", "vacation_from": wrong[0], "vacation_until": wrong[1]}).says(words)
+    anne.send("/my/all", {"mail": "nonsense"}).says("cannot be chosen")
+    assert states() == ["enabled", "enabled"]
+    anne.send("/my/all", {"mail": "away", "vacation_from": today, "vacation_until": later})
+    assert states() == ["by_user", "by_user"]
+    path = anne.membership("Dogs")
+    anne.get(path).says(f'value="{today}"', f'value="{later}"')
+    # The form of one list, whose days are taken out, ends it there alone.
+    anne.send(path, {"vacation_from": "", "vacation_until": ""})
+    assert states() == ["by_user", "enabled"]
+    assert world.pages.send("/my/all", {"mail": "off", "mark": "1.2"}, Cookie=anne.cookie).status == 400
+    anne.send("/my/all", {"mail": "on"})
+    assert states() == ["enabled", "enabled"]
+
+
+def test_faults_in_german(world, sink):
+    anne = Person(world, sink, ANNE)
+    path = anne.membership("Dogs")
+    fields = {"mark": mark(anne.get(path).text), "vacation_from": "2020-01-01", "vacation_until": "2020-01-02"}
+    answer = world.pages.send(path, fields, Cookie=anne.cookie, Accept_Language="de")
+    answer.says("schon vorbei")
+    assert "vacation:" not in answer.text
+    fields["vacation_until"] = "2019-01-01"
+    assert "vacation:" not in world.pages.send(path, fields, Cookie=anne.cookie, Accept_Language="de").says(
+        "nicht vor dem ersten").text
+
+
+def test_language(world, sink):
+    """Of all letters, and of one list before that."""
+    anne = Person(world, sink, ANNE)
+    about = anne.get("/my/person").says("Deutsch", "日本語")
+    assert "Suomi" not in about.text  # no letters are written in it
+    anne.send("/my/person/language", {"language": "de"}).says("Your settings were changed")
+    anne.send("/my/person/language", {"language": "xx"}).says("cannot be chosen")
+    assert options(world, "dogs", ANNE)["preferred_language"] == "de"
+    anne.send(anne.membership("Dogs"), {"language": "fr"})
+    assert options(world, "dogs", ANNE)["preferred_language"] == "fr"
+    assert 'value="fr" selected' in anne.get(anne.membership("Dogs")).text
+    assert 'value="de" selected' in anne.get("/my/person").text
+    ask(world, ANNE)
+    world.wait_idle()
+    assert "Anmelden" in str(sink.take_mail()[ANNE][0]["Subject"])
+
+
+def confirm_links(instance, sink, address):
+    instance.wait_idle()
+    return [link_in(letter) for letter in sink.take_mail().get(address, [])]
+
+
+def test_another_address(world, sink):
+    """Nothing changes until the new address agrees; roles stay with the old one; both are shown afterwards."""
+    new, world_before = "anna@example.net", options(world, "dogs", ANNE)
+    anne, bart = Person(world, sink, ANNE), Person(world, sink, BART)
+
+    def change(person, old, to):
+        return person.send("/my/person/address", {"old_address": old, "new_address": to}, begin="/my/person")
+    for bad, words in (("nonsense", "no mail address"), (f"cats@{HOST}", "address of a list"), (ANNE, "nothing to")):
+        change(anne, ANNE, bad).says(words)
+    assert change(bart, ANNE, "thief@example.net").status == 404
+    change(anne, ANNE, new).says("A letter with a link is on its way", new)
+    (link,) = confirm_links(world, sink, new)
+    assert world.pages.get(link).says(ANNE, new).status == 200
+    assert options(world, "dogs", ANNE) == world_before and new not in anne.get("/my").text
+    world.pages.send(link, {}).says("Your address was changed")
+    assert world.pages.send(link, {}).status == 404
+    assert sorted(world.cli("member", "ls", f"dogs@{HOST}", "--names").split()) == sorted([new, BART])
+    assert world.cli("member", "ls", f"cats@{HOST}", "--names").split() == [new]
+    anne.get("/my").says("Cats", "Dogs", new)
+    about = anne.get("/my/person").says(ANNE, new, "on no list")
+    assert "Shown to be yours on" in about.text
+    # Back among own addresses that were confirmed: at once. A foreign one cannot be taken away.
+    ask(world, new)
+    (link,) = links(world, sink, new)
+    anna = Person.__new__(Person)
+    anna.pages, anna.cookie = world.pages, world.pages.send(link, {}).headers["Set-Cookie"].split(";")[0]
+    assert anna.send("/my/person/address/remove", {"address": BART}).status == 404
+    anna.send("/my/person/address/remove", {"address": new}).says("still in use")
+    anna.send("/my/person/address/remove", {"address": ANNE}).says(ANNE, "no address of yours")
+    assert anne.get("/my").status == 303  # its sessions are gone with it
+    assert ANNE not in anna.get("/my/person").text.replace(f"{ANNE} is no", "")
+    anna.get("/my").says("Cats", "Dogs")
+
+
+def test_letters_to_new_addresses_are_few(world, sink):
+    """Who is signed in cannot have a stranger written to again and again, from whatever networks."""
+    anne = Person(world, sink, ANNE)
+    for host in range(6):
+        fields = {"mark": mark(anne.get("/my/person").text), "old_address": ANNE, "new_address": "victim@example.net"}
+        answer = world.pages.send("/my/person/address", fields, Cookie=anne.cookie, X_Forwarded_For=f"198.51.{host}.1")
+        assert answer.status == 200
+    assert "several such letters" in answer.text
+    world.wait_idle()
+    came = [str(letter["Subject"]) for letter in sink.take_mail()["victim@example.net"]]
+    assert sum("Please confirm" in subject for subject in came) == 3
+
+
+def test_an_address_of_an_owner(world, sink):
+    """Bart owns a list: that role stays with his old address, and is said."""
+    bart = Person(world, sink, BART)
+    bart.send("/my/person/address", {"old_address": BART, "new_address": "bert@example.net"}, begin="/my/person")
+    (link,) = confirm_links(world, sink, "bert@example.net")
+    world.pages.send(link, {}).says("Your address was changed")
+    assert "bert@example.net" in world.cli("member", "ls", f"dogs@{HOST}", "--names")
+    assert BART in world.cli("member", "ls", f"dogs@{HOST}", "--role", "owner", "--names")
+    world.cli("user", "set", BART, "server_owner=yes")
+    bart.send("/my/person/address", {"old_address": "bert@example.net", "new_address": "x@example.net"},
+              begin="/my/person").says("You run this site")
+
+
+def test_forget_me(world, sink):
+    """A page says what goes and stays, its button does it; bans stay, others keep all, and a session is nobody's."""
+    anne, elsewhere, bart = (Person(world, sink, address) for address in (ANNE, ANNE, BART))
+    world.cli("ban", "add", "--list", f"dogs@{HOST}", ANNE)
+    ask(world, ANNE)
+    (link,) = links(world, sink, ANNE)
+    anne.send("/my/person/address", {"old_address": ANNE, "new_address": "anna@example.net"}, begin="/my/person")
+    (pending,) = confirm_links(world, sink, "anna@example.net")
+    kinds = {row["kind"] for row in json.loads(anne.get("/my/data").octets)["others"]}
+    assert {"session", "ban"} <= kinds
+    anne.get("/my/forget").says("no member of Cats", "no member of Dogs", "stays banned", "quote from them")
+    assert options(world, "dogs", ANNE)
+    for wrong in ("", mark(bart.get("/my").text)):
+        assert world.pages.send("/my/forget", {"mark": wrong}, Cookie=anne.cookie).status == 400
+    answer = anne.send("/my/forget", {}, begin="/my/forget").says("You are forgotten")
+    assert "Max-Age=0" in answer.headers["Set-Cookie"]
+    assert anne.get("/my").status == 303 and elsewhere.get("/my").status == 303
+    assert world.pages.send(link, {}).status == 404 and world.pages.send(pending, {}).status == 404
+    assert world.cli("member", "ls", f"dogs@{HOST}", "--names").split() == [BART]
+    assert world.cli("member", "ls", f"cats@{HOST}", "--names") == ""
+    assert ANNE not in world.cli("user", "ls") + world.cli("address", "ls")
+    assert ANNE in world.cli("ban", "ls", f"dogs@{HOST}")
+    bart.get("/my").says("Dogs", "You own it")
+    world.cli("user", "set", BART, "server_owner=yes")
+    assert "Yes, forget me" not in bart.get("/my/forget").says("You run this site").text
+    bart.send("/my/forget", {}, begin="/my").says("You run this site")
+    assert options(world, "dogs", BART)

@@ -419,6 +419,37 @@ static void test_locked(Place *place, gconstpointer data)
     close(ready[0]), close(ready[1]), close(leave[0]), close(leave[1]);
 }
 
+/* Whoever has the lock puts another file there: what waits for the lock appends to that one. */
+static void test_replaced(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(append_once(file, KEY_A, "alpha"));
+    int ready[2];
+    g_assert_true(pipe(ready) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        MboxFile *other = mbox_file_open(place->fd, "l", NULL);
+        bool good = mbox_file_lock(other, 0, NULL) && write(ready[1], "x", 1) == 1;
+        g_usleep(50000); /* the other one waits; if it does not yet, the test shows less */
+        g_autofree char *aside = g_build_filename(place->path, "old.mbox", NULL);
+        good = good && g_file_set_contents(aside, "From a@b Thu Jan  1 00:00:00 1970\n\nother\n\n", -1, NULL) &&
+               renameat(place->fd, "old.mbox", place->fd, "l.mbox") == 0;
+        _exit(good ? 0 : 1);
+    }
+    char octet;
+    g_assert_cmpint(read(ready[0], &octet, 1), ==, 1);
+    g_assert_true(mbox_file_lock(file, 30 * G_USEC_PER_SEC, NULL));
+    g_assert_true(append_once(file, KEY_B, "beta"));
+    g_autofree char *text = contents(place, "l.mbox");
+    g_assert_nonnull(strstr(text, "other"));
+    g_assert_nonnull(strstr(text, "beta"));
+    g_assert_null(strstr(text, "alpha"));
+    int status = -1;
+    waitpid(pid, &status, 0);
+    g_assert_cmpint(status, ==, 0);
+    close(ready[0]), close(ready[1]);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -430,6 +461,7 @@ int main(int argc, char **argv)
     g_test_add("/mbox_file/rotated", Place, NULL, place_make, test_rotated, place_remove);
     g_test_add("/mbox_file/removed", Place, NULL, place_make, test_removed, place_remove);
     g_test_add("/mbox_file/locked", Place, NULL, place_make, test_locked, place_remove);
+    g_test_add("/mbox_file/replaced", Place, NULL, place_make, test_replaced, place_remove);
     g_test_add("/mbox_file/long", Place, NULL, place_make, test_long, place_remove);
     g_test_add("/mbox_file/backlog", Place, NULL, place_make, test_backlog, place_remove);
     g_test_add("/mbox_file/unmarked", Place, NULL, place_make, test_unmarked, place_remove);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * An address is looked for in all that the archivers of this host keep, and replaced by another one
+ * (mail/pseudonym.h).
+ *
+ * A mail of a maildir is replaced as one file, an mbox as a whole, by a file beside it that is synced and renamed;
+ * whoever reads sees the old bytes or the new ones. The index of a maildir archive is made again from the new bytes
+ * when at least one was replaced, and put in the place of the old one at once. Called again after it was interrupted,
+ * it goes on: what was replaced is not found again, and a file beside the index, .index/pseudonyms, says that the index
+ * still has to be made.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "mail/pseudonym.h"
+
+typedef struct ArchivePseudonym {
+    const Pseudonym *names;
+    bool replace; /* else only look */
+    /* Called for each mail that has the address, count times; of an mbox, detail is the number of the mail in it. And
+     * with count 0 for an archiver whose archive is not looked through, since another program keeps it. */
+    void (*found)(const char *place, const char *detail, size_t count, void *data);
+    void (*looked)(uint64_t mails, void *data); /* now and then: so many were looked at */
+    void *data;
+    uint64_t mails;
+} ArchivePseudonym;
+
+bool archive_pseudonym_run(ArchivePseudonym *run, const Config *config, GError **error);

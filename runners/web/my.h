@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Declarations that the pages below /my share: my.c has signing in, the page of all lists and sessions, my_list.c one
+ * membership, my_all.c all of them at once, my_person.c addresses and language, my_forget.c the removal of a person.
+ */
+#include "runners/web/web.h"
+
+#define MY_DAY (86400 * CLOCK_SECOND)
+
+/* Who is signed in; NULL: the call was answered, a stranger by the form to sign in. */
+const SignedIn *my_person(WebCall *call);
+/* The same for a form, whose mark must be of this session. */
+const SignedIn *my_sender(WebCall *call);
+
+/* A view that has what each of these pages has. */
+json_t *my_view(WebCall *call, const SignedIn *person);
+/* A membership or role, as a line of a page. */
+json_t *my_member_line(const WebCall *call, const Member *member, const List *list);
+/* The text in the language of the page. */
+const char *my_say(const WebCall *call, const char *text);
+/* "2026-12-20"; g_free() */
+char *my_day(int64_t time);
+
+/* Answer with the page of all lists; more (taken) says what was done. */
+void my_show(WebCall *call, const SignedIn *person, json_t *more);
+void my_see_other(WebCall *call, const char *path);
+
+/* Languages in which there are letters, as options of a select; chosen is one of them, or "default", whose text is
+ * `none`. json_decref() */
+json_t *my_language_choices(const WebCall *call, const char *chosen, const char *none);

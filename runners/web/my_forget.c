@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Somebody who is signed in is forgotten: off all lists, and nothing is stored about the person any more but what the
+ * page says. */
+#include <limits.h>
+
+#include "base/fail.h"
+#include "lists/people.h"
+#include "runners/web/my.h"
+#include "store/list.h"
+#include "store/user.h"
+
+/* Who runs the site or a domain is removed by an operator alone, as the rights of others may hang on it. */
+static bool runs_site(Store *store, const SignedIn *person, bool *runs, GError **error)
+{
+    *runs = false;
+    return !*person->user_id || user_owns_place(store, person->user_id, runs, error);
+}
+
+static bool set_lists(WebCall *call, const SignedIn *person, json_t *view, GError **error)
+{
+    json_t *lines = json_array();
+    json_object_set_new(view, "lists", lines);
+    g_autoptr(GPtrArray) members = sign_in_members(call->web->store, person, NULL, INT_MAX, error);
+    for (guint i = 0; members && i < members->len; i++) {
+        const Member *member = members->pdata[i];
+        g_autoptr(List) list = list_by_id(call->web->store, member->list_id, error);
+        if (!list)
+            return false;
+        json_array_append_new(lines, my_member_line(call, member, list));
+        if (member->role == ROLE_OWNER)
+            json_object_set_new(view, "owns", json_true());
+    }
+    return members != NULL;
+}
+
+static void get_forget(WebCall *call)
+{
+    GError *error = NULL;
+    bool runs;
+    const SignedIn *person = my_person(call);
+    if (!person)
+        return;
+    json_t *view = my_view(call, person);
+    if (!runs_site(call->web->store, person, &runs, &error) || !set_lists(call, person, view, &error)) {
+        json_decref(view);
+        web_missing(call, error);
+        return;
+    }
+    json_object_set_new(view, "refused", json_boolean(runs));
+    web_page(call, 200, "my_forget", view);
+}
+
+static void post_forget(WebCall *call)
+{
+    GError *error = NULL;
+    bool runs;
+    const SignedIn *person = my_sender(call);
+    g_autoptr(Work) work = person ? web_begin(call) : NULL;
+    if (!work)
+        return;
+    work_become(work, ACTOR_MEMBER, person->address);
+    if (!runs_site(work_store(work), person, &runs, &error)) {
+        web_missing(call, error);
+    } else if (runs) {
+        work_cancel(work);
+        get_forget(call);
+    } else if (!people_forget(work, person->user_id, person->address, &error)) {
+        web_missing(call, error);
+    } else if (web_commit(call, work)) {
+        web_set_session(call, NULL);
+        web_notice(call, 200, "forgotten", NULL);
+    }
+}
+
+const WebRoute web_my_forget[] = {
+    {"GET", "/my/forget", get_forget},
+    {"POST", "/my/forget", post_forget},
+    {.verb = NULL},
+};
