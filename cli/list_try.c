@@ -98,8 +98,13 @@ static json_t *differences_of(unsigned differences)
     static const struct {
         TrialDifference difference;
         const char *word;
-    } words[] = {{TRIAL_OTHER_FATE, "fate"},       {TRIAL_OTHER_REASON, "reasons"}, {TRIAL_LOSES_PART, "loses_part"},
-                 {TRIAL_KEEPS_PART, "keeps_part"}, {TRIAL_OTHER_TEXT, "text"},      {TRIAL_OTHER_WAY, "ways"}};
+    } words[] = {{TRIAL_OTHER_FATE, "fate"},
+                 {TRIAL_OTHER_REASON, "reasons"},
+                 {TRIAL_LOSES_ATTACHMENT, "loses_attachment"},
+                 {TRIAL_LOSES_PART, "loses_part"},
+                 {TRIAL_KEEPS_PART, "keeps_part"},
+                 {TRIAL_OTHER_TEXT, "text"},
+                 {TRIAL_OTHER_WAY, "ways"}};
     json_t *array = json_array();
     for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
         if (differences & words[at].difference)
@@ -175,13 +180,19 @@ static void show_json(const TrialTally *tally)
     g_autoptr(json_t) fates = json_object();
     for (TrialFate fate = TRIAL_ACCEPTED; fate < TRIAL_FATES; fate++)
         json_object_set_new(fates, trial_fate_text(fate), json_integer((json_int_t)count_fate(tally, fate)));
-    g_autoptr(json_t) all = json_pack(
-        "{sI sO sI sI sI sI sI sI sI sI sI so so}", "posts", (json_int_t)tally->posts, "would_be", fates, "reasons",
-        (json_int_t)tally->other_reason, "loses_part", (json_int_t)tally->loses_part, "keeps_part",
-        (json_int_t)tally->keeps_part, "text", (json_int_t)tally->other_text, "ways", (json_int_t)tally->other_way,
-        "archived", (json_int_t)tally->archived, "held", (json_int_t)tally->held, "removed", (json_int_t)tally->removed,
-        "unreadable", (json_int_t)tally->unreadable, "problem", listing_text(tally->problem), "gap",
-        listing_text(tally->gap));
+    const struct {
+        const char *key;
+        uint64_t number;
+    } numbers[] = {{"reasons", tally->other_reason},  {"loses_attachment", tally->loses_attachment},
+                   {"loses_part", tally->loses_part}, {"keeps_part", tally->keeps_part},
+                   {"text", tally->other_text},       {"ways", tally->other_way},
+                   {"archived", tally->archived},     {"held", tally->held},
+                   {"removed", tally->removed},       {"unreadable", tally->unreadable}};
+    g_autoptr(json_t) all = json_pack("{sI sO}", "posts", (json_int_t)tally->posts, "would_be", fates);
+    for (size_t at = 0; at < G_N_ELEMENTS(numbers); at++)
+        json_object_set_new(all, numbers[at].key, json_integer((json_int_t)numbers[at].number));
+    json_object_set_new(all, "problem", listing_text(tally->problem));
+    json_object_set_new(all, "gap", listing_text(tally->gap));
     listing_json(all);
 }
 
@@ -204,8 +215,9 @@ static void show_sentence(const TrialTally *tally)
         g_autofree char *phrase = g_strconcat("been ", trial_fate_text(fate), NULL);
         add_phrase(text, count_fate(tally, fate), tally->posts, phrase);
     }
-    add_phrase(text, tally->loses_part, tally->posts, "lost an attachment");
-    add_phrase(text, tally->keeps_part, tally->posts, "kept an attachment");
+    add_phrase(text, tally->loses_attachment, tally->posts, "lost an attachment");
+    add_phrase(text, tally->loses_part, tally->posts, "lost another part");
+    add_phrase(text, tally->keeps_part, tally->posts, "kept a part");
     add_phrase(text, tally->other_text, tally->posts, "left with another header or text");
     add_phrase(text, tally->other_way, tally->posts, "gone elsewhere");
     add_phrase(text, tally->other_reason, tally->posts, "been stopped for another reason");

@@ -269,29 +269,39 @@ static bool judge(const Court *court, const Side *side, const TrialMail *mail, i
 
 /* ---- comparing ---- */
 
-/* Is there a word in `in` that `of` has not? */
-static bool has_more(char **in, char **of)
+/* The parts of the content filter's are "image/png, cat.png". */
+static bool is_attachment(const char *part)
 {
-    for (; *in; in++)
-        if (!g_strv_contains((const char *const *)of, *in))
-            return true;
-    return false;
+    return strchr(part, ',') || !g_str_has_prefix(part, "text/");
+}
+
+/* How many of these parts the others are without; of attachments, or of other parts. */
+static unsigned count_more(char **parts, char **others, bool attachments)
+{
+    unsigned count = 0;
+    for (; *parts; parts++)
+        count += is_attachment(*parts) == attachments && !g_strv_contains((const char *const *)others, *parts);
+    return count;
 }
 
 static unsigned compare(const TrialOutcome *before, const TrialOutcome *after)
 {
+    const unsigned parts = TRIAL_LOSES_ATTACHMENT | TRIAL_LOSES_PART | TRIAL_KEEPS_PART;
     unsigned differences = 0;
     if (before->fate != after->fate)
         differences |= TRIAL_OTHER_FATE;
     else if (!g_str_equal(before->reasons, after->reasons))
         differences |= TRIAL_OTHER_REASON;
-    if (has_more(after->removed, before->removed))
+    if (count_more(after->removed, before->removed, true) > 0)
+        differences |= TRIAL_LOSES_ATTACHMENT;
+    if (count_more(after->removed, before->removed, false) > 0)
         differences |= TRIAL_LOSES_PART;
-    if (after->fate == TRIAL_ACCEPTED && has_more(before->removed, after->removed))
+    if (after->fate == TRIAL_ACCEPTED &&
+        count_more(before->removed, after->removed, true) + count_more(before->removed, after->removed, false) > 0)
         differences |= TRIAL_KEEPS_PART;
     if (before->fate != after->fate || after->fate != TRIAL_ACCEPTED)
         return differences;
-    if (!g_str_equal(before->sum, after->sum) && !(differences & (TRIAL_LOSES_PART | TRIAL_KEEPS_PART)))
+    if (!g_str_equal(before->sum, after->sum) && !(differences & parts))
         differences |= TRIAL_OTHER_TEXT;
     if (!g_strv_equal((const char *const *)before->ways, (const char *const *)after->ways))
         differences |= TRIAL_OTHER_WAY;
@@ -303,6 +313,7 @@ static void count(TrialTally *tally, const TrialOutcome *before, const TrialOutc
     tally->posts++;
     tally->fates[before->fate][after->fate]++;
     tally->other_reason += (differences & TRIAL_OTHER_REASON) != 0;
+    tally->loses_attachment += (differences & TRIAL_LOSES_ATTACHMENT) != 0;
     tally->loses_part += (differences & TRIAL_LOSES_PART) != 0;
     tally->keeps_part += (differences & TRIAL_KEEPS_PART) != 0;
     tally->other_text += (differences & TRIAL_OTHER_TEXT) != 0;

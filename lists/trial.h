@@ -52,10 +52,11 @@ typedef struct TrialOutcome {
 typedef enum TrialDifference {
     TRIAL_OTHER_FATE = 1,
     TRIAL_OTHER_REASON = 2, /* it is held or refused in both, for other reasons */
-    TRIAL_LOSES_PART = 4,
-    TRIAL_KEEPS_PART = 8,
-    TRIAL_OTHER_TEXT = 16, /* no part differs, and yet members get other octets, be it in the header */
-    TRIAL_OTHER_WAY = 32,
+    TRIAL_LOSES_ATTACHMENT = 4,
+    TRIAL_LOSES_PART = 8, /* one that is no attachment: a text without a file's name, such as HTML beside plain text */
+    TRIAL_KEEPS_PART = 16,
+    TRIAL_OTHER_TEXT = 32, /* no part differs, and yet members get other octets, be it in the header */
+    TRIAL_OTHER_WAY = 64,
 } TrialDifference;
 
 /* A post for which something would change. All is borrowed. */
@@ -72,7 +73,8 @@ typedef struct TrialPost {
 typedef struct TrialTally {
     uint64_t posts;                                                       /* that were replayed */
     uint64_t fates[TRIAL_FATES][TRIAL_FATES];                             /* by the fate before, then after */
-    uint64_t other_reason, loses_part, keeps_part, other_text, other_way; /* by TrialDifference */
+    /* by TrialDifference */
+    uint64_t other_reason, loses_attachment, loses_part, keeps_part, other_text, other_way;
     uint64_t archived, held;                                              /* posts by where they came from */
     uint64_t removed;    /* files passed over: the post was removed from the archive */
     uint64_t unreadable; /* files passed over: they cannot be read, are empty or hold no mail */

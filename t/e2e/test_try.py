@@ -12,6 +12,7 @@ import subprocess
 import pytest
 
 from support import corpus
+from support.dns import Dns
 from support.instance import HOST, prefix
 from support.post import post
 from support.wire import field, message_id, wire
@@ -107,7 +108,7 @@ def check_foretold(before, after, rows, kept):
         if row and of_row(row["before"]) != plain(fate, reasons):
             wrong.append((name, "was", row["before"], "and not", (fate, reasons)))
         if seen[0] == "accepted" and kept is not None and fate == "accepted":
-            filtered = bool(row) and bool({"loses_part", "text"} & set(row["differs"]))
+            filtered = bool(row) and bool({"loses_attachment", "loses_part", "text"} & set(row["differs"]))
             if filtered != (name in kept):
                 wrong.append((name, "filtered is foretold", filtered, row))
     assert not wrong, wrong[:5]
@@ -287,6 +288,33 @@ def test_interrupted_it_leaves_nothing(instances, sink, tmp_path):
     assert list(scratch.iterdir()) == [] and contents(instance) == before
 
 
+def test_policies_are_asked_for(instances, sink):
+    """As the runner asks: of a name server that answers, for some domains not, and of none."""
+    server = Dns({"reject.test": '_dmarc IN TXT "v=DMARC1; p=reject"\n', "plain.test": '@ IN TXT "v=spf1 -all"\n',
+                  "quarantine.test": '_dmarc IN TXT "v=DMARC1; p=quarantine"\n', "test": "reject IN NS ns\n"},
+                 broken=["broken.test"]).start()
+    try:
+        instance = instances(sink.port, settings={"dns": {"servers": server.server, "timeout": "2s"},
+                                                  "archiver.maildir": {"index": "yes"}}).start()
+        address = instance.create_list("cats", ["bart@example.org"], settings=["default_nonmember_action=accept"])
+        domains = ["reject.test", "quarantine.test", "plain.test", "broken.test"]
+        mails = [(f"anne@{domain}", post(sender=f"anne@{domain}", to=address, message_id=f"<1@{domain}>"))
+                 for domain in domains]
+        before = send(instance, address, mails)
+        assert {fate for fate, _ in before.values()} == {"accepted"}
+        rows, _ = foretell(instance, address, ["dmarc_mitigate_action=reject"])
+        assert {name: row["differs"] for name, row in rows.items()} == {
+            "1@reject.test": ["fate"], "1@quarantine.test": ["fate"], "1@broken.test": ["text"]}
+        forget(instance)
+        save(instance, address, ["dmarc_mitigate_action=reject"])
+        check_foretold(before, send(instance, address, mails), rows, None)
+    finally:
+        server.stop()
+    save(instance, address, ["dmarc_mitigate_action=no_mitigation"])
+    rows, total = foretell(instance, address, ["dmarc_mitigate_action=reject"])
+    assert total["posts"] == 6 and {tuple(row["differs"]) for row in rows.values()} == {("text",)}, rows
+
+
 @pytest.mark.corpus
 def test_what_is_foretold_of_real_mail_happens(instances, sink):
     """Of the mail of others' lists, half of whose authors are members."""
@@ -316,4 +344,4 @@ def test_what_is_foretold_of_real_mail_happens(instances, sink):
     assert len(near) < total["posts"] / 4
     check_foretold({name: what for name, what in before.items() if name not in near}, after, rows,
                    filtered(instance, f"cats.{HOST}"))
-    assert {"fate", "loses_part"} <= {word for row in rows.values() for word in row["differs"]}
+    assert {"fate", "loses_attachment"} <= {word for row in rows.values() for word in row["differs"]}

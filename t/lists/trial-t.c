@@ -7,6 +7,7 @@
 
 #include "lists/archive_maildir.h"
 #include "store/archive_index.h"
+#include "store/store_internal.h"
 #include "t/lists/fixture.h"
 
 #define OTHER "other.example.com"
@@ -223,6 +224,21 @@ static void test_ends(World *world, const void *data)
     g_assert_cmpuint(tally.posts, ==, 0);
 }
 
+/* Half a copy of the list would foretell something else. */
+static void test_store_fails(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_auto(Bench) bench = {.setting = "emergency", .value = "yes"};
+    g_auto(TrialTally) tally = {0};
+    bench_open(&bench);
+    make_lists(world);
+    archive(&bench, LIST, NOW - CLOCK_SECOND, "anne@example.org", "Subject: one\n");
+    assert_ok(query_all(world->store, &error, NULL, "DROP TABLE header_match", NULL, 0), error);
+    g_assert_false(try(world, &bench, LIST, &tally, &error));
+    assert_failed(FAIL_LATER, error);
+    g_assert_true(tally.posts == 0 && *bench.told->str == '\0');
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -230,5 +246,6 @@ int main(int argc, char **argv)
     WORLD_TEST("/trial/takes off what the list had put on", test_as_it_came);
     WORLD_TEST("/trial/passes over posts that were removed", test_removed);
     WORLD_TEST("/trial/ends when it is told to, and fails with the change", test_ends);
+    WORLD_TEST("/trial/fails with the store", test_store_fails);
     return g_test_run();
 }
