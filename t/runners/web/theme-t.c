@@ -29,6 +29,7 @@ static void set_up(Folders *folders, const void *data)
     write_file(folders->built_in, "style.css", "a {}\n");
     write_file(folders->built_in, "icon.svg", "<svg/>\n");
     write_file(folders->built_in, "archive.js", "x\n");
+    write_file(folders->built_in, "desk_site.js", "x\n");
     write_file(folders->built_in, "po/de.po", "msgid \"Hello {{name}}\"\nmsgstr \"Hallo {{name}}\"\n");
     write_file(folders->built_in, "po/zh_CN.po", "msgid \"x\"\nmsgstr \"y\"\n");
 }
