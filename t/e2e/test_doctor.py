@@ -108,6 +108,8 @@ def test_each_fault_is_named_with_what_mends_it(site):
     if os.getuid() == 0:
         (site.spool / "theirs").mkdir()
         os.chown(site.spool / "theirs", 0, 0)
+        trail = site.directory / "trail"
+        os.chown(trail, 0, 0)
     rows = site.examine(BAD, code=(1,), mode=0o666)
     found = {(row["subject"], row["state"]): [] for row in rows}
     for row in rows:
@@ -120,6 +122,7 @@ def test_each_fault_is_named_with_what_mends_it(site):
     has("permissions", "fault", "anybody on this system can change", "chmod o-w")
     if os.getuid() == 0:
         has("permissions", "fault", str(site.spool / "theirs"), "chown -R")
+        has("permissions", "fault", str(trail), "chown -R")
     has("mta", "warning", "postconf -e 'transport_maps = inline:", "postfix reload")
     has("dns", "fault", f"gone.example.com, the MX of {HOST}, has no address")
     has("dns", "fault", "has 2 SPF records")
