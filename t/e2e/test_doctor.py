@@ -134,6 +134,12 @@ def test_each_fault_is_named_with_what_mends_it(site):
     site.stop()
     rows = site.examine(GOOD, "--no-dns", code=(1,))
     assert any(row["subject"] == "service" and "does not run" in row["text"] for row in rows), rows
+    database = site.sections["store"].get("path")
+    if database and os.path.exists(database):  # a check mends none that is gone
+        os.rename(database, f"{database}.away")
+        row, = [row for row in site.examine(GOOD, "--no-dns", code=(1,)) if row["subject"] == "database"]
+        assert "listrunner store create" in row["text"] and row["mend"] is None, row
+        os.rename(f"{database}.away", database)
     # A configuration that cannot be read is the only finding.
     site.config.write_text(site.config.read_text() + "nonsense\n")
     done = site.run("doctor", "--json")
