@@ -42,7 +42,8 @@ int control_connect(const char *directory, const char *name, int seconds, GError
         if (errno == ENOENT || errno == ECONNREFUSED)
             fail(error, FAIL_MISSING, "listrunner is not running (nobody answers on %s)", path);
         else
-            fail_errno(error, FAIL_LATER, "connect to %s", path);
+            fail_errno(error, FAIL_LATER, "connect to %s%s", path,
+                       errno == EACCES ? ", which root, the user of [site] user and its group may" : "");
         return -1;
     }
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = seconds}, sizeof(struct timeval));

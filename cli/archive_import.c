@@ -260,6 +260,9 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
     if (is_maildir(argv[1])) {
         g_autofree char *above = g_path_get_dirname(argv[1]), *own = g_path_get_basename(argv[1]);
         files = archive_files_read(above, own, error);
+    } else if (g_file_test(argv[1], G_FILE_TEST_IS_DIR)) {
+        fail(error, FAIL_NEVER, "%s: it is a directory without cur/, so no maildir; allowed is an mbox or a maildir",
+             argv[1]);
     } else {
         file = input_open(argv[1], error);
     }

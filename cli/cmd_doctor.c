@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "cli/command.h"
 #include "cli/doctor.h"
 #include "cli/listing.h"
@@ -132,7 +133,9 @@ static void examine(Doctor *doctor, Site *site)
     Store *store = site_store(site, false, &fault);
     g_autoptr(GPtrArray) domains = store ? domain_all(store, &fault) : NULL;
     if (!domains) {
-        doctor_find(doctor, "database", DOCTOR_FAULT, g_strdup("listrunner store check"), "%s", fault->message);
+        bool gone = g_error_matches(fault, FAIL, FAIL_MISSING); /* then the text says what to do */
+        doctor_find(doctor, "database", DOCTOR_FAULT, gone ? NULL : g_strdup("listrunner store check"), "%s",
+                    fault->message);
         return;
     }
     doctor_find(doctor, "database", DOCTOR_OK, NULL, "The database can be opened.");

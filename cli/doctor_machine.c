@@ -62,6 +62,8 @@ void doctor_permissions(Doctor *doctor)
         return; /* the check of the configuration has told it */
     look_at_configuration(doctor);
     look_at_spool(doctor, account);
+    if (config_bool(doctor->config, "trail", "enabled"))
+        look_at_owner(doctor, account, config_string(doctor->config, "trail", "directory"));
     if (strcmp(config_string(doctor->config, "store", "driver"), "sqlite") == 0) {
         static const char *const suffixes[] = {"", "-wal", "-shm"};
         for (unsigned at = 0; at < G_N_ELEMENTS(suffixes); at++) {
@@ -69,7 +71,7 @@ void doctor_permissions(Doctor *doctor)
             look_at_owner(doctor, account, path);
         }
     }
-    doctor_find_well(doctor, "permissions", before, "Spool and database belong to the user of [site] user.");
+    doctor_find_well(doctor, "permissions", before, "Spool, trail and database belong to the user of [site] user.");
 }
 
 /* ---- disks ---- */

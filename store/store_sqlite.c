@@ -639,7 +639,11 @@ static void *foreign_open_file(const char *where, bool create, GError **error)
     }
     struct stat status;
     if (stat(where, &status) != 0 && errno == ENOENT)
-        fail(error, FAIL_MISSING, "there is no file %s", where);
+        fail(error, FAIL_MISSING, "there is no file %s%s", where,
+             strstr(where, "://")
+                 ? "; of servers PostgreSQL alone can be read (postgresql://...), so copy the database "
+                   "of another one there first"
+                 : "");
     else
         failed_at(where, self->database, result, error);
     sqlite_close(self);

@@ -77,7 +77,10 @@ void moving_tell(Moving *moving, MovingNote note, const char *place, const char 
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     moving->notes[note]++;
-    moving->site.tell(note, place ? place : "", key ? key : "", text, moving->site.data);
+    /* Refusals of settings and of texts begin with the name, too. */
+    size_t length = key ? strlen(key) : 0;
+    bool named = length > 0 && strncmp(text, key, length) == 0 && g_str_has_prefix(text + length, ": ");
+    moving->site.tell(note, place ? place : "", key ? key : "", named ? text + length + 2 : text, moving->site.data);
 }
 
 /* ---- units ---- */

@@ -29,12 +29,19 @@ static bool set_alias(Moving *moving, const MovingDomain *domain, GError **error
 bool moving_domain(Moving *moving, const MovingDomain *domain, GError **error)
 {
     Work *work;
-    bool in;
+    bool in, known = false;
     GError *refusal = NULL;
+    Store *store = moving->site.store, *there = moving->site.there;
     g_clear_pointer(&moving->domains, g_hash_table_unref);
-    if (!moving_try(moving, &work, error))
+    if ((there && there != store && !domain_answers(there, domain->mail_host, &known, error)) ||
+        !moving_try(moving, &work, error))
         return false;
-    bool done = domain_create(moving->site.store, domain->mail_host, domain->description, &refusal);
+    bool done = domain_create(store, domain->mail_host, domain->description, &refusal);
+    if (done && known) { /* it had to be made where this is tried */
+        store_savepoint_end(store, true);
+        moving_there(moving, MOVING_DOMAINS);
+        return moving_step(moving, error);
+    }
     return moving_settle(moving, done, refusal, &(MovingThing){MOVING_DOMAINS, domain->mail_host, ""}, &in, error) &&
            (!in || !domain->alias || set_alias(moving, domain, error));
 }

@@ -240,5 +240,7 @@ def test_what_is_refused(instance, tmp_path):
     assert instance.run("archive", "search", address, "!").returncode == 64
     assert instance.run("archive", "search", address, "frost").returncode == 66
     assert instance.run("archive", "import", address, tmp_path / "none").returncode == 64
+    done = instance.run("archive", "import", address, tmp_path)
+    assert done.returncode == 64 and "no maildir" in done.stderr, done.stderr
     assert instance.run("archive", "search", address, "frost").returncode == 1
     assert instance.run("archive", "export", address, tmp_path / "none").returncode == 1

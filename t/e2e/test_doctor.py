@@ -110,6 +110,8 @@ def test_each_fault_is_named_with_what_mends_it(site):
     if os.getuid() == 0:
         (site.spool / "theirs").mkdir()
         os.chown(site.spool / "theirs", 0, 0)
+        trail = site.directory / "trail"
+        os.chown(trail, 0, 0)
     rows = site.examine(BAD, code=(1,), mode=0o666)
     found = {(row["subject"], row["state"]): [] for row in rows}
     for row in rows:
@@ -122,6 +124,7 @@ def test_each_fault_is_named_with_what_mends_it(site):
     has("permissions", "fault", "anybody on this system can change", "chmod o-w")
     if os.getuid() == 0:
         has("permissions", "fault", str(site.spool / "theirs"), "chown -R")
+        has("permissions", "fault", str(trail), "chown -R")
     has("mta", "warning", "postconf -e 'transport_maps = inline:", "postfix reload")
     has("dns", "fault", f"gone.example.com, the MX of {HOST}, has no address")
     has("dns", "fault", "has 2 SPF records")
@@ -133,6 +136,12 @@ def test_each_fault_is_named_with_what_mends_it(site):
     site.stop()
     rows = site.examine(GOOD, "--no-dns", code=(1,))
     assert any(row["subject"] == "service" and "does not run" in row["text"] for row in rows), rows
+    database = site.sections["store"].get("path")
+    if database and os.path.exists(database):  # a check mends none that is gone
+        os.rename(database, f"{database}.away")
+        row, = [row for row in site.examine(GOOD, "--no-dns", code=(1,)) if row["subject"] == "database"]
+        assert "listrunner store create" in row["text"] and row["mend"] is None, row
+        os.rename(f"{database}.away", database)
     # A configuration that cannot be read is the only finding.
     site.config.write_text(site.config.read_text() + "nonsense\n")
     done = site.run("doctor", "--json")

@@ -238,14 +238,14 @@ def check_lists(instance, told):
     assert list(map(tuple, texts)) == [
         (f"@{OTHER}", "list:member:regular:footer", "en", "", "-- \n$display_name\n"),
         (TALK, "list:user:notice:welcome", "", "", "Bienvenue $user_name")]
-    for line in (f"left out: {TALK}: accept_these_nonmembers: accept_these_nonmembers: \"nonsense\" is not allowed",
+    for line in (f"left out: {TALK}: accept_these_nonmembers: \"nonsense\" is not allowed",
                  f"no equal here: {TALK}: encode_ascii_prefixes: yes",
                  f"no equal here: {TALK}: member_moderation_notice: Wait.",
                  f"changed: {TALK}: description: its lines were joined to one",
-                 f"left out: {NEWS}: preferred_language: preferred_language: \"xx\"",
+                 f"left out: {NEWS}: preferred_language: \"xx\"",
                  f"changed: {NEWS}: digest_size_threshold: 0 sends",
                  f"left out: {NEWS}: autoresponse_owner_text: ",
-                 f"left out: {QUIET}: default_member_action: default_member_action: \"99\"",
+                 f"left out: {QUIET}: default_member_action: \"99\"",
                  f"left out: {NEWS}: ban ^(unclosed: ", f"left out: {TALK}: header match x-a: (: ",
                  "no equal here: list:nobody:knows: ", "changed: site: list:user:notice:hold: Mailman's text",
                  f"left out: @{OTHER}: list:user:notice:goodbye: ", "left out: site: list:user:notice:post: "):
@@ -477,6 +477,7 @@ def test_a_refused_database_changes_nothing(reachable, site, tmp_path):
         assert not done.stdout and rows(reachable, "domain", "ls") == before
 
     refused(tmp_path / "nowhere.db", 66, "there is no file")
+    refused("mysql://mailman@127.0.0.1/mailman", 66, "PostgreSQL alone can be read")
     done = reachable.run("import", "mailman3", "--db", site.path, "--var", tmp_path / "nowhere")
     assert done.returncode == 66 and f"{tmp_path / 'nowhere'}, Mailman's var_dir (--var): " in done.stderr
     text = tmp_path / "text"
@@ -624,10 +625,13 @@ def test_lists_of_mailman_2(reachable, tmp_path):
     (broken / "config.pck").write_bytes(pickle.dumps(Evil(tmp_path / "touched"), protocol=1))
     empty.mkdir()
     words = ["import", "mailman2", old, broken, new, empty]
+    reachable.cli("domain", "create", HOST)
     dry = reachable.run(*words, "--dry-run")
     done = reachable.run(*words)
     assert (done.returncode, dry.returncode) == (1, 1), done.stderr
     assert not (tmp_path / "touched").exists()
+    for told in (dry.stdout, done.stdout):
+        assert re.search(r"^domains +0 +2$", told, re.MULTILINE), told
     for line in (f"left out: {broken}: {broken}/config.pck: it is no list of Mailman 2.1: byte ",
                  f"left out: {empty}: {empty}/config.pck: ", f"no equal here: old.{HOST}: welcome_msg: Hello.",
                  f"left out: old.{HOST}: member no address: ", f"changed: old.{HOST}: msg_footer: a value",
