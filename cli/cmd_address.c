@@ -116,11 +116,10 @@ static bool unverify(Work *work, const char *address, GError **error)
 /* Known from now on: of the user that --user names, or of nobody. */
 static bool add(Work *work, const char *address, GError **error)
 {
-    Store *store = work_store(work);
     g_autoptr(KnownAddress) there = NULL;
     if (!user_option)
-        return address_add(store, address, NULL, error);
-    if (!address_look_up(store, address, &there, error))
+        return people_add_address(work, address, error);
+    if (!address_look_up(work_store(work), address, &there, error))
         return false;
     if (there)
         return fail(error, FAIL_NEVER, "%s is known already; listrunner address link gives it to a user", address);

@@ -255,7 +255,7 @@ static bool set_member(Work *work, const List *list, Role role, const char *addr
         return false;
     return people_set_preferences(work, PREFERENCES_OF_MEMBER, member->id, &own, error) &&
            options_set(work, list, role, member->address, &more, error) &&
-           (!moderation || member_set_moderation(store, list->list_id, role, member->address, action, error));
+           (!moderation || people_set_moderation(work, member, action, error));
 }
 
 static int run_set(Site *site, int argc, char **argv, GError **error)

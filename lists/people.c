@@ -102,6 +102,11 @@ bool people_merge(Work *work, const char *into, const char *other, GError **erro
 
 /* ---- addresses ---- */
 
+bool people_add_address(Work *work, const char *address, GError **error)
+{
+    return address_add(work_store(work), address, NULL, error) && note(work, "address", address, "added");
+}
+
 bool people_link(Work *work, const char *who, const char *address, const char *name, bool absorb, GError **error)
 {
     Store *store = work_store(work);
@@ -190,7 +195,14 @@ bool people_remove_address(Work *work, const char *address, GError **error)
     return address_remove(work_store(work), address, error) && note(work, "address", address, "removed");
 }
 
-/* ---- preferences ---- */
+/* ---- members ---- */
+
+static bool note_member(Work *work, const Member *member, const char *result)
+{
+    work_log(work, member->list_id, "%s=<%s> by=<%s> result=%s", role_text(member->role), member->address,
+             work_by(work), result);
+    return true;
+}
 
 bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, const Preferences *preferences,
                             GError **error)
@@ -206,7 +218,11 @@ bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, 
     g_autoptr(Member) member = member_by_id(store, who, error);
     if (!member || !member_set_preferences(store, member->list_id, member->role, member->address, preferences, error))
         return false;
-    work_log(work, member->list_id, "%s=<%s> by=<%s> result=preferences-changed", role_text(member->role),
-             member->address, work_by(work));
-    return true;
+    return note_member(work, member, "preferences-changed");
+}
+
+bool people_set_moderation(Work *work, const Member *member, Action action, GError **error)
+{
+    return member_set_moderation(work_store(work), member->list_id, member->role, member->address, action, error) &&
+           note_member(work, member, "moderation-changed");
 }

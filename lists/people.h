@@ -33,6 +33,8 @@ bool people_merge(Work *work, const char *into, const char *other, GError **erro
 
 /* ---- addresses ---- */
 
+/* Make an address known that belongs to nobody. FAIL_EXISTS: it is known. */
+bool people_add_address(Work *work, const char *address, GError **error);
 /* Give the address (made when it is not known) to the user; name NULL: it keeps its own. With absorb, the user who has
  * it becomes a part of this one. FAIL_EXISTS: it is this user's already, or, without absorb, another's. */
 bool people_link(Work *work, const char *who, const char *address, const char *name, bool absorb, GError **error);
@@ -67,3 +69,5 @@ typedef enum PreferenceLevel {
 /* Replace what is preferred by a user (who: id or address), an address, a member (who: id) or the site (who: NULL). */
 bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, const Preferences *preferences,
                             GError **error);
+/* Set what becomes of the member's posts; ACTION_UNSET: as the list says. */
+bool people_set_moderation(Work *work, const Member *member, Action action, GError **error);

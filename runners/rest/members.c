@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "lists/leave.h"
+#include "lists/people.h"
 #include "lists/roster.h"
 #include "lists/workflow.h"
 #include "runners/rest/resources.h"
@@ -316,13 +317,6 @@ static void get_one(Call *call)
         answer_json(call, 200, rest_member_json(call, member));
 }
 
-static bool set_mode(Store *store, const Member *member, DeliveryMode mode, GError **error)
-{
-    Preferences own = member->own;
-    own.delivery_mode = (int)mode;
-    return member_set_preferences(store, member->list_id, member->role, member->address, &own, error);
-}
-
 /* The changes that PATCH can make; their values were checked. */
 typedef struct Change {
     const char *address;
@@ -333,10 +327,10 @@ typedef struct Change {
 
 static bool apply(Work *work, const Member *member, const Change *change, GError **error)
 {
-    Store *store = work_store(work);
-    return (change->mode < 0 || set_mode(store, member, (DeliveryMode)change->mode, error)) &&
-           (!change->has_action || member_set_moderation(store, member->list_id, member->role, member->address,
-                                                         (Action)change->action, error)) &&
+    Preferences own = member->own;
+    own.delivery_mode = change->mode;
+    return (change->mode < 0 || people_set_preferences(work, PREFERENCES_OF_MEMBER, member->id, &own, error)) &&
+           (!change->has_action || people_set_moderation(work, member, (Action)change->action, error)) &&
            (!change->address || roster_move(work, member, change->address, error));
 }
 

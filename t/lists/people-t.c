@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Invitations, wishes of who joins, changes of address, options. */
 #include "lists/change_address.h"
+#include "lists/domain_make.h"
 #include "lists/guessing.h"
 #include "lists/join.h"
-#include "lists/domain_make.h"
 #include "lists/list_change.h"
 #include "lists/list_make.h"
 #include "lists/options.h"
