@@ -399,6 +399,22 @@ def test_index_damaged_gone_and_files_lost(world):
     world.pages.get(other).says("Bones")
 
 
+def test_a_thread_of_which_a_file_is_gone(world):
+    """The others are shown, on the page as in the feed."""
+    for number in range(3):
+        send(world, "cats", number, f"Number {number}", f"text of {number}\n", answers=0 if number else None)
+    for path in (world.archive / "maildir" / f"cats.{HOST}" / "new").iterdir():
+        if b"text of 1" in path.read_bytes():
+            path.unlink()
+    link, gone = (message_link(world, "cats", f"Number {number}") for number in (0, 1))
+    for path in (f"{link}/thread", f"{link}/thread?view=flat"):
+        answer = world.pages.get(path).says("text of 0", "text of 2", "This message is not shown")
+        assert answer.status == 200 and "Number 1" not in answer.text
+    feed = xml.fromstring(world.pages.get(f"{home('cats')}/atom").octets)
+    assert len(feed.findall("a:entry", ATOM)) == 2
+    assert world.pages.get(gone).status == 404
+
+
 def test_an_index_that_was_replaced_after_a_fault_tells_no_secrets(world):
     """Lists have other numbers in it, so nothing counts that is remembered of them."""
     world.create_list("zebras", [ANNE], settings=["subject_prefix="])
