@@ -11,6 +11,7 @@
  * who reads them. The footer alone is, since it is part of what a list's posts look like.
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "lists/moving/file.h"
@@ -100,6 +101,18 @@ static char *installed_file(Mailman3 *from, const List *list, const char *host, 
     return NULL;
 }
 
+/* Take the text of a file that the database names. Root reads here what Mailman's own user could not, so a file that is
+ * not for everybody to read is none of Mailman's texts. */
+static bool put_named_file(Mailman3 *from, const char *uri, const TemplateText *like, GError **error)
+{
+    struct stat status;
+    g_autofree char *path = g_filename_from_uri(uri, NULL, NULL);
+    if (!path || stat(path, &status) != 0 || status.st_mode & S_IROTH)
+        return put_file(from, path ? path : uri, like, error);
+    moving_tell(from->moving, MOVING_LEFT_OUT, like->place, like->name, "%s: not everybody may read it", path);
+    return true;
+}
+
 typedef struct TemplatesOf {
     const List *list;
     char *place, *host;
@@ -125,10 +138,8 @@ static bool take_template(Mailman3 *from, ForeignRows *rows, void *data, GError 
                                .fault = NONE};
     TemplateText own = text;
     own.uri = own.username = own.password = NONE;
-    if (g_str_has_prefix(uri, "file://")) {
-        g_autofree char *path = g_filename_from_uri(uri, NULL, NULL);
-        return put_file(from, path ? path : uri, &own, error);
-    }
+    if (g_str_has_prefix(uri, "file://"))
+        return put_named_file(from, uri, &own, error);
     if (!g_str_has_prefix(uri, INSTALLED))
         return moving_template(from->moving, &text, error);
     g_autofree char *path = installed_file(from, of->list, of->host, uri);

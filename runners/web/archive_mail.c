@@ -46,14 +46,17 @@ void archive_get_raw(WebCall *call)
     g_autoptr(GBytes) octets = message ? archive_load(&reading, message) : NULL;
     if (!octets)
         return;
-    g_autoptr(GString) text = g_string_new(NULL);
+    GString *text = g_string_new(NULL);
     append_mail(octets, reading.member, text);
+    g_autoptr(GBytes) content = g_string_free_to_bytes(text);
+    if (!web_has_room(call, content))
+        return;
     call->shared = !reading.member;
     web_set_headers(call);
     g_autofree char *name = g_strconcat(message->hash, ".eml", NULL);
     set_name(call, name);
     call->answered = true;
-    http_answer(call->http, 200, "message/rfc822", text->str, text->len);
+    http_answer_bytes(call->http, 200, "message/rfc822", content);
 }
 
 void archive_get_file(WebCall *call)

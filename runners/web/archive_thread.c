@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/archive_maildir.h"
 #include "runners/web/archive.h"
 #include "store/list.h"
 
@@ -62,14 +63,15 @@ static json_t *make_view(const ArchiveReading *reading, const ArchiveMessage *me
     return view;
 }
 
-static json_t *shown_view(const ArchiveReading *reading, const ArchiveMessage *message)
+static json_t *shown_view(const ArchiveReading *reading, const ArchiveMessage *message, GError **error)
 {
+    const char *directory = reading->call->web->archive->directory;
     ViewCache *cache = reading->call->web->archive->views;
     bool replies = reading->list->allow_list_posts;
     g_autofree char *key = g_strdup_printf("%s %s %s %s %s", reading->directory, message->hash, reading->call->language,
                                            reading->member ? "member" : "", replies ? "replies" : "");
     json_t *view = view_cache_find(cache, key);
-    g_autoptr(GBytes) octets = view ? NULL : archive_load(reading, message);
+    g_autoptr(GBytes) octets = view ? NULL : archive_maildir_load(directory, reading->directory, message->file, error);
     if (view || !octets)
         return view;
     view = make_view(reading, message, octets);
@@ -77,11 +79,11 @@ static json_t *shown_view(const ArchiveReading *reading, const ArchiveMessage *m
     return view;
 }
 
-/* The line of a message, with its text where that is shown; NULL: its file cannot be read; the call was answered. */
-static json_t *mail_view(const ArchiveReading *reading, const ArchiveMessage *message)
+/* The line of a message, with its text where that is shown; NULL: its file cannot be read, FAIL_MISSING it is gone. */
+static json_t *mail_view(const ArchiveReading *reading, const ArchiveMessage *message, GError **error)
 {
     bool shown = message->state == ARCHIVE_SHOWN;
-    json_t *kept = shown ? shown_view(reading, message) : archive_line(reading, message);
+    json_t *kept = shown ? shown_view(reading, message, error) : archive_line(reading, message);
     json_t *view = kept ? json_copy(kept) : NULL;
     json_decref(kept);
     int depth = MIN(message->depth, DEEPEST);
@@ -117,9 +119,13 @@ void archive_get_message(ArchiveReading *reading)
 {
     GError *error = NULL;
     g_autoptr(ArchiveMessage) message = archive_find(reading, true);
-    json_t *mail = message ? mail_view(reading, message) : NULL;
-    if (!mail)
+    if (!message)
         return;
+    json_t *mail = mail_view(reading, message, &error);
+    if (!mail) {
+        archive_fail(reading->call, error);
+        return;
+    }
     json_t *view = archive_view(reading, message->subject);
     json_object_set_new(view, "mail", mail);
     if (set_neighbours(reading, view, message, &error)) {
@@ -170,14 +176,33 @@ static GPtrArray *flat_page(const ArchiveReading *reading, int64_t thread, char 
     return messages;
 }
 
+/* The same, and one whose file is gone is not shown. */
+static json_t *mail_of_many(const ArchiveReading *reading, const ArchiveMessage *message, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    ArchiveMessage gone = *message;
+    gone.state = ARCHIVE_REMOVED;
+    json_t *view = mail_view(reading, message, &fault);
+    if (view)
+        return view;
+    if (g_error_matches(fault, FAIL, FAIL_MISSING))
+        return mail_view(reading, &gone, error);
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return NULL;
+}
+
+/* false: the call was answered. */
 static bool set_mails(const ArchiveReading *reading, json_t *view, const GPtrArray *messages)
 {
+    GError *error = NULL;
     json_t *mails = json_array();
     json_object_set_new(view, "mails", mails);
     for (guint i = 0; i < messages->len; i++) {
-        json_t *mail = mail_view(reading, messages->pdata[i]);
-        if (!mail)
+        json_t *mail = mail_of_many(reading, messages->pdata[i], &error);
+        if (!mail) {
+            archive_fail(reading->call, error);
             return false;
+        }
         json_array_append_new(mails, mail);
     }
     return true;

@@ -9,7 +9,8 @@ static void answer_file(WebCall *call, const char *type, const char *tag, const 
 {
     http_set_header(call->http, "Cache-Control", "public, max-age=3600");
     http_set_header(call->http, "X-Content-Type-Options", "nosniff");
-    web_shared(call, type, tag, content, length);
+    g_autoptr(GBytes) bytes = g_bytes_new(content, length);
+    web_shared(call, type, tag, bytes);
 }
 
 static void get_file(WebCall *call)

@@ -51,25 +51,37 @@ static void answer_text(WebCall *call, int status, const char *text)
     http_answer(call->http, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
-void web_shared(WebCall *call, const char *type, const char *tag, const char *octets, size_t length)
+void web_shared(WebCall *call, const char *type, const char *tag, GBytes *content)
 {
     const char *known = http_header(call->http, "If-None-Match");
-    bool is_known = known && strstr(known, tag);
     http_set_header(call->http, "ETag", tag);
     call->answered = true;
-    http_answer(call->http, is_known ? 304 : 200, is_known ? NULL : type, octets, is_known ? 0 : length);
+    if (known && strstr(known, tag))
+        http_answer(call->http, 304, NULL, "", 0);
+    else
+        http_answer_bytes(call->http, 200, type, content);
 }
 
-static void answer_page(WebCall *call, int status, const char *type, const GString *page)
+static void answer_page(WebCall *call, int status, const char *type, GBytes *page)
 {
     if (!call->shared || status != 200) {
         call->answered = true;
-        http_answer(call->http, status, type, page->str, page->len);
+        http_answer_bytes(call->http, status, type, page);
         return;
     }
-    g_autofree char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA1, (const guchar *)page->str, page->len);
+    g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA1, page);
     g_autofree char *tag = g_strdup_printf("\"%s\"", sum);
-    web_shared(call, type, tag, page->str, page->len);
+    web_shared(call, type, tag, page);
+}
+
+bool web_has_room(WebCall *call, GBytes *content)
+{
+    if (http_has_room(call->http, content))
+        return true;
+    log_warn("%s result=503: other large answers are under way that take all memory for such", http_verb(call->http));
+    http_set_header(call->http, "Retry-After", "60");
+    web_notice(call, 503, "busy", NULL);
+    return false;
 }
 
 void web_page(WebCall *call, int status, const char *name, json_t *view)
@@ -89,6 +101,9 @@ void web_page_as(WebCall *call, int status, const char *type, const char *name, 
     bool filled = theme_fill(call->web->theme, call->language, name, view, page, &error);
     json_decref(view);
     call->shared = call->shared && filled && status == 200;
+    g_autoptr(GBytes) content = g_string_free_to_bytes(g_steal_pointer(&page));
+    if (filled && !call->changed && !web_has_room(call, content))
+        return;
     web_set_headers(call);
     if (!filled) {
         log_error("%s %s: the page cannot be made: %s", http_verb(call->http), name, error->message);
@@ -98,7 +113,7 @@ void web_page_as(WebCall *call, int status, const char *type, const char *name, 
                                   : "This page cannot be made; the log of the server says why.\n");
         return;
     }
-    answer_page(call, status, type, page);
+    answer_page(call, status, type, content);
 }
 
 void web_notice(WebCall *call, int status, const char *what, json_t *view)
@@ -153,12 +168,8 @@ void web_attachment(WebCall *call, const ReadableFile *file)
         return;
     }
     g_autoptr(GBytes) content = readable_file_bytes(file);
-    if (!http_has_room(call->http, content)) {
-        log_warn("a file is not sent, since other large ones are under way that take all memory for such");
-        http_set_header(call->http, "Retry-After", "60");
-        web_notice(call, 503, "busy", NULL);
+    if (!web_has_room(call, content))
         return;
-    }
     g_autofree char *name = g_uri_escape_string(file->name, NULL, false);
     g_autofree char *how = g_strdup_printf("attachment; filename*=UTF-8''%s", name); /* RFC 6266 */
     web_set_headers(call);

@@ -104,8 +104,11 @@ void web_page(WebCall *call, int status, const char *name, json_t *view);
 void web_page_as(WebCall *call, int status, const char *type, const char *name, json_t *view);
 /* Set the fields that each answer has; for who answers without a template. */
 void web_set_headers(WebCall *call);
-/* Answer with bytes that strangers share: 304 where the client has them already. tag is in quotation marks. */
-void web_shared(WebCall *call, const char *type, const char *tag, const char *octets, size_t length);
+/* Answer with content that strangers share: 304 where the client has it already. tag is in quotation marks. */
+void web_shared(WebCall *call, const char *type, const char *tag, GBytes *content);
+/* Look whether there is memory for content that may be large (http_answer_bytes()); ask before a field of the answer is
+ * set. false: the call was answered. */
+bool web_has_room(WebCall *call, GBytes *content);
 /* Answer with the template "notice": its section of that name says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
 /* The same about a list, whose posting address is "list" of the view. */

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from support import mailman3, mailman3_core, postgresql, rest
+from support import mailman2, mailman3, mailman3_core, postgresql, rest
 from support.instance import HOST, Instance, prefix, wait_until
 
 OTHER = "other.example.org"
@@ -556,69 +556,8 @@ def test_it_goes_on_where_it_was_killed(instances, sink, tmp_path):
 
 # ---- Mailman 2.1 ----
 
-def python_2(value):
-    """The value as Python 2 pickled it, where str is bytes."""
-    if isinstance(value, bool):
-        return b"I01\n" if value else b"I00\n"
-    if isinstance(value, int):
-        return b"I%d\n" % value if abs(value) < 2**31 else b"L%dL\n" % value
-    if isinstance(value, float):
-        return b"F" + repr(value).encode() + b"\n"
-    if isinstance(value, bytes):
-        return b"T" + len(value).to_bytes(4, "little") + value
-    if isinstance(value, str):
-        return b"X" + len(value.encode()).to_bytes(4, "little") + value.encode()
-    if isinstance(value, tuple):
-        return b"(" + b"".join(map(python_2, value)) + b"t"
-    if isinstance(value, list):
-        return b"](" + b"".join(map(python_2, value)) + b"e"
-    if isinstance(value, dict):
-        return b"}(" + b"".join(python_2(key) + python_2(item) for key, item in value.items()) + b"u"
-    assert value is None
-    return b"N"
-
-
-BOUNCE_INFO = b"(iMailman.Bouncer\n_BounceInfo\n(dS'member'\nS'x'\nsb"
-
-
-def list_of_mailman_2(directory, name, **more):
-    """A directory as Mailman 2.1 keeps it."""
-    config = {
-        b"_internal_name": name.encode(), b"real_name": name.capitalize().encode(), b"host_name": HOST.encode(),
-        b"owner": [b"olga@example.com"], b"moderator": [b"mo@example.com"], b"preferred_language": b"de",
-        b"description": "für alle".encode("latin-1"), b"info": b"", b"subject_prefix": b"[%s] " % name.encode(),
-        b"members": {b"anne@example.com": 0, b"bob@example.com": b"Bob@Example.com", b"cate@example.com": 0,
-                     b"no address": 0},
-        b"digest_members": {b"dora@example.com": 0, b"emil@example.com": 0},
-        b"passwords": {b"anne@example.com": b"secret"},
-        b"user_options": {b"anne@example.com": 2 | 4 | 256, b"cate@example.com": 128, b"dora@example.com": 8 | 16},
-        b"usernames": {b"anne@example.com": "Änne", b"bob@example.com": b"Bob"},
-        b"language": {b"anne@example.com": b"fr", b"bob@example.com": b"de"},
-        b"delivery_status": {b"cate@example.com": (4, 1.5e9), b"emil@example.com": (2, 1.5e9)},
-        b"default_member_moderation": 0, b"member_moderation_action": 1, b"generic_nonmember_action": 2,
-        b"accept_these_nonmembers": [b"friend@example.org", b"^.*@good\\.example$"], b"advertised": 0, b"archive": True,
-        b"archive_private": 1, b"subscribe_policy": 3, b"unsubscribe_policy": 0, b"private_roster": 0,
-        b"reply_goes_to_list": 1, b"filter_content": 1, b"filter_mime_types": [b"image/png"], b"filter_action": 3,
-        b"bounce_score_threshold": 5.0, b"bounce_info_stale_after": 604800.0, b"max_message_size": 0,
-        b"digest_size_threshhold": 40, b"digest_volume_frequency": 0, b"volume": 4, b"next_digest_number": 2,
-        b"created_at": 1.1e9, b"last_post_time": 1.6e9, b"post_id": 321.0, b"from_is_list": 1, b"emergency": 0,
-        b"acceptable_aliases": b"old@example.com\n\n^old-.*@example\\.com\n", b"personalize": 1,
-        b"topics": [(b"cats", b"cat\nkitten", b"about", 0)], b"topics_enabled": 1, b"welcome_msg": b"Hello.",
-        b"ban_list": [b"evil@example.com", b"^.*@evil\\.example$"], b"msg_header": b"",
-        b"msg_footer": b"-- \n%(real_name)s costs $5, 100%%\n%(web_page_url)s", b"autoresponse_graceperiod": 30,
-        b"header_filter_rules": [(b"# spam\n^X-Spam-Flag: yes\nno field", 3, False), (b"Subject: buy", 1, False)],
-        **{key.encode(): value for key, value in more.items()}}
-    path = directory / name
-    path.mkdir(parents=True)
-    octets = python_2(config)[:-1] + python_2(b"bounce_info") + b"}(" + python_2(b"x") + BOUNCE_INFO + b"uu."
-    (path / "config.pck").write_bytes(octets)
-    (path / "digest.mbox").write_bytes(b"From a@example.net Fri Nov 20 13:20:00 2026\nSubject: one\n\n>From here\n\n")
-    (path / "request.pck").write_bytes(python_2({b"version": (0, 1), 3: (1, b"held")}) + b".")
-    return path
-
-
 def test_lists_of_mailman_2(reachable, tmp_path):
-    old, new = list_of_mailman_2(tmp_path / "lists", "old"), list_of_mailman_2(
+    old, new = mailman2.make_list(tmp_path / "lists", "old"), mailman2.make_list(
         tmp_path / "lists", "new", default_member_moderation=1, archive=False, preferred_language=b"en")
     broken, empty = tmp_path / "lists" / "broken", tmp_path / "lists" / "empty"
     broken.mkdir()
@@ -681,7 +620,7 @@ def test_lists_of_mailman_2(reachable, tmp_path):
 
 def test_files_of_mailman_2_that_cannot_be_read(reachable, tmp_path):
     """A digest that cannot be read now comes later; what waits is told where nobody can count it."""
-    path = list_of_mailman_2(tmp_path / "lists", "old")
+    path = mailman2.make_list(tmp_path / "lists", "old")
     digest, kept = path / "digest.mbox", (path / "digest.mbox").read_bytes()
     (path / "request.pck").write_bytes(b"nonsense")
     digest.unlink()
@@ -696,6 +635,22 @@ def test_files_of_mailman_2_that_cannot_be_read(reachable, tmp_path):
     assert done.returncode == 1 and re.search("posts for digests +1 +0", done.stdout), done.stdout
     # A part that is in is not gone through again, so nothing comes twice.
     assert "posts for digests" not in reachable.run("import", "mailman2", path).stdout
+
+
+def test_texts_of_files_that_the_database_names(reachable, site):
+    """Root reads what Mailman's user could not, so only what everybody may read is a text of Mailman's."""
+    site.add("domain", mail_host=HOST)
+    site.list(f"talk@{HOST}", list_id=TALK)
+    for name, mode in (("welcome", 0o644), ("goodbye", 0o640)):
+        path = site.var / f"{name}.txt"
+        path.write_text(f"{name} $user_name")
+        path.chmod(mode)
+        site.add("template", name=f"list:user:notice:{name}", context=TALK, uri=path.as_uri())
+    told = bring(reachable, source(site), code=1)
+    assert f"left out: {TALK}: list:user:notice:goodbye: {site.var}/goodbye.txt: not everybody" in told, told
+    with reachable.database() as database:
+        texts = [tuple(row) for row in database.execute("SELECT name, text FROM template").fetchall()]
+    assert texts == [("list:user:notice:welcome", "welcome $user_name")]
 
 
 # ---- a real Mailman ----

@@ -2,10 +2,12 @@
 # Copyright (c) 2026 The Listrunner authors
 """The archive on the pages of the runner web: reading, links that last, searching, saving, and what strangers may not
 see."""
+import contextlib
 import gzip
 import html
 import mailbox
 import re
+import socket
 import urllib.parse
 import xml.etree.ElementTree as xml
 from email import message_from_bytes
@@ -16,7 +18,7 @@ from html.parser import HTMLParser
 import pytest
 
 from support.instance import HOST, wait_until
-from support.pages import make_site
+from support.pages import make_site, memory
 from support.post import post
 
 ANNE, BART, OLGA = (f"{name}@example.org" for name in ("anne", "bart", "olga"))
@@ -402,6 +404,22 @@ def test_index_damaged_gone_and_files_lost(world):
     world.pages.get(other).says("Bones")
 
 
+def test_a_thread_of_which_a_file_is_gone(world):
+    """The others are shown, on the page as in the feed."""
+    for number in range(3):
+        send(world, "cats", number, f"Number {number}", f"text of {number}\n", answers=0 if number else None)
+    for path in (world.archive / "maildir" / f"cats.{HOST}" / "new").iterdir():
+        if b"text of 1" in path.read_bytes():
+            path.unlink()
+    link, gone = (message_link(world, "cats", f"Number {number}") for number in (0, 1))
+    for path in (f"{link}/thread", f"{link}/thread?view=flat"):
+        answer = world.pages.get(path).says("text of 0", "text of 2", "This message is not shown")
+        assert answer.status == 200 and "Number 1" not in answer.text
+    feed = xml.fromstring(world.pages.get(f"{home('cats')}/atom").octets)
+    assert len(feed.findall("a:entry", ATOM)) == 2
+    assert world.pages.get(gone).status == 404
+
+
 def test_an_index_that_was_replaced_after_a_fault_tells_no_secrets(world):
     """Lists have other numbers in it, so nothing counts that is remembered of them."""
     world.create_list("zebras", [ANNE], settings=["subject_prefix="])
@@ -419,3 +437,26 @@ def test_an_index_that_was_replaced_after_a_fault_tells_no_secrets(world):
     answer = world.pages.get("/search?q=frost")
     assert answer.status == 200 and "Secret" not in answer.text
     answer.says("Public frost")
+
+
+def test_large_pages_do_not_multiply(instances, sink):
+    """A thread that very many read and do not take is in memory once."""
+    world = make_site(instances, sink, lmtp={"max_message_size": "100M"})
+    world.create_list("cats", [ANNE], settings=["subject_prefix=", "max_message_size=0"])
+    for number in range(20):
+        answers = 0 if number else None
+        send(world, "cats", number, body="frost and rain all day long, it says\n" * 30000, answers=answers)
+    thread = message_link(world, "cats", "Number 0") + "/thread"
+    size = len(world.pages.get(thread).octets)
+    assert size > 20_000_000
+    pid, = world.pids("web")
+    before = memory(pid)
+    with contextlib.ExitStack() as stack:
+        for _ in range(20):
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", world.pages.port))
+            client.sendall(f"GET {thread} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            assert client.recv(12) == b"HTTP/1.1 200"
+        assert memory(pid) - before < 5 * size
+    assert len(world.pages.get(thread).octets) == size

@@ -8,12 +8,11 @@ import re
 import socket
 from email.message import EmailMessage
 from email.policy import SMTP
-from pathlib import Path
 
 import pytest
 
 from support.instance import HOST, wait_until
-from support.pages import letter_link, make_site
+from support.pages import letter_link, make_site, memory
 from support.post import post
 
 ANNE, BART, CORA, OLGA = (f"{name}@example.org" for name in ("anne", "bart", "cora", "olga"))
@@ -257,11 +256,6 @@ def test_slow_clients_do_not_keep_others_out(instances, sink):
             assert world.pages.get("/").status == 200
             world.pages.get(f"/list/cats.{HOST}").says("<form")
     alive(world, pid)
-
-
-def memory(pid):
-    """Bytes of a process that are in memory."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def held_file(world, sink, size):

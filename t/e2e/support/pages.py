@@ -2,8 +2,10 @@
 # Copyright (c) 2026 The Listrunner authors
 """The pages of the runner web, asked as a browser without a memory asks. Each page that comes is checked."""
 import http.client
+import os
 import re
 import urllib.parse
+from pathlib import Path
 
 from support.instance import free_port
 
@@ -64,6 +66,11 @@ class Pages:
 
     def join(self, list_id, address, **fields):
         return self.send(f"/list/{list_id}/join", {"mark": self.form_mark(list_id), "address": address, **fields})
+
+
+def memory(pid):
+    """Bytes of a process that are in memory."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def make_site(instances, sink, **settings):
