@@ -183,14 +183,20 @@ SignedIn *sign_in_person(Store *store, const char *token, int64_t now, GError **
     return person;
 }
 
-GPtrArray *sign_in_members(Store *store, const SignedIn *person, const char *list_id, unsigned limit, GError **error)
+MemberCriteria sign_in_criteria(const SignedIn *person)
 {
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.list_id = list_id;
     criteria.roles = PEOPLE;
     if (*person->user_id)
         criteria.user_id = person->user_id;
     else
         criteria.address = person->address;
+    return criteria;
+}
+
+GPtrArray *sign_in_members(Store *store, const SignedIn *person, const char *list_id, unsigned limit, GError **error)
+{
+    MemberCriteria criteria = sign_in_criteria(person);
+    criteria.list_id = list_id;
     return member_page(store, &criteria, NULL, limit, NULL, error);
 }

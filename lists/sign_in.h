@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "lists/work.h"
+#include "store/member.h"
 #include "store/session.h"
 
 /* Leave the entry. *valid: it is an address. */
@@ -48,5 +49,7 @@ SignedIn *sign_in_person(Store *store, const char *token, int64_t now, GError **
 /* The same for an address that a proxy of the site vouches for. FAIL_NEVER: it is none. */
 SignedIn *sign_in_vouched(Store *store, const char *address, GError **error);
 
+/* Choose all roles of the person but those of nonmembers. Borrows of the person. */
+MemberCriteria sign_in_criteria(const SignedIn *person);
 /* The person's memberships and roles but those of nonmembers, by List-Id, at most limit; of Member. */
 GPtrArray *sign_in_members(Store *store, const SignedIn *person, const char *list_id, unsigned limit, GError **error);
