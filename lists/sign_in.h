@@ -29,7 +29,8 @@ typedef enum SignIn { SIGN_IN_DONE, SIGN_IN_UNKNOWN, SIGN_IN_GUESSING } SignIn;
  * (lists/guessing.h). */
 bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, GError **error);
 
-/* Begin a session by the link: *token is what the browser keeps, g_free(). agent: what it says it is. In a unit
+/* Begin a session by the link, which shows that the address is the person's own: *token is what the browser keeps,
+ * g_free(). agent: what it says it is. In a unit
  * that was begun; an unknown link is not counted, which sign_in_peek() does. */
 bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *result, char **token, GError **error);
 

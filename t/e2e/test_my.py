@@ -94,6 +94,8 @@ def test_by_a_mailed_link(world, sink):
     cookie = answer.headers["Set-Cookie"]
     assert answer.status == 303 and "Secure" in cookie and cookie.startswith("__Host-listrunner=")
     assert "chosen" not in cookie
+    shown = [json.loads(world.cli("address", "show", "--json", address))["verified_on"] for address in (ANNE, BART)]
+    assert shown[0] and not shown[1]  # who has the letter has the address
     for used in (link, older):
         for again in (world.pages.get(used), world.pages.send(used, {})):
             assert again.status == 404 and "Set-Cookie" not in again.headers
