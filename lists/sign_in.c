@@ -128,6 +128,16 @@ bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, 
     return found || guessing_note(work, "-", error);
 }
 
+/* Whoever has the link has shown that the address is his own, from the first time on. */
+static bool note_verified(Work *work, const char *address, GError **error)
+{
+    KnownAddress *found;
+    if (!address_look_up(work_store(work), address, &found, error))
+        return false;
+    g_autoptr(KnownAddress) known = found;
+    return !known || known->verified_at != 0 || address_set_verified(work_store(work), address, work_now(work), error);
+}
+
 bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *result, char **token, GError **error)
 {
     char fresh[PENDING_TOKEN_CHARS + 1];
@@ -140,7 +150,7 @@ bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *resu
         work_log(work, "-", "sign-in address=<%s> result=done", found->address);
         *result = SIGN_IN_DONE;
         *token = g_strdup(fresh);
-        return true;
+        return note_verified(work, found->address, error);
     }
     if (g_error_matches(fault, FAIL, FAIL_MISSING))
         return true;
@@ -183,14 +193,20 @@ SignedIn *sign_in_person(Store *store, const char *token, int64_t now, GError **
     return person;
 }
 
-GPtrArray *sign_in_members(Store *store, const SignedIn *person, const char *list_id, unsigned limit, GError **error)
+MemberCriteria sign_in_criteria(const SignedIn *person)
 {
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.list_id = list_id;
     criteria.roles = PEOPLE;
     if (*person->user_id)
         criteria.user_id = person->user_id;
     else
         criteria.address = person->address;
+    return criteria;
+}
+
+GPtrArray *sign_in_members(Store *store, const SignedIn *person, const char *list_id, unsigned limit, GError **error)
+{
+    MemberCriteria criteria = sign_in_criteria(person);
+    criteria.list_id = list_id;
     return member_page(store, &criteria, NULL, limit, NULL, error);
 }

@@ -8,6 +8,7 @@
  * once. A mailbox gets three links an hour.
  */
 #include "lists/page_form.h"
+#include "store/member.h"
 #include "store/session.h"
 
 /* Leave the entry. *valid: it is an address. */
@@ -22,7 +23,8 @@ typedef enum SignIn { SIGN_IN_DONE, SIGN_IN_UNKNOWN, SIGN_IN_GUESSING } SignIn;
  * (lists/guessing.h). */
 bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, GError **error);
 
-/* Begin a session by the link: *token is what the browser keeps, g_free(). agent: what it says it is. In a unit
+/* Begin a session by the link, which shows that the address is the person's own: *token is what the browser keeps,
+ * g_free(). agent: what it says it is. In a unit
  * that was begun; an unknown link is not counted, which sign_in_peek() does. */
 bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *result, char **token, GError **error);
 
@@ -42,5 +44,7 @@ SignedIn *sign_in_person(Store *store, const char *token, int64_t now, GError **
 /* The same for an address that a proxy of the site vouches for. FAIL_NEVER: it is none. */
 SignedIn *sign_in_vouched(Store *store, const char *address, GError **error);
 
+/* Choose all roles of the person but those of nonmembers. Borrows of the person. */
+MemberCriteria sign_in_criteria(const SignedIn *person);
 /* The person's memberships and roles but those of nonmembers, by List-Id, at most limit; of Member. */
 GPtrArray *sign_in_members(Store *store, const SignedIn *person, const char *list_id, unsigned limit, GError **error);

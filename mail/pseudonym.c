@@ -23,7 +23,7 @@ static void append(GString *out, const char *text, size_t length)
 
 static bool is_local(char byte)
 {
-    return g_ascii_isalnum(byte) || strchr("!#$&'*+-/=?^_`{|}~.", byte) || (byte & 0x80);
+    return g_ascii_isalnum(byte) || (byte && strchr("!#$&'*+-/=?^_`{|}~.", byte)) || (byte & 0x80);
 }
 
 /* How the two halves of an address are joined; "=40" is "@" in quoted-printable that nobody decoded. */

@@ -66,12 +66,11 @@ static bool read_settings(Store *store, List *list, int64_t key, GError **error)
     return step == STEP_DONE;
 }
 
-/* From a row of COLUMNS. */
-static List *read_row(Store *store, Query *query, GError **error)
+/* From a row of COLUMNS, without its settings. */
+static List *read_columns(Query *query)
 {
-    g_autoptr(List) list = g_new0(List, 1);
-    int64_t key = query_integer(query, 0);
-    store_key_id(key, list->id);
+    List *list = g_new0(List, 1);
+    store_key_id(query_integer(query, 0), list->id);
     list->list_id = g_strdup(query_text(query, 1));
     list->list_name = g_strdup(query_text(query, 2));
     list->mail_host = g_strdup(query_text(query, 3));
@@ -80,7 +79,13 @@ static List *read_row(Store *store, Query *query, GError **error)
     list->post_id = query_integer(query, 6);
     list->archive = query_integer(query, 7);
     list->posting_address = g_strconcat(list->list_name, "@", list->mail_host, NULL);
-    return read_settings(store, list, key, error) ? g_steal_pointer(&list) : NULL;
+    return list;
+}
+
+static List *read_row(Store *store, Query *query, GError **error)
+{
+    g_autoptr(List) list = read_columns(query);
+    return read_settings(store, list, query_integer(query, 0), error) ? g_steal_pointer(&list) : NULL;
 }
 
 static List *read_one(Store *store, const char *sql, const char *text, GError **error)
@@ -186,22 +191,47 @@ bool list_each(Store *store, const char *domain, ListEach *each, void *data, GEr
     "WHERE ($1 IS NULL OR mail_host = $1) AND ($2 = 0 OR NOT EXISTS (SELECT 1 FROM list_setting s WHERE " \
     "s.list = list.key AND s.name = 'advertised' AND s.value = 'no')) "
 
+/* Read the settings of all lists of a page at once; they stand in order, and known has them by their keys. */
+static bool read_page_settings(Store *store, const Value criteria[2], const GPtrArray *lists, GHashTable *known,
+                               GError **error)
+{
+    if (lists->len == 0)
+        return true;
+    const List *first = lists->pdata[0], *last = lists->pdata[lists->len - 1];
+    const Value values[] = {criteria[0], criteria[1], TEXT(first->list_id), TEXT(last->list_id)};
+    g_autoptr(Query) query = query_start(store, error,
+                                         "SELECT own.list, own.name, own.value FROM list JOIN list_setting own ON "
+                                         "own.list = list.key " CRITERIA "AND list_id >= $3 AND list_id <= $4",
+                                         values, G_N_ELEMENTS(values));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        int64_t key = query_integer(query, 0);
+        List *list = g_hash_table_lookup(known, &key);
+        if (list) /* it may have been made since */
+            list_setting_apply(list, query_text(query, 1), query_text(query, 2), NULL);
+    }
+    return step == STEP_DONE;
+}
+
 GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *after, int64_t skip, unsigned limit,
                      GError **error)
 {
     g_autofree char *host = criteria->domain ? g_utf8_strdown(criteria->domain, -1) : NULL;
+    const Value wanted[] = {TEXT(host), INTEGER(criteria->advertised)};
     g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
-    g_autoptr(Query) query = query_open(
-        store, error, COLUMNS CRITERIA "AND list_id > $5 ORDER BY list_id LIMIT $3 OFFSET $4", TEXT(host),
-        INTEGER(criteria->advertised), INTEGER(limit), INTEGER(after ? 0 : skip), TEXT(after ? after : ""));
+    g_autoptr(GHashTable) known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    g_autoptr(Query)
+        query = query_open(store, error, COLUMNS CRITERIA "AND list_id > $5 ORDER BY list_id LIMIT $3 OFFSET $4",
+                           wanted[0], wanted[1], INTEGER(limit), INTEGER(after ? 0 : skip), TEXT(after ? after : ""));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
-        List *list = read_row(store, query, error);
-        if (!list)
-            return NULL;
+        const int64_t key = query_integer(query, 0);
+        List *list = read_columns(query);
+        list_settings_default(list);
         g_ptr_array_add(lists, list);
+        g_hash_table_insert(known, g_memdup2(&key, sizeof(key)), list);
     }
-    return step == STEP_DONE ? g_steal_pointer(&lists) : NULL;
+    return step == STEP_DONE && read_page_settings(store, wanted, lists, known, error) ? g_steal_pointer(&lists) : NULL;
 }
 
 bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GError **error)

@@ -14,7 +14,7 @@
 #include "store/list.h"
 #include "store/list_archive.h"
 
-#define LISTS 500 /* that a page shows */
+#define LISTS 100 /* on a page */
 #define AGENT 200 /* bytes of what a browser says it is */
 #define SIGN_IN_MARK "sign in"
 
@@ -176,8 +176,14 @@ json_t *my_member_line(const WebCall *call, const Member *member, const List *li
 static bool set_lines(WebCall *call, const SignedIn *person, json_t *view, GError **error)
 {
     json_t *lines = json_array();
+    char *next = NULL;
+    g_autofree char *after = web_query(call, "after");
     json_object_set_new(view, "lists", lines);
-    g_autoptr(GPtrArray) members = sign_in_members(call->web->store, person, NULL, LISTS, error);
+    const MemberCriteria criteria = sign_in_criteria(person);
+    g_autoptr(GPtrArray) members = member_page(call->web->store, &criteria, after, LISTS, &next, error);
+    g_autofree char *more = next ? g_uri_escape_string(next, NULL, false) : NULL;
+    if (more)
+        json_object_set_new(view, "next", json_string(more));
     for (guint i = 0; members && i < members->len; i++) {
         const Member *member = members->pdata[i];
         g_autoptr(List) list = list_by_id(call->web->store, member->list_id, error);
@@ -224,7 +230,7 @@ void my_show(WebCall *call, const SignedIn *person, json_t *more)
         return;
     }
     json_decref(view);
-    web_fail(call, error);
+    web_missing(call, error); /* a place that is none, for instance */
 }
 
 static void get_my(WebCall *call)

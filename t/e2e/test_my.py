@@ -94,6 +94,8 @@ def test_by_a_mailed_link(world, sink):
     cookie = answer.headers["Set-Cookie"]
     assert answer.status == 303 and "Secure" in cookie and cookie.startswith("__Host-listrunner=")
     assert "chosen" not in cookie
+    shown = [json.loads(world.cli("address", "show", "--json", address))["verified_on"] for address in (ANNE, BART)]
+    assert shown[0] and not shown[1]  # who has the letter has the address
     for used in (link, older):
         for again in (world.pages.get(used), world.pages.send(used, {})):
             assert again.status == 404 and "Set-Cookie" not in again.headers
@@ -408,3 +410,35 @@ def test_forget_me(world, sink):
     assert "Yes, forget me" not in bart.get("/my/forget").says("You run this site").text
     bart.send("/my/forget", {}, begin="/my").says("You run this site")
     assert options(world, "dogs", BART)
+
+
+def test_many_lists(world, sink):
+    """All are reached, page by page, and each once; a place that is none is no page. The same for the list of lists."""
+    names = [f"l{number:03d}" for number in range(230)]
+    for name in names:
+        world.cli("list", "create", f"{name}@{HOST}")
+    for name in names[::2]:
+        world.cli("list", "set", f"{name}@{HOST}", f"display_name=Name of {name}", f"description=About {name}")
+    world.cli("list", "set", f"{names[0]}@{HOST}", "advertised=no")
+    for name in names:
+        world.cli("member", "add", f"{name}@{HOST}", ANNE)
+    anne = Person(world, sink, ANNE)
+
+    def walk(get, path, pattern):
+        found, pages = [], 0
+        while path:
+            text = get(path).text
+            found += re.findall(pattern, text)
+            path, pages = (re.search(r'href="([^"]+)" rel="next"', text) or [None, None])[1], pages + 1
+        return found, pages
+    mine, pages = walk(anne.get, "/my", r'href="/my/member/\w+">([^<]+)<')
+    assert pages == 3 and len(mine) == len(set(mine)) == 232 and {"Cats", "Dogs", "Name of l000"} <= set(mine)
+    assert anne.get("/my?after=nonsense").status == 404
+    for get in (anne.get, world.pages.get):
+        public, pages = walk(get, "/", r'href="/list/([^"]+)">([^<]+)</a>( <span>[^<]+</span>)?')
+        assert pages == 3 and len(public) == len(set(public)) == 231
+        shown = dict((path, (name, text)) for path, name, text in public)
+        for number, name in list(enumerate(names))[1:]:
+            title, text = shown[f"{name}.{HOST}"]
+            assert title == (f"Name of {name}" if number % 2 == 0 else name.capitalize()), title
+            assert text == (f" <span>About {name}</span>" if number % 2 == 0 else "")

@@ -2,10 +2,12 @@
 # Copyright (c) 2026 The Listrunner authors
 """A person with a browser and a mailbox, without scripts: joins on a page, answers the letter that Postfix brought by
 its link, gets a post, leaves by the link in it, comes back by the undo; a moderator decides on a narrow screen."""
+import json
 import os
 import re
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -176,3 +178,68 @@ def test_reads_without_a_browser(site):
     read = look(thread)
     assert "Three metres by five" in read and "+begin = 05:30" in read and "watering.patch" in read
     assert read.count("wrote:") >= 5
+
+
+def click(browser, *place):
+    before = browser.driver.find_element("tag name", "html")
+    browser.driver.find_element(*place).click()
+    wait_until(lambda: browser.gone(before), 60, "the next page")
+
+
+def fits(browser):
+    """Nothing is wider than the screen."""
+    inner, whole = browser.driver.execute_script("return [innerWidth, document.documentElement.scrollWidth]")
+    return whole <= inner
+
+
+def membership(instance, name, address):
+    rows = map(json.loads, instance.cli("member", "ls", f"{name}@{HOST}", "--json").splitlines())
+    (row,) = [row for row in rows if row["address"] == address]
+    return row["delivery_status"], row["delivery_mode"]
+
+
+@pytest.mark.parametrize("options", [{}, {"scripts": False}, {"width": 360}], ids=["scripts", "no-scripts", "narrow"])
+def test_sees_and_changes_the_own_lists(site, sink, browsers, options):
+    """Signs in by the letter that Postfix brought, has no mail for some days, changes an option, leaves, comes back."""
+    site.create_list("cats", [NINA], owner=OLGA, settings=["description=All about cats"])
+    site.create_list("dogs", [NINA], owner=OLGA)
+    browser, mailbox = browsers(site.web, **options), Mailbox(sink, NINA)
+    browser.open("/")
+    click(browser, "link text", "My lists")
+    browser.driver.find_element("name", "address").send_keys(NINA)
+    press(browser)
+    assert "Please read your mail" in browser.text and fits(browser)
+    browser.open(link_in(mailbox.next()))
+    assert "Sign in?" in browser.text and NINA in browser.text and fits(browser)
+    press(browser)
+    assert "Cats" in browser.text and "this browser" in browser.text and fits(browser)
+    first, last = (time.strftime("%m%d%Y", time.gmtime(time.time() + 86400 * days)) for days in (0, 9))
+    browser.driver.find_element("name", "vacation_from").send_keys(first)
+    browser.driver.find_element("name", "vacation_until").send_keys(last)
+    click(browser, "css selector", "button[value=away]")
+    assert "Your settings were changed" in browser.text and browser.text.count("You have stopped mail") == 2
+    assert membership(site, "cats", NINA)[0] == membership(site, "dogs", NINA)[0] == "by_user"
+    click(browser, "css selector", "button[value=on]")
+    assert browser.text.count("Mail comes") == 2 and membership(site, "dogs", NINA)[0] == "enabled"
+    click(browser, "link text", "Cats")
+    assert fits(browser)
+    from selenium.webdriver.support.ui import Select
+    Select(browser.driver.find_element("name", "digest")).select_by_visible_text("digests of plain text")
+    press(browser)
+    assert "Your settings were changed" in browser.text and "Digests come" in browser.text
+    assert membership(site, "cats", NINA) == ("enabled", "plaintext_digests")
+    click(browser, "xpath", "//button[text()='Leave Cats']")
+    assert "You have left Cats" in browser.text and members(site, "cats") == [] and members(site, "dogs") == [NINA]
+    browser.open(link_in(mailbox.next()))
+    press(browser)
+    assert "You are on the list again" in browser.text
+    assert membership(site, "cats", NINA) == ("enabled", "plaintext_digests")
+    click(browser, "link text", "My lists")
+    click(browser, "link text", "My addresses, and what is stored about me")
+    assert "you are signed in by it" in browser.text and fits(browser)
+    click(browser, "link text", "Remove it, and leave all lists")
+    assert "You are no member of Cats any more" in browser.text and fits(browser)
+    browser.open("/my")
+    click(browser, "xpath", "//button[text()='Sign out']")
+    browser.open("/my")
+    assert "There is no password" in browser.text and members(site, "cats") == [NINA]

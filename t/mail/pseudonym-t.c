@@ -110,6 +110,26 @@ static void test_octets(void)
     g_string_append(mail, "\r\n--=\r\n\r\n=\r\n--=\r\nContent-Type: message/rfc822\r\n\r\n--=--");
     g_assert_cmpuint(pseudonym_mail(&names, mail->str, mail->len, out), ==, 0);
     g_assert_cmpmem(out->str, out->len, mail->str, mail->len);
+    const char text[] = "a\0anne@example.org\0";
+    g_assert_cmpuint(pseudonym_text(&names, text, sizeof(text), NULL), ==, 1);
+}
+
+/* Each beginning of a mail, which may end in the midst of anything. */
+static void test_beginnings(void)
+{
+    static const char mail[] =
+        "Subject: =?utf-8?q?anne=40example.org?= =?utf-8?b?YW5uZUBleGFtcGxlLm9yZw==?=\r\nTo: \"A, b\" "
+        "<anne@example.org>\r\n"
+        "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: message/rfc822\r\n\r\n"
+        "Content-Transfer-Encoding: quoted-printable\r\n\r\nanne=40exam=\r\nple.org\r\n--b\r\n"
+        "Content-Transfer-Encoding: base64\r\n\r\nYW5uZUBleGFtcGxlLm9yZw==\r\n--b--\r\nanne%40example.org";
+    for (size_t length = 0; length < sizeof(mail); length++) {
+        g_autofree char *part = g_memdup2(mail, length);
+        g_autoptr(GString) out = g_string_new(NULL);
+        size_t count = pseudonym_mail(&names, part ? part : "", length, out);
+        g_assert_cmpuint(pseudonym_mail(&names, part ? part : "", length, NULL), ==, count);
+        g_assert_cmpuint(pseudonym_mail(&names, out->str, out->len, NULL), ==, 0);
+    }
 }
 
 int main(int argc, char **argv)
@@ -120,5 +140,6 @@ int main(int argc, char **argv)
     g_test_add_func("/pseudonym/body", test_body);
     g_test_add_func("/pseudonym/parts", test_parts);
     g_test_add_func("/pseudonym/octets", test_octets);
+    g_test_add_func("/pseudonym/beginnings", test_beginnings);
     return g_test_run();
 }

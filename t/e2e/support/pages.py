@@ -10,7 +10,7 @@ from pathlib import Path
 from support.instance import free_port
 
 checks = []  # functions that are called with each page; the tests add theirs, the demonstration none
-LINK = re.compile(r"https?://[^/\s]+(/\S*?(?:confirm|decide|u)/[^\s<>]+)")
+LINK = re.compile(r"https?://[^/\s]+(/\S*?(?:confirm|decide|sign-in|u)/[^\s<>]+)")
 
 
 def link_in(letter):
