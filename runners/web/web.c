@@ -18,9 +18,9 @@
 #define SECTION "web"
 #define FIELDS 500 /* of a form or a query */
 
-static const WebRoute *const tables[] = {web_lists,        web_confirm,       web_leave,    web_decide,
-                                         web_files,        web_archive,       web_my,       web_desk,
-                                         web_desk_waiting, web_desk_settings, web_desk_log, NULL};
+static const WebRoute *const tables[] = {
+    web_lists, web_confirm,      web_leave,         web_decide,   web_files,        web_archive,  web_my,
+    web_desk,  web_desk_waiting, web_desk_settings, web_desk_log, web_desk_members, web_desk_add, NULL};
 
 /* ---- answers ---- */
 

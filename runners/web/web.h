@@ -124,4 +124,5 @@ void web_attachment(WebCall *call, const ReadableFile *file);
 /* ---- tables, of web.c ---- */
 
 extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[], web_my[];
-extern const WebRoute web_desk[], web_desk_waiting[], web_desk_settings[], web_desk_log[];
+extern const WebRoute web_desk[], web_desk_waiting[], web_desk_settings[], web_desk_log[], web_desk_members[],
+    web_desk_add[];
