@@ -188,7 +188,7 @@ static void post_members(WebCall *call)
         return;
     if (!remove_all(&desk, work, role, ticked, &error)) {
         work_cancel(work);
-        desk_refuse(&desk, error, show);
+        desk_refuse(&desk, error, show, json_object());
     } else if (web_commit(call, work)) {
         g_autofree char *path = g_strdup_printf("/members?role=%s&removed=%u", roles[role].word, ticked->len);
         desk_see(&desk, path);

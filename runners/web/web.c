@@ -19,8 +19,9 @@
 #define FIELDS 500 /* of a form or a query */
 
 static const WebRoute *const tables[] = {
-    web_lists, web_confirm,      web_leave,         web_decide,   web_files,        web_archive,  web_my,
-    web_desk,  web_desk_waiting, web_desk_settings, web_desk_log, web_desk_members, web_desk_add, NULL};
+    web_lists,    web_confirm,    web_leave,          web_decide,        web_files,    web_archive,
+    web_my,       web_desk,       web_desk_waiting,   web_desk_settings, web_desk_log, web_desk_members,
+    web_desk_add, web_desk_rules, web_desk_templates, web_desk_bounces,  NULL};
 
 /* ---- answers ---- */
 

@@ -125,4 +125,4 @@ void web_attachment(WebCall *call, const ReadableFile *file);
 
 extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[], web_my[];
 extern const WebRoute web_desk[], web_desk_waiting[], web_desk_settings[], web_desk_log[], web_desk_members[],
-    web_desk_add[];
+    web_desk_add[], web_desk_rules[], web_desk_templates[], web_desk_bounces[];
