@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
-#include "cli/member_line.h"
+#include "lists/member_line.h"
 #include "cli/plain.h"
 #include "cli/role_option.h"
 #include "cli/work_site.h"

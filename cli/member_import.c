@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "cli/input.h"
-#include "cli/member_line.h"
+#include "lists/member_line.h"
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/role_option.h"

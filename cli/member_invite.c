@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
-#include "cli/member_line.h"
+#include "lists/member_line.h"
 #include "cli/plain.h"
 #include "cli/work_site.h"
 #include "lists/join.h"

@@ -81,6 +81,7 @@ typedef struct PageSearch {
     const MemberCriteria *criteria;
     const char *address;   /* whose memberships are wanted; NULL: anybody's */
     GPatternSpec *pattern; /* of lower-case text; NULL: none */
+    const char *contains;  /* "%smith%": for the database, what each match must contain; "": nothing */
     PagePlace *after;          /* NULL: from the first */
     unsigned limit;
     GPtrArray *found;
@@ -125,6 +126,7 @@ static bool suits(const PageSearch *search, const Member *member)
                          "AND ($5 < 0 OR $5 = COALESCE(m.moderation_action, $8)) "                   \
                          "AND ($6 < 0 OR $6 = " EFFECTIVE_DELIVERY_MODE ") "                         \
                          "AND ($7 < 0 OR $7 = " EFFECTIVE_DELIVERY_STATUS ") "                       \
+                         "AND ($9 = '' OR m.folded LIKE $9 OR lower(m.given_name) LIKE $9) "         \
                          "ORDER BY m.list, m.role, m.folded, m.by_person LIMIT " G_STRINGIFY(rows)
 static const struct {
     unsigned rows;
@@ -156,7 +158,8 @@ static bool read_portion(const PageSearch *search, Range *range, GPtrArray *into
                             INTEGER(criteria->moderation_action),
                             INTEGER(criteria->delivery_mode),
                             INTEGER(criteria->delivery_status),
-                            INTEGER(member_action(range->role, ACTION_UNSET))};
+                            INTEGER(member_action(range->role, ACTION_UNSET)),
+                            TEXT(search->contains)};
     g_autoptr(Query) query = query_start(search->store, error, portions[range->size].sql, values, G_N_ELEMENTS(values));
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Member) member = member_read_row(query);
@@ -301,6 +304,24 @@ static const char *address_of(const MemberCriteria *criteria)
     return criteria->address || is_pattern(criteria->subscriber) ? criteria->address : criteria->subscriber;
 }
 
+/* The longest run of a pattern that every database compares alike, as LIKE has it, so that rows which cannot match are
+ * passed over there; "" where names are compared that are not in the member's row. g_free() */
+static char *must_contain(const MemberCriteria *criteria, const char *pattern)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789.-+";
+    const char *best = "";
+    size_t most = 0;
+    for (const char *at = criteria->given_names && pattern ? pattern : ""; *at;) {
+        size_t length = strspn(at, plain);
+        if (length > most) {
+            best = at;
+            most = length;
+        }
+        at += length + strcspn(at + length, plain);
+    }
+    return most > 0 ? g_strdup_printf("%%%.*s%%", (int)most, best) : g_strdup("");
+}
+
 /* after NULL: from the first. */
 static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, PagePlace *after, unsigned limit,
                             GError **error)
@@ -309,7 +330,8 @@ static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, PagePl
     g_autofree char *lower = criteria->subscriber ? g_utf8_strdown(criteria->subscriber, -1) : NULL;
     const char *address = address_of(criteria);
     GPatternSpec *pattern = is_pattern(lower) ? g_pattern_spec_new(lower) : NULL;
-    PageSearch search = {store, criteria, address, pattern, after, limit, found};
+    g_autofree char *contains = must_contain(criteria, pattern ? lower : NULL);
+    PageSearch search = {store, criteria, address, pattern, contains, after, limit, found};
     bool done = criteria->user_id || address ? read_person(&search, error) : read_lists(&search, error);
     g_clear_pointer(&search.pattern, g_pattern_spec_free);
     if (!done)

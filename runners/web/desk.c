@@ -118,16 +118,16 @@ void desk_see(const Desk *desk, const char *path)
     see_other(desk->call, place);
 }
 
-void desk_refuse(Desk *desk, GError *error, DeskShow *show)
+void desk_refuse(Desk *desk, GError *error, DeskShow *show, json_t *view)
 {
     if (g_error_matches(error, FAIL, FAIL_NEVER) || g_error_matches(error, FAIL, FAIL_EXISTS) ||
         g_error_matches(error, FAIL, FAIL_MISSING)) {
-        json_t *view = json_object();
         desk_set_line(view, "fault", error->message);
         g_error_free(error);
         show(desk, 400, view);
         return;
     }
+    json_decref(view);
     web_fail(desk->call, error);
 }
 

@@ -48,8 +48,9 @@ void desk_page(const Desk *desk, int status, const char *name, json_t *view);
 /* Answer 303 with the path below /desk, or below the list's pages: "/members?removed=2". */
 void desk_see(const Desk *desk, const char *path);
 
-/* Show a refusal (error is taken) as "fault" on the page that show() makes, or answer 503 for what is no refusal. */
+/* Show a refusal (error is taken) as "fault" of the view (taken) on the page that show() makes, or answer 503 for what
+ * is no refusal. */
 typedef void DeskShow(Desk *desk, int status, json_t *view);
-void desk_refuse(Desk *desk, GError *error, DeskShow *show);
+void desk_refuse(Desk *desk, GError *error, DeskShow *show, json_t *view);
 
 #define DESK_PAGE 100 /* rows on a page */

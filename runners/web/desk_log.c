@@ -126,7 +126,7 @@ static void post_log(WebCall *call)
     if (!work)
         return;
     if (!undo_allowed(&desk, key, &error) || !change_undo(work, desk.list, key, &result, &error)) {
-        desk_refuse(&desk, error, show);
+        desk_refuse(&desk, error, show, json_object());
         return;
     }
     if (result != UNDO_DONE)

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The desk: settings of a list, shown before they are saved, written into its log by all ways, and undone."""
-import html
 import re
 
 import pytest
 
-from support.desk import Person
+from support.desk import Person, form_fields
 from support.instance import HOST, let_through
 from support.pages import make_site
 from support.rest import Rest, serving
@@ -29,23 +28,12 @@ def get(instance, setting, name="cats"):
     return instance.cli("list", "get", f"{name}@{HOST}", setting).rstrip("\n")
 
 
-def fields(text):
-    """All fields of the form of a page, as a browser sends them."""
-    inputs = re.findall(r'<input[^>]* name="([^"]+)"[^>]*? value="([^"]*)"', text)
-    found = {name: html.unescape(value) for name, value in inputs if not name.startswith("drop-")}
-    found.update((name, html.unescape(value).replace("\n", "\r\n")) for name, value in
-                 re.findall(r'<textarea[^>]* name="([^"]+)"[^>]*>\n(.*?)</textarea>', text, re.S))
-    for name, choices in re.findall(r'<select[^>]* name="([^"]+)"[^>]*>(.*?)</select>', text):
-        found[name] = re.search(r"<option selected>(.*?)</option>", choices).group(1)
-    return found
-
-
 def change(person, group, values, confirm=True):
     """Fill in the form of a group, look at the difference, and save it."""
     path = f"{CATS}/settings/{group}"
-    shown = person.send(path, {**fields(person.get(path).text), **{f"set-{name}": value
+    shown = person.send(path, {**form_fields(person.get(path).text), **{f"set-{name}": value
                                                                    for name, value in values.items()}})
-    return person.send(path, {**fields(shown.text), "confirm": "yes"}) if confirm else shown
+    return person.send(path, {**form_fields(shown.text), "confirm": "yes"}) if confirm else shown
 
 
 def rows(person):
@@ -73,7 +61,7 @@ def test_form_of_each_group(site, sink):
     names = set()
     for group in groups:
         path = f"{CATS}/settings/{group}"
-        sent = fields(olga.get(path).text)
+        sent = form_fields(olga.get(path).text)
         names |= {name for name in sent if name.startswith("set-")}
         olga.send(path, sent).says("nothing was changed")
     assert len(names) > 90 and site.cli("list", "show", f"cats@{HOST}", "--json") == before
@@ -85,12 +73,12 @@ def test_difference_is_shown_before_it_is_saved(site, sink):
     shown = change(olga, "about", {"description": "New & <b>bold</b>", "info": "a\r\nb"}, confirm=False)
     shown.says("<del>", "Old</del>", "New &amp; &lt;b&gt;bold", "(empty)", "a\nb</ins>")
     assert get(site, "description") == "Old" and "set-preferred_language" not in shown.text
-    answer = olga.send(f"{CATS}/settings/about", {**fields(shown.text), "confirm": "yes"})
+    answer = olga.send(f"{CATS}/settings/about", {**form_fields(shown.text), "confirm": "yes"})
     assert answer.status == 303
     olga.get(answer.headers["Location"]).says("Saved.")
     assert get(site, "description") == "New & <b>bold</b>" and get(site, "info") == "a\nb"
     # The same form again: there is nothing left to change.
-    olga.send(f"{CATS}/settings/about", {**fields(shown.text), "confirm": "yes"}).says("nothing was changed")
+    olga.send(f"{CATS}/settings/about", {**form_fields(shown.text), "confirm": "yes"}).says("nothing was changed")
     # Words are told one by one.
     change(olga, "moderation", {"accept_these_nonmembers": "a@x.example\r\n^b\\,c@y$"})
     assert get(site, "accept_these_nonmembers") == "a@x.example,^b\\,c@y$"
@@ -102,11 +90,11 @@ def test_somebody_else_changes_it_meanwhile(site, sink):
     olga = Person(site, sink, OLGA)
     shown = change(olga, "about", {"description": "Mine"}, confirm=False)
     site.cli("list", "set", f"cats@{HOST}", "description=Of somebody else")
-    answer = olga.send(f"{CATS}/settings/about", {**fields(shown.text), "confirm": "yes"})
+    answer = olga.send(f"{CATS}/settings/about", {**form_fields(shown.text), "confirm": "yes"})
     assert answer.status == 409
     answer.says("since you looked", "Of somebody else")
     assert get(site, "description") == "Of somebody else"
-    olga.send(f"{CATS}/settings/about", {**fields(answer.text), "confirm": "yes"})
+    olga.send(f"{CATS}/settings/about", {**form_fields(answer.text), "confirm": "yes"})
     assert get(site, "description") == "Mine"
 
 
@@ -156,12 +144,12 @@ def test_log_of_all_ways_and_undo(site, sink):
     # A password is changed, and never shown.
     path = f"{CATS}/settings/moderation"
     shown = olga.send(path, {"set-moderator_password": "a secret phrase"}).says("another password")
-    olga.send(path, {**fields(shown.text), "confirm": "yes"})
+    olga.send(path, {**form_fields(shown.text), "confirm": "yes"})
     (row,) = [row for row in rows(olga) if row["what"] == "Setting moderator_password"]
     assert row["before"] is row["after"] is row["key"] is None
     assert "secret phrase" not in olga.get(path).text + olga.get(f"{CATS}/log").text
     shown = olga.send(path, {"drop-moderator_password": "yes"}).says("no password any more")
-    olga.send(path, {**fields(shown.text), "drop-moderator_password": "yes", "confirm": "yes"})
+    olga.send(path, {**form_fields(shown.text), "drop-moderator_password": "yes", "confirm": "yes"})
     # What the site answers for is undone by the site alone.
     site.cli("list", "set", f"cats@{HOST}", "max_held_size=50")
     (row,) = [row for row in rows(olga) if row["what"] == "Setting max_held_size"]

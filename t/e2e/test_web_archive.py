@@ -13,12 +13,12 @@ import xml.etree.ElementTree as xml
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import SMTP, default
-from html.parser import HTMLParser
 
 import pytest
 
 from support.instance import HOST, wait_until
 from support.pages import make_site, memory
+from support.vectors import VECTORS, Tags
 from support.post import post
 
 ANNE, BART, OLGA = (f"{name}@example.org" for name in ("anne", "bart", "olga"))
@@ -162,32 +162,6 @@ def test_strangers_see_no_addresses(world):
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
     for path in (f"{link}/file/99/x", f"{link}/file/-1/x", f"{link}/file/x/x", f"{home('dogs')}/{link[-32:]}"):
         assert world.pages.get(path).status == 404
-
-
-VECTORS = ["<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "javascript:alert(1)", "'-alert(1)-'",
-           "{{{text}}}", "]]><script>alert(1)</script>", "</title><svg/onload=alert(1)>",
-           "<a href=\"javascript:alert(1)\">x</a>",
-           "&lt;script&gt;", "\u202e<b>", "<!--", "data:text/html,<script>alert(1)</script>"]
-
-
-class Tags(HTMLParser):
-    """Looks whether each tag of a page is one of ours, and where its links lead."""
-    ours = set("html head meta title link body a header main footer p h1 h2 h3 div nav span form label input button "
-               "ol ul li bdi time b article dl dt dd details summary blockquote pre hr section mark svg rect "
-               "script".split())
-
-    def check(self, text):
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        assert tag in self.ours, self.get_starttag_text()
-        for name, value in attributes:
-            assert not name.startswith("on") and name != "style", self.get_starttag_text()
-            if name in ("href", "src", "action"):
-                assert re.match(r"/|#content|mailto:|https?://", value), self.get_starttag_text()
-            if name == "src" or tag == "script":
-                assert value in ("/files/archive.js", None, ""), self.get_starttag_text()
 
 
 def test_what_mail_carries_is_text(world):

@@ -93,6 +93,36 @@ static void test_orders(Fixture *fixture, const void *data)
     expect(fixture, all, "td:bart tn:dora");
 }
 
+/* What the database passes over is what the pattern would not have fitted, in any case and script. */
+static void test_given_names(Fixture *fixture, const void *data)
+{
+    fill(fixture);
+    add(fixture, LIST, ROLE_MEMBER, "eve_x@Example.org", "\303\204RGER 100% Eve");
+    MemberCriteria of = MEMBER_CRITERIA_ALL;
+    of.list_id = LIST;
+    of.roles = 1u << ROLE_MEMBER;
+    of.given_names = true;
+    static const struct {
+        const char *pattern, *expected;
+    } cases[] = {
+        {"*BAR*", "tm:bart"},
+        {"*t@example*", "tm:bart"},
+        {"*@example.org*", "tm:anne tm:bart tm:cris tm:eve_x"},
+        {"*\303\244rger*", "tm:eve_x"},
+        {"*00% eve*", "tm:eve_x"},
+        {"*e_x*", "tm:eve_x"},
+        {"*b_rt*", ""},
+        {"*", "tm:anne tm:bart tm:cris tm:eve_x"},
+        {"*n?e@*", "tm:anne"},
+        {"*%*", "tm:eve_x"},
+        {"*a*t@*", "tm:bart"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        of.subscriber = cases[i].pattern;
+        expect(fixture, of, cases[i].expected);
+    }
+}
+
 static void test_criteria(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -251,6 +281,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/member_page/orders", test_orders);
     TEST_WITH_LIST("/member_page/criteria", test_criteria);
+    TEST_WITH_LIST("/member_page/names that came with memberships", test_given_names);
     TEST_WITH_LIST("/member_page/lists", test_lists);
     TEST_WITH_LIST("/member_page/portions", test_portions);
     TEST_WITH_LIST("/member_page/refusals", test_refusals);

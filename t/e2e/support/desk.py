@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """People who sign in on the pages, and what they send from the desk."""
+import html
 import re
 
 from support.post import post
@@ -9,6 +10,17 @@ from support.instance import HOST
 
 def mark(text):
     return re.search(r'name="mark" value="([^"]+)"', text).group(1)
+
+
+def form_fields(text):
+    """All fields of the form of a page, as a browser sends them."""
+    inputs = re.findall(r'<input[^>]* name="([^"]+)"[^>]*? value="([^"]*)"', text)
+    found = {name: html.unescape(value) for name, value in inputs if not name.startswith("drop-")}
+    found.update((name, html.unescape(value).replace("\n", "\r\n")) for name, value in
+                 re.findall(r'<textarea[^>]* name="([^"]+)"[^>]*>\n(.*?)</textarea>', text, re.S))
+    for name, choices in re.findall(r'<select[^>]* name="([^"]+)"[^>]*>(.*?)</select>', text):
+        found[name] = re.search(r"<option selected>(.*?)</option>", choices).group(1)
+    return found
 
 
 def sign_in(instance, sink, address):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "cli/member_line.h"
+#include "lists/member_line.h"
 
 #include <string.h>
 
