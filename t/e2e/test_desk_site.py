@@ -16,15 +16,16 @@ from support.pages import make_site
 from support.post import post
 from support.web import Browser
 
-OPAL, OLGA, ANNE = (f"{name}@example.org" for name in ("opal", "olga", "anne"))
+OPAL, OLGA, MONA, ANNE = (f"{name}@example.org" for name in ("opal", "olga", "mona", "anne"))
 PAGE = "/desk/site"
 
 
 @pytest.fixture
 def site(instances, sink):
-    """Opal runs the site, Olga the list cats, and Anne is its member."""
+    """Opal runs the site, Olga the list cats, which Mona moderates and of which Anne is a member."""
     instance = make_site(instances, sink)
     instance.create_list("cats", [ANNE], owner=OLGA)
+    instance.cli("member", "add", f"cats@{HOST}", MONA, "--role", "moderator")
     instance.cli("user", "create", OPAL)
     instance.cli("user", "set", OPAL, "server_owner=yes")
     return instance
@@ -48,14 +49,14 @@ def set_aside(site, name):
 
 
 def test_who_may_see_it(site, sink):
-    people = {name: Person(site, sink, name) for name in (OPAL, OLGA, ANNE)}
+    people = {name: Person(site, sink, name) for name in (OPAL, OLGA, MONA, ANNE)}
     assert people[OPAL].get(PAGE).says("All is well", "Destinations").status == 200
     assert people[OLGA].get(PAGE).says("For those who run the site").status == 403
-    assert people[ANNE].get(PAGE).status == 403
+    assert people[MONA].get(PAGE).status == people[ANNE].get(PAGE).status == 403
     assert site.pages.get(PAGE).status == 303
     assert 'href="/desk/site"' in people[OPAL].get("/desk").text
     assert 'href="/desk/site"' not in people[OLGA].get("/desk").text
-    for name, status in ((OLGA, 403), (ANNE, 403)):
+    for name, status in ((OLGA, 403), (MONA, 403), (ANNE, 403)):
         assert people[name].send(PAGE, {"suspend": "relay relay"}).status == status
     assert site.pages.send(PAGE, {"suspend": "relay relay", "mark": people[OPAL].mark}).status == 303
     # Opal's own form with a foreign mark, and without one.
