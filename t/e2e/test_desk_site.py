@@ -6,6 +6,8 @@ import http.client
 import json
 import re
 import shutil
+import struct
+import time
 import urllib.parse
 
 import pytest
@@ -125,6 +127,34 @@ def test_without_the_master_the_page_says_so(site, sink):
     assert opal.send(PAGE, {"suspend": "relay relay"}).status == 503
     away.rename(sock)
     opal.get(PAGE).says("Processes", "lmtp")
+
+
+def test_figures_of_the_last_hours(site, sink):
+    """Bars by minute, quarter of an hour and six hours, of the file that the master keeps."""
+    opal = Person(site, sink, OPAL)
+    opal.get(PAGE).says("not known yet", "Done a minute")
+    site.stop()
+    path = site.spool / ".master" / "history"
+    octets, now = bytearray(path.read_bytes()), int(time.time())
+    head, figures = 16 + 32 * 32, 8 + 32 * 12
+    octets[16:18] = b"in"
+    for first, slots, period, done in ((0, 60, 60, (7, 14)), (60, 96, 900, (30,)), (156, 124, 21600, (500,))):
+        for before, count in enumerate(done):
+            turn = now // period - before
+            place = head + (first + turn % slots) * figures
+            octets[place:place + 20] = struct.pack("=qIII", turn * period, count, 3, 9)
+    path.write_bytes(octets)
+    site.own(path)
+    site.start()
+    opal.get(PAGE).says('aria-label="at most 14"', 'viewBox="0 0 60 20"')
+    opal.get(PAGE + "?range=day").says('aria-label="at most 30"', 'viewBox="0 0 96 20"', "Done in 15 minutes")
+    opal.get(PAGE + "?range=month").says('aria-label="at most 500"', 'viewBox="0 0 124 20"', "Done in 6 hours")
+    opal.get(PAGE + "?range=century").says("Done a minute")
+    # A damaged file is begun anew.
+    site.stop()
+    path.write_bytes(octets[:5000])
+    site.start()
+    opal.get(PAGE).says("not known yet")
 
 
 def test_the_page_is_sent_anew(site, sink):
