@@ -21,15 +21,6 @@ void desk_clear(Desk *desk)
 
 /* ---- opening ---- */
 
-static void see_other(WebCall *call, const char *path)
-{
-    g_autofree char *place = g_strconcat(call->web->base, path, NULL);
-    web_set_headers(call);
-    http_set_header(call->http, "Location", place);
-    call->answered = true;
-    http_answer(call->http, 303, "text/plain; charset=utf-8", "", 0);
-}
-
 /* Find the list of the path and the person's relation to it; a list of others looks like none. */
 static bool open_list(Desk *desk, unsigned right)
 {
@@ -50,7 +41,7 @@ bool desk_open(Desk *desk, WebCall *call, unsigned right)
     if (!web_store(call) || !web_person(call, &desk->person))
         return false;
     if (!desk->person) {
-        see_other(call, "/sign-in");
+        web_see_other(call, "/sign-in");
         return false;
     }
     if (!(desk->standing = standing_new(desk_store(desk), desk->person, &error))) {
@@ -115,7 +106,7 @@ void desk_see(const Desk *desk, const char *path)
 {
     g_autofree char *id = desk->list ? g_uri_escape_string(desk->list->list_id, NULL, false) : NULL;
     g_autofree char *place = id ? g_strconcat("/desk/list/", id, path, NULL) : g_strconcat("/desk", path, NULL);
-    see_other(desk->call, place);
+    web_see_other(desk->call, place);
 }
 
 void desk_refuse(Desk *desk, GError *error, DeskShow *show, json_t *view)

@@ -117,6 +117,14 @@ void web_page_as(WebCall *call, int status, const char *type, const char *name, 
     answer_page(call, status, type, content);
 }
 
+void web_see_other(WebCall *call, const char *path)
+{
+    g_autofree char *place = g_strconcat(call->web->base, path, NULL);
+    web_set_headers(call);
+    http_set_header(call->http, "Location", place);
+    answer_text(call, 303, "");
+}
+
 void web_notice(WebCall *call, int status, const char *what, json_t *view)
 {
     view = view ? view : json_object();
