@@ -15,6 +15,7 @@
 #include "lists/roster.h"
 #include "mail/answer.h"
 #include "mail/message.h"
+#include "store/held.h"
 #include "switchboard/meta.h"
 
 #define ATTACH_MAX (48 * 1024) /* bytes of the post's header */
