@@ -56,6 +56,15 @@ bool desk_open(Desk *desk, WebCall *call, unsigned right)
     return !call->answered;
 }
 
+bool desk_open_site(Desk *desk, WebCall *call)
+{
+    if (!desk_open(desk, call, 0))
+        return false;
+    if (!desk->standing->site)
+        web_notice(call, 403, "for_operators", NULL);
+    return desk->standing->site;
+}
+
 Work *desk_begin(const Desk *desk)
 {
     g_autoptr(Work) work = web_begin(desk->call);

@@ -29,6 +29,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Desk, desk_clear)
  * MAY_LIST); 0: a page of no list, for all who run one. A POST must bring the mark of the session. false: the call was
  * answered. */
 bool desk_open(Desk *desk, WebCall *call, unsigned right);
+/* Open a page for owners of the site. false: the call was answered. */
+bool desk_open_site(Desk *desk, WebCall *call);
 
 /* The store, which a begin may have opened anew. */
 static inline Store *desk_store(const Desk *desk)

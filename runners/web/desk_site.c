@@ -20,16 +20,6 @@
 #define VIEW_PAUSE 3                  /* seconds between two pictures */
 #define VIEW_LIFE (60 * CLOCK_SECOND) /* of one stream */
 
-/* Open the desk for an owner of the site. false: the call was answered. */
-static bool open_site(Desk *desk, WebCall *call)
-{
-    if (!desk_open(desk, call, 0))
-        return false;
-    if (!desk->standing->site)
-        web_notice(call, 403, "for_operators", NULL);
-    return desk->standing->site;
-}
-
 static json_int_t number_of(const json_t *object, const char *key)
 {
     return json_integer_value(json_object_get(object, key));
@@ -229,7 +219,7 @@ static const char *range_of(const WebCall *call)
 static void get_site(WebCall *call)
 {
     g_auto(Desk) desk = {0};
-    if (!open_site(&desk, call))
+    if (!desk_open_site(&desk, call))
         return;
     static const char *const said[] = {"ordered", "done", "left"};
     json_t *view = site_view(call->web, range_of(call));
@@ -318,7 +308,7 @@ static void get_live(WebCall *call)
 {
     static const HttpStreamSpec spec = {.room = on_viewer_room, .closed = on_viewer_closed};
     g_auto(Desk) desk = {0};
-    if (!open_site(&desk, call))
+    if (!desk_open_site(&desk, call))
         return;
     if (call->web->viewers >= VIEWERS) {
         web_notice(call, 503, "busy", NULL);
@@ -392,7 +382,7 @@ static void order_shunt(Desk *desk, ShuntOrder order)
 static void post_site(WebCall *call)
 {
     g_auto(Desk) desk = {0};
-    if (!open_site(&desk, call))
+    if (!desk_open_site(&desk, call))
         return;
     const char *what = web_field(call, "do");
     if (web_has_field(call, "suspend"))

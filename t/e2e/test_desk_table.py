@@ -30,7 +30,7 @@ TABLE = {
     "/desk": RUNS, "/desk/lists": RUNS, "/desk/post/{}": POSTS, "/desk/post/{}/file/{}/{}": POSTS,
     "/desk/list/{}": SEES, **{f"/desk/list/{{}}/{page}": OWNS for page in (
         "settings", "settings/{}", "log", "members", "members.csv", "members/add", "bans", "header-matches",
-        "templates", "templates/{}", "bounces")}}
+        "templates", "templates/{}", "bounces", "trace")}}
 
 
 def routes():
