@@ -96,7 +96,7 @@ static json_t *list_view(const Desk *desk, const List *list, Authority by)
     return view;
 }
 
-void desk_page(const Desk *desk, int status, const char *name, json_t *view)
+void desk_complete(const Desk *desk, json_t *view)
 {
     g_autofree char *mark = web_my_mark(desk->call, desk->person);
     json_object_set_new(view, "mark", json_string(mark));
@@ -108,6 +108,11 @@ void desk_page(const Desk *desk, int status, const char *name, json_t *view)
             json_object_set(view, "title", json_object_get(list, "name"));
         json_object_set_new(view, "list", list);
     }
+}
+
+void desk_page(const Desk *desk, int status, const char *name, json_t *view)
+{
+    desk_complete(desk, view);
     web_page(desk->call, status, name, view);
 }
 

@@ -44,6 +44,8 @@ Work *desk_begin(const Desk *desk);
 /* Set NAME to text that a template shows in one line. */
 void desk_set_line(json_t *view, const char *name, const char *text);
 
+/* Give the view what desk_page() gives it. */
+void desk_complete(const Desk *desk, json_t *view);
 /* Answer with a template, whose view (taken) gets the mark, and what all pages of a list have: "list" with path, name,
  * address, is_owner. */
 void desk_page(const Desk *desk, int status, const char *name, json_t *view);

@@ -37,6 +37,7 @@ typedef struct Web {
     GBytes *form_key; /* runners/web/form_mark.h */
     struct WebArchive *archive; /* runners/web/archive.h; NULL: the site has none */
     unsigned streams;           /* mboxes on their way */
+    GPtrArray *trials;          /* runners/web/desk_try.h; NULL: none yet */
     unsigned viewers;           /* who look at the operator's page */
     Http *http;
     int64_t keys_version; /* store_version() at which this and site.keys were read */
@@ -102,6 +103,8 @@ bool web_through_proxy(const WebCall *call);
 void web_page(WebCall *call, int status, const char *name, json_t *view);
 /* The same with another type than that of HTML. */
 void web_page_as(WebCall *call, int status, const char *type, const char *name, json_t *view);
+/* Give the view what each page has, and append the template filled with it; for who answers in parts. */
+bool web_fill(const WebCall *call, const char *name, json_t *view, GString *page, GError **error);
 /* Set the fields that each answer has; for who answers without a template. */
 void web_set_headers(WebCall *call);
 /* Answer with content that strangers share: 304 where the client has it already. tag is in quotation marks. */
