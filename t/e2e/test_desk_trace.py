@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """What became of a post, on the desk and by REST: for the owner of its list, for the operator, and for nobody else."""
 import html
+import re
 
 from support.desk import Person
 from support.instance import HOST, let_through, wait_until
@@ -56,3 +57,36 @@ def test_who_sees_what_became_of_it(instances, sinks, tmp_path):
     for file in (site.directory / "trail").iterdir():
         file.unlink()
     people[OLGA].get(asked).says("Nothing was found")
+
+
+def test_it_comes_in_parts(instances, sinks, tmp_path):
+    """Each of 230 recipients stands on one page of a list, and once in REST's answers, in the order of time."""
+    let_through(tmp_path)
+    people = [f"m{number}@example.org" for number in range(230)]
+    sink = sinks()
+    site = make_site(instances, sink, **serving(tmp_path))
+    address = site.create_list("cats", people, owner=OLGA)
+    site.lmtp_send(post(to=address, message_id="<long@example.net>"), address)
+    site.wait_idle()
+    olga, rest = Person(site, sink, OLGA), Rest(site)
+
+    def by_rest():
+        found, after = [], ""
+        while after is not None:
+            answer = rest.call("GET", f"listrunner/trace?message_id=long@example.net{after}").json
+            assert len(answer["entries"]) <= 200
+            found += [row for row in answer["entries"] if row.get("email")]
+            after = answer["next"] and f"&after={answer['next']}"
+        return found
+    wait_until(lambda: len(by_rest()) >= len(people), 60, lambda: len(by_rest()))
+    rows = by_rest()
+    assert sorted(row["email"] for row in rows) == sorted(people)
+    assert [row["time"] for row in rows] == sorted(row["time"] for row in rows)
+
+    seen, path, pages = [], f"{PAGE}?of=long@example.net", 0
+    while path:
+        page = olga.get(path).text
+        seen += [one for one in people if f"{one}</bdi>" in page]
+        further = re.search(r'href="([^"]+)" rel="next"', page)
+        path, pages = further and html.unescape(further.group(1)), pages + 1
+    assert sorted(seen) == sorted(people) and pages >= 3
