@@ -23,6 +23,6 @@ typedef struct Program {
  * standard error, too. FAIL_LATER: it could not be started, took too long, or wrote too much. Waits for its end. */
 bool program_run(const Program *program, GBytes *input, int *code, GBytes **output, GError **error);
 
-/* Start it, for who has an event loop: with input and output as its standard input and output, in a process group of its
- * own, whose number *pid is. Of the limits the timeout is left to the caller, who waits for its end. */
+/* Start it, for who has an event loop: with input and output as its standard input and output, in a process group of
+ * its own, whose number *pid is. Of the limits the timeout is left to the caller, who waits for its end. */
 bool program_start(const Program *program, int input, int output, pid_t *pid, GError **error);

@@ -9,8 +9,9 @@
  */
 #include "runners/web/desk.h"
 
-/* Answer with the template NAME, which ends with {{>desk_trying}}, and behind it what the change (taken) would have done.
- * The change is an object as --from-json of `listrunner list try` takes it. view is taken; status is 200 or 409. */
+/* Answer with the template NAME, which ends with {{>desk_trying}}, and behind it what the change (taken) would have
+ * done. The change is an object as --from-json of `listrunner list try` takes it. view is taken; status is 200 or
+ * 409. */
 void desk_try(const Desk *desk, int status, const char *name, json_t *view, json_t *change);
 
 /* End all trials; for web_stop(). */
