@@ -289,8 +289,8 @@ static DeskTrial *start(const Desk *desk, const json_t *change, GError **error)
         waitpid(pid, NULL, 0);
         return NULL;
     }
-    const rlim_t seconds = (rlim_t)(timeout / CLOCK_SECOND) +
-                           1; /* should this process be killed, it ends all the same */
+    /* Should this process be killed, the trial ends all the same. */
+    const rlim_t seconds = (rlim_t)(timeout / CLOCK_SECOND) + 1;
     prlimit(pid, RLIMIT_CPU, &(struct rlimit){seconds, seconds}, NULL);
 #ifndef __SANITIZE_ADDRESS__
     prlimit(pid, RLIMIT_DATA, &(struct rlimit){MEMORY, MEMORY}, NULL);
