@@ -5,8 +5,9 @@
  * The contract between the master and who commands it: a UNIX stream socket
  * CONTROL_SOCKET in [master] runtime_directory, mode 0660. The group may ask
  * for status, metrics and history; the other verbs are for root and the user that the
- * master runs as (control_may_command()). Each request is one JSON object on
- * one line, each reply another, in order:
+ * master runs as (control_may_command()). Beside it is CONTROL_MONITOR_SOCKET, with the mode of [master]
+ * monitor_socket_mode, which answers status, metrics and history and forbids the rest to everybody. Each request is
+ * one JSON object on one line, each reply another, in order:
  *
  *   {"verb":"status"}
  *   {"verb":"metrics"}
@@ -55,6 +56,7 @@
 #include <stdbool.h>
 
 #define CONTROL_SOCKET "control.sock"
+#define CONTROL_MONITOR_SOCKET "monitor.sock"
 
 /* Tell whether the process at the other end of fd may change anything: only root's and those of our own user may. On
  * false the error is FAIL_NEVER and fit for a reply. */

@@ -29,19 +29,28 @@
 #define ACCEPT_PAUSE 1
 #define LOOK_INTERVAL 2 /* seconds, for the runtime directory */
 
-struct Control {
-    Master *master;
+/* A socket that we listen on. */
+typedef struct ControlDoor {
+    Control *control;
+    char *path;
+    mode_t mode;
+    bool commands; /* not only those verbs that look */
     struct evconnlistener *listener;
     struct event *pause; /* until it accepts again */
-    struct event *look;  /* is the socket still there? */
+} ControlDoor;
+
+struct Control {
+    Master *master;
+    ControlDoor doors[2];
+    struct event *look;  /* are the sockets still there? */
     char *fault;         /* why it cannot be made again; NULL: none */
     Survey *survey;
-    GPtrArray *clients; /* of Client, owned */
-    char *path;
+    GPtrArray *clients; /* of ControlPeer, owned */
 };
 
 typedef struct ControlPeer {
     Control *control;
+    bool may_command;           /* if the process at the other end may, too */
     struct bufferevent *stream; /* not read while something is asked for it: replies come in order */
     GatherWhat asked;           /* figures for metrics, troubles for status */
     Gather *gather;             /* NULL: it has answered, or nothing is asked */
@@ -247,6 +256,13 @@ static void ask(ControlPeer *client, GatherWhat what)
     client->wish = survey_ask(control->survey, on_surveyed, client);
 }
 
+static bool may_command(const ControlPeer *client, GError **error)
+{
+    if (client->may_command)
+        return control_may_command(bufferevent_getfd(client->stream), error);
+    return fail(error, FAIL_NEVER, "this socket is for status, metrics and history alone");
+}
+
 static void answer(ControlPeer *client, const char *line)
 {
     Master *master = client->control->master;
@@ -263,7 +279,7 @@ static void answer(ControlPeer *client, const char *line)
         fail(&error, FAIL_CONFIG, "no JSON object: %s", where.text);
     else if (!known)
         fail(&error, FAIL_CONFIG, "\"verb\" must be status, metrics, history, reload, rescale, restart or stop");
-    else if (!verbs[i].looks && !control_may_command(bufferevent_getfd(client->stream), &error))
+    else if (!verbs[i].looks && !may_command(client, &error))
         forbidden = true;
     else if (master->stopping && !verbs[i].while_stopping)
         fail(&error, FAIL_LATER, "the master is stopping");
@@ -337,7 +353,8 @@ static void on_read(struct bufferevent *stream, void *data)
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int length,
                       void *data)
 {
-    Control *control = data;
+    const ControlDoor *door = data;
+    Control *control = door->control;
     struct bufferevent *stream = control->clients->len < CLIENTS_MAX
                                      ? bufferevent_socket_new(control->master->base, fd, BEV_OPT_CLOSE_ON_FREE)
                                      : NULL;
@@ -346,7 +363,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         return;
     }
     ControlPeer *client = g_new0(ControlPeer, 1);
-    *client = (ControlPeer){.control = control, .stream = stream};
+    *client = (ControlPeer){.control = control, .may_command = door->commands, .stream = stream};
     struct timeval timeout = {CLIENT_TIMEOUT, 0};
     bufferevent_setcb(stream, on_read, on_written, on_event, client);
     bufferevent_set_timeouts(stream, &timeout, &timeout);
@@ -356,29 +373,43 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 
 static void on_pause_over(evutil_socket_t fd, short what, void *data)
 {
-    evconnlistener_enable(((Control *)data)->listener);
+    evconnlistener_enable(((ControlDoor *)data)->listener);
 }
 
 /* Out of descriptors: whoever waits stays readable, and asking at once would only spin. */
 static void on_accept_fault(struct evconnlistener *listener, void *data)
 {
-    Control *control = data;
-    log_warn("control socket: %s", g_strerror(errno));
+    const ControlDoor *door = data;
+    log_warn("%s: %s", door->path, g_strerror(errno));
     struct timeval pause = {ACCEPT_PAUSE, 0};
     evconnlistener_disable(listener);
-    evtimer_add(control->pause, &pause);
+    evtimer_add(door->pause, &pause);
 }
 
-static bool listen_again(Control *control, GError **error)
+/* Listen in place of the listener that there is, if there is one. */
+static bool door_open(ControlDoor *door, GError **error)
 {
-    int fd = listen_unix(control->path, 0660, error);
+    int fd = listen_unix(door->path, door->mode, error);
     if (fd < 0)
         return false;
-    evconnlistener_free(control->listener);
-    control->listener = evconnlistener_new(control->master->base, on_accept, control,
-                                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-    evconnlistener_set_error_cb(control->listener, on_accept_fault);
-    log_info("%s was gone, and is made again", control->path);
+    if (door->listener)
+        evconnlistener_free(door->listener);
+    door->listener = evconnlistener_new(door->control->master->base, on_accept, door,
+                                        LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    evconnlistener_set_error_cb(door->listener, on_accept_fault);
+    return true;
+}
+
+static bool renew_doors(Control *control, GError **error)
+{
+    for (unsigned at = 0; at < G_N_ELEMENTS(control->doors); at++) {
+        ControlDoor *door = &control->doors[at];
+        if (access(door->path, F_OK) == 0)
+            continue;
+        if (!door_open(door, error))
+            return false;
+        log_info("%s was gone, and is made again", door->path);
+    }
     return true;
 }
 
@@ -408,8 +439,7 @@ static void on_look(evutil_socket_t fd, short what, void *data)
     Control *control = data;
     Master *master = control->master;
     g_autoptr(GError) error = NULL;
-    bool sound = privileges_make_directory(master->plan->runtime, NULL, &error) &&
-                 (access(control->path, F_OK) == 0 || listen_again(control, &error)) &&
+    bool sound = privileges_make_directory(master->plan->runtime, NULL, &error) && renew_doors(control, &error) &&
                  (access(master->config_copy, F_OK) == 0 || reload_keep(master, master->config_text, &error)) &&
                  (master->stopping || renew_listeners(master, &error));
     if (!sound && g_strcmp0(control->fault, error->message) != 0)
@@ -419,20 +449,44 @@ static void on_look(evutil_socket_t fd, short what, void *data)
     control->fault = sound ? NULL : g_strdup(error->message);
 }
 
+static void door_close(ControlDoor *door)
+{
+    if (door->listener) {
+        evconnlistener_free(door->listener);
+        unlink(door->path);
+    }
+    if (door->pause)
+        event_free(door->pause);
+    g_free(door->path);
+}
+
+static bool open_doors(Control *control, GError **error)
+{
+    const Plan *plan = control->master->plan;
+    const ControlDoor doors[] = {
+        {.path = g_build_filename(plan->runtime, CONTROL_SOCKET, NULL), .mode = 0660, .commands = true},
+        {.path = g_build_filename(plan->runtime, CONTROL_MONITOR_SOCKET, NULL), .mode = plan->monitor_mode},
+    };
+    bool sound = true;
+    for (unsigned at = 0; at < G_N_ELEMENTS(doors); at++) {
+        ControlDoor *door = &control->doors[at];
+        *door = doors[at];
+        door->control = control;
+        door->pause = evtimer_new(control->master->base, on_pause_over, door);
+        sound = sound && door_open(door, error);
+    }
+    return sound;
+}
+
 Control *control_new(Master *master, GError **error)
 {
-    g_autofree char *path = g_build_filename(master->plan->runtime, CONTROL_SOCKET, NULL);
-    int fd = listen_unix(path, 0660, error);
-    if (fd < 0)
-        return NULL;
     Control *control = g_new0(Control, 1);
     control->master = master;
-    control->path = g_steal_pointer(&path);
     control->clients = g_ptr_array_new_with_free_func((GDestroyNotify)client_free);
-    control->listener = evconnlistener_new(master->base, on_accept, control,
-                                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-    evconnlistener_set_error_cb(control->listener, on_accept_fault);
-    control->pause = evtimer_new(master->base, on_pause_over, control);
+    if (!open_doors(control, error)) {
+        control_free(control);
+        return NULL;
+    }
     control->look = event_new(master->base, -1, EV_PERSIST, on_look, control);
     evtimer_add(control->look, (&(struct timeval){LOOK_INTERVAL, 0}));
     control->survey = survey_new(master);
@@ -454,13 +508,11 @@ static void flush_clients(const Control *control)
 void control_free(Control *control)
 {
     flush_clients(control);
-    event_free(control->pause);
-    event_free(control->look);
-    g_free(control->fault);
-    evconnlistener_free(control->listener);
+    g_clear_pointer(&control->look, event_free);
+    for (unsigned at = 0; at < G_N_ELEMENTS(control->doors); at++)
+        door_close(&control->doors[at]);
     g_ptr_array_unref(control->clients);
-    survey_free(control->survey);
-    unlink(control->path);
-    g_free(control->path);
+    g_clear_pointer(&control->survey, survey_free);
+    g_free(control->fault);
     g_free(control);
 }

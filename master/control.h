@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The master's side of base/control.h. Who may connect may command: the
- * socket's mode is 0660. A client that says nothing for a minute, sends a
- * line that is too long, or is one too many, is hung up on.
+ * The master's side of base/control.h. A client that says nothing for a
+ * minute, sends a line that is too long, or is one too many, is hung up on.
  */
 #include <glib.h>
 
@@ -12,9 +11,9 @@
 
 typedef struct Control Control;
 
-/* FAIL_CONFIG when the socket cannot be bound. Removes a stale file. */
+/* FAIL_CONFIG when a socket cannot be bound. Removes stale files. */
 Control *control_new(Master *master, GError **error);
 
-/* Hang up and remove the socket. */
+/* Hang up and remove the sockets. */
 void control_free(Control *control);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Control, control_free)

@@ -81,6 +81,11 @@ static char *depends_text(const Config *config, const char *name)
     return g_string_free(text, FALSE);
 }
 
+static unsigned socket_mode(const Config *config, const char *section, const char *key)
+{
+    return (unsigned)g_ascii_strtoull(config_string(config, section, key), NULL, 8);
+}
+
 static PlanRunner *runner_new(const Config *config, const char *name)
 {
     g_autofree char *section = g_strdup_printf("runner.%s", name);
@@ -93,7 +98,7 @@ static PlanRunner *runner_new(const Config *config, const char *name)
     runner->queue = g_strdup(queue ? queue : name);
     runner->instances = (unsigned)config_integer(config, section, "instances");
     runner->listen = listen ? g_strdupv((char **)listen) : g_new0(char *, 1);
-    runner->socket_mode = (unsigned)g_ascii_strtoull(config_string(config, section, "socket_mode"), NULL, 8);
+    runner->socket_mode = socket_mode(config, section, "socket_mode");
     runner->depends = depends_text(config, name);
     return runner;
 }
@@ -104,6 +109,7 @@ Plan *plan_new(const Config *config)
     plan->runners = g_ptr_array_new_with_free_func((GDestroyNotify)plan_runner_free);
     plan->spool = g_strdup(config_string(config, "spool", "directory"));
     plan->runtime = g_strdup(config_string(config, "master", "runtime_directory"));
+    plan->monitor_mode = socket_mode(config, "master", "monitor_socket_mode");
     plan->user = g_strdup(config_string(config, "site", "user"));
     plan->limits = (PlanLimits){
         .throttle = {.min = config_duration(config, "master", "restart_delay_min"),

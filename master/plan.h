@@ -32,6 +32,7 @@ typedef struct Plan {
     GPtrArray *runners; /* PlanRunner * */
     PlanLimits limits;
     char *spool, *runtime, *user;
+    unsigned monitor_mode; /* of the socket that only tells */
 } Plan;
 
 /* Read who is to run from a configuration, whose checks have passed (master/settings.c). */

@@ -15,6 +15,10 @@ static const ConfigKey master_keys[] = {
      .about = "Where the control sockets and the configuration in force are; made for the user at the start if it "
       "is missing. One that is there must be the user's to write in.",
      .readers = "out rest hooks host"},
+    {"monitor_socket_mode", CHOICE("660", "600|660|666"),
+     .about = "Who may connect to monitor.sock in runtime_directory, which tells status and metrics and takes no "
+      "orders: 660 is the user of [site] and its group, 666 is everybody on this machine. A change counts at the next "
+      "start."},
     {"log_file", PATH(CONFIG_STATE "/log/listrunner/listrunner.log"),
      .about = "Where the log of a master goes that listrunner start has started, unless it goes to syslog. The "
       "directory is made for the user if it is missing. The file is opened anew at each reload, after it was "

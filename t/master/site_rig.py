@@ -124,10 +124,10 @@ class Site:
         self.process.terminate()
         return self.wait()
 
-    def ask(self, **request):
+    def ask(self, at="control", **request):
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(PATIENCE)
-            client.connect(self.path("run/control.sock"))
+            client.connect(self.path(f"run/{at}.sock"))
             client.sendall(json.dumps(request).encode() + b"\n")
             return json.loads(client.makefile().readline())
 

@@ -108,9 +108,14 @@ def test_why_a_child_is_not_ready(site):
     assert site.children()[0]["down_for"] is None
 
 
-def as_somebody(site, *requests):
-    """Replies to a process of the socket's group, but of another user."""
-    os.chown(site.path("run/control.sock"), 0, 65534)
+COMMANDS = [{"verb": "stop"}, {"verb": "reload"}, {"verb": "restart"},
+            {"verb": "rescale", "runner": "in", "instances": 2}]
+
+
+def as_somebody(site, *requests, at="control"):
+    """Replies to a process of another user; of the control socket's group where it asks there."""
+    if at == "control":
+        os.chown(site.path("run/control.sock"), 0, 65534)
     os.chmod(site.top, 0o755)
     reading, writing = os.pipe()
     child = os.fork()
@@ -120,7 +125,7 @@ def as_somebody(site, *requests):
             os.setgid(65534)
             os.setuid(1)
             for request in requests:
-                os.write(writing, json.dumps(site.ask(**request)).encode() + b"\n")
+                os.write(writing, json.dumps(site.ask(at, **request)).encode() + b"\n")
         finally:
             os._exit(0)
     os.close(writing)
@@ -135,9 +140,7 @@ def test_who_may_look_may_not_command(site):
         raise Skip("not root")
     site.start()
     pid = site.children()[0]["pid"]
-    commands = [{"verb": "stop"}, {"verb": "reload"}, {"verb": "restart"},
-                {"verb": "rescale", "runner": "in", "instances": 2}]
-    replies = as_somebody(site, {"verb": "status"}, {"verb": "metrics"}, *commands)
+    replies = as_somebody(site, {"verb": "status"}, {"verb": "metrics"}, *COMMANDS)
     assert len(replies) == 6
     assert replies[0]["ok"] and replies[1]["ok"] and "listrunner_up" in replies[1]["metrics"]
     for reply in replies[2:]:
@@ -145,6 +148,28 @@ def test_who_may_look_may_not_command(site):
     assert site.said("command refused")
     assert site.children()[0]["pid"] == pid and site.process.poll() is None
     assert site.ask(verb="reload")["ok"]
+
+
+def test_the_socket_for_monitoring_takes_no_command(site):
+    site.master["monitor_socket_mode"] = "666"
+    site.configure()
+    site.start()
+    pid = site.children()[0]["pid"]
+    for command in COMMANDS:
+        reply = site.ask("monitor", **command)
+        assert not reply["ok"] and reply["forbidden"] and "status, metrics and history alone" in reply["error"], reply
+    assert site.children()[0]["pid"] == pid and site.process.poll() is None
+    os.unlink(site.path("run/monitor.sock"))
+    until(lambda: os.path.exists(site.path("run/monitor.sock")), "another socket")
+    if os.geteuid() == 0:
+        replies = as_somebody(site, {"verb": "status"}, {"verb": "metrics"}, {"verb": "stop"}, at="monitor")
+        assert [reply["ok"] for reply in replies] == [True, True, False]
+    assert site.stop() == 0 and not os.path.exists(site.path("run/monitor.sock"))
+
+
+def test_the_socket_for_monitoring_is_for_the_group_unless_told(site):
+    site.start()
+    assert oct(os.stat(site.path("run/monitor.sock")).st_mode & 0o777) == "0o660"
 
 
 def write_log(site):
