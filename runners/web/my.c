@@ -164,29 +164,34 @@ json_t *my_member_line(const WebCall *call, const Member *member, const List *li
     return line;
 }
 
-static bool set_lines(WebCall *call, const SignedIn *person, json_t *view, GError **error)
+bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError **error)
 {
+    static const char *const traits[] = {[ROLE_MEMBER] = "receives", [ROLE_OWNER] = "runs", [ROLE_MODERATOR] = "runs"};
     json_t *lines = json_array();
-    char *next = NULL;
-    g_autofree char *after = web_query(call, "after");
     json_object_set_new(view, "lists", lines);
-    const MemberCriteria criteria = sign_in_criteria(person);
-    g_autoptr(GPtrArray) members = member_page(call->web->store, &criteria, after, LISTS, &next, error);
-    g_autofree char *more = next ? g_uri_escape_string(next, NULL, false) : NULL;
-    if (more)
-        json_object_set_new(view, "next", json_string(more));
     for (guint i = 0; members && i < members->len; i++) {
         const Member *member = members->pdata[i];
         g_autoptr(List) list = list_by_id(call->web->store, member->list_id, error);
         if (!list)
             return false;
         json_array_append_new(lines, my_member_line(call, member, list));
-        if (member->role == ROLE_MEMBER)
-            json_object_set_new(view, "receives", json_true());
-        if (member->role == ROLE_OWNER || member->role == ROLE_MODERATOR)
-            json_object_set_new(view, "runs", json_true());
+        json_object_set_new(view, traits[member->role], json_true());
+        if (member->role == ROLE_OWNER)
+            json_object_set_new(view, "owns", json_true());
     }
     return members != NULL;
+}
+
+static bool set_page(WebCall *call, const SignedIn *person, json_t *view, GError **error)
+{
+    char *next = NULL;
+    g_autofree char *after = web_query(call, "after");
+    const MemberCriteria criteria = sign_in_criteria(person);
+    g_autoptr(GPtrArray) members = member_page(call->web->store, &criteria, after, LISTS, &next, error);
+    g_autofree char *more = next ? g_uri_escape_string(next, NULL, false) : NULL;
+    if (more)
+        json_object_set_new(view, "next", json_string(more));
+    return my_set_lines(call, members, view, error);
 }
 
 static char *day_text(int64_t time)
@@ -216,7 +221,7 @@ void my_show(WebCall *call, const SignedIn *person, json_t *more)
     json_t *view = my_view(call, person);
     json_object_update(view, more);
     json_decref(more);
-    if (set_lines(call, person, view, &error) && set_sessions(call, person, view, &error)) {
+    if (set_page(call, person, view, &error) && set_sessions(call, person, view, &error)) {
         web_page(call, 200, "my", view);
         return;
     }

@@ -268,8 +268,10 @@ def test_all_lists_at_once(world, sink):
     anne.send("/my/all", {"mail": "off"}).says("Your settings were changed")
     assert states() == ["by_user", "by_user"] and options(world, "dogs", BART)["delivery_status"] == "enabled"
     world.cli("member", "set", f"cats@{HOST}", ANNE, "--delivery-status", "by_moderator")
-    anne.send("/my/all", {"mail": "on"}).says("Your settings were changed")
-    assert states() == ["by_moderator", "enabled"]
+    for mail in ("on", "off"):
+        anne.send("/my/all", {"mail": mail}).says("Your settings were changed")
+        assert states() == ["by_moderator", "enabled" if mail == "on" else "by_user"]
+    anne.send("/my/all", {"mail": "on"})
     world.cli("member", "set", f"cats@{HOST}", ANNE, "--delivery-status", "enabled")
     today, later = (time.strftime("%Y-%m-%d", time.gmtime(time.time() + 86400 * days)) for days in (0, 9))
     for wrong, words in ((("2020-01-01", "2020-01-02"), "over already"), ((later, today), "last not before the first"),
