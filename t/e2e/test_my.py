@@ -39,6 +39,29 @@ def ask(instance, address):
     return instance.pages.send("/sign-in", {"mark": mark(instance.pages.get("/sign-in").text), "address": address})
 
 
+def test_letters_of_the_site(world, sink):
+    """They speak for no list and are not bulk, which some systems keep from people; a list's letters say where from."""
+    def letter_to(address):
+        world.wait_idle()
+        (letter,) = sink.take_mail()[address]
+        return letter
+    ask(world, ANNE)
+    letter = letter_to(ANNE)
+    assert letter["Auto-Submitted"] == "auto-generated"
+    assert not letter["Precedence"] and not any(name.startswith("List-") for name in letter.keys())
+    path = link_in(letter)
+    anne = Person.__new__(Person)
+    anne.pages, anne.cookie = world.pages, world.pages.send(path, {}).headers["Set-Cookie"].split("; ")[0]
+    anne.send("/my/person/address", {"old_address": ANNE, "new_address": "anne@new.example"}, begin="/my/person")
+    letter = letter_to("anne@new.example")
+    assert letter["Auto-Submitted"] == "auto-generated" and not letter["Precedence"] and not letter["List-Id"]
+    world.cli("list", "set", f"dogs@{HOST}", "default_nonmember_action=hold")
+    stranger = "stranger@example.net"
+    world.lmtp_send(post(sender=stranger, to=f"dogs@{HOST}"), f"dogs@{HOST}", sender=stranger)
+    letter = letter_to(stranger)
+    assert f"<dogs.{HOST}>" in letter["List-Id"] and letter["Precedence"] == "bulk"
+
+
 def links(instance, sink, address):
     """Paths of the links to sign in that came to an address."""
     instance.wait_idle()
