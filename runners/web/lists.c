@@ -134,9 +134,13 @@ static void post_join(WebCall *call)
         web_notice(call, 200, "letter_sent", json_pack("{ss ss}", "address", address, "list", list->posting_address));
 }
 
+/* The folders of the pages of lists, which somebody finds by taking the end of an address away. */
+static void get_folder(WebCall *call)
+{
+    web_moved(call, "/");
+}
+
 const WebRoute web_lists[] = {
-    {"GET", "/", get_lists},
-    {"GET", "/list/{}", get_list},
-    {"POST", "/list/{}/join", post_join},
-    {.verb = NULL},
+    {"GET", "/", get_lists},       {"GET", "/list", get_folder},         {"GET", "/archive", get_folder},
+    {"GET", "/list/{}", get_list}, {"POST", "/list/{}/join", post_join}, {.verb = NULL},
 };

@@ -150,6 +150,15 @@ void web_see_other(WebCall *call, const char *path)
     answer_text(call, 303, "");
 }
 
+void web_moved(WebCall *call, const char *path)
+{
+    const char *query = http_query(call->http);
+    g_autofree char *place = g_strconcat(call->web->base, path, *query ? "?" : "", query, NULL);
+    web_set_headers(call);
+    http_set_header(call->http, "Location", place);
+    answer_text(call, 301, "");
+}
+
 void web_notice(WebCall *call, int status, const char *what, json_t *view)
 {
     view = view ? view : json_object();
@@ -396,6 +405,24 @@ static const WebRoute *find_route(WebCall *call, const char *path, GString *allo
     return NULL;
 }
 
+/* People write a slash behind what looks like a folder: send them to the page without it. The path of a page of ours
+ * begins with one slash and a letter, so no other host can stand in it. false: there is no such page. */
+static bool answer_without_slash(WebCall *call, const char *path)
+{
+    const char *verb = http_verb(call->http);
+    size_t length = path ? strlen(path) : 0;
+    if (length < 2 || path[length - 1] != '/' || (strcmp(verb, "GET") != 0 && strcmp(verb, "HEAD") != 0))
+        return false;
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    g_autofree char *bare = g_strndup(path, length);
+    g_autoptr(GString) allowed = g_string_new(NULL);
+    if (!find_route(call, bare, allowed))
+        return false;
+    web_moved(call, bare);
+    return true;
+}
+
 static void run(WebCall *call)
 {
     g_autoptr(GString) allowed = g_string_new(NULL);
@@ -408,6 +435,8 @@ static void run(WebCall *call)
         web_notice(call, 403, "elsewhere", NULL);
     } else if (route) {
         route->function(call);
+    } else if (answer_without_slash(call, below) || answer_without_slash(call, path)) {
+        return;
     } else if (allowed->len > 0) {
         http_set_header(call->http, "Allow", allowed->str);
         web_notice(call, 405, "missing", NULL);

@@ -114,6 +114,8 @@ void web_shared(WebCall *call, const char *type, const char *tag, GBytes *conten
 bool web_has_room(WebCall *call, GBytes *content);
 /* Send the browser to another page of ours, by 303. */
 void web_see_other(WebCall *call, const char *path);
+/* Say that what is asked for is always at this path of ours, by 301; the query goes with it. */
+void web_moved(WebCall *call, const char *path);
 /* Answer with the template "notice": its section of that name says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
 /* The same about a list, whose posting address is "list" of the view. */
