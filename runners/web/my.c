@@ -194,12 +194,6 @@ static bool set_page(WebCall *call, const SignedIn *person, json_t *view, GError
     return my_set_lines(call, members, view, error);
 }
 
-static char *day_text(int64_t time)
-{
-    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
-    return g_date_time_format(at, "%Y-%m-%d %H:%M UTC");
-}
-
 static bool set_sessions(WebCall *call, const SignedIn *person, json_t *view, GError **error)
 {
     json_t *lines = json_array();
@@ -207,9 +201,10 @@ static bool set_sessions(WebCall *call, const SignedIn *person, json_t *view, GE
     g_autoptr(GPtrArray) all = session_all(call->web->store, person->address, clock_now(), error);
     for (guint i = 0; all && i < all->len; i++) {
         const Session *session = all->pdata[i];
-        g_autofree char *seen = day_text(session->seen_at);
-        json_array_append_new(lines, json_pack("{sI ss ss sb}", "key", (json_int_t)session->key, "agent",
-                                               session->agent, "seen", seen, "own", session->key == person->session));
+        json_t *line = json_pack("{sI ss sb}", "key", (json_int_t)session->key, "agent", session->agent, "own",
+                                 session->key == person->session);
+        web_set_time(line, "seen", session->seen_at);
+        json_array_append_new(lines, line);
     }
     json_object_set_new(view, "others", json_boolean(all && all->len > 1));
     return all != NULL;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/this_host.h"
@@ -197,6 +198,16 @@ void web_missing(WebCall *call, GError *error)
     }
     g_clear_error(&error);
     web_notice(call, 404, "missing", NULL);
+}
+
+void web_set_time(json_t *view, const char *name, int64_t time)
+{
+    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
+    g_autofree char *text = at ? g_date_time_format(at, "%Y-%m-%d %H:%M") : g_strdup("");
+    g_autofree char *iso = at ? g_date_time_format(at, "%Y-%m-%dT%H:%M:%SZ") : g_strdup("");
+    g_autofree char *iso_name = g_strconcat(name, "_iso", NULL);
+    json_object_set_new(view, name, json_string(text));
+    json_object_set_new(view, iso_name, json_string(iso));
 }
 
 json_t *web_made_view(const Subscription *made)

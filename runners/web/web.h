@@ -126,6 +126,10 @@ void web_fail(WebCall *call, GError *error);
 /* The same for an error of FAIL_MISSING or FAIL_NEVER: there is no such page. */
 void web_missing(WebCall *call, GError *error);
 
+/* Set a time (us since 1970) as NAME, "2026-11-28 06:40", and as NAME_iso, "2026-11-28T06:40:00Z", for the element
+ * time. The page says that they are UTC. */
+void web_set_time(json_t *view, const char *name, int64_t time);
+
 /* Return the view of a change that was made: "address", "told", and the days for which it can be undone. */
 json_t *web_made_view(const Subscription *made);
 #define WEB_UNDO_DAYS ((int)(DEPARTURE_KEPT / (86400 * CLOCK_SECOND)))
