@@ -74,7 +74,7 @@ static List *find_list(WebCall *call)
 /* The page of a list, above the form: what was wrong in it, and in it what was typed. view is taken. */
 static void show_list(WebCall *call, int status, const List *list, json_t *view)
 {
-    g_autofree char *mark = form_mark_make(call->web->form_key, list->list_id, g_get_real_time());
+    g_autofree char *mark = form_mark_make(call->web->form_keys, list->list_id, g_get_real_time());
     g_autofree char *owner = list_address(list, "owner"), *join = list_address(list, "join");
     g_autofree char *leave = list_address(list, "leave");
     json_object_set_new(view, "list", list_view(call->web, list));
@@ -113,7 +113,7 @@ static void post_join(WebCall *call)
     g_autoptr(List) list = find_list(call);
     if (!list)
         return;
-    if (!form_mark_good(call->web->form_key, list->list_id, web_field(call, "mark"), g_get_real_time())) {
+    if (!form_mark_good(call->web->form_keys, list->list_id, web_field(call, "mark"), g_get_real_time())) {
         show_list(call, 400, list, json_pack("{sb}", "again", true));
         return;
     }

@@ -22,7 +22,7 @@
 
 static void show_form(WebCall *call, int status, json_t *view)
 {
-    g_autofree char *mark = form_mark_make(call->web->form_key, SIGN_IN_MARK, clock_now());
+    g_autofree char *mark = form_mark_make(call->web->form_keys, SIGN_IN_MARK, clock_now());
     json_object_set_new(view, "mark", json_string(mark));
     web_page(call, status, "sign_in", view);
 }
@@ -39,7 +39,7 @@ static void post_sign_in(WebCall *call)
     bool valid;
     if (!web_store(call))
         return;
-    if (!form_mark_good(call->web->form_key, SIGN_IN_MARK, web_field(call, "mark"), clock_now())) {
+    if (!form_mark_good(call->web->form_keys, SIGN_IN_MARK, web_field(call, "mark"), clock_now())) {
         show_form(call, 400, json_pack("{sb ss}", "again", true, "typed", web_field(call, "address")));
         return;
     }

@@ -238,15 +238,16 @@ void web_attachment(WebCall *call, const ReadableFile *file)
 static bool refresh_keys(Web *web, GError **error)
 {
     int64_t version = store_version(web->store);
-    if (web->form_key && web->keys_version == version)
+    if (web->form_keys && web->keys_version == version)
         return true;
     g_autoptr(GPtrArray) secrets = secret_all(web->store, error);
-    if (!secrets)
+    int64_t replaced_at;
+    if (!secrets || !secret_replaced_at(web->store, &replaced_at, error))
         return false;
     g_clear_pointer(&web->site.keys, verp_keys_free);
     web->site.keys = verp_keys_new(secrets);
-    g_clear_pointer(&web->form_key, g_bytes_unref);
-    web->form_key = form_mark_key(secrets->pdata[0]);
+    g_clear_pointer(&web->form_keys, form_keys_free);
+    web->form_keys = form_keys_new(secrets, replaced_at);
     web->keys_version = version;
     return true;
 }
@@ -257,7 +258,7 @@ static Store *open_store(Web *web, GError **error)
     if (!this_host_store(&web->store, web->spool, web->config, error))
         return NULL;
     if (web->store != before)
-        g_clear_pointer(&web->form_key, g_bytes_unref);
+        g_clear_pointer(&web->form_keys, form_keys_free);
     if (refresh_keys(web, error))
         return web->store;
     g_clear_pointer(&web->store, store_free);
@@ -491,7 +492,7 @@ static void web_free(Web *web)
     g_clear_pointer(&web->spool, spool_free);
     theme_free(web->theme);
     web_archive_free(web->archive);
-    g_clear_pointer(&web->form_key, g_bytes_unref);
+    g_clear_pointer(&web->form_keys, form_keys_free);
     g_free(web->url);
     g_free(web);
 }

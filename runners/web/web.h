@@ -34,7 +34,7 @@ typedef struct Web {
     Store *store; /* NULL while the database cannot be opened; web_store() */
     Spool *spool;
     Theme *theme;
-    GBytes *form_key; /* runners/web/form_mark.h */
+    struct FormKeys *form_keys; /* runners/web/form_mark.h */
     struct WebArchive *archive; /* runners/web/archive.h; NULL: the site has none */
     unsigned streams;           /* mboxes on their way */
     GPtrArray *trials;          /* runners/web/desk_try.h; NULL: none yet */

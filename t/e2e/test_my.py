@@ -202,6 +202,24 @@ def test_leave(world, sink):
     assert "way=page" in world.log_text() and len(sink.take_mail()[ANNE]) == 1
 
 
+def test_forms_that_were_open_when_the_secret_changed(world, sink):
+    """They are taken, also of strangers; those of another session, or of two secrets ago, are not."""
+    anne, bart = Person(world, sink, ANNE), Person(world, sink, BART)
+    hers, his = (mark(who.get("/my").text) for who in (anne, bart))
+    open_form = {"mark": world.pages.form_mark(f"dogs.{HOST}"), "address": "cora@example.org"}
+
+    def send(form):
+        return world.pages.send("/my/all", {"mark": form, "mail": "off"}, Cookie=anne.cookie)
+    world.cli("bounce", "rotate")
+    send(hers).says("Your settings were changed")
+    assert send(his).status == 400 and mark(anne.get("/my").text) != hers
+    world.pages.send(f"/list/dogs.{HOST}/join", open_form).says("Please read your mail")
+    world.cli("bounce", "rotate")
+    assert send(hers).status == 400
+    assert world.pages.send(f"/list/dogs.{HOST}/join", open_form).status == 400
+    anne.send("/my/all", {"mail": "on"}).says("Your settings were changed")
+
+
 def test_private_archives(world, sink):
     """Members read them with all addresses; others do not, whether signed in or not."""
     world.lmtp_send(post(sender=ANNE, to=f"cats@{HOST}", subject="Secret frost", body=f"write to {OLGA}\n"),
