@@ -59,6 +59,9 @@
 /* Written into the queue task by who wants a job of the timer done at once. */
 #define KEY_JOB "job" /* string: its name */
 
+/* Written into virgin by lists/letter.h. */
+#define KEY_OF_SITE "of_site" /* bool: the site writes, so the letter says of no list that it came from there */
+
 /* Written by in. */
 #define KEY_MODERATED "approved" /* bool: a person or a password let it pass */
 #define KEY_HITS "hits"          /* array of strings: rules that matched */

@@ -303,11 +303,21 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     g_autofree char *id = notice_id(letter->template, list->mail_host);
     const char *sender = letter->envelope_sender ? letter->envelope_sender : "";
     g_autofree char *folded = fold_letter(text);
-    Notice notice = {.from_name = letter->from_name, .from = letter->from ? letter->from : owner, .to = letter->to,
-                     .reply_to = letter->reply_to, .text = folded, .id = id, .in_reply_to = letter->in_reply_to,
-                     .date = letter->date ? letter->date : work_now(work), .personal = letter->personal,
-                     .replied = letter->in_reply_to != NULL, .attach = letter->attach, .about = letter->about,
-                     .further = letter->further, .most = letter->most};
+    bool of_site = !words_of(list, letter->template);
+    Notice notice = {.from_name = letter->from_name,
+                     .from = letter->from ? letter->from : owner,
+                     .to = letter->to,
+                     .reply_to = letter->reply_to,
+                     .text = folded,
+                     .id = id,
+                     .in_reply_to = letter->in_reply_to,
+                     .date = letter->date ? letter->date : work_now(work),
+                     .personal = letter->personal || of_site,
+                     .replied = letter->in_reply_to != NULL,
+                     .attach = letter->attach,
+                     .about = letter->about,
+                     .further = letter->further,
+                     .most = letter->most};
     g_autoptr(GPtrArray) pieces = notice_compose(&notice);
     if (!add_mark(work, list, letter, id, pieces, error))
         return false;
@@ -318,6 +328,8 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     meta_set_string(meta, KEY_ENVELOPE_SENDER, sender);
     meta_set_string(meta, KEY_MESSAGE_ID, id);
     meta_set_string(meta, KEY_PRIORITY, "notice");
+    if (of_site)
+        meta_set_bool(meta, KEY_OF_SITE, true);
     for (unsigned at = 0; at < pieces->len; at++)
         if (bytes_8bit_of(pieces->pdata[at]))
             meta_set_bool(meta, KEY_BODY_8BIT, true);

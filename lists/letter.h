@@ -3,10 +3,10 @@
 #pragma once
 /*
  * Writes letters: fills a template in the language of the person, else of the list, adds the fields of RFC 3834 and RFC
- * 5322, and leaves an entry for the queue virgin (which adds List-Id) in the unit of work. The text is the one that
- * somebody set for the list, for its domain or for the site (store/template_text.h); else the file of the site's
- * template_directory, else the built-in one. A letter that cannot be made because its template is missing is told in
- * the log and nothing else: what it is about must not wait for it.
+ * 5322, and leaves an entry for the queue virgin in the unit of work. That queue adds List-Id, but for templates of the
+ * site (TEMPLATE_OF_SITE). The text is the one that somebody set for the list, for its domain or for the site
+ * (store/template_text.h); else the file of the site's template_directory, else the built-in one. A letter that cannot
+ * be made because its template is missing is told in the log and nothing else: what it is about must not wait for it.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -31,7 +31,7 @@ typedef struct ListLetter {
     const char *envelope_sender;  /* NULL: none, so that nobody answers it */
     const char *queue;            /* NULL: virgin; "notice" is for what must not be changed any more */
     const char *in_reply_to;      /* Message-ID, of what it answers; NULL: it answers nothing */
-    bool personal;                /* without Precedence */
+    bool personal;                /* without Precedence, as are those of the site */
     NoticeAttach attach;
     GBytes *about;
     const GPtrArray *further;     /* more that are attached like about, of GBytes; NULL: none */

@@ -316,6 +316,15 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
            (options->vacation_ends >= 0 || vacation_end(store, member->id, error));
 }
 
+bool options_set_everywhere(Work *work, const char *address, MailEverywhere mail, const MemberOptions *vacation,
+                            GError **error)
+{
+    if (mail != MAIL_PAUSES)
+        return vacation_switch_everywhere(work_store(work), address, mail == MAIL_COMES, error);
+    const Vacation away = {vacation->vacation_begins, vacation->vacation_ends, false};
+    return vacation_set_everywhere(work_store(work), address, &away, work_now(work), error);
+}
+
 bool options_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
     const TemplateValue values[] = {{"options", request->detail}, {0}};

@@ -53,6 +53,13 @@ bool options_fit(const MemberOptions *options, const List *list, GError **error)
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
                  GError **error);
 
+/* Mail of all lists on which the person who has the address is a member. It comes again where the person or bounces
+ * stopped it; what a moderator stopped stays so. Both end vacations. The cost is a few statements, be it one list or
+ * 10,000. FAIL_NEVER: the vacation is over already. */
+typedef enum MailEverywhere { MAIL_STOPS, MAIL_COMES, MAIL_PAUSES } MailEverywhere;
+bool options_set_everywhere(Work *work, const char *address, MailEverywhere mail, const MemberOptions *vacation,
+                            GError **error);
+
 /* Asks for it: without FACT_CONFIRMED the address has to answer a letter first, which asks for what was wished for
  * before and is not confirmed yet as well. NO_CHANGE: it is no member. */
 bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,

@@ -363,25 +363,15 @@ bool digest_person_leaving_end(Store *store, int64_t person, GError **error)
                      INTEGER(person));
 }
 
-/* 0: the address is not known. */
-static bool person_of(Store *store, const char *email, int64_t *person, GError **error)
-{
-    g_autofree char *folded = email_folded(email);
-    g_autoptr(Query) query = query_open(store, error, "SELECT person FROM address WHERE folded = $1", TEXT(folded));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *person = step == STEP_ROW ? query_integer(query, 0) : 0;
-    return step != STEP_FAILED;
-}
-
 bool digest_leaving_begin(Store *store, const char *list_id, const char *email, GError **error)
 {
     int64_t person, list = 0;
-    return person_of(store, email, &person, error) && (!list_id || list_key(store, list_id, &list, error)) &&
+    return email_person(store, email, &person, error) && (!list_id || list_key(store, list_id, &list, error)) &&
            leaving_begin(store, person, list, error);
 }
 
 bool digest_leaving_end(Store *store, const char *email, GError **error)
 {
     int64_t person;
-    return person_of(store, email, &person, error) && digest_person_leaving_end(store, person, error);
+    return email_person(store, email, &person, error) && digest_person_leaving_end(store, person, error);
 }

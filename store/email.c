@@ -68,6 +68,14 @@ bool email_find(Store *store, const char *email, Email *address, GError **error)
     return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_MISSING, "the address %s is not known", email));
 }
 
+bool email_person(Store *store, const char *email, int64_t *person, GError **error)
+{
+    g_auto(Email) address = {.folded = email_folded(email)};
+    Step step = look_up(store, &address, error);
+    *person = address.person; /* 0 where there is no row */
+    return step != STEP_FAILED;
+}
+
 /* Names end up in header fields. */
 char *email_clean_name(const char *display_name)
 {

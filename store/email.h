@@ -27,6 +27,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Email, email_clear)
 
 /* Fill *address, which the caller clears. FAIL_MISSING. */
 bool email_find(Store *store, const char *email, Email *address, GError **error);
+/* Find the key of its person alone; *person is 0 where the address is not known. */
+bool email_person(Store *store, const char *email, int64_t *person, GError **error);
 /* Make it when it is not known, with a person of its own. FAIL_NEVER: no valid address. */
 bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error);
 /* A name as header fields can hold it; NULL for none. g_free() */

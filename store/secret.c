@@ -49,6 +49,14 @@ GPtrArray *secret_all(Store *store, GError **error)
     return read_all(store, error);
 }
 
+bool secret_replaced_at(Store *store, int64_t *replaced_at, GError **error)
+{
+    g_autoptr(Query) query = query_start(store, error, "SELECT COALESCE(max(replaced_at), 0) FROM secret", NULL, 0);
+    bool done = query && query_step(query, error) == STEP_ROW;
+    *replaced_at = done ? query_integer(query, 0) : 0;
+    return done;
+}
+
 static bool rotate(Store *store, int64_t keep_us, GError **error)
 {
     int64_t now = clock_now();

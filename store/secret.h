@@ -19,5 +19,8 @@
 /* All of them, of GBytes, the newest first; at least one. Freed with the array. */
 GPtrArray *secret_all(Store *store, GError **error);
 
+/* Find when the newest took the place of the one before it (us); 0: it is the first. */
+bool secret_replaced_at(Store *store, int64_t *replaced_at, GError **error);
+
 /* Make a new one, and drop those that were replaced longer ago than keep_us. */
 bool secret_rotate(Store *store, int64_t keep_us, GError **error);

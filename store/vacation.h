@@ -22,5 +22,14 @@ bool vacation_set(Store *store, const char *member_id, int64_t begins_at, int64_
 /* End it, or take it back before it begins; without one nothing happens. */
 bool vacation_end(Store *store, const char *member_id, GError **error);
 bool vacation_find(Store *store, const char *member_id, Vacation *vacation, GError **error);
+/* ---- all lists of a person, in a few statements however many they are ---- */
+
+/* Set the vacation for all memberships of the person who has the address, by any of its addresses. An address that
+ * nobody has heard of has none. FAIL_NEVER as above. */
+bool vacation_set_everywhere(Store *store, const char *address, const Vacation *vacation, int64_t now, GError **error);
+/* Stop mail, or let it come again where the person or bounces stopped it, and end vacations. Mail that a moderator has
+ * stopped stays so. */
+bool vacation_switch_everywhere(Store *store, const char *address, bool mail, GError **error);
+
 /* Begin and end what is due at now; *changed (may be NULL) is how many members. */
 bool vacation_turn(Store *store, int64_t now, int64_t *changed, GError **error);

@@ -85,11 +85,8 @@ static void set_reply_to(Post *post)
 static bool process(Post *post, GError **error)
 {
     supply_message_id(post);
-    if (post->ours) {
-        if (!message_has(post->message, "Precedence"))
-            message_append(post->message, "Precedence", "bulk");
+    if (post->ours) /* a letter has the Precedence that it was written with, or none */
         return true;
-    }
     if (!message_has(post->message, "Precedence"))
         message_append(post->message, "Precedence", "list");
     if (!post->digest) /* which says itself that replies go to the list */

@@ -24,13 +24,14 @@ static bool add_out(Entry *entry, const Message *message, const GPtrArray *piece
     return true;
 }
 
-/* Of one that is removed, too: its last letters (a post is rejected, a member leaves) go as they were written. */
-static bool has_no_list(Runner *runner, Entry *entry)
+/* The site writes, or nobody knows for which list. Last letters of a list that is removed (a post is rejected, a member
+ * leaves) go as they were written, too. */
+static bool is_of_no_list(Runner *runner, Entry *entry)
 {
     g_autoptr(GError) fault = NULL;
     const ListRunner *own = runner_data(runner);
-    return !*entry_list(entry) || (!list_cache_get(own->lists, entry_list(entry), &fault) &&
-                                   g_error_matches(fault, FAIL, FAIL_MISSING));
+    return meta_bool(entry_meta(entry), KEY_OF_SITE, false) || !*entry_list(entry) ||
+           (!list_cache_get(own->lists, entry_list(entry), &fault) && g_error_matches(fault, FAIL, FAIL_MISSING));
 }
 
 /* Mail for the people who run the site goes on as it came, with a mark by which it is known when their address leads
@@ -57,7 +58,7 @@ static bool pass_on(Runner *runner, Entry *entry, Outcome *outcome, GError **err
 
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
-    if (has_no_list(runner, entry))
+    if (is_of_no_list(runner, entry))
         return pass_on(runner, entry, outcome, error);
     g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
     if (!own)

@@ -259,16 +259,6 @@ json_t *archive_view(const ArchiveReading *reading, const char *title)
                      "archive", reading->path, "list_path", list_path, "post_uri", post_uri, "feed", reading->path);
 }
 
-void archive_set_time(json_t *view, const char *name, int64_t time)
-{
-    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / SECOND);
-    g_autofree char *text = at ? g_date_time_format(at, "%Y-%m-%d %H:%M") : g_strdup("");
-    g_autofree char *iso = at ? g_date_time_format(at, "%Y-%m-%dT%H:%M:%SZ") : g_strdup("");
-    g_autofree char *iso_name = g_strconcat(name, "_iso", NULL);
-    json_object_set_new(view, name, json_string(text));
-    json_object_set_new(view, iso_name, json_string(iso));
-}
-
 json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *message)
 {
     const MailHtml how = {.masked = !reading->member};
@@ -283,7 +273,7 @@ json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *messag
         json_object_set_new(line, "files", json_integer(message->attachments));
     if (!shown && message->note)
         json_object_set_new(line, "note", json_string(message->note));
-    archive_set_time(line, "date", message->date);
+    web_set_time(line, "date", message->date);
     return line;
 }
 

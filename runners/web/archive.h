@@ -74,8 +74,6 @@ json_t *archive_view(const ArchiveReading *reading, const char *title);
 json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *message);
 /* The same of the message at the top of a thread. */
 json_t *archive_top(const ArchiveReading *reading, const ArchiveThread *thread);
-/* "2026-11-28 06:40", "2026-11-28T06:40Z"; set as NAME and NAME_iso. */
-void archive_set_time(json_t *view, const char *name, int64_t time);
 /* The path of a place between rows for the next page: "1764312000.HASH". g_free() */
 char *archive_place_text(int64_t date, const char *hash);
 /* Read it; id is that of the message, or of its thread. Anything else is no place: false. */

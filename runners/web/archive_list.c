@@ -75,7 +75,7 @@ static void set_chart(json_t *view, const GArray *months)
 static json_t *thread_line(const ArchiveReading *reading, const ArchiveThread *thread)
 {
     json_t *line = archive_top(reading, thread);
-    archive_set_time(line, "last", thread->last);
+    web_set_time(line, "last", thread->last);
     json_object_set_new(line, "posts", json_integer(thread->posts));
     json_object_set_new(line, "answered", json_boolean(thread->posts > 1));
     return line;

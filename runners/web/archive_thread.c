@@ -255,7 +255,7 @@ void archive_get_thread(WebCall *call)
 static void answer_feed(const ArchiveReading *reading, json_t *view, const GPtrArray *messages)
 {
     const ArchiveMessage *newest = messages->len > 0 ? messages->pdata[0] : NULL;
-    archive_set_time(view, "updated", newest ? newest->date : reading->list->created_at);
+    web_set_time(view, "updated", newest ? newest->date : reading->list->created_at);
     const char *url = reading->call->web->url;
     json_object_set_new(view, "origin", json_stringn(url, strlen(url) - strlen(reading->call->web->base)));
     if (!set_mails(reading, view, messages)) {

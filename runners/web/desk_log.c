@@ -60,9 +60,9 @@ static json_t *row_view(const Desk *desk, const ListLogRow *row)
     for (size_t i = 0; i < G_N_ELEMENTS(doors); i++)
         if (strcmp(row->door, doors[i][0]) == 0)
             door = theme_text(call->web->theme, call->language, doors[i][1]);
-    g_autofree char *when = waiting_time(row->made_at);
-    json_t *view = json_pack("{sI ss ss ss sb sb}", "key", (json_int_t)row->key, "when", when, "kind", kind, "door",
-                             door, "may_undo", may_undo(desk, row), "has_values", row->before || row->after);
+    json_t *view = json_pack("{sI ss ss sb sb}", "key", (json_int_t)row->key, "kind", kind, "door", door, "may_undo",
+                             may_undo(desk, row), "has_values", row->before || row->after);
+    web_set_time(view, "when", row->made_at);
     desk_set_line(view, "by", row->by);
     desk_set_line(view, "name", row->name);
     json_object_set_new(view, "before", value_json(row->before));

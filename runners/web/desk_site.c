@@ -158,8 +158,9 @@ static json_t *destinations_view(const Config *config, GError **error)
 static json_t *shunted_view(Queue *queue, const char *file)
 {
     g_autoptr(Shunted) shunted = orders_shunted(queue, file);
-    g_autofree char *since = shunted->set_aside ? clock_text(shunted->set_aside) : NULL;
-    json_t *view = json_pack("{ss sI ss*}", "entry", shunted->entry, "size", (json_int_t)shunted->size, "since", since);
+    json_t *view = json_pack("{ss sI}", "entry", shunted->entry, "size", (json_int_t)shunted->size);
+    if (shunted->set_aside)
+        web_set_time(view, "since", shunted->set_aside);
     desk_set_line(view, "reason", shunted->reason);
     desk_set_line(view, "from", shunted->from);
     desk_set_line(view, "of_list", shunted->list_id);

@@ -94,9 +94,8 @@ static bool set_found(const Desk *desk, PostTrace *trace, const char *place, jso
         add_row(mails, row);
     if (trace->next)
         set_uri(view, "next", trace->next);
-    g_autofree char *oldest = since ? waiting_time(since) : NULL;
-    if (oldest)
-        json_object_set_new(view, "since", json_string(oldest));
+    if (since)
+        web_set_time(view, "since", since);
     json_object_set_new(view, "nothing", json_boolean(json_array_size(rows) == 0));
     json_object_set_new(view, "damaged", json_boolean(trace->damaged > 0));
     json_object_set_new(view, "more_mails", json_boolean(trace->more_mails));

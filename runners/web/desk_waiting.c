@@ -142,10 +142,10 @@ static bool set_earlier(const Desk *desk, json_t *view, const char *list_id, con
             counts[word] += g_strcmp0(row->after, words[word]) == 0;
         if (i >= EARLIER_SHOWN)
             continue;
-        g_autofree char *when = waiting_time(row->made_at);
-        json_t *line = json_pack("{ss sb sb sb}", "when", when, "accepted", g_strcmp0(row->after, words[0]) == 0,
-                                 "rejected", g_strcmp0(row->after, words[1]) == 0, "discarded",
+        json_t *line = json_pack("{sb sb sb}", "accepted", g_strcmp0(row->after, words[0]) == 0, "rejected",
+                                 g_strcmp0(row->after, words[1]) == 0, "discarded",
                                  g_strcmp0(row->after, words[2]) == 0);
+        web_set_time(line, "when", row->made_at);
         desk_set_line(line, "subject", row->before);
         json_array_append_new(shown, line);
     }

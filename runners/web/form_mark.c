@@ -7,7 +7,12 @@
 
 #define FUTURE 60 /* seconds: another host's clock may be so far ahead */
 
-GBytes *form_mark_key(GBytes *secret)
+struct FormKeys {
+    GBytes *newest, *older; /* older NULL: there is none */
+    int64_t replaced;       /* the second at which newest took its place */
+};
+
+static GBytes *key_of(GBytes *secret)
 {
     static const char purpose[] = "form of the pages";
     size_t length;
@@ -20,6 +25,24 @@ GBytes *form_mark_key(GBytes *secret)
     return g_bytes_new(sum, size);
 }
 
+FormKeys *form_keys_new(const GPtrArray *secrets, int64_t replaced_at)
+{
+    FormKeys *keys = g_new0(FormKeys, 1);
+    keys->newest = key_of(secrets->pdata[0]);
+    keys->older = secrets->len > 1 ? key_of(secrets->pdata[1]) : NULL;
+    keys->replaced = replaced_at / G_USEC_PER_SEC;
+    return keys;
+}
+
+void form_keys_free(FormKeys *keys)
+{
+    if (!keys)
+        return;
+    g_bytes_unref(keys->newest);
+    g_clear_pointer(&keys->older, g_bytes_unref);
+    g_free(keys);
+}
+
 static char *mark_of(GBytes *key, const char *about, int64_t second)
 {
     size_t length;
@@ -29,16 +52,22 @@ static char *mark_of(GBytes *key, const char *about, int64_t second)
     return g_strdup_printf("%" G_GINT64_FORMAT ".%s", second, sum);
 }
 
-char *form_mark_make(GBytes *key, const char *about, int64_t now)
+char *form_mark_make(const FormKeys *keys, const char *about, int64_t now)
 {
-    return mark_of(key, about, now / G_USEC_PER_SEC);
+    return mark_of(keys->newest, about, now / G_USEC_PER_SEC);
 }
 
-bool form_mark_good(GBytes *key, const char *about, const char *mark, int64_t now)
+static bool is_of(GBytes *key, const char *about, const char *mark, int64_t second)
+{
+    g_autofree char *right = mark_of(key, about, second);
+    return strlen(mark) == strlen(right) && CRYPTO_memcmp(mark, right, strlen(right)) == 0;
+}
+
+bool form_mark_good(const FormKeys *keys, const char *about, const char *mark, int64_t now)
 {
     const int64_t second = g_ascii_strtoll(mark, NULL, 10), this_second = now / G_USEC_PER_SEC;
     if (second < this_second - FORM_MARK_LIFE || second > this_second + FUTURE)
         return false;
-    g_autofree char *right = mark_of(key, about, second);
-    return strlen(mark) == strlen(right) && CRYPTO_memcmp(mark, right, strlen(right)) == 0;
+    return is_of(keys->newest, about, mark, second) ||
+           (keys->older && second <= keys->replaced + FUTURE && is_of(keys->older, about, mark, second));
 }

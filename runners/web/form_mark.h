@@ -5,6 +5,9 @@
  * A mark in a form shows that it was read from a page of ours not long ago, so that pages elsewhere cannot send forms
  * in somebody's name, and a program has to read the page first. It is the time and an HMAC-SHA256 over the time and
  * over what the form is about; all hosts of a site make the same.
+ *
+ * The newest secret of the site (store/secret.h) makes marks. The one before it is read for forms that were open when
+ * it was replaced: a mark of it that names a later time was made by somebody else who knows it.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -12,11 +15,16 @@
 
 #define FORM_MARK_LIFE (24 * INT64_C(3600)) /* seconds */
 
-/* Return a key made of the site's secret, for this purpose alone. */
-GBytes *form_mark_key(GBytes *secret);
+typedef struct FormKeys FormKeys;
+
+/* Make keys of the site's secrets (of GBytes, the newest first, at least one), for this purpose alone. replaced_at is
+ * when the newest took the place of the one before it (us). */
+FormKeys *form_keys_new(const GPtrArray *secrets, int64_t replaced_at);
+void form_keys_free(FormKeys *keys);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FormKeys, form_keys_free)
 
 /* Return the mark, of letters, digits and a dot; g_free(). */
-char *form_mark_make(GBytes *key, const char *about, int64_t now);
+char *form_mark_make(const FormKeys *keys, const char *about, int64_t now);
 
 /* Was the mark made for this, within FORM_MARK_LIFE? */
-bool form_mark_good(GBytes *key, const char *about, const char *mark, int64_t now);
+bool form_mark_good(const FormKeys *keys, const char *about, const char *mark, int64_t now);

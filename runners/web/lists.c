@@ -74,7 +74,7 @@ static List *find_list(WebCall *call)
 /* The page of a list, above the form: what was wrong in it, and in it what was typed. view is taken. */
 static void show_list(WebCall *call, int status, const List *list, json_t *view)
 {
-    g_autofree char *mark = form_mark_make(call->web->form_key, list->list_id, g_get_real_time());
+    g_autofree char *mark = form_mark_make(call->web->form_keys, list->list_id, g_get_real_time());
     g_autofree char *owner = list_address(list, "owner"), *join = list_address(list, "join");
     g_autofree char *leave = list_address(list, "leave");
     json_object_set_new(view, "list", list_view(call->web, list));
@@ -113,7 +113,7 @@ static void post_join(WebCall *call)
     g_autoptr(List) list = find_list(call);
     if (!list)
         return;
-    if (!form_mark_good(call->web->form_key, list->list_id, web_field(call, "mark"), g_get_real_time())) {
+    if (!form_mark_good(call->web->form_keys, list->list_id, web_field(call, "mark"), g_get_real_time())) {
         show_list(call, 400, list, json_pack("{sb}", "again", true));
         return;
     }
@@ -134,9 +134,13 @@ static void post_join(WebCall *call)
         web_notice(call, 200, "letter_sent", json_pack("{ss ss}", "address", address, "list", list->posting_address));
 }
 
+/* The folders of the pages of lists, which somebody finds by taking the end of an address away. */
+static void get_folder(WebCall *call)
+{
+    web_moved(call, "/");
+}
+
 const WebRoute web_lists[] = {
-    {"GET", "/", get_lists},
-    {"GET", "/list/{}", get_list},
-    {"POST", "/list/{}/join", post_join},
-    {.verb = NULL},
+    {"GET", "/", get_lists},       {"GET", "/list", get_folder},         {"GET", "/archive", get_folder},
+    {"GET", "/list/{}", get_list}, {"POST", "/list/{}/join", post_join}, {.verb = NULL},
 };

@@ -22,7 +22,7 @@
 
 static void show_form(WebCall *call, int status, json_t *view)
 {
-    g_autofree char *mark = form_mark_make(call->web->form_key, SIGN_IN_MARK, clock_now());
+    g_autofree char *mark = form_mark_make(call->web->form_keys, SIGN_IN_MARK, clock_now());
     json_object_set_new(view, "mark", json_string(mark));
     web_page(call, status, "sign_in", view);
 }
@@ -39,7 +39,7 @@ static void post_sign_in(WebCall *call)
     bool valid;
     if (!web_store(call))
         return;
-    if (!form_mark_good(call->web->form_key, SIGN_IN_MARK, web_field(call, "mark"), clock_now())) {
+    if (!form_mark_good(call->web->form_keys, SIGN_IN_MARK, web_field(call, "mark"), clock_now())) {
         show_form(call, 400, json_pack("{sb ss}", "again", true, "typed", web_field(call, "address")));
         return;
     }
@@ -164,35 +164,34 @@ json_t *my_member_line(const WebCall *call, const Member *member, const List *li
     return line;
 }
 
-static bool set_lines(WebCall *call, const SignedIn *person, json_t *view, GError **error)
+bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError **error)
 {
+    static const char *const traits[] = {[ROLE_MEMBER] = "receives", [ROLE_OWNER] = "runs", [ROLE_MODERATOR] = "runs"};
     json_t *lines = json_array();
-    char *next = NULL;
-    g_autofree char *after = web_query(call, "after");
     json_object_set_new(view, "lists", lines);
-    const MemberCriteria criteria = sign_in_criteria(person);
-    g_autoptr(GPtrArray) members = member_page(call->web->store, &criteria, after, LISTS, &next, error);
-    g_autofree char *more = next ? g_uri_escape_string(next, NULL, false) : NULL;
-    if (more)
-        json_object_set_new(view, "next", json_string(more));
     for (guint i = 0; members && i < members->len; i++) {
         const Member *member = members->pdata[i];
         g_autoptr(List) list = list_by_id(call->web->store, member->list_id, error);
         if (!list)
             return false;
         json_array_append_new(lines, my_member_line(call, member, list));
-        if (member->role == ROLE_MEMBER)
-            json_object_set_new(view, "receives", json_true());
-        if (member->role == ROLE_OWNER || member->role == ROLE_MODERATOR)
-            json_object_set_new(view, "runs", json_true());
+        json_object_set_new(view, traits[member->role], json_true());
+        if (member->role == ROLE_OWNER)
+            json_object_set_new(view, "owns", json_true());
     }
     return members != NULL;
 }
 
-static char *day_text(int64_t time)
+static bool set_page(WebCall *call, const SignedIn *person, json_t *view, GError **error)
 {
-    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
-    return g_date_time_format(at, "%Y-%m-%d %H:%M UTC");
+    char *next = NULL;
+    g_autofree char *after = web_query(call, "after");
+    const MemberCriteria criteria = sign_in_criteria(person);
+    g_autoptr(GPtrArray) members = member_page(call->web->store, &criteria, after, LISTS, &next, error);
+    g_autofree char *more = next ? g_uri_escape_string(next, NULL, false) : NULL;
+    if (more)
+        json_object_set_new(view, "next", json_string(more));
+    return my_set_lines(call, members, view, error);
 }
 
 static bool set_sessions(WebCall *call, const SignedIn *person, json_t *view, GError **error)
@@ -202,9 +201,10 @@ static bool set_sessions(WebCall *call, const SignedIn *person, json_t *view, GE
     g_autoptr(GPtrArray) all = session_all(call->web->store, person->address, clock_now(), error);
     for (guint i = 0; all && i < all->len; i++) {
         const Session *session = all->pdata[i];
-        g_autofree char *seen = day_text(session->seen_at);
-        json_array_append_new(lines, json_pack("{sI ss ss sb}", "key", (json_int_t)session->key, "agent",
-                                               session->agent, "seen", seen, "own", session->key == person->session));
+        json_t *line = json_pack("{sI ss sb}", "key", (json_int_t)session->key, "agent", session->agent, "own",
+                                 session->key == person->session);
+        web_set_time(line, "seen", session->seen_at);
+        json_array_append_new(lines, line);
     }
     json_object_set_new(view, "others", json_boolean(all && all->len > 1));
     return all != NULL;
@@ -216,7 +216,7 @@ void my_show(WebCall *call, const SignedIn *person, json_t *more)
     json_t *view = my_view(call, person);
     json_object_update(view, more);
     json_decref(more);
-    if (set_lines(call, person, view, &error) && set_sessions(call, person, view, &error)) {
+    if (set_page(call, person, view, &error) && set_sessions(call, person, view, &error)) {
         web_page(call, 200, "my", view);
         return;
     }

@@ -18,6 +18,9 @@ const SignedIn *my_sender(WebCall *call);
 json_t *my_view(WebCall *call, const SignedIn *person);
 /* A membership or role, as a line of a page. */
 json_t *my_member_line(const WebCall *call, const Member *member, const List *list);
+/* Put such lines into "lists" of the view for members (of Member; NULL: error is set), and say whether the person
+ * "receives" mail of one, "runs" one, "owns" one. */
+bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError **error);
 /* The text in the language of the page. */
 const char *my_say(const WebCall *call, const char *text);
 /* "2026-12-20"; g_free() */

@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "lists/people.h"
 #include "runners/web/my.h"
-#include "store/list.h"
 #include "store/user.h"
 
 /* Who runs the site or a domain is removed by an operator alone, as the rights of others may hang on it. */
@@ -19,19 +18,8 @@ static bool runs_site(Store *store, const SignedIn *person, bool *runs, GError *
 
 static bool set_lists(WebCall *call, const SignedIn *person, json_t *view, GError **error)
 {
-    json_t *lines = json_array();
-    json_object_set_new(view, "lists", lines);
     g_autoptr(GPtrArray) members = sign_in_members(call->web->store, person, NULL, INT_MAX, error);
-    for (guint i = 0; members && i < members->len; i++) {
-        const Member *member = members->pdata[i];
-        g_autoptr(List) list = list_by_id(call->web->store, member->list_id, error);
-        if (!list)
-            return false;
-        json_array_append_new(lines, my_member_line(call, member, list));
-        if (member->role == ROLE_OWNER)
-            json_object_set_new(view, "owns", json_true());
-    }
-    return members != NULL;
+    return my_set_lines(call, members, view, error);
 }
 
 static void get_forget(WebCall *call)

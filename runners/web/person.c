@@ -89,11 +89,11 @@ static char *mark_about(const SignedIn *person)
 char *web_my_mark(WebCall *call, const SignedIn *person)
 {
     g_autofree char *about = mark_about(person);
-    return form_mark_make(call->web->form_key, about, clock_now());
+    return form_mark_make(call->web->form_keys, about, clock_now());
 }
 
 bool web_my_mark_good(WebCall *call, const SignedIn *person)
 {
     g_autofree char *about = mark_about(person);
-    return form_mark_good(call->web->form_key, about, web_field(call, "mark"), clock_now());
+    return form_mark_good(call->web->form_keys, about, web_field(call, "mark"), clock_now());
 }

@@ -11,30 +11,28 @@
 
 #define BRIEF 300 /* bytes of a subject, a name, an address that a page shows */
 
-char *waiting_time(int64_t time)
-{
-    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
-    return g_date_time_format(at, "%Y-%m-%d %H:%M UTC");
-}
-
 json_t *waiting_post(const WebCall *call, Work *work, const List *list, const Held *held)
 {
     g_autofree char *reasons = reason_translate(work, list, call->language, held->reason ? held->reason : "");
-    g_autofree char *size = g_format_size((guint64)held->size), *since = waiting_time(held->held_at);
+    g_autofree char *size = g_format_size((guint64)held->size);
     g_autofree char *subject = visible_line(held->subject ? held->subject : "", BRIEF);
     g_autofree char *sender = visible_line(held->sender ? held->sender : "", BRIEF);
     g_autoptr(GString) why = g_string_new(NULL);
     visible_append(why, reasons, strlen(reasons));
-    return json_pack("{sI ss ss ss ss ss}", "number", (json_int_t)held->number, "subject", subject, "sender", sender,
-                     "reasons", why->str, "size", size, "since", since);
+    json_t *view = json_pack("{sI ss ss ss ss}", "number", (json_int_t)held->number, "subject", subject, "sender",
+                             sender, "reasons", why->str, "size", size);
+    web_set_time(view, "since", held->held_at);
+    return view;
 }
 
 json_t *waiting_request(const Pending *request)
 {
-    g_autofree char *since = waiting_time(request->made_at), *address = visible_line(request->address, BRIEF);
+    g_autofree char *address = visible_line(request->address, BRIEF);
     g_autofree char *name = visible_line(request->display_name ? request->display_name : "", BRIEF);
-    return json_pack("{sI ss ss ss sb}", "number", (json_int_t)request->number, "address", address, "name", name,
-                     "since", since, "joins", request->kind == PENDING_JOIN);
+    json_t *view = json_pack("{sI ss ss sb}", "number", (json_int_t)request->number, "address", address, "name", name,
+                             "joins", request->kind == PENDING_JOIN);
+    web_set_time(view, "since", request->made_at);
+    return view;
 }
 
 void waiting_set_mail(const WebCall *call, json_t *view, GBytes *message, const char *files)

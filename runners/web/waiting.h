@@ -7,9 +7,6 @@
 #include "store/held.h"
 #include "store/pending.h"
 
-/* "2026-11-28 01:20 UTC"; g_free(). */
-char *waiting_time(int64_t time);
-
 /* number, subject, sender, reasons (in the language of the page), size, since. */
 json_t *waiting_post(const WebCall *call, Work *work, const List *list, const Held *held);
 /* number, address, name, since, joins. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/this_host.h"
@@ -150,6 +151,15 @@ void web_see_other(WebCall *call, const char *path)
     answer_text(call, 303, "");
 }
 
+void web_moved(WebCall *call, const char *path)
+{
+    const char *query = http_query(call->http);
+    g_autofree char *place = g_strconcat(call->web->base, path, *query ? "?" : "", query, NULL);
+    web_set_headers(call);
+    http_set_header(call->http, "Location", place);
+    answer_text(call, 301, "");
+}
+
 void web_notice(WebCall *call, int status, const char *what, json_t *view)
 {
     view = view ? view : json_object();
@@ -190,6 +200,16 @@ void web_missing(WebCall *call, GError *error)
     web_notice(call, 404, "missing", NULL);
 }
 
+void web_set_time(json_t *view, const char *name, int64_t time)
+{
+    g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
+    g_autofree char *text = at ? g_date_time_format(at, "%Y-%m-%d %H:%M") : g_strdup("");
+    g_autofree char *iso = at ? g_date_time_format(at, "%Y-%m-%dT%H:%M:%SZ") : g_strdup("");
+    g_autofree char *iso_name = g_strconcat(name, "_iso", NULL);
+    json_object_set_new(view, name, json_string(text));
+    json_object_set_new(view, iso_name, json_string(iso));
+}
+
 json_t *web_made_view(const Subscription *made)
 {
     return json_pack("{ss* sb si}", "address", made->address, "told", made->told, "undo_days", WEB_UNDO_DAYS);
@@ -218,15 +238,16 @@ void web_attachment(WebCall *call, const ReadableFile *file)
 static bool refresh_keys(Web *web, GError **error)
 {
     int64_t version = store_version(web->store);
-    if (web->form_key && web->keys_version == version)
+    if (web->form_keys && web->keys_version == version)
         return true;
     g_autoptr(GPtrArray) secrets = secret_all(web->store, error);
-    if (!secrets)
+    int64_t replaced_at;
+    if (!secrets || !secret_replaced_at(web->store, &replaced_at, error))
         return false;
     g_clear_pointer(&web->site.keys, verp_keys_free);
     web->site.keys = verp_keys_new(secrets);
-    g_clear_pointer(&web->form_key, g_bytes_unref);
-    web->form_key = form_mark_key(secrets->pdata[0]);
+    g_clear_pointer(&web->form_keys, form_keys_free);
+    web->form_keys = form_keys_new(secrets, replaced_at);
     web->keys_version = version;
     return true;
 }
@@ -237,7 +258,7 @@ static Store *open_store(Web *web, GError **error)
     if (!this_host_store(&web->store, web->spool, web->config, error))
         return NULL;
     if (web->store != before)
-        g_clear_pointer(&web->form_key, g_bytes_unref);
+        g_clear_pointer(&web->form_keys, form_keys_free);
     if (refresh_keys(web, error))
         return web->store;
     g_clear_pointer(&web->store, store_free);
@@ -396,6 +417,24 @@ static const WebRoute *find_route(WebCall *call, const char *path, GString *allo
     return NULL;
 }
 
+/* People write a slash behind what looks like a folder: send them to the page without it. The path of a page of ours
+ * begins with one slash and a letter, so no other host can stand in it. false: there is no such page. */
+static bool answer_without_slash(WebCall *call, const char *path)
+{
+    const char *verb = http_verb(call->http);
+    size_t length = path ? strlen(path) : 0;
+    if (length < 2 || path[length - 1] != '/' || (strcmp(verb, "GET") != 0 && strcmp(verb, "HEAD") != 0))
+        return false;
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    g_autofree char *bare = g_strndup(path, length);
+    g_autoptr(GString) allowed = g_string_new(NULL);
+    if (!find_route(call, bare, allowed))
+        return false;
+    web_moved(call, bare);
+    return true;
+}
+
 static void run(WebCall *call)
 {
     g_autoptr(GString) allowed = g_string_new(NULL);
@@ -408,6 +447,8 @@ static void run(WebCall *call)
         web_notice(call, 403, "elsewhere", NULL);
     } else if (route) {
         route->function(call);
+    } else if (answer_without_slash(call, below) || answer_without_slash(call, path)) {
+        return;
     } else if (allowed->len > 0) {
         http_set_header(call->http, "Allow", allowed->str);
         web_notice(call, 405, "missing", NULL);
@@ -451,7 +492,7 @@ static void web_free(Web *web)
     g_clear_pointer(&web->spool, spool_free);
     theme_free(web->theme);
     web_archive_free(web->archive);
-    g_clear_pointer(&web->form_key, g_bytes_unref);
+    g_clear_pointer(&web->form_keys, form_keys_free);
     g_free(web->url);
     g_free(web);
 }

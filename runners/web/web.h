@@ -34,7 +34,7 @@ typedef struct Web {
     Store *store; /* NULL while the database cannot be opened; web_store() */
     Spool *spool;
     Theme *theme;
-    GBytes *form_key; /* runners/web/form_mark.h */
+    struct FormKeys *form_keys; /* runners/web/form_mark.h */
     struct WebArchive *archive; /* runners/web/archive.h; NULL: the site has none */
     unsigned streams;           /* mboxes on their way */
     GPtrArray *trials;          /* runners/web/desk_try.h; NULL: none yet */
@@ -114,6 +114,8 @@ void web_shared(WebCall *call, const char *type, const char *tag, GBytes *conten
 bool web_has_room(WebCall *call, GBytes *content);
 /* Send the browser to another page of ours, by 303. */
 void web_see_other(WebCall *call, const char *path);
+/* Say that what is asked for is always at this path of ours, by 301; the query goes with it. */
+void web_moved(WebCall *call, const char *path);
 /* Answer with the template "notice": its section of that name says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
 /* The same about a list, whose posting address is "list" of the view. */
@@ -123,6 +125,10 @@ void web_notice_of(WebCall *call, int status, const char *what, json_t *view, co
 void web_fail(WebCall *call, GError *error);
 /* The same for an error of FAIL_MISSING or FAIL_NEVER: there is no such page. */
 void web_missing(WebCall *call, GError *error);
+
+/* Set a time (us since 1970) as NAME, "2026-11-28 06:40", and as NAME_iso, "2026-11-28T06:40:00Z", for the element
+ * time. The page says that they are UTC. */
+void web_set_time(json_t *view, const char *name, int64_t time);
 
 /* Return the view of a change that was made: "address", "told", and the days for which it can be undone. */
 json_t *web_made_view(const Subscription *made);

@@ -39,6 +39,29 @@ def ask(instance, address):
     return instance.pages.send("/sign-in", {"mark": mark(instance.pages.get("/sign-in").text), "address": address})
 
 
+def test_letters_of_the_site(world, sink):
+    """They speak for no list and are not bulk, which some systems keep from people; a list's letters say where from."""
+    def letter_to(address):
+        world.wait_idle()
+        (letter,) = sink.take_mail()[address]
+        return letter
+    ask(world, ANNE)
+    letter = letter_to(ANNE)
+    assert letter["Auto-Submitted"] == "auto-generated"
+    assert not letter["Precedence"] and not any(name.startswith("List-") for name in letter.keys())
+    path = link_in(letter)
+    anne = Person.__new__(Person)
+    anne.pages, anne.cookie = world.pages, world.pages.send(path, {}).headers["Set-Cookie"].split("; ")[0]
+    anne.send("/my/person/address", {"old_address": ANNE, "new_address": "anne@new.example"}, begin="/my/person")
+    letter = letter_to("anne@new.example")
+    assert letter["Auto-Submitted"] == "auto-generated" and not letter["Precedence"] and not letter["List-Id"]
+    world.cli("list", "set", f"dogs@{HOST}", "default_nonmember_action=hold")
+    stranger = "stranger@example.net"
+    world.lmtp_send(post(sender=stranger, to=f"dogs@{HOST}"), f"dogs@{HOST}", sender=stranger)
+    letter = letter_to(stranger)
+    assert f"<dogs.{HOST}>" in letter["List-Id"] and letter["Precedence"] == "bulk"
+
+
 def links(instance, sink, address):
     """Paths of the links to sign in that came to an address."""
     instance.wait_idle()
@@ -179,6 +202,24 @@ def test_leave(world, sink):
     assert "way=page" in world.log_text() and len(sink.take_mail()[ANNE]) == 1
 
 
+def test_forms_that_were_open_when_the_secret_changed(world, sink):
+    """They are taken, also of strangers; those of another session, or of two secrets ago, are not."""
+    anne, bart = Person(world, sink, ANNE), Person(world, sink, BART)
+    hers, his = (mark(who.get("/my").text) for who in (anne, bart))
+    open_form = {"mark": world.pages.form_mark(f"dogs.{HOST}"), "address": "cora@example.org"}
+
+    def send(form):
+        return world.pages.send("/my/all", {"mark": form, "mail": "off"}, Cookie=anne.cookie)
+    world.cli("bounce", "rotate")
+    send(hers).says("Your settings were changed")
+    assert send(his).status == 400 and mark(anne.get("/my").text) != hers
+    world.pages.send(f"/list/dogs.{HOST}/join", open_form).says("Please read your mail")
+    world.cli("bounce", "rotate")
+    assert send(hers).status == 400
+    assert world.pages.send(f"/list/dogs.{HOST}/join", open_form).status == 400
+    anne.send("/my/all", {"mail": "on"}).says("Your settings were changed")
+
+
 def test_private_archives(world, sink):
     """Members read them with all addresses; others do not, whether signed in or not."""
     world.lmtp_send(post(sender=ANNE, to=f"cats@{HOST}", subject="Secret frost", body=f"write to {OLGA}\n"),
@@ -268,8 +309,10 @@ def test_all_lists_at_once(world, sink):
     anne.send("/my/all", {"mail": "off"}).says("Your settings were changed")
     assert states() == ["by_user", "by_user"] and options(world, "dogs", BART)["delivery_status"] == "enabled"
     world.cli("member", "set", f"cats@{HOST}", ANNE, "--delivery-status", "by_moderator")
-    anne.send("/my/all", {"mail": "on"}).says("Your settings were changed")
-    assert states() == ["by_moderator", "enabled"]
+    for mail in ("on", "off"):
+        anne.send("/my/all", {"mail": mail}).says("Your settings were changed")
+        assert states() == ["by_moderator", "enabled" if mail == "on" else "by_user"]
+    anne.send("/my/all", {"mail": "on"})
     world.cli("member", "set", f"cats@{HOST}", ANNE, "--delivery-status", "enabled")
     today, later = (time.strftime("%Y-%m-%d", time.gmtime(time.time() + 86400 * days)) for days in (0, 9))
     for wrong, words in ((("2020-01-01", "2020-01-02"), "over already"), ((later, today), "last not before the first"),

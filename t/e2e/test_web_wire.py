@@ -165,7 +165,8 @@ def test_paths_and_hosts(world):
         for verb in ("GET", "POST", "HEAD"):
             answer = raw(world, f"{verb} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode("latin-1"))
             head, _, body = answer.partition(b"\r\n\r\n")
-            assert status(answer) in (200, 304, 400, 404, 405, 431), (path, answer[:100])
+            moved = status(answer) == 301 and re.search(rb"\r\nLocation: /([^/]|\r)", head + b"\r")
+            assert moved or status(answer) in (200, 304, 400, 404, 405, 431), (path, answer[:100])
             assert b"<script" not in body and b"root:" not in body and b"{{" not in body and b"\"onload" not in body
             assert b"evil.example" not in answer, path
     for host in HOSTS:
@@ -291,3 +292,36 @@ def test_large_files_do_not_multiply(instances, sink):
         busy.says("no room")
         assert len(world.pages.ask("GET", large).octets) == 34_000_000
     wait_until(lambda: world.pages.ask("HEAD", other).status == 200, 60, "room for another file")
+
+
+def test_a_slash_behind_an_address(instances, sink):
+    """It leads to the page without it, on this site, with its query; what is no page has none with a slash either."""
+    world = make_site(instances, sink)
+    world.create_list("cats", [ANNE], owner=OLGA)
+    pages = world.pages
+    for path, place in ((f"/archive/cats.{HOST}/", f"/archive/cats.{HOST}"), ("/archive/", "/archive"),
+                        ("/archive", "/"), ("/list/", "/list"), ("/list", "/"),
+                        (f"/list/cats.{HOST}///", f"/list/cats.{HOST}"), ("/my/", "/my"), ("/sign-in/", "/sign-in"),
+                        ("/search/?q=two%20words&by=date", "/search?q=two%20words&by=date"),
+                        ("/search/?q=//evil.example/", "/search?q=//evil.example/"), ("//", "/"),
+                        ("/confirm/a%2Fb%0d%0aX:y/", "/confirm/a%2Fb%0d%0aX:y")):
+        for verb in ("GET", "HEAD"):
+            answer = pages.ask(verb, path)
+            assert answer.status == 301 and answer.headers["Location"] == place, (verb, path, answer.headers)
+            assert not answer.octets and "X" not in answer.headers
+    for path in ("//evil.example/", "///evil.example/archive/", "//evil.example/archive/", "/%2f/evil.example/",
+                 "/\\evil.example/", "/nothing/", "/my/sign-out/", "/archive//cats/", "//evil.example/..//"):
+        answer = pages.get(path)
+        assert answer.status == 404 and "Location" not in answer.headers, path
+    assert pages.get(f"/list/cats.{HOST}").status == 200 and pages.get("/").status == 200
+    assert pages.send("/sign-in/", {}).status == 404  # a form is sent to where it says
+    assert raw(world, b"GET http://evil.example/my/ HTTP/1.0\r\n\r\n").count(b"Location: /my\r\n") == 1
+
+
+def test_a_slash_below_a_path(instances, sink):
+    """web_url may have a path, which a proxy may have taken away."""
+    world = make_site(instances, sink, site={"web_url": "https://pages.example/lists"})
+    for path in ("/lists/my/", "/my/"):
+        answer = world.pages.get(path)
+        assert answer.status == 301 and answer.headers["Location"] == "/lists/my"
+    assert world.pages.get("/lists/").status == 200 and world.pages.get("/lists").status == 200

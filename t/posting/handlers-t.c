@@ -483,7 +483,7 @@ static void test_to_usenet(Bench *bench, gconstpointer data)
 
 static void test_ours(Bench *bench, gconstpointer data)
 {
-    Post *post = bench_post(bench, "From: test-owner@example.com\r\nSubject: x\r\n\r\n");
+    Post *post = bench_post(bench, "From: test-owner@example.com\r\nSubject: x\r\nPrecedence: bulk\r\n\r\n");
     post->ours = true;
     g_assert_true(pipeline_run(&pipeline_virgin, post, NULL));
     assert_field(post, "Subject", "x");
@@ -491,6 +491,12 @@ static void test_ours(Bench *bench, gconstpointer data)
     assert_field(post, "List-Id", "<test.example.com>");
     g_assert_false(message_has(post->message, "List-Post"));
     g_assert_null(post_send_find(post, POST_OUT)->envelope_sender);
+    /* A letter whose answer is waited for has none. */
+    post = bench_post(bench, "From: test-owner@example.com\r\nSubject: x\r\n\r\n");
+    post->ours = true;
+    g_assert_true(pipeline_run(&pipeline_virgin, post, NULL));
+    g_assert_false(message_has(post->message, "Precedence"));
+    assert_field(post, "List-Id", "<test.example.com>");
 }
 
 /* Nothing that leaves tells of the delivery to us, whoever gets it. */

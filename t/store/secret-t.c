@@ -44,7 +44,12 @@ static void test_rotate(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     g_autoptr(GPtrArray) first = all(fixture->store);
+    int64_t replaced_at, began = clock_now();
+    assert_ok(secret_replaced_at(fixture->store, &replaced_at, &error), error);
+    g_assert_cmpint(replaced_at, ==, 0);
     assert_ok(secret_rotate(fixture->store, 30 * DAY, &error), error);
+    assert_ok(secret_replaced_at(fixture->store, &replaced_at, &error), error);
+    g_assert_true(replaced_at >= began && replaced_at <= clock_now());
     g_autoptr(GPtrArray) second = all(fixture->store);
     g_assert_cmpuint(second->len, ==, 2);
     g_assert_true(g_bytes_equal(second->pdata[1], first->pdata[0]));

@@ -39,6 +39,7 @@ def check_page(octets):
             assert element.get("href")[1:] in ids, "links within the page lead somewhere"
         assert "style" not in element.attrib and not any(name.startswith("on") for name in element.attrib)
         assert int(element.get("tabindex", "0")) <= 0, "the order of the keyboard is that of the page"
+    check_times(tree, by_tag)
     for name in {one.get("name") for one in by_tag.get("input", []) if one.get("type") == "radio"}:
         grouped = [inner for group in by_tag.get("fieldset", []) for inner in group.iter("input")]
         assert any(inner.get("name") == name for inner in grouped), \
@@ -51,3 +52,29 @@ def check_headings(elements):
     for level in (int(element.tag[1]) for element in elements if re.fullmatch("h[1-6]", element.tag)):
         assert level <= before + 1, f"a heading h{level} behind h{before}"
         before = level
+
+
+CLOCK = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
+
+
+def own_texts(element, within_time=False):
+    """(text, whether it stands in an element time), but for what people wrote and what programs told the log."""
+    words = (element.get("class") or "").split()
+    if not isinstance(element.tag, str) or element.tag in ("textarea", "bdi", "code", "mark") or "text" in words:
+        return
+    inside = within_time or element.tag == "time"
+    yield element.text or "", inside
+    for inner in element:
+        if inner.get("lang") != "en" or inner.tag == "time":
+            yield from own_texts(inner, inside)
+        yield inner.tail or "", inside
+
+
+def check_times(tree, by_tag):
+    """A program can read each time, and a reader is told which clock it is of."""
+    page = text_of(tree)
+    for time in by_tag.get("time", []):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?", time.get("datetime", "")), time.attrib
+        assert "T" not in time.get("datetime") or "UTC" in page or text_of(time).endswith("Z"), "the clock of times"
+    for text, inside in own_texts(by_tag["body"][0]):
+        assert inside or not CLOCK.search(text), f"a time in no element time: {text}"
