@@ -12,6 +12,7 @@
 #include "lists/site_state.h"
 #include "runners/orders.h"
 #include "runners/web/desk.h"
+#include "runners/web/desk_queues.h"
 
 #define DESTINATIONS 50 /* that are shown, those with most waiting first */
 #define SHUNTED 50      /* likewise, the oldest first */
@@ -182,7 +183,7 @@ static bool add_shunt(Spool *spool, json_t *view, GError **error)
 /* What cannot be found out is told on the page, which is most needed then. */
 static json_t *site_view(const Web *web, const char *range)
 {
-    g_autoptr(GError) silent = NULL, unknown = NULL, hidden = NULL;
+    g_autoptr(GError) silent = NULL, unknown = NULL, hidden = NULL, unread = NULL;
     g_autoptr(json_t) state = orders_master(web->config, "status", &silent);
     json_t *view = json_object(), *destinations = NULL;
     if (state) {
@@ -203,6 +204,11 @@ static json_t *site_view(const Web *web, const char *range)
         desk_set_line(view, "unknown", unknown->message);
     if (!add_shunt(web->spool, view, &hidden))
         desk_set_line(view, "hidden", hidden->message);
+    json_t *queues = desk_queues_view(web->spool, &unread);
+    if (queues)
+        json_object_set_new(view, "queues", queues);
+    else
+        desk_set_line(view, "unread", unread->message);
     return view;
 }
 
