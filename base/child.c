@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/delays.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/trail.h"
@@ -23,6 +24,7 @@
 static Child child;
 static bool has_master, is_charged, replaces_killed;
 static uint64_t late;
+static const Delays *delays;         /* NULL: nothing is told */
 static char *notices[CHILD_NOTICES]; /* NULL: none */
 static bool notice_is_told = true; /* the master knows it, or that there is none */
 static volatile sig_atomic_t stop_seen, reopen_seen;
@@ -174,18 +176,29 @@ static void beat_trail(void)
     told = lost;
 }
 
+static void add_delays(GString *line)
+{
+    g_string_append(line, " tried=");
+    delays_print(delays, DELAY_UNTIL_TRIED, line);
+    g_string_append(line, " settled=");
+    delays_print(delays, DELAY_UNTIL_SETTLED, line);
+}
+
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding)
 {
-    char line[256], late_words[32] = "";
+    g_autoptr(GString) line = g_string_sized_new(CHILD_LINE_MAX);
+    g_string_printf(line,
+                    "beat progress=%" PRIu64 " done=%" PRIu64 " backlog=%" PRIu64 " oldest=%" PRId64 ".%06" PRId64
+                    " holding=%s%s",
+                    progress, done, backlog, oldest / CLOCK_SECOND, oldest % CLOCK_SECOND, holding ? holding : "-",
+                    is_charged ? " charged=1" : "");
     if (late > 0)
-        g_snprintf(late_words, sizeof late_words, " late=%" PRIu64, late);
-    int length = g_snprintf(line, sizeof line,
-                            "beat progress=%" PRIu64 " done=%" PRIu64 " backlog=%" PRIu64 " oldest=%" PRId64
-                            ".%06" PRId64 " holding=%s%s%s\n",
-                            progress, done, backlog, oldest / CLOCK_SECOND, oldest % CLOCK_SECOND,
-                            holding ? holding : "-", late_words, is_charged ? " charged=1" : "");
-    if (length > 0 && (size_t)length < sizeof line)
-        say(line, (size_t)length);
+        g_string_append_printf(line, " late=%" PRIu64, late);
+    if (delays)
+        add_delays(line);
+    g_string_append_c(line, '\n');
+    if (line->len <= CHILD_LINE_MAX)
+        say(line->str, line->len);
     beat_trail();
     bool any = false;
     for (int i = 0; i < CHILD_NOTICES; i++)
@@ -204,6 +217,11 @@ void child_notice(ChildNotice about, const char *text)
 void child_set_late(uint64_t entries)
 {
     late = entries;
+}
+
+void child_set_delays(const Delays *told)
+{
+    delays = told;
 }
 
 void child_set_charged(bool charged)

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct Delays;
+
 typedef struct Child {
     char *runner;       /* the NAME of [runner.NAME] */
     char *config;       /* path of the configuration */
@@ -39,6 +41,8 @@ void child_notice(ChildNotice about, const char *text);
 /* How many entries wait because they could not be handled several times, for a reason that may pass: said with each
  * beat from now on. */
 void child_set_late(uint64_t entries);
+/* How long mail took (base/delays.h, borrowed), said with each beat from now on. */
+void child_set_delays(const struct Delays *delays);
 /* Whether the beats from now on say that the entry held is charged with a crash. At first they do not. */
 void child_set_charged(bool charged);
 

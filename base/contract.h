@@ -47,6 +47,10 @@
  *       the same of a child that is at work on one entry: if it is killed by
  *       a signal (a crash), that entry is charged with it, and set aside
  *       after a few such deaths. So it may be started again soon.
+ *   beat ... tried=N,N,... settled=N,N,...\n
+ *       of a runner that delivers: recipients since its start by how long it
+ *       took until the first attempt, and until they were delivered or refused
+ *       (base/delays.h)
  *   notice TEXT\n
  *       optional, whenever it changes, and with every beat as long as it
  *       holds: something that a person should know of a child that works.

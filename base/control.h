@@ -43,7 +43,8 @@
  *
  * and the reply to history
  *
- *   period (seconds), until, runners: {NAME: {done: [...], backlog: [...], oldest: [...]}} (master/history.h)
+ *   period (seconds), until, runners: {NAME: {done: [...], backlog: [...], oldest: [...]}},
+ *   delays: how long mail took (master/history.h)
  *
  * Who speaks HTTP gets that text, too: GET /metrics, one request a connection; a fault is its last line, a comment.
  *

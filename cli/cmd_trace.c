@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "lists/post_trace.h"
+#include "lists/this_host.h"
 
 typedef struct Found {
     const char *key;  /* the lines must have it; NULL: any */
@@ -109,6 +110,26 @@ static void tell_nothing(const char *directory)
     json_decref(time);
 }
 
+/* Say which hosts may know more. What this host knows is shown all the same where the store does not answer. */
+static void tell_not_asked(Site *site, const Config *config)
+{
+    size_t at;
+    const json_t *name;
+    g_autoptr(GError) error = NULL;
+    if (!this_host_is_one_of_many(config))
+        return;
+    Store *store = site_store(site, false, &error);
+    g_autoptr(json_t) names = store ? post_trace_not_asked(store, config, &error) : NULL;
+    if (!names)
+        fprintf(stderr, "listrunner trace: which other hosts may know more of it cannot be found out: %s\n",
+                error->message);
+    json_array_foreach(names, at, name)
+        fprintf(
+            stderr,
+            "listrunner trace: %s was not asked; it keeps a trail of what it did itself, so ask on that host, too\n",
+            json_string_value(name));
+}
+
 static int run_trace(Site *site, int argc, char **argv, GError **error)
 {
     const Config *config = site_config(site, error);
@@ -130,6 +151,7 @@ static int run_trace(Site *site, int argc, char **argv, GError **error)
             return TOOL_LATER;
     if (!shown)
         tell_nothing(directory);
+    tell_not_asked(site, config);
     return shown ? TOOL_OK : TOOL_NOT_SO;
 }
 
@@ -144,5 +166,6 @@ const Command cmd_trace = {
     .options = options,
     .run = run_trace,
     .details = "NUMBER is the post's number on LIST. What is told is what the log had of it, as far back as section "
-               "[trail] keeps it; lines of the last three seconds may be missing. Exits 1 when nothing is known.",
+               "[trail] keeps it; lines of the last three seconds may be missing. Of several hosts each knows what it "
+               "did itself; those that were not asked are named. Exits 1 when nothing is known.",
 };

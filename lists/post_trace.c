@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/trail.h"
+#include "lists/this_host.h"
 
 #define ROOM ((uint64_t)8 << 20) /* bytes of the trail's text that are unpacked for one part */
 
@@ -213,4 +214,21 @@ bool post_trace_read(PostTrace *trace, json_t *rows, GError **error)
     for (guint i = 0; i < walk.rows->len; i++)
         json_array_append(rows, walk.rows->pdata[i]);
     return true;
+}
+
+/* ---- other hosts ---- */
+
+json_t *post_trace_not_asked(Store *store, const Config *config, GError **error)
+{
+    const char *own = config_string(config, "site", "hostname");
+    if (!this_host_is_one_of_many(config))
+        return json_array();
+    g_autoptr(GPtrArray) all = host_all(store, error);
+    json_t *names = all ? json_array() : NULL;
+    for (guint at = 0; all && at < all->len; at++) {
+        const Host *host = all->pdata[at];
+        if (strcmp(host->name, own) != 0)
+            json_array_append_new(names, json_string(host->name));
+    }
+    return names;
 }

@@ -12,6 +12,7 @@
  * A row is an object of trace_line_of_recipient() for each recipient of a line, or of trace_line_json() for a line that
  * names none; those of a part are in order of time.
  */
+#include "base/config.h"
 #include "lists/trace_line.h"
 #include "store/list.h"
 
@@ -35,6 +36,10 @@ bool post_trace_begin(PostTrace *trace, const char *place);
 bool post_trace_read(PostTrace *trace, json_t *rows, GError **error);
 void post_trace_clear(PostTrace *trace);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PostTrace, post_trace_clear)
+
+/* Return the names of the site's other hosts, in order, a new reference: each keeps a trail of its own about what it
+ * did itself, and is not asked. None where the configuration says that there is one host. */
+json_t *post_trace_not_asked(Store *store, const Config *config, GError **error);
 
 /* The key of "<MESSAGE-ID>", a Message-ID, a trace, or "LIST#NUMBER", g_free(); *list (g_free()) is then LIST, which is
  * still to be found, and the key "#NUMBER"; else NULL. */

@@ -4,13 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 
-#define MAGIC "LRHIST1"
+#define MAGIC "LRHIST2"
+#define MAGIC_BEFORE "LRHIST1" /* of a file that ends before the delays */
 #define BYTE_ORDER_MARK 0x01020304
 #define NAME_SIZE 32
 
@@ -34,13 +36,20 @@ typedef struct HistorySlot {
     HistoryFigures of[HISTORY_RUNNERS];
 } HistorySlot;
 
+/* How long mail took that was tried or settled in the time of the slot of that number. */
+typedef struct HistoryDelays {
+    uint32_t counts[DELAY_KINDS][DELAYS_COLUMNS];
+} HistoryDelays;
+
 /* The file, and the memory. */
 typedef struct HistoryRing {
     char magic[8];
     uint32_t byte_order, size;
     char names[HISTORY_RUNNERS][NAME_SIZE]; /* "": none yet */
     HistorySlot slots[SLOTS];
+    HistoryDelays delays[SLOTS];
 } HistoryRing;
+#define SIZE_BEFORE offsetof(HistoryRing, delays)
 
 struct History {
     int fd;     /* -1: there is no file */
@@ -50,10 +59,11 @@ struct History {
 
 /* ---- the file ---- */
 
-static bool is_usable(const HistoryRing *ring)
+/* Is it a whole ring of this version? */
+static bool is_usable(const HistoryRing *ring, const char *magic, size_t size, ssize_t got)
 {
-    bool usable = memcmp(ring->magic, MAGIC, sizeof ring->magic) == 0 && ring->byte_order == BYTE_ORDER_MARK &&
-                  ring->size == sizeof *ring;
+    bool usable = got == (ssize_t)size && memcmp(ring->magic, magic, sizeof ring->magic) == 0 &&
+                  ring->byte_order == BYTE_ORDER_MARK && ring->size == size;
     for (unsigned i = 0; usable && i < HISTORY_RUNNERS; i++)
         usable = memchr(ring->names[i], '\0', NAME_SIZE) && g_utf8_validate(ring->names[i], -1, NULL);
     return usable;
@@ -75,10 +85,11 @@ History *history_open(int dir_fd, const char *name)
     history->fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
     if (history->fd < 0)
         log_warn("figures of the last hours cannot be kept: %s: %s", name, g_strerror(errno));
-    if (history->fd >= 0 && TEMP_FAILURE_RETRY(pread(history->fd, ring, sizeof *ring, 0)) == (ssize_t)sizeof *ring &&
-        is_usable(ring))
+    ssize_t got = history->fd >= 0 ? TEMP_FAILURE_RETRY(pread(history->fd, ring, sizeof *ring, 0)) : -1;
+    if (is_usable(ring, MAGIC, sizeof *ring, got))
         return history;
-    memset(ring, 0, sizeof *ring);
+    if (!is_usable(ring, MAGIC_BEFORE, SIZE_BEFORE, got))
+        memset(ring, 0, sizeof *ring);
     memcpy(ring->magic, MAGIC, sizeof ring->magic);
     ring->byte_order = BYTE_ORDER_MARK;
     ring->size = sizeof *ring;
@@ -118,14 +129,25 @@ static uint32_t bounded(uint64_t figure)
     return (uint32_t)MIN(figure, UINT32_MAX);
 }
 
-void history_add(History *history, int64_t now, const HistorySample *samples, size_t count)
+static void add_delays(HistoryDelays *kept, const Delays *delays)
+{
+    for (int until = 0; until < DELAY_KINDS; until++)
+        for (int i = 0; i < DELAYS_COLUMNS; i++)
+            kept->counts[until][i] = bounded((uint64_t)kept->counts[until][i] + delays->counts[until][i]);
+}
+
+void history_add(History *history, int64_t now, const HistorySample *samples, size_t count, const Delays *delays)
 {
     int64_t seconds = now / CLOCK_SECOND;
     for (size_t range = 0; range < G_N_ELEMENTS(ranges); range++) {
         int64_t turn = seconds / ranges[range].period;
-        HistorySlot *slot = &history->ring.slots[ranges[range].first + (unsigned)(turn % ranges[range].slots)];
-        if (slot->begin != turn * ranges[range].period)
+        const unsigned number = ranges[range].first + (unsigned)(turn % ranges[range].slots);
+        HistorySlot *slot = &history->ring.slots[number];
+        HistoryDelays *kept = &history->ring.delays[number];
+        if (slot->begin != turn * ranges[range].period) {
             *slot = (HistorySlot){.begin = turn * ranges[range].period};
+            *kept = (HistoryDelays){0};
+        }
         for (size_t i = 0; i < count; i++) {
             int place = place_of(history, samples[i].runner);
             if (place < 0)
@@ -135,7 +157,9 @@ void history_add(History *history, int64_t now, const HistorySample *samples, si
             figures->backlog = MAX(figures->backlog, bounded(samples[i].backlog));
             figures->oldest = MAX(figures->oldest, bounded(samples[i].oldest));
         }
+        add_delays(kept, delays);
         write_part(history, slot, sizeof *slot);
+        write_part(history, kept, sizeof *kept);
     }
 }
 
@@ -161,6 +185,33 @@ static json_t *runner_json(const History *history, size_t range, unsigned place,
     return json_pack("{so so so}", "done", done, "backlog", backlog, "oldest", oldest);
 }
 
+/* A time to milliseconds, as a JSON number; null: there is none. */
+static json_t *seconds_json(const uint64_t counts[DELAYS_COLUMNS], double part)
+{
+    double seconds = delays_within(counts, part);
+    return seconds < 0 ? json_null() : json_real((double)(int64_t)(seconds * 1000 + 0.5) / 1000);
+}
+
+static json_t *delays_json(const History *history, size_t range, DelayUntil until, int64_t last)
+{
+    json_t *half = json_array(), *most = json_array();
+    uint64_t all[DELAYS_COLUMNS] = {0}, recipients = 0;
+    for (int64_t turn = last - ranges[range].slots + 1; turn <= last; turn++) {
+        const unsigned number = ranges[range].first + (unsigned)(turn % ranges[range].slots);
+        bool known = history->ring.slots[number].begin == turn * ranges[range].period;
+        uint64_t counts[DELAYS_COLUMNS] = {0};
+        for (int i = 0; known && i < DELAYS_COLUMNS; i++) {
+            counts[i] = history->ring.delays[number].counts[until][i];
+            all[i] += counts[i];
+            recipients += counts[i];
+        }
+        json_array_append_new(half, seconds_json(counts, 0.5));
+        json_array_append_new(most, seconds_json(counts, 0.99));
+    }
+    return json_pack("{so so sI so so}", "half", half, "most", most, "recipients", (json_int_t)recipients, "all_half",
+                     seconds_json(all, 0.5), "all_most", seconds_json(all, 0.99));
+}
+
 json_t *history_json(const History *history, const char *range, int64_t now)
 {
     size_t at = 0;
@@ -173,5 +224,7 @@ json_t *history_json(const History *history, const char *range, int64_t now)
     for (unsigned place = 0; place < HISTORY_RUNNERS && *history->ring.names[place]; place++)
         json_object_set_new(runners, history->ring.names[place], runner_json(history, at, place, last));
     g_autofree char *until = clock_text(now);
-    return json_pack("{sI ss so}", "period", (json_int_t)ranges[at].period, "until", until, "runners", runners);
+    return json_pack("{sI ss so s{so so}}", "period", (json_int_t)ranges[at].period, "until", until, "runners", runners,
+                     "delays", "tried", delays_json(history, at, DELAY_UNTIL_TRIED, last), "settled",
+                     delays_json(history, at, DELAY_UNTIL_SETTLED, last));
 }

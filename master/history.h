@@ -2,14 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Figures of runners over the last hour, day and month, in a ring file of fixed size: how much each did, and the most
- * that waited meanwhile. The file is for looking back alone, so nothing of it is synced, and one that is damaged, or of
- * another version or byte order, is begun anew.
+ * Figures of runners over the last hour, day and month, in a ring file of fixed size: how much each did, the most that
+ * waited meanwhile, and how long mail took. The file is for looking back alone, so nothing of it is synced. One of the
+ * version before, which did not know how long mail took, is taken over; one that is damaged, or of another version or
+ * byte order, is begun anew.
  */
 #include <glib.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/delays.h"
 
 #define HISTORY_RUNNERS 32 /* of more nothing is kept */
 
@@ -28,11 +31,15 @@ History *history_open(int dir_fd, const char *name);
 void history_free(History *history);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(History, history_free)
 
-void history_add(History *history, int64_t now, const HistorySample *samples, size_t count);
+/* delays: of all recipients since the sample before. */
+void history_add(History *history, int64_t now, const HistorySample *samples, size_t count, const Delays *delays);
 
 /* The figures of "hour", "day" or "month" until now, a new reference; NULL: there is no such range.
  *
- *   {period (seconds), until ("2026-11-28T10:00:00Z"), runners: {NAME: {done: [...], backlog: [...], oldest: [...]}}}
+ *   {period (seconds), until ("2026-11-28T10:00:00Z"), runners: {NAME: {done: [...], backlog: [...], oldest: [...]}},
+ *    delays: {tried: {half: [...], most: [...], recipients, all_half, all_most}, settled: the same}}
  *
- * Each array has a figure a period, the oldest first; null: there was no sample. */
+ * Each array has a figure a period, the oldest first; null: there was no sample. delays (base/delays.h) are the seconds
+ * within which half of the recipients, and 99 of 100, were tried for the first time or settled, in each period, and of
+ * all periods together; null: there were no recipients. */
 json_t *history_json(const History *history, const char *range, int64_t now);

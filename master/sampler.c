@@ -13,27 +13,44 @@ struct Sampler {
     const Master *master;
     struct event *timer;
     History *history;
-    GHashTable *last; /* "RUNNER INSTANCE STARTS" -> what that process had done: uint64_t */
+    GHashTable *last; /* "RUNNER INSTANCE STARTS" -> Counted */
 };
 
-/* What the process has done since the sample before. */
-static uint64_t done_since(GHashTable *last, GHashTable *now, const char *runner, const Worker *worker)
+/* What a process had counted since its start. */
+typedef struct Counted {
+    uint64_t done;
+    Delays delays;
+} Counted;
+
+static uint64_t rise(uint64_t before, uint64_t after)
 {
+    return after - MIN(before, after);
+}
+
+/* What the process has done since the sample before; how long it took is added to delays. */
+static uint64_t done_since(GHashTable *last, GHashTable *now, const char *runner, const Worker *worker, Delays *delays)
+{
+    static const Counted nothing;
     char *key = g_strdup_printf("%s %u %u", runner, worker->instance, worker->starts);
-    uint64_t *before = g_hash_table_lookup(last, key), done = worker->watch.beat.done;
-    uint64_t since = before ? done - MIN(*before, done) : done;
-    g_hash_table_insert(now, key, g_memdup2(&done, sizeof done));
+    const Counted counted = {.done = worker->watch.beat.done, .delays = worker->watch.beat.delays};
+    const Counted *before = g_hash_table_lookup(last, key);
+    uint64_t since = rise((before ? before : &nothing)->done, counted.done);
+    for (int until = 0; until < DELAY_KINDS; until++)
+        for (int i = 0; i < DELAYS_COLUMNS; i++)
+            delays->counts[until][i] += rise((before ? before : &nothing)->delays.counts[until][i],
+                                             counted.delays.counts[until][i]);
+    g_hash_table_insert(now, key, g_memdup2(&counted, sizeof counted));
     return since;
 }
 
-static HistorySample sample_of(const Group *group, GHashTable *last, GHashTable *now)
+static HistorySample sample_of(const Group *group, GHashTable *last, GHashTable *now, Delays *delays)
 {
     HistorySample sample = {.runner = group->plan->name};
     int64_t wall = clock_now();
     for (guint i = 0; i < group->workers->len; i++) {
         const Worker *worker = group->workers->pdata[i];
         const Beat *beat = &worker->watch.beat;
-        sample.done += done_since(last, now, sample.runner, worker);
+        sample.done += done_since(last, now, sample.runner, worker, delays);
         sample.backlog += beat->backlog;
         if (beat->oldest > 0 && beat->oldest < wall)
             sample.oldest = MAX(sample.oldest, (uint64_t)((wall - beat->oldest) / CLOCK_SECOND));
@@ -47,9 +64,10 @@ static void on_minute(evutil_socket_t fd, short what, void *data)
     const GPtrArray *groups = sampler->master->groups;
     g_autofree HistorySample *samples = g_new0(HistorySample, groups->len + 1);
     GHashTable *now = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    Delays delays = {0};
     for (guint i = 0; i < groups->len; i++)
-        samples[i] = sample_of(groups->pdata[i], sampler->last, now);
-    history_add(sampler->history, clock_now(), samples, groups->len);
+        samples[i] = sample_of(groups->pdata[i], sampler->last, now, &delays);
+    history_add(sampler->history, clock_now(), samples, groups->len, &delays);
     g_hash_table_unref(sampler->last);
     sampler->last = now;
 }

@@ -51,6 +51,10 @@ static bool parse_pair(const char *key, const char *value, Beat *beat)
         return parse_holding(value, beat);
     if (strcmp(key, "late") == 0)
         return parse_number(value, &beat->late);
+    if (strcmp(key, "tried") == 0)
+        return delays_parse(value, beat->delays.counts[DELAY_UNTIL_TRIED]);
+    if (strcmp(key, "settled") == 0)
+        return delays_parse(value, beat->delays.counts[DELAY_UNTIL_SETTLED]);
     if (strcmp(key, "charged") == 0)
         return (beat->charged = strcmp(value, "1") == 0);
     return true;

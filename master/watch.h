@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/contract.h"
+#include "base/delays.h"
 
 #define WATCH_LINE_MAX CHILD_LINE_MAX
 
@@ -21,6 +22,7 @@ typedef struct Beat {
     uint64_t late; /* entries that could not be handled several times */
     int64_t oldest; /* due time of the oldest entry, microseconds; 0: none */
     char holding[160]; /* empty: none */
+    Delays delays;     /* since its start */
     bool charged;      /* that entry is charged with a crash */
 } Beat;
 

@@ -3,11 +3,14 @@
 #include "runners/orders.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/contract.h"
 #include "base/control.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/queue_shape.h"
 #include "lists/site_state.h"
 #include "switchboard/fault.h"
 #include "switchboard/operate.h"
@@ -61,6 +64,42 @@ json_t *orders_out(const Config *config, json_t *request, GError **error)
         }
     }
     return g_steal_pointer(&all);
+}
+
+/* ---- queues ---- */
+
+/* Of this thread, microseconds. */
+static int64_t processor_time(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * CLOCK_SECOND + used.tv_nsec / 1000;
+}
+
+static json_t *shape_of(Spool *spool, bool out, GError **error)
+{
+    const QueueShapeSpec spec = {.by = out ? QUEUE_SHAPE_BY_DOMAIN : QUEUE_SHAPE_BY_LIST,
+                                 .buckets = 10,
+                                 .tick = 5,
+                                 .most = ORDERS_SHAPE_READ,
+                                 .top = ORDERS_SHAPE_ROWS};
+    g_auto(GStrv) queues = queue_shape_queues(spool, out, error);
+    return queues ? queue_shape_of(spool, queues, &spec, error) : NULL;
+}
+
+const json_t *orders_queues(Spool *spool, GError **error)
+{
+    static json_t *kept;
+    static int64_t until;
+    if (kept && clock_monotonic() < until)
+        return kept;
+    int64_t begun = processor_time();
+    g_autoptr(json_t) out = shape_of(spool, true, error), others = out ? shape_of(spool, false, error) : NULL;
+    g_clear_pointer(&kept, json_decref);
+    if (others)
+        kept = json_pack("{sO sO}", "out", out, "others", others);
+    until = clock_monotonic() + ORDERS_SHAPE_REST * (processor_time() - begun);
+    return kept;
 }
 
 /* ---- shunt ---- */

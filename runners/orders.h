@@ -23,6 +23,16 @@ json_t *orders_history(const Config *config, const char *range, GError **error);
  * "instance" (runners/outgoing/control_server.h). */
 json_t *orders_out(const Config *config, json_t *request, GError **error);
 
+/* How old what waits in queues is (lists/queue_shape.h), for those who look on: "out", the recipients by domain, and
+ * "others", the entries of all other queues by queue and list, each with the largest ORDERS_SHAPE_ROWS rows. Borrowed
+ * until the next question. Of more than ORDERS_SHAPE_READ entries so many are read. The picture is made in the question
+ * and kept for ORDERS_SHAPE_REST times the processor time that it took: so whoever asks, and however much waits, it
+ * takes no more than that part of a processor, and nothing while nobody asks. */
+#define ORDERS_SHAPE_ROWS 20
+#define ORDERS_SHAPE_READ 1000
+#define ORDERS_SHAPE_REST 400
+const json_t *orders_queues(Spool *spool, GError **error);
+
 /* ---- shunt ---- */
 
 /* An entry that was set aside. */

@@ -93,16 +93,25 @@ static bool load(Entry *entry, size_t size, GError **error)
     return true;
 }
 
-static bool check_lengths(Entry *entry, size_t size, GError **error)
+/* Read the first line, and see whether it fits the size of the file. */
+static bool read_first_line(Entry *entry, const char *text, size_t size, GError **error)
 {
     const FormatHead *head = &entry->head;
-    if (!format_head_parse(entry->octets, &entry->head))
+    if (!format_head_parse(text, &entry->head))
         return fail(error, FAIL_NEVER, "%s does not begin like an entry", entry->text);
     if (head->meta_length + head->recipients_length + head->message_length + FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE !=
         size)
         return fail(error, FAIL_NEVER, "%s is %zu octets long, its first line says otherwise", entry->text, size);
     entry->recipients_at = FORMAT_HEAD_SIZE + head->meta_length;
     entry->message_at = entry->recipients_at + head->recipients_length;
+    return true;
+}
+
+static bool check_lengths(Entry *entry, size_t size, GError **error)
+{
+    const FormatHead *head = &entry->head;
+    if (!read_first_line(entry, entry->octets, size, error))
+        return false;
     char tail[FORMAT_TAIL_SIZE + 1];
     format_tail_print(entry->name.hash, tail);
     if (memcmp(entry->octets + entry->message_at + head->message_length, tail, FORMAT_TAIL_SIZE) != 0)
@@ -161,16 +170,22 @@ Entry *entry_open_begin(Queue *queue, const char *file, GError **error)
     return open_begin(queue, file, true, error);
 }
 
-bool entry_open_end(Entry *entry, GError **error)
+/* The bytes of the file, which are enough for one. */
+static bool find_size(const Entry *entry, size_t *size, GError **error)
 {
     struct stat status;
     if (fstat(entry->fd, &status) != 0)
         return fail_errno(error, FAIL_LATER, "stat %s", entry->text);
-    size_t size = (size_t)status.st_size;
-    if (size < FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE)
-        return fail(error, FAIL_NEVER, "%s is only %zu octets long", entry->text, size);
-    return load(entry, size, error) && check_lengths(entry, size, error) && check_head(entry, error) &&
-           check_message(entry, error);
+    *size = (size_t)status.st_size;
+    return *size >= FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE ||
+           fail(error, FAIL_NEVER, "%s is only %zu octets long", entry->text, *size);
+}
+
+bool entry_open_end(Entry *entry, GError **error)
+{
+    size_t size;
+    return find_size(entry, &size, error) && load(entry, size, error) && check_lengths(entry, size, error) &&
+           check_head(entry, error) && check_message(entry, error);
 }
 
 Entry *entry_open(Queue *queue, const char *file, GError **error)
@@ -183,6 +198,24 @@ Entry *entry_open_read(Queue *queue, const char *file, GError **error)
 {
     g_autoptr(Entry) entry = open_begin(queue, file, false, error);
     return entry && entry_open_end(entry, error) ? g_steal_pointer(&entry) : NULL;
+}
+
+static bool load_head(Entry *entry, GError **error)
+{
+    char text[FORMAT_HEAD_SIZE + 1] = "";
+    size_t size;
+    if (!find_size(entry, &size, error) || !read_all(entry->fd, 0, text, FORMAT_HEAD_SIZE, entry->text, error) ||
+        !read_first_line(entry, text, size, error))
+        return false;
+    entry->octets = g_malloc(entry->message_at);
+    entry->whole = g_bytes_new_take(entry->octets, entry->message_at);
+    return read_all(entry->fd, 0, entry->octets, entry->message_at, entry->text, error) && check_head(entry, error);
+}
+
+Entry *entry_open_head(Queue *queue, const char *file, GError **error)
+{
+    g_autoptr(Entry) entry = open_begin(queue, file, false, error);
+    return entry && load_head(entry, error) ? g_steal_pointer(&entry) : NULL;
 }
 
 bool entry_read_arrival(Queue *queue, const char *file, int64_t *arrival, GError **error)

@@ -46,6 +46,9 @@ Entry *entry_open_begin(Queue *queue, const char *file, GError **error);
 bool entry_open_end(Entry *entry, GError **error);
 /* Open an entry for reading only, without the right to write it: entry_fd() cannot be written to. */
 Entry *entry_open_read(Queue *queue, const char *file, GError **error);
+/* Open an entry for reading its metadata and recipients alone, which are verified; the message is neither read nor
+ * verified, and cannot be had. */
+Entry *entry_open_head(Queue *queue, const char *file, GError **error);
 /* Read when the entry arrived from its metadata, and verify nothing. */
 bool entry_read_arrival(Queue *queue, const char *file, int64_t *arrival, GError **error);
 void entry_free(Entry *entry);

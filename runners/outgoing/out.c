@@ -177,6 +177,21 @@ static void let_wait(const Batch *batch)
     delivery_wait_for(batch->delivery, destination, due, true);
 }
 
+/* Count how long it took for the recipients of a batch. An entry that has a reply was tried before. */
+static void count_delays(Out *out, const Batch *batch)
+{
+    Entry *entry = batch->delivery->entry;
+    int64_t delay = clock_now() - entry_arrival(entry);
+    bool first = !meta_string(entry_meta(entry), KEY_LAST_REPLY, NULL);
+    for (guint i = 0; batch->fates && i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        if (first)
+            delays_add(&out->delays, DELAY_UNTIL_TRIED, delay, fate->count);
+        if (fate->verdict != SMTP_LATER)
+            delays_add(&out->delays, DELAY_UNTIL_SETTLED, delay, fate->count);
+    }
+}
+
 static void on_finished(void *data, Batch *batch)
 {
     Out *out = data;
@@ -187,6 +202,7 @@ static void on_finished(void *data, Batch *batch)
         die("mark recipients", error);
     keep_last_reply(batch->delivery, batch);
     report_batch(batch, out->every_recipient);
+    count_delays(out, batch);
     end_batch(out, batch);
 }
 
@@ -577,6 +593,7 @@ static bool start(void *data, const Process *process, GError **error)
 {
     Out *out = data;
     out->base = event_base_new();
+    child_set_delays(&out->delays);
     out->recalled = g_array_new(FALSE, FALSE, sizeof(Parked));
     out->asked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     for (unsigned source = 0; source < SOURCES; source++)

@@ -11,6 +11,7 @@
 
 #include "base/child.h"
 #include "base/config.h"
+#include "base/delays.h"
 #include "lists/limit_share.h"
 #include "runners/outgoing/claims.h"
 #include "runners/outgoing/clog.h"
@@ -55,6 +56,7 @@ typedef struct Out {
     unsigned turns;
     bool every_recipient;
     Clog clog;
+    Delays delays; /* of the recipients since the start */
     SavedState saved;
     LimitShare *share;
     int64_t share_at;    /* monotonic: when it is looked at again */

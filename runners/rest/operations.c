@@ -100,6 +100,18 @@ static void get_queues(Call *call)
         answer_whole(call, g_steal_pointer(&entries));
 }
 
+static void get_shape(Call *call)
+{
+    GError *error = NULL;
+    if (!form_expect(call, "", ""))
+        return;
+    const json_t *shape = orders_queues(call->rest->spool, &error);
+    if (shape)
+        answer_json(call, 200, json_deep_copy(shape));
+    else
+        rest_fail(call, error);
+}
+
 /* ---- destinations ---- */
 
 static void get_destinations(Call *call)
@@ -285,6 +297,8 @@ const RestRoute rest_operations[] = {
      "The master, its runners, and what waits for a person"},
     {"GET", "listrunner/queues", OF_SITE, MAY_SITE, fields, get_queues,
      "Queues, with how many entries they hold and how old the oldest is"},
+    {"GET", "listrunner/queues/shape", OF_SITE, MAY_SITE, fields, get_shape,
+     "How old what waits is, by destination, and by queue and list"},
     {"GET", "listrunner/destinations", OF_SITE, MAY_SITE, fields, get_destinations,
      "Destinations of outgoing mail, most waiting first"},
     {"POST", "listrunner/destinations/{name}", OF_SITE, MAY_SITE, fields, post_destination,

@@ -44,24 +44,31 @@ static void get(Call *call)
         form_refuse(call, "after", "it is not what an answer had as next");
         return;
     }
-    g_autoptr(json_t) rows = json_array();
-    if (!post_trace_read(&trace, rows, &error) || !trail_since(trace.directory, &since, &error)) {
+    g_autoptr(json_t) rows = json_array(),
+                      not_asked = post_trace_not_asked(call->rest->store, call->rest->config, &error);
+    if (!not_asked || !post_trace_read(&trace, rows, &error) || !trail_since(trace.directory, &since, &error)) {
         rest_fail(call, error);
         return;
     }
     answer_json(call, 200,
-                json_pack("{sO so so sI sb}", "entries", rows, "next",
+                json_pack("{sO so so sI sb sO}", "entries", rows, "next",
                           trace.next ? json_words(trace.next) : json_null(), "since",
                           since ? json_time(since) : json_null(), "damaged", (json_int_t)trace.damaged, "more_mails",
-                          trace.more_mails));
+                          trace.more_mails, "not_asked", not_asked));
 }
 
 static const RestField fields[] = {
-    {"message_id", MAY_LIST, MAY_NOBODY}, {"list_id", MAY_LIST, MAY_NOBODY},
-    {"email", MAY_LIST, MAY_NOBODY},      {"after", MAY_LIST, MAY_NOBODY},
-    {"entries", MAY_LIST, MAY_NOBODY},    {"next", MAY_LIST, MAY_NOBODY},
-    {"since", MAY_LIST, MAY_NOBODY},      {"damaged", MAY_LIST, MAY_NOBODY},
-    {"more_mails", MAY_LIST, MAY_NOBODY}, {0},
+    {"message_id", MAY_LIST, MAY_NOBODY},
+    {"list_id", MAY_LIST, MAY_NOBODY},
+    {"email", MAY_LIST, MAY_NOBODY},
+    {"after", MAY_LIST, MAY_NOBODY},
+    {"entries", MAY_LIST, MAY_NOBODY},
+    {"next", MAY_LIST, MAY_NOBODY},
+    {"since", MAY_LIST, MAY_NOBODY},
+    {"damaged", MAY_LIST, MAY_NOBODY},
+    {"more_mails", MAY_LIST, MAY_NOBODY},
+    {"not_asked", MAY_LIST, MAY_NOBODY},
+    {0},
 };
 
 const RestRoute rest_trace[] = {

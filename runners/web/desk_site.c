@@ -12,6 +12,7 @@
 #include "lists/site_state.h"
 #include "runners/orders.h"
 #include "runners/web/desk.h"
+#include "runners/web/desk_queues.h"
 
 #define DESTINATIONS 50 /* that are shown, those with most waiting first */
 #define SHUNTED 50      /* likewise, the oldest first */
@@ -52,6 +53,7 @@ static json_t *waits_view(const json_t *state)
 }
 
 #define CHART_HEIGHT 20
+#define TIMES_FROM 0.0625 /* seconds: a bar is one step high up to this, and one more for each doubling */
 
 /* Bars of equal width as the path of an SVG, the greatest as high as the chart, which goes with the row as "bars",
  * "width" and "most". */
@@ -72,6 +74,58 @@ static void set_chart(json_t *row, const json_t *figures)
     json_object_set_new(row, "bars", json_string(path->str));
     json_object_set_new(row, "width", json_integer((json_int_t)json_array_size(figures)));
     json_object_set_new(row, "most", json_integer(most));
+}
+
+/* A time that may be short: "250 ms", else as set_span(). */
+static void set_time(json_t *view, const char *name, const json_t *seconds)
+{
+    double value = json_number_value(seconds);
+    if (json_is_number(seconds) && value < 1)
+        json_object_set_new(view, name, json_sprintf("%d ms", (int)(value * 1000 + 0.5)));
+    else if (json_is_number(seconds))
+        set_span(view, name, value);
+}
+
+static int steps_of(double seconds)
+{
+    int steps = 1;
+    for (double bound = TIMES_FROM; seconds > bound; bound *= 2)
+        steps++;
+    return steps;
+}
+
+/* Bars as those of set_chart(), in a scale of powers, since times are of milliseconds and of hours. */
+static char *bars_of_times(const json_t *times, double longest)
+{
+    size_t at;
+    const json_t *seconds;
+    GString *path = g_string_new(NULL);
+    json_array_foreach(times, at, seconds) {
+        int height = steps_of(json_number_value(seconds)) * CHART_HEIGHT / steps_of(longest);
+        if (json_is_number(seconds) && height > 0)
+            g_string_append_printf(path, "M%zu %dv-%dh1v%dz", at, CHART_HEIGHT, height, height);
+    }
+    return g_string_free(path, FALSE);
+}
+
+/* How long mail took until it was "tried" or "settled", as one row. */
+static json_t *delay_view(const json_t *history, const char *until)
+{
+    size_t at;
+    const json_t *seconds, *delays = json_object_get(json_object_get(history, "delays"), until);
+    const json_t *half = json_object_get(delays, "half"), *most = json_object_get(delays, "most");
+    double longest = 0;
+    json_array_foreach(most, at, seconds)
+        longest = MAX(longest, json_number_value(seconds));
+    g_autofree char *half_bars = bars_of_times(half, longest), *most_bars = bars_of_times(most, longest);
+    json_t *view = json_pack("{sb sI sI ss ss}", until, true, "recipients", number_of(delays, "recipients"), "width",
+                             (json_int_t)json_array_size(most), "half_bars", half_bars, "most_bars", most_bars);
+    json_object_set_new(view, "any", json_boolean(number_of(delays, "recipients") > 0));
+    set_time(view, "half", json_object_get(delays, "all_half"));
+    set_time(view, "most", json_object_get(delays, "all_most"));
+    g_autoptr(json_t) worst = json_real(longest);
+    set_time(view, "longest", worst);
+    return view;
 }
 
 /* The processes of one runner as one row. history is of all runners, or NULL. */
@@ -183,7 +237,7 @@ static bool add_shunt(Spool *spool, json_t *view, GError **error)
 /* What cannot be found out is told on the page, which is most needed then. */
 static json_t *site_view(const Web *web, const char *range)
 {
-    g_autoptr(GError) silent = NULL, unknown = NULL, hidden = NULL;
+    g_autoptr(GError) silent = NULL, unknown = NULL, hidden = NULL, unread = NULL;
     g_autoptr(json_t) state = orders_master(web->config, "status", &silent);
     json_t *view = json_object(), *destinations = NULL;
     if (state) {
@@ -191,6 +245,9 @@ static json_t *site_view(const Web *web, const char *range)
         json_object_set_new(view, "waits", waits_view(state));
         g_autoptr(json_t) history = orders_history(web->config, range, NULL);
         json_object_set_new(view, "runners", runners_view(state, history));
+        if (history)
+            json_object_set_new(view, "delays",
+                                json_pack("[oo]", delay_view(history, "tried"), delay_view(history, "settled")));
         destinations = destinations_view(web->config, &unknown);
     } else {
         desk_set_line(view, "silent", silent->message);
@@ -204,6 +261,11 @@ static json_t *site_view(const Web *web, const char *range)
         desk_set_line(view, "unknown", unknown->message);
     if (!add_shunt(web->spool, view, &hidden))
         desk_set_line(view, "hidden", hidden->message);
+    json_t *queues = desk_queues_view(web->spool, &unread);
+    if (queues)
+        json_object_set_new(view, "queues", queues);
+    else
+        desk_set_line(view, "unread", unread->message);
     return view;
 }
 

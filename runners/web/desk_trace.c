@@ -79,6 +79,21 @@ static void set_uri(json_t *view, const char *name, const char *text)
     json_object_set_new(view, name, json_string(uri));
 }
 
+/* The hosts that may know more. */
+static void set_hosts(json_t *view, const json_t *names)
+{
+    size_t at;
+    const json_t *name;
+    json_t *hosts = json_array();
+    json_array_foreach(names, at, name) {
+        json_t *host = json_object();
+        desk_set_line(host, "host", json_string_value(name));
+        json_array_append_new(hosts, host);
+    }
+    json_object_set_new(view, "hosts", hosts);
+    json_object_set_new(view, "not_asked", json_true());
+}
+
 /* Set what was found. False: *error is set, or the place is none. */
 static bool set_found(const Desk *desk, PostTrace *trace, const char *place, json_t *view, GError **error)
 {
@@ -89,6 +104,11 @@ static bool set_found(const Desk *desk, PostTrace *trace, const char *place, jso
     if (!post_trace_begin(trace, place) || !post_trace_read(trace, rows, error) ||
         !trail_since(trace->directory, &since, error))
         return false;
+    g_autoptr(json_t) not_asked = post_trace_not_asked(desk_store(desk), desk->call->web->config, error);
+    if (!not_asked)
+        return false;
+    if (json_array_size(not_asked) > 0)
+        set_hosts(view, not_asked);
     json_t *mails = array_of(view, "mails");
     json_array_foreach(rows, at, row)
         add_row(mails, row);

@@ -244,6 +244,13 @@ def test_shape(site):
     assert [row["domain"] for row in few] == ["TOTAL", "example.com"]
     assert [few[1][key] for key in ("10", "20", "20+")] == [8, 4, 12]
     assert site.run("queue", "shape", "--json", "hold").rows()[0]["total"] == 1
+    write_entry(site, "in", list_id="other.example.com", arrival=now, posted_by="x@example.com")
+    write_entry(site, "shunt", list_id="", arrival=now - 6000, posted_by="x@example.com", suffix=".psv")
+    rows = site.run("queue", "shape", "--list", "--json").rows()
+    lists = {(row["list"], row.get("queue")): row["total"] for row in rows}
+    assert lists == {("TOTAL", None): 3, ("other.example.com", "in"): 1, ("test.example.com", "hold"): 1,
+                     ("(no list)", "shunt"): 1}
+    site.run("queue", "shape", "--list", "--sender", code=USAGE, says="--list")
     site.run("queue", "shape", "-b", "1", code=USAGE, says="--buckets")
     site.run("queue", "shape", "-t", "0", code=USAGE, says="--tick")
     site.run("queue", "shape", "nowhere", code=MISSING, says="'nowhere'")

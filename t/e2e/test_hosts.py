@@ -17,8 +17,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from support import postgresql
-from support.instance import HOST, wait_until
+from support.desk import Person
+from support.instance import HOST, free_port, let_through, wait_until
+from support.pages import Pages
 from support.post import post
+from support.rest import Rest, serving
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 
@@ -109,6 +112,47 @@ def test_both_work(pair, sink):
     assert hosts(a)["a"]["epoch"] < hosts(a)["b"]["epoch"]
     metrics = b.cli("metrics")
     assert 'listrunner_host_up{host="a.example.com"} 1' in metrics
+
+
+def test_a_trace_says_whom_it_did_not_ask(instances, sink, server, tmp_path):
+    """Each host knows what it did itself: page, shell and REST name the others, also where nothing was found, and one
+    that is alone names none."""
+    let_through(tmp_path)
+    a = make_host(instances, sink, server, "a")
+    a.set({"site": {"web_url": "https://pages.example"}, "runner.web": {"listen": f"127.0.0.1:{free_port()}"}})
+    a.set(serving(tmp_path))
+    a.create_list("talk", members=[ANNE, BOB], owner=CORA)
+    a.start()
+    a.pages = Pages(a)
+    cora, rest = Person(a, sink, CORA), Rest(a)
+    page, where = f"/desk/list/talk.{HOST}/trace?of=", "listrunner/trace?message_id="
+    sends = [post(to=f"talk@{HOST}", message_id=f"<by-{name}@example.net>") for name in "ab"]
+    a.lmtp_send(sends[0], f"talk@{HOST}")
+    known = wait_until(lambda: (done := a.run("trace", "by-a@example.net")).returncode == 0 and done, 30, "the trace")
+    assert known.stderr == "" and rest.call("GET", f"{where}by-a@example.net").json["not_asked"] == []
+    assert "not asked" not in cora.get(f"{page}by-a@example.net").text
+
+    b = make_host(instances, sink, server, "b")
+    b.has_store = True
+    b.start()
+    b.lmtp_send(sends[1], f"talk@{HOST}")
+    for host, other in ((a, "b"), (b, "a")):
+        name = "a" if other == "b" else "b"
+        done = wait_until(lambda: (found := host.run("trace", f"by-{name}@example.net")).returncode == 0 and found, 30,
+                          name)
+        assert f"{other}.example.com was not asked" in done.stderr, done.stderr
+        assert f"{name}.example.com was" not in done.stderr
+    missing = a.run("trace", "by-b@example.net")
+    assert missing.returncode == 1 and "b.example.com was not asked" in missing.stderr
+    for name, count in (("a", "<h2>talk"), ("b", "Nothing was found")):
+        answer = rest.call("GET", f"{where}by-{name}@example.net").json
+        assert answer["not_asked"] == ["b.example.com"] and bool(answer["entries"]) == (name == "a")
+        cora.get(f"{page}by-{name}@example.net").says("were not asked", "<bdi>b.example.com</bdi>", count)
+    # Without the database the shell shows what this host knows, and says what it cannot find out.
+    server.stop()
+    done = a.run("trace", "by-a@example.net")
+    assert done.returncode == 0 and ANNE in done.stdout and "cannot be found out" in done.stderr, done
+    server.start()
 
 
 def test_one_does_the_timer_and_another_takes_over(pair, sink, server):

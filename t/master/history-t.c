@@ -45,7 +45,7 @@ static void again(Fixture *fixture)
 static void add(Fixture *fixture, int64_t now, const char *runner, uint64_t done, uint64_t backlog, uint64_t oldest)
 {
     const HistorySample sample = {runner, done, backlog, oldest};
-    history_add(fixture->history, now, &sample, 1);
+    history_add(fixture->history, now, &sample, 1, &(Delays){0});
 }
 
 /* The last figures of a runner as text, "- 3 4". */
@@ -109,6 +109,77 @@ static void test_file(Fixture *fixture, const void *data)
     expect(fixture, "hour", NOW, "in", "done", "");
 }
 
+static void add_delay(Fixture *fixture, int64_t now, DelayUntil until, int64_t delay, uint64_t recipients)
+{
+    Delays delays = {0};
+    delays_add(&delays, until, delay, recipients);
+    history_add(fixture->history, now, NULL, 0, &delays);
+}
+
+/* "HALF MOST" of the last period, or of all of them, to a tenth of a second; "-" where there are none. */
+static void expect_delays(const Fixture *fixture, const char *range, int64_t now, const char *until, bool all,
+                          const char *wanted)
+{
+    json_auto_t *history = history_json(fixture->history, range, now);
+    const json_t *delays = json_object_get(json_object_get(history, "delays"), until);
+    const json_t *half = json_object_get(delays, all ? "all_half" : "half");
+    const json_t *most = json_object_get(delays, all ? "all_most" : "most");
+    if (!all) {
+        g_assert_cmpuint(json_array_size(half), ==, json_array_size(most));
+        half = json_array_get(half, json_array_size(half) - 1);
+        most = json_array_get(most, json_array_size(most) - 1);
+    }
+    g_autofree char *found = json_is_null(half) && json_is_null(most)
+                                 ? g_strdup("-")
+                                 : g_strdup_printf("%.1f %.1f", json_real_value(half), json_real_value(most));
+    g_assert_cmpstr(found, ==, wanted);
+}
+
+/* How long mail took is kept by period, each kind for itself, until its time comes again. */
+static void test_delays(Fixture *fixture, const void *data)
+{
+    add_delay(fixture, NOW, DELAY_UNTIL_TRIED, 3 * CLOCK_SECOND, 100); /* above 2 s, up to 4 s */
+    expect_delays(fixture, "hour", NOW, "tried", false, "3.0 4.0");
+    expect_delays(fixture, "hour", NOW, "settled", false, "-");
+    add_delay(fixture, NOW + MINUTE, DELAY_UNTIL_TRIED, 50 * CLOCK_SECOND, 100); /* above 32 s, up to 64 s */
+    expect_delays(fixture, "hour", NOW + MINUTE, "tried", false, "48.0 63.7");
+    expect_delays(fixture, "hour", NOW + MINUTE, "tried", true, "4.0 63.4");
+    expect_delays(fixture, "day", NOW + MINUTE, "tried", false, "4.0 63.4");
+    add_delay(fixture, NOW + MINUTE, DELAY_UNTIL_SETTLED, 50 * CLOCK_SECOND, 1);
+    again(fixture);
+    expect_delays(fixture, "month", NOW + MINUTE, "settled", true, "48.0 63.7");
+    expect_delays(fixture, "hour", NOW + 2 * MINUTE, "tried", false, "-");
+    add_delay(fixture, NOW + 60 * MINUTE, DELAY_UNTIL_SETTLED, CLOCK_SECOND, 1);
+    expect_delays(fixture, "hour", NOW + 60 * MINUTE, "tried", false, "-");
+    expect_delays(fixture, "month", NOW + 60 * MINUTE, "tried", true, "4.0 63.4");
+}
+
+/* A file of the version before, which ends where the delays begin, is taken over. */
+static void test_file_of_before(Fixture *fixture, const void *data)
+{
+    enum { NAMES = 16 + HISTORY_RUNNERS * 32, BEFORE = NAMES + 280 * (8 + HISTORY_RUNNERS * 12) };
+    const uint32_t size = BEFORE;
+    add(fixture, NOW, "in", 5, 2, 9);
+    add_delay(fixture, NOW, DELAY_UNTIL_TRIED, 3 * CLOCK_SECOND, 100);
+    int file = openat(fixture->fd, "history", O_RDWR);
+    g_assert_cmpint(ftruncate(file, BEFORE), ==, 0);
+    g_assert_cmpint(pwrite(file, "LRHIST1", 8, 0), ==, 8);
+    g_assert_cmpint(pwrite(file, &size, sizeof size, 12), ==, sizeof size);
+    again(fixture);
+    expect(fixture, "hour", NOW, "in", "done", "- - 5");
+    expect_delays(fixture, "hour", NOW, "tried", false, "-");
+    add_delay(fixture, NOW, DELAY_UNTIL_TRIED, 3 * CLOCK_SECOND, 100);
+    again(fixture);
+    expect(fixture, "hour", NOW, "in", "done", "- - 5");
+    expect_delays(fixture, "hour", NOW, "tried", false, "3.0 4.0");
+    /* One that says so and is longer is none. */
+    g_assert_cmpint(pwrite(file, "LRHIST1", 8, 0), ==, 8);
+    g_assert_cmpint(pwrite(file, &size, sizeof size, 12), ==, sizeof size);
+    close(file);
+    again(fixture);
+    expect(fixture, "hour", NOW, "in", "done", "");
+}
+
 static void test_bounds(Fixture *fixture, const void *data)
 {
     for (int i = 0; i < 2 * HISTORY_RUNNERS; i++) {
@@ -129,6 +200,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add("/history/ranges", Fixture, NULL, set_up, test_ranges, tear_down);
     g_test_add("/history/file", Fixture, NULL, set_up, test_file, tear_down);
+    g_test_add("/history/delays", Fixture, NULL, set_up, test_delays, tear_down);
+    g_test_add("/history/file of before", Fixture, NULL, set_up, test_file_of_before, tear_down);
     g_test_add("/history/bounds", Fixture, NULL, set_up, test_bounds, tear_down);
     return g_test_run();
 }

@@ -23,6 +23,9 @@ static void test_beat(void)
     g_assert_cmpint(watch_parse("beat progress=1 done=1 backlog=0 oldest=0 holding=-", &beat), ==, WATCH_BEAT);
     g_assert_cmpstr(beat.holding, ==, "");
     g_assert_cmpint(beat.oldest, ==, 0);
+    g_assert_cmpint(watch_parse("beat progress=1 tried=4,0,5 settled=", &beat), ==, WATCH_BEAT);
+    g_assert_cmpuint(beat.delays.counts[DELAY_UNTIL_TRIED][2], ==, 5);
+    g_assert_cmpuint(beat.delays.counts[DELAY_UNTIL_SETTLED][0], ==, 0);
     /* a key of a younger child */
     g_assert_cmpint(watch_parse("beat progress=2 mood=good", &beat), ==, WATCH_BEAT);
     g_assert_cmpint(watch_parse("ready", &beat), ==, WATCH_READY);
@@ -35,7 +38,7 @@ static void test_garbage(void)
         "", "Ready", "ready ", "beat", "beat ", "beat progress", "beat progress=", "beat progress=-1",
         "beat progress=1x", "beat progress=18446744073709551616", "beat done=1", "beat progress=1  done=2",
         "beat progress=1 oldest=1.5", "beat progress=1 oldest=99999999999999999999", "beat progress=1 oldest=.000001",
-        "beat progress=1 holding=", "beat progress=1 holding=a\x01", "beat progress=1 =2", "fault ",
+        "beat progress=1 holding=", "beat progress=1 holding=a\x01", "beat progress=1 =2", "fault ", "beat progress=1 tried=1,x",
         "notice ", "notices",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {

@@ -272,6 +272,42 @@ static void test_name(Fixture *fixture, gconstpointer data)
     g_assert_nonnull(entry);
 }
 
+static Entry *open_head(Fixture *fixture, const char *file, const char *octets, size_t length)
+{
+    g_autofree char *path = fixture_file_path(fixture, "out", file);
+    g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
+    g_autoptr(GError) error = NULL;
+    Entry *entry = entry_open_head(spool_queue(fixture->spool, "out", NULL), file, &error);
+    if (!entry)
+        g_assert_error(error, FAIL, FAIL_NEVER);
+    return entry;
+}
+
+/* Of the head alone, damage of the head is found, and that of the message is not. */
+static void test_head(Fixture *fixture, gconstpointer data)
+{
+    Draft *draft = fixture_draft("out", "cats", "a message");
+    fixture_add_recipients(draft, three);
+    store(fixture, draft);
+    g_autofree char *file = NULL;
+    size_t length;
+    g_autofree char *octets = stored_octets(fixture, &file, &length);
+    g_autoptr(Entry) entry = open_head(fixture, file, octets, length);
+    g_autofree char *seen = states(entry);
+    g_assert_cmpstr(seen, ==, "   ");
+    g_assert_cmpstr(entry_list(entry), ==, "cats");
+    g_assert_cmpint(entry_arrival(entry), ==, entry_name(entry)->due);
+    for (size_t cut = 0; cut < length; cut++)
+        g_assert_null(open_head(fixture, file, octets, cut));
+    size_t message = (size_t)(g_strstr_len(octets, (gssize)length, "a message") - octets);
+    for (size_t at = 0; at < length; at++) {
+        octets[at] ^= 0x40;
+        g_autoptr(Entry) damaged = open_head(fixture, file, octets, length);
+        octets[at] ^= 0x40;
+        g_assert_cmpint(damaged != NULL, ==, at >= message);
+    }
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
@@ -287,5 +323,6 @@ int main(int argc, char **argv)
     ADD("/entry/meta limit", test_meta_limit);
     ADD("/entry/clock back", test_clock_back);
     ADD("/entry/name", test_name);
+    ADD("/entry/head", test_head);
     return g_test_run();
 }
