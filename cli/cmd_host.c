@@ -10,50 +10,12 @@
 #include "cli/host_adopt.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
+#include "lists/host_state.h"
 #include "store/host.h"
 #include "store/lost_spool.h"
 
 static gboolean undo, lost_too, dry_run;
 static char *spool_directory;
-
-static const char *state_of(const Host *host)
-{
-    return !host->living ? host->lease_until ? "dead" : "stopped" : host->draining ? "draining" : "living";
-}
-
-/* What is due in all its queues, as it said last; null where its master did not answer the runner host. */
-static json_t *backlog_of(const json_t *said)
-{
-    json_int_t sum = 0;
-    size_t at;
-    json_t *runner;
-    json_array_foreach(json_object_get(said, "runners"), at, runner)
-        sum += json_integer_value(json_object_get(runner, "backlog"));
-    return at > 0 ? json_integer(sum) : json_null();
-}
-
-/* How much waits there for a person; null likewise. */
-static json_t *waiting_of(const json_t *said)
-{
-    bool known = json_array_size(json_object_get(said, "runners")) > 0;
-    return known ? json_integer(json_integer_value(json_object_get(said, "waiting"))) : json_null();
-}
-
-/* said is taken. */
-static json_t *make_row(const Host *host, json_t *said)
-{
-    return json_pack("{ss ss so so so sI ss so sb sI so so}", "name", host->name, "state", state_of(host), "started_at",
-                     listing_time(host->started_at), "seen_at", listing_time(host->seen_at), "lease_until",
-                     listing_time(host->lease_until), "epoch", (json_int_t)host->epoch, "version", host->version,
-                     "backlog", backlog_of(said), "draining", host->draining, "parts", (json_int_t)host->parts,
-                     "waiting", waiting_of(said), "said", said);
-}
-
-static json_t *row_of(const Host *host)
-{
-    json_t *said = json_loads(host->state, 0, NULL);
-    return make_row(host, said ? said : json_object());
-}
 
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
@@ -72,7 +34,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (guint at = 0; at < hosts->len; at++)
-        listing_row(listing, row_of(hosts->pdata[at]));
+        listing_row(listing, host_state(hosts->pdata[at], listing_time));
     return TOOL_OK;
 }
 
@@ -84,7 +46,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
         const Host *host = hosts->pdata[at];
         if (strcmp(host->name, argv[0]) != 0)
             continue;
-        json_t *row = row_of(host), *runners = json_array(), *runner;
+        json_t *row = host_state(host, listing_time), *runners = json_array(), *runner;
         size_t place;
         json_array_foreach(json_object_get(json_object_get(row, "said"), "runners"), place, runner)
             json_array_append_new(runners, json_sprintf("%s: %" JSON_INTEGER_FORMAT " wait, %" JSON_INTEGER_FORMAT

@@ -19,6 +19,7 @@ import pytest
 from support import postgresql
 from support.instance import HOST, wait_until
 from support.post import post
+from support.rest import Rest, serving
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 
@@ -238,6 +239,35 @@ def test_changes_of_one_host_are_not_settled_by_the_other(pair, sink, server):
     assert left()
     a.start()
     wait_until(lambda: not left(), 90, "a to settle it")
+
+
+def test_rest_tells_of_all_hosts(pair):
+    """REST of one host shows the other, drains it and takes that back; status and metrics tell of both."""
+    a, b = pair
+    a.stop()
+    a.set(serving(a.directory))
+    a.start()
+    api, name = Rest(a), "b.example.com"
+
+    def shown():
+        return {row["name"]: row["state"] for row in api.call("GET", "listrunner/hosts").json["entries"]}
+    assert shown() == {"a.example.com": "living", name: "living"}
+    assert api.call("PATCH", f"listrunner/hosts/{name}", draining="yes").status == 204
+    assert shown() == {"a.example.com": "living", name: "draining"}
+    wait_until(lambda: api.call("GET", f"listrunner/hosts/{name}").json["backlog"] == 0, 120, "b to say what it has")
+    told = {row["name"]: row["draining"] for row in api.call("GET", "listrunner/status").json["hosts"]}
+    assert told == {"a.example.com": False, name: True}
+    metrics = api.raw("GET", "/metrics").text
+    assert f'listrunner_host_draining{{host="{name}"}} 1' in metrics, metrics
+    assert 'listrunner_host_draining{host="a.example.com"} 0' in metrics
+    assert f'listrunner_host_backlog{{host="{name}"}} 0' in metrics
+    assert api.call("DELETE", f"listrunner/hosts/{name}").status == 409
+    assert api.call("PATCH", f"listrunner/hosts/{name}", draining="no").status == 204
+    assert shown() == {"a.example.com": "living", name: "living"}
+    b.stop()
+    assert api.call("GET", f"listrunner/hosts/{name}").json["state"] == "stopped"
+    assert api.call("DELETE", f"listrunner/hosts/{name}").status == 204
+    assert shown() == {"a.example.com": "living"}
 
 
 def test_drained(pair, sink):
