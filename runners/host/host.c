@@ -15,6 +15,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/host_connections.h"
 #include "lists/limit_share.h"
 #include "lists/site_state.h"
 #include "lists/this_host.h"
@@ -189,6 +190,7 @@ static bool begin(HostRunner *own, GError **error)
     host->boot = g_strdup(boot);
     host->version = g_strdup(PACKAGE_VERSION);
     host->state = g_strdup("{}");
+    host->connections = host_connections(own->config);
     if (!host_clock(own->store, &now, error) || !is_clock_good(now, error) ||
         !this_host_begin(own->store, own->spool, host, own->lease, &own->said, error))
         return false;

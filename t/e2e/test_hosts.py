@@ -270,6 +270,44 @@ def test_rest_tells_of_all_hosts(pair):
     assert shown() == {"a.example.com": "living"}
 
 
+def test_connections_are_added_up(instances, sink):
+    """config check says when all hosts together may open more connections than the server takes, and changes nothing;
+    it says so, too, when the server is away."""
+    server = postgresql.Server(connections=60)
+    try:
+        a, b = (make_host(instances, sink, server, name) for name in "ab")
+        fine = a.run("config", "check")  # no schema yet
+        assert fine.returncode == 0 and "in order" in fine.stdout and fine.stderr == "", fine
+        a.create_list("talk")
+        a.start()
+        each = hosts(a)["a"]["connections"]
+        assert 10 < each < 28, each
+        b.has_store = True
+        assert "in order" in b.run("config", "check").stdout
+        many = 57 - 2 * each  # 3 of the 60 are the superuser's
+        b.set({"runner.in": {"instances": 16 if many < 15 else 32}})
+        b.start()
+        wait_until(lambda: states(a) == {"a": "living", "b": "living"}, 30, "both to live")
+        told = a.run("config", "check")
+        sum_of = sum(row["connections"] for row in hosts(a).values())
+        assert told.returncode == 0 and "see the warnings" in told.stdout, told
+        assert f"the hosts may open {sum_of} connections (a.example.com {each}, b.example.com" in told.stderr, told
+        assert f"the server takes 57 from this role: raise max_connections of PostgreSQL by {sum_of - 57} " in (
+            told.stderr)
+        assert a.run("config", "check", "--offline").stderr == ""
+        b.stop()
+        a.cli("host", "remove", "b.example.com")
+        assert "in order" in a.run("config", "check").stdout
+        a.stop()
+        server.sql("ALTER ROLE listrunner CONNECTION LIMIT 5")
+        assert "the server takes 5 from this role" in a.run("config", "check").stderr
+        server.stop("fast")
+        away = a.run("config", "check")
+        assert away.returncode == 0 and "Connection refused" in away.stderr, away
+    finally:
+        server.remove()
+
+
 def test_drained(pair, sink):
     """One takes no more mail, works off what it has, and takes mail again."""
     a, b = pair
