@@ -7,8 +7,20 @@
 #include "base/config.h"
 #include "base/mount.h"
 #include "cli/command.h"
+#include "cli/plain.h"
+#include "lists/host_connections.h"
 
 static gboolean offline, defaults_too;
+
+/* A database that cannot be asked is no fault of the configuration, but whoever checks it wants to know. */
+static bool warn_of_connections(const Config *config)
+{
+    g_autoptr(GError) away = NULL;
+    g_autofree char *fault = host_connections_fault(config, &away);
+    if (fault || away)
+        plain_complain("listrunner config check: warning: [store] url: %s", fault ? fault : away->message);
+    return fault || away;
+}
 
 static int run_check(Site *site, int argc, char **argv, GError **error)
 {
@@ -28,7 +40,8 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_auto(GStrv) lines = g_strsplit(doubts ? doubts : "", "\n", -1);
     for (char **line = lines; *line; line++)
         fprintf(stderr, "listrunner config check: warning: %s\n", *line);
-    printf(doubts || fault || store ? "%s can be used; see the warnings\n" : "%s is in order\n", path);
+    bool crowded = !offline && warn_of_connections(config);
+    printf(doubts || fault || store || crowded ? "%s can be used; see the warnings\n" : "%s is in order\n", path);
     return TOOL_OK;
 }
 

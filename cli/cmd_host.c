@@ -10,49 +10,12 @@
 #include "cli/host_adopt.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
+#include "lists/host_state.h"
 #include "store/host.h"
+#include "store/lost_spool.h"
 
-static gboolean undo;
+static gboolean undo, lost_too, dry_run;
 static char *spool_directory;
-
-static const char *state_of(const Host *host)
-{
-    return !host->living ? host->lease_until ? "dead" : "stopped" : host->draining ? "draining" : "living";
-}
-
-/* What is due in all its queues, as it said last; null where its master did not answer the runner host. */
-static json_t *backlog_of(const json_t *said)
-{
-    json_int_t sum = 0;
-    size_t at;
-    json_t *runner;
-    json_array_foreach(json_object_get(said, "runners"), at, runner)
-        sum += json_integer_value(json_object_get(runner, "backlog"));
-    return at > 0 ? json_integer(sum) : json_null();
-}
-
-/* How much waits there for a person; null likewise. */
-static json_t *waiting_of(const json_t *said)
-{
-    bool known = json_array_size(json_object_get(said, "runners")) > 0;
-    return known ? json_integer(json_integer_value(json_object_get(said, "waiting"))) : json_null();
-}
-
-/* said is taken. */
-static json_t *make_row(const Host *host, json_t *said)
-{
-    return json_pack("{ss ss so so so sI ss so sb sI so so}", "name", host->name, "state", state_of(host), "started_at",
-                     listing_time(host->started_at), "seen_at", listing_time(host->seen_at), "lease_until",
-                     listing_time(host->lease_until), "epoch", (json_int_t)host->epoch, "version", host->version,
-                     "backlog", backlog_of(said), "draining", host->draining, "parts", (json_int_t)host->parts,
-                     "waiting", waiting_of(said), "said", said);
-}
-
-static json_t *row_of(const Host *host)
-{
-    json_t *said = json_loads(host->state, 0, NULL);
-    return make_row(host, said ? said : json_object());
-}
 
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
@@ -71,7 +34,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (guint at = 0; at < hosts->len; at++)
-        listing_row(listing, row_of(hosts->pdata[at]));
+        listing_row(listing, host_state(hosts->pdata[at], listing_time));
     return TOOL_OK;
 }
 
@@ -83,7 +46,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
         const Host *host = hosts->pdata[at];
         if (strcmp(host->name, argv[0]) != 0)
             continue;
-        json_t *row = row_of(host), *runners = json_array(), *runner;
+        json_t *row = host_state(host, listing_time), *runners = json_array(), *runner;
         size_t place;
         json_array_foreach(json_object_get(json_object_get(row, "said"), "runners"), place, runner)
             json_array_append_new(runners, json_sprintf("%s: %" JSON_INTEGER_FORMAT " wait, %" JSON_INTEGER_FORMAT
@@ -132,9 +95,65 @@ static int run_drain(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
+/* What the database does not know: how much was waiting there. */
+static void say_what_waited(const char *name, const LostSpool *lost)
+{
+    json_t *said = json_loads(lost->state, 0, NULL), *runner;
+    g_autofree char *seen = clock_text(lost->seen_at), *since = clock_text(lost->since);
+    g_autoptr(GString) waited = g_string_new(NULL);
+    size_t at;
+    json_array_foreach(json_object_get(said, "runners"), at, runner) {
+        json_int_t backlog = json_integer_value(json_object_get(runner, "backlog"));
+        if (backlog > 0)
+            g_string_append_printf(waited, "%s%s %" JSON_INTEGER_FORMAT, waited->len > 0 ? ", " : "",
+                                   json_string_value(json_object_get(runner, "runner")), backlog);
+    }
+    json_decref(said);
+    printf("%s was last heard of at %s; what waited for its runners then: %s.\n", name, seen,
+           waited->len > 0 ? waited->str : "nothing");
+    if (lost->since > 0)
+        printf("Its spool was last seen empty at %s: what came before has gone out.\n", since);
+    else
+        printf("Its spool was never seen empty: all posts that the database remembers are shown.\n");
+}
+
+static int remove_lost(Store *store, const char *name, GError **error)
+{
+    static const Column columns[] = {{"kind", "KIND", COLUMN_TEXT},
+                                     {"list", "LIST", COLUMN_TEXT},
+                                     {"name", "NAME", COLUMN_TEXT},
+                                     {"time", "TIME", COLUMN_TEXT},
+                                     {NULL, NULL, COLUMN_TEXT}};
+    g_auto(LostSpool) lost = {0};
+    if (!lost_spool_remove(store, name, dry_run, &lost, error))
+        return TOOL_LATER;
+    Listing *listing = listing_new(columns, json_option);
+    for (guint at = 0; at < lost.things->len; at++) {
+        const LostThing *thing = lost.things->pdata[at];
+        listing_row(listing, json_pack("{ss so so so}", "kind", thing->kind, "list",
+                                       listing_text(*thing->list_id ? thing->list_id : NULL), "name",
+                                       listing_text(thing->name), "time", listing_time(thing->time)));
+    }
+    listing_free(listing);
+    if (json_option)
+        return TOOL_OK;
+    say_what_waited(name, &lost);
+    if (dry_run)
+        puts("Nothing was changed.");
+    else
+        printf("%s is forgotten.\n", name);
+    return TOOL_OK;
+}
+
 static int run_remove(Site *site, int argc, char **argv, GError **error)
 {
     Store *store = site_store(site, false, error);
+    if (!lost_too && (dry_run || json_option)) {
+        fputs("--dry-run and --json go with --lost\n", stderr);
+        return TOOL_USAGE;
+    }
+    if (store && lost_too)
+        return remove_lost(store, argv[0], error);
     if (!store || !host_remove(store, argv[0], error))
         return TOOL_LATER;
     printf("%s is forgotten\n", argv[0]);
@@ -153,6 +172,14 @@ static int run_adopt(Site *site, int argc, char **argv, GError **error)
 
 static const GOptionEntry adopt_options[] = {
     {"spool", 0, 0, G_OPTION_ARG_FILENAME, &spool_directory, "where its spool is mounted here", "DIRECTORY"},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry remove_options[] = {
+    {"lost", 0, 0, G_OPTION_ARG_NONE, &lost_too, "its spool is lost for good: tell what was in it, and mend the rest",
+     NULL},
+    {"dry-run", 0, 0, G_OPTION_ARG_NONE, &dry_run, "only tell", NULL},
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "one JSON object a row", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -202,10 +229,16 @@ static const Command drain = {
 static const Command remove_verb = {
     .name = "remove",
     .arguments = "HOST",
-    .summary = "Forget a host that has been stopped",
+    .summary = "Forget a host that has been stopped, or whose spool is lost",
     .least = 1,
     .most = 1,
+    .options = remove_options,
     .run = run_remove,
+    .details = "With --lost, KIND is: post, which may not have come to all members, and is taken when it is sent\n"
+               "again; notice of a held post, which is kept, and its moderators are told again; digest, whose posts\n"
+               "go with the next one; parts of a message, which are forgotten; letters of a change that was made;\n"
+               "request by mail, whose answers may be lost. Mail that was not judged yet stands in no row. A host\n"
+               "that died is taken for one that is at work for four times [host] lease, and a minute at least.",
 };
 
 static const Command adopt = {

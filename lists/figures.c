@@ -3,6 +3,7 @@
 #include "lists/figures.h"
 
 #include "base/clock.h"
+#include "lists/host_state.h"
 #include "store/account.h"
 #include "store/canary.h"
 #include "store/fragment.h"
@@ -13,6 +14,7 @@
 #include "store/pending.h"
 #include "store/task_job.h"
 #include "store/template_text.h"
+#include "switchboard/meta.h"
 
 static double age_of(int64_t time)
 {
@@ -126,17 +128,55 @@ static bool add_accounts(Store *store, GString *text, GError **error)
     return true;
 }
 
+static const struct {
+    const char *name, *help;
+} host_figures[] = {
+    {"host_up", "Whether the lease of the host runs."},
+    {"host_draining", "Whether the host takes no new mail."},
+    {"host_seen_timestamp_seconds", "When the host was last heard of."},
+    {"host_backlog", "Entries that the runners of the host have to do, as it said last."},
+    {"host_waiting", "Entries that wait for a person on the host, as it said last."},
+};
+
+typedef struct HostFigures {
+    int64_t values[G_N_ELEMENTS(host_figures)]; /* -1: it is not known */
+} HostFigures;
+
+static json_t *no_time(G_GNUC_UNUSED int64_t time)
+{
+    return json_null();
+}
+
+static int64_t number_of(const json_t *row, const char *key)
+{
+    const json_t *number = json_object_get(row, key);
+    return json_is_integer(number) ? json_integer_value(number) : -1;
+}
+
+static HostFigures figures_of_host(const Host *host)
+{
+    g_autoptr(json_t) row = host_state(host, no_time);
+    return (HostFigures){{host->living, host->draining, host->seen_at / CLOCK_SECOND, number_of(row, "backlog"),
+                          number_of(row, "waiting")}};
+}
+
 /* Of several hosts. */
 static bool add_hosts(Store *store, GString *text, GError **error)
 {
     g_autoptr(GPtrArray) hosts = host_all(store, error);
     if (!hosts || hosts->len == 0)
         return hosts != NULL;
-    g_string_append(text, "# HELP listrunner_host_up Whether the lease of the host runs.\n"
-                          "# TYPE listrunner_host_up gauge\n");
-    for (guint at = 0; at < hosts->len; at++) {
-        const Host *host = hosts->pdata[at];
-        g_string_append_printf(text, "listrunner_host_up{host=\"%s\"} %d\n", host->name, host->living);
+    g_autofree HostFigures *all = g_new(HostFigures, hosts->len);
+    for (guint at = 0; at < hosts->len; at++)
+        all[at] = figures_of_host(hosts->pdata[at]);
+    for (size_t i = 0; i < G_N_ELEMENTS(host_figures); i++) {
+        const char *name = host_figures[i].name;
+        g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
+                               host_figures[i].help, name);
+        for (guint at = 0; at < hosts->len; at++)
+            if (all[at].values[i] >= 0)
+                g_string_append_printf(text, "listrunner_%s{host=\"%s\"} %" G_GINT64_FORMAT "\n", name,
+                                       ((const Host *)hosts->pdata[at])->name, all[at].values[i]);
     }
     return true;
 }

@@ -74,6 +74,7 @@ typedef struct Post { /* set by the caller: */
     const char *recipient;  /* of the envelope as given, or NULL */
     const char *message_id; /* without brackets; made up when the mail had none */
     const char *trace;      /* of the entry, the same in every queue and at every try: who records a Message-ID */
+    const char *spool;      /* the id of the spool where the entry is; NULL: of none, as in a trial */
     const char *site_owner; /* mailbox that gets what nobody else can; may be NULL */
     const PostArchiver *archivers; /* ended by one without name; may be NULL */
     const PostCopies *copies;      /* may be NULL: all copies are the same */

@@ -138,6 +138,7 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     post->recipient = meta_string(meta, KEY_RECIPIENT, NULL);
     post->message_id = meta_string(meta, KEY_MESSAGE_ID, NULL);
     post->trace = entry_trace(entry);
+    post->spool = spool_id(queue_spool(entry_queue(entry)), error);
     post->site_owner = shared->site.site_owner;
     post->no_requests = shared->no_requests;
     post->archivers = (const PostArchiver *)shared->posts->archivers->data;
@@ -151,7 +152,7 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     post->member = g_strdup(meta_string(meta, KEY_MEMBER, NULL));
     post->for_owners = g_str_equal(list_runner_asked(entry), TO_OWNER);
     g_auto(LoopMark) mark = {0};
-    const LoopKeys *keys = list_runner_loop_keys(shared, error);
+    const LoopKeys *keys = post->spool ? list_runner_loop_keys(shared, error) : NULL;
     if (!keys || !list_runner_loop_mark(shared, entry, own->message, &mark, error))
         return false;
     loop_set(post, keys, &mark);

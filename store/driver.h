@@ -86,6 +86,8 @@ typedef struct StoreDriver {
     bool (*key)(void *connection, int64_t *key, GError **error);
     /* The database's own clock, the same for all hosts; microseconds since 1970. NULL: that of this host. */
     bool (*clock)(void *connection, int64_t *now, GError **error);
+    /* store_connections(); NULL: there is no server. */
+    bool (*connections)(void *connection, int64_t *allowed, GError **error);
     bool (*keys_above)(void *connection, int64_t key, GError **error); /* hand out only greater ones from now on */
     void (*expect_bulk)(void *connection); /* store_expect_bulk(); NULL: nothing is to be done */
     /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).

@@ -58,12 +58,12 @@ static bool insert(Store *store, Held *held, GError **error)
     return count_room(store, key, room, held->stranger ? room : 0, error) &&
            query_run(store, error, NULL,
                      "INSERT INTO held (number, list, message_id, subject, sender, reason, meta, held_at, message, "
-                     "told, list_number, room, stranger) "
-                     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+                     "told, list_number, room, stranger, spool) "
+                     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
                      INTEGER(held->number), INTEGER(key), TEXT(held->message_id), TEXT(held->subject),
                      TEXT(held->sender), TEXT(held->reason), TEXT(held->meta), INTEGER(held->held_at),
-                     BLOB(octets, length), INTEGER(held->told), INTEGER(held->list_number),
-                     INTEGER(room), INTEGER(held->stranger));
+                     BLOB(octets, length), INTEGER(held->told), INTEGER(held->list_number), INTEGER(room),
+                     INTEGER(held->stranger), TEXT(held->spool ? held->spool : ""));
 }
 
 bool held_add(Store *store, Held *held, GError **error)

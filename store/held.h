@@ -29,6 +29,7 @@ typedef struct Held {
     int64_t asked_until; /* the sender was asked to confirm the address until then; 0: it waits for a moderator */
     int64_t size;     /* bytes of message */
     bool stranger;    /* for held_add(): its sender is not on the list */
+    char *spool;      /* for held_add(): where its entry was; NULL: in none */
     GBytes *message;  /* NULL from held_each() and held_select() */
 } Held;
 

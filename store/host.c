@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/random.h"
+#include "store/canary.h"
 #include "store/digest.h"
 #include "store/row.h"
 #include "store/store_internal.h"
@@ -14,12 +15,12 @@
 
 #define COLUMNS                                                                              \
     "name, spool, boot, version, state, epoch, started_at, seen_at, lease_until, draining, " \
-    "parts, share_until"
+    "parts, share_until, empty_at, connections"
 
-static const RowField host_row[] = {ROW(Host, name),       ROW(Host, spool),   ROW(Host, boot),
-                                    ROW(Host, version),    ROW(Host, state),   ROW(Host, epoch),
-                                    ROW(Host, started_at), ROW(Host, seen_at), ROW(Host, lease_until),
-                                    ROW(Host, draining),   ROW(Host, parts),   ROW(Host, share_until)};
+static const RowField host_row[] = {
+    ROW(Host, name),  ROW(Host, spool),       ROW(Host, boot),     ROW(Host, version),     ROW(Host, state),
+    ROW(Host, epoch), ROW(Host, started_at),  ROW(Host, seen_at),  ROW(Host, lease_until), ROW(Host, draining),
+    ROW(Host, parts), ROW(Host, share_until), ROW(Host, empty_at), ROW(Host, connections)};
 
 void host_free(Host *host)
 {
@@ -133,6 +134,16 @@ static bool take_rows_of_before(Store *store, const char *spool, GError **error)
            query_run(store, error, NULL, "UPDATE outbox SET spool = $1 WHERE spool = ''", TEXT(spool));
 }
 
+/* The posts of digests that were being made in its spool go with the next issues. */
+static bool withdraw_issues(Store *store, const char *name, GError **error)
+{
+    g_autoptr(GPtrArray) issues = digest_issue_all(store, name, error);
+    for (guint at = 0; issues && at < issues->len; at++)
+        if (!digest_issue_withdraw(store, ((const DigestIssue *)issues->pdata[at])->entry, error))
+            return false;
+    return issues != NULL;
+}
+
 static bool begin(Store *store, Host *host, int64_t lease, GError **error)
 {
     int64_t now;
@@ -141,19 +152,25 @@ static bool begin(Store *store, Host *host, int64_t lease, GError **error)
     if (!hosts || !host_clock(store, &now, error) || !may_work(host, hosts, &own, error) ||
         (hosts->len == 0 && !take_rows_of_before(store, host->spool, error)))
         return false;
+    bool same = own && strcmp(own->spool, host->spool) == 0;
+    if (own && !same && !withdraw_issues(store, host->name, error)) /* nobody has their makers any more */
+        return false;
     host->draining = own && own->draining;
     host->started_at = host->seen_at = now;
     host->lease_until = now + lease;
     host->living = true;
-    bool kept = own && strcmp(own->spool, host->spool) == 0 && (own->living || own->share_until > now);
+    bool kept = same && (own->living || own->share_until > now);
     host->parts = kept ? own->parts : 0;
     host->share_until = now + host_share_kept(lease);
+    host->empty_at = same ? own->empty_at : 0;
     return query_run(store, error, NULL, "DELETE FROM host WHERE name = $1", TEXT(host->name)) &&
            query_run(store, error, NULL,
-                     "INSERT INTO host (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                     "INSERT INTO host (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
+                     "$13, $14)",
                      TEXT(host->name), TEXT(host->spool), TEXT(host->boot), TEXT(host->version), TEXT(host->state),
                      INTEGER(host->epoch), INTEGER(now), INTEGER(now), INTEGER(host->lease_until),
-                     INTEGER(host->draining), INTEGER(host->parts), INTEGER(host->share_until));
+                     INTEGER(host->draining), INTEGER(host->parts), INTEGER(host->share_until), INTEGER(host->empty_at),
+                     INTEGER(host->connections));
 }
 
 bool host_begin(Store *store, Host *host, int64_t lease, GError **error)
@@ -168,10 +185,12 @@ static bool write_lease(Store *store, Host *host, int64_t until, GError **error)
     bool there = false;
     g_autoptr(Query) query = query_open(store, error,
                                         "UPDATE host SET lease_until = $4, seen_at = $5, state = $6, share_until = $7, "
+                                        "empty_at = $8, "
                                         "parts = CASE WHEN share_until > $5 THEN parts ELSE 0 END "
                                         "WHERE name = $1 AND epoch = $2 AND spool = $3 RETURNING draining, parts",
                                         TEXT(host->name), INTEGER(host->epoch), TEXT(host->spool), INTEGER(until),
-                                        INTEGER(host->seen_at), TEXT(host->state), INTEGER(host->share_until));
+                                        INTEGER(host->seen_at), TEXT(host->state), INTEGER(host->share_until),
+                                        INTEGER(host->empty_at));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         there = true;
@@ -230,27 +249,33 @@ static bool remove_jobs(Store *store, const char *name, GError **error)
     return jobs != NULL;
 }
 
-/* The posts of digests that were being made in its spool go with the next issues. */
-static bool withdraw_issues(Store *store, const char *name, GError **error)
+Host *host_find_dead(Store *store, const char *name, GError **error)
 {
-    g_autoptr(GPtrArray) issues = digest_issue_all(store, name, error);
-    for (guint at = 0; issues && at < issues->len; at++)
-        if (!digest_issue_withdraw(store, ((const DigestIssue *)issues->pdata[at])->entry, error))
-            return false;
-    return issues != NULL;
+    int64_t now;
+    g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM host WHERE name = $1", TEXT(name));
+    g_autoptr(GPtrArray) hosts = read_hosts(store, query, error);
+    if (!hosts || !host_clock(store, &now, error))
+        return NULL;
+    const Host *host = hosts->len > 0 ? hosts->pdata[0] : NULL;
+    if (!host)
+        fail(error, FAIL_MISSING, "there is no host %s", name);
+    else if (host->living)
+        fail(error, FAIL_EXISTS, "the host %s lives: stop it first", name);
+    else if (host->parts > 0 && host->share_until > now) {
+        g_autofree char *until = clock_text(host->share_until);
+        fail(error, FAIL_EXISTS,
+             "the host %s may be cut off and at work: its part of the limits is its own until %s; try it then", name,
+             until);
+    } else
+        return g_ptr_array_steal_index(hosts, 0);
+    return NULL;
 }
 
 static bool remove_dead(Store *store, const char *name, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM host WHERE name = $1", TEXT(name));
-    g_autoptr(GPtrArray) hosts = read_hosts(store, query, error);
-    if (!hosts)
-        return false;
-    if (hosts->len == 0)
-        return fail(error, FAIL_MISSING, "there is no host %s", name);
-    if (((const Host *)hosts->pdata[0])->living)
-        return fail(error, FAIL_EXISTS, "the host %s lives: stop it first", name);
-    return remove_jobs(store, name, error) && withdraw_issues(store, name, error) &&
+    g_autoptr(Host) host = host_find_dead(store, name, error);
+    return host && remove_jobs(store, name, error) && withdraw_issues(store, name, error) &&
+           canary_forget(store, name, 0, error) &&
            query_run(store, error, NULL, "DELETE FROM claim WHERE host = $1", TEXT(name)) &&
            query_run(store, error, NULL, "DELETE FROM host WHERE name = $1", TEXT(name));
 }

@@ -30,6 +30,8 @@ typedef struct Host {
     int64_t started_at, seen_at, lease_until;
     int64_t parts;       /* it may use one of so many equal parts of each limit (below); 0: nothing */
     int64_t share_until; /* no other host takes its part before, unless it was given back */
+    int64_t empty_at;    /* when its spool was seen without an entry that a runner is to work; 0: never */
+    int64_t connections; /* to the database that it may open; 0: it does not say */
     bool draining; /* somebody asked that it takes no new work */
     bool living;   /* its lease has not run out */
 } Host;
@@ -50,13 +52,14 @@ bool host_may_work(Store *store, const Host *host, int64_t *epoch, GError **erro
  * whenever the database has it. */
 bool host_next_epoch(Store *store, int64_t *epoch, GError **error);
 
-/* Begin an epoch of a host. name, spool, boot, version, state and epoch are read, and lease is for how long it lives
- * without host_renew(), in microseconds. *host gets the other fields. It fails as host_may_work() does. The first host
- * of a site gets the rows of the outbox that are of no spool, from before there were hosts. */
+/* Begin an epoch of a host. name, spool, boot, version, state, connections and epoch are read; lease is for how long
+ * it lives without host_renew(), in microseconds. *host gets the other fields. It fails as host_may_work() does. The
+ * first host of a site gets the rows of the outbox that are of no spool, from before there were hosts. Digests that the
+ * host was making in another spool are withdrawn, for nobody has their makers any more. */
 bool host_begin(Store *store, Host *host, int64_t lease, GError **error);
 
-/* Prolong the lease of host->name in host->epoch and write its state, and read draining and the times. FAIL_RACE:
- * another start has begun a later epoch, or the host was removed: stop at once. */
+/* Prolong the lease of host->name in host->epoch and write its state and empty_at, and read draining and the times.
+ * FAIL_RACE: another start has begun a later epoch, or the host was removed: stop at once. */
 bool host_renew(Store *store, Host *host, int64_t lease, GError **error);
 
 /* End the lease, so that others go on at once. host_renew() begins it again. Its part of the limits stays as it is. */
@@ -68,7 +71,10 @@ GPtrArray *host_all(Store *store, GError **error);
 /* Ask a host to take no new work, or to take it again. FAIL_MISSING. */
 bool host_set_draining(Store *store, const char *name, bool draining, GError **error);
 
-/* Forget a host. FAIL_MISSING; FAIL_EXISTS: it lives. */
+/* Read a host that may be forgotten; host_free(). Fails as host_remove() does. */
+Host *host_find_dead(Store *store, const char *name, GError **error);
+
+/* Forget a host. FAIL_MISSING; FAIL_EXISTS: it lives, or may be cut off and use its part of the limits. */
 bool host_remove(Store *store, const char *name, GError **error);
 
 /* Take the claim to what ("task") for a host in an epoch, unless a living host has it: *held. A host whose lease has

@@ -527,20 +527,20 @@ bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *p
     return STORE_WRITE_LIST(store, error, count_post(store, list_id, time, post_id, error));
 }
 
-static bool record_message_id(Store *store, const Value values[4], bool *known, GError **error)
+static bool record_message_id(Store *store, int64_t list, const SeenMail *seen, bool *known, GError **error)
 {
     int64_t added = 0;
-    if (!query_all(
-            store, error, &added,
-            "INSERT INTO message_id (list, message_id, entry, seen_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-            values, 4))
+    if (!query_run(store, error, &added,
+                   "INSERT INTO message_id (list, message_id, entry, seen_at, spool) VALUES ($1, $2, $3, $4, $5) "
+                   "ON CONFLICT DO NOTHING",
+                   INTEGER(list), TEXT(seen->message_id), TEXT(seen->entry), INTEGER(seen->time), TEXT(seen->spool)))
         return false;
     *known = false;
     if (added > 0)
         return true;
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT entry = $3 FROM message_id WHERE list = $1 AND message_id = $2", values[0],
-                   values[1], values[2]);
+    g_autoptr(Query)
+        query = query_open(store, error, "SELECT entry = $3 FROM message_id WHERE list = $1 AND message_id = $2",
+                           INTEGER(list), TEXT(seen->message_id), TEXT(seen->entry));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *known = step == STEP_ROW && !query_integer(query, 0);
     return step != STEP_FAILED;
@@ -558,14 +558,24 @@ bool list_knows_message_id(Store *store, const char *list_id, const char *messag
     return step != STEP_FAILED;
 }
 
-bool list_record_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, int64_t time,
-                            bool *known, GError **error)
+bool list_record_message_id(Store *store, const char *list_id, const SeenMail *seen, bool *known, GError **error)
 {
-    Write write;
-    if (!write_begin(store, &write, WRITE_LIST, error))
-        return false;
     int64_t key = 0;
-    bool ok = list_key(store, list_id, &key, error);
-    const Value values[4] = {INTEGER(key), TEXT(message_id), TEXT(entry), INTEGER(time)};
-    return write_end(store, &write, ok && record_message_id(store, values, known, error), error);
+    return STORE_WRITE_LIST(store, error,
+                            list_key(store, list_id, &key, error) && record_message_id(store, key, seen, known, error));
+}
+
+static bool move_message_id(Store *store, const char *list_id, const SeenMail *seen, GError **error)
+{
+    int64_t key;
+    return list_key(store, list_id, &key, error) &&
+           query_run(
+               store, error, NULL,
+               "UPDATE message_id SET spool = $4, seen_at = $5 WHERE list = $1 AND message_id = $2 AND entry = $3",
+               INTEGER(key), TEXT(seen->message_id), TEXT(seen->entry), TEXT(seen->spool), INTEGER(seen->time));
+}
+
+bool list_move_message_id(Store *store, const char *list_id, const SeenMail *seen, GError **error)
+{
+    return STORE_WRITE_LIST(store, error, move_message_id(store, list_id, seen, error));
 }

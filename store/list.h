@@ -165,8 +165,17 @@ bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *p
 bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
                            GError **error);
 
-/* Message-ids seen on a list. *known is true when another entry (its name's
- * hash as text) recorded the same id earlier; the same entry again is not
+/* A mail that was seen on a list. */
+typedef struct SeenMail {
+    const char *message_id;
+    const char *entry; /* its trace, or its name's hash */
+    const char *spool; /* where the entry is: the spool's id */
+    int64_t time;
+} SeenMail;
+
+/* Record a mail. *known is true when another entry recorded the same Message-ID earlier; the same entry again is not
  * known. */
-bool list_record_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, int64_t time,
-                            bool *known, GError **error);
+bool list_record_message_id(Store *store, const char *list_id, const SeenMail *seen, bool *known, GError **error);
+
+/* A mail that was recorded came into another spool: somebody accepted it there, after it was held. */
+bool list_move_message_id(Store *store, const char *list_id, const SeenMail *seen, GError **error);

@@ -39,6 +39,13 @@ bool store_size(Store *store, int64_t *bytes, GError **error)
     return store_driver(store)->size(store_connection(store), bytes, error);
 }
 
+bool store_connections(Store *store, int64_t *allowed, GError **error)
+{
+    const StoreDriver *driver = store_driver(store);
+    *allowed = INT64_MAX;
+    return !driver->connections || driver->connections(store_connection(store), allowed, error);
+}
+
 bool store_compact(Store *store, GError **error)
 {
     return store_driver(store)->compact(store_connection(store), error);

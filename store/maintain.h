@@ -26,6 +26,10 @@ bool store_check(const char *driver, const char *where, bool deep, StoreReport *
  * may be at work meanwhile. A copy that fails is removed. */
 bool store_backup(Store *store, const char *to, GError **error);
 
+/* How many connections the server takes from the role at once, over all hosts. Outside of transactions. INT64_MAX where
+ * the database has no server. */
+bool store_connections(Store *store, int64_t *allowed, GError **error);
+
 /* How much room it takes, in bytes. */
 bool store_size(Store *store, int64_t *bytes, GError **error);
 

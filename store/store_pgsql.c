@@ -576,6 +576,24 @@ static bool pgsql_clock(void *connection, int64_t *now, GError **error)
     return true;
 }
 
+/* The least of what the server, the role and the database allow; the server keeps some for others. */
+static bool pgsql_connections(void *connection, int64_t *allowed, GError **error)
+{
+    PgsqlConnection *self = connection;
+    g_autofree char *text = NULL;
+    if (!pgsql_connected(self, error) ||
+        !pgsql_text(self,
+                    "SELECT least(current_setting('max_connections')::int - "
+                    "current_setting('superuser_reserved_connections')::int - "
+                    "COALESCE(current_setting('reserved_connections', true)::int, 0), "
+                    "(SELECT NULLIF(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user), "
+                    "(SELECT NULLIF(datconnlimit, -1) FROM pg_database WHERE datname = current_database()))",
+                    &text, error))
+        return false;
+    *allowed = g_ascii_strtoll(text, NULL, 10);
+    return true;
+}
+
 /* ---- columns ---- */
 
 static int pgsql_columns(void *statement)
@@ -739,6 +757,7 @@ const StoreDriver store_pgsql = {
     .key = pgsql_key,
     .keys_above = pgsql_keys_above,
     .clock = pgsql_clock,
+    .connections = pgsql_connections,
     .inspect = pgsql_inspect,
     .words = words,
 };

@@ -32,8 +32,8 @@ static bool settle(Post *post, Verdict *verdict, GError **error)
     bool known;
     if (!post->message_key || (*verdict != VERDICT_ACCEPT && *verdict != VERDICT_HOLD))
         return true;
-    if (!list_record_message_id(post->store, post->list->list_id, post->message_key, post->trace, post->now, &known,
-                                error))
+    const SeenMail seen = {post->message_key, post->trace, post->spool ? post->spool : "", post->now};
+    if (!list_record_message_id(post->store, post->list->list_id, &seen, &known, error))
         return false;
     if (known) {
         *verdict = VERDICT_DISCARD;

@@ -15,6 +15,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/host_connections.h"
 #include "lists/limit_share.h"
 #include "lists/site_state.h"
 #include "lists/this_host.h"
@@ -61,6 +62,37 @@ static json_t *runner_said(const json_t *group)
                      "oldest", oldest);
 }
 
+static void note_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    bool *empty = data;
+    *empty = false;
+}
+
+/* Whether no queue holds an entry but those whose entries wait for a person. */
+static bool look_for_entries(Spool *spool, bool *empty)
+{
+    g_auto(GStrv) names = spool_every_queue(spool, NULL, NULL);
+    *empty = names != NULL;
+    for (char **name = names; name && *name && *empty; name++) {
+        bool waits = strcmp(*name, HOLD_QUEUE) == 0 || strcmp(*name, SHUNT_QUEUE) == 0 ||
+                     strcmp(*name, CORRUPT_QUEUE) == 0;
+        Queue *queue = waits ? NULL : spool_queue(spool, *name, NULL);
+        if (!waits && (!queue || !queue_visit(queue, note_file, empty, NULL)))
+            return false;
+    }
+    return names != NULL;
+}
+
+/* Note since when nothing is in the spool. An entry that goes back to a queue which was looked through before is missed
+ * once, but no post goes back twice. */
+static void note_empty(HostRunner *own)
+{
+    bool once, again;
+    int64_t asked = clock_now();
+    if (look_for_entries(own->spool, &once) && once && look_for_entries(own->spool, &again) && again)
+        own->host->empty_at = asked;
+}
+
 /* Ask for what the next renewal writes: the master looks through the whole spool for it. */
 static void survey(HostRunner *own)
 {
@@ -79,6 +111,7 @@ static void survey(HostRunner *own)
     g_free(own->host->state);
     own->host->state = g_strdup(text);
     free(text);
+    note_empty(own);
     own->survey_at = clock_monotonic() + SURVEY_INTERVAL;
 }
 
@@ -157,6 +190,7 @@ static bool begin(HostRunner *own, GError **error)
     host->boot = g_strdup(boot);
     host->version = g_strdup(PACKAGE_VERSION);
     host->state = g_strdup("{}");
+    host->connections = host_connections(own->config);
     if (!host_clock(own->store, &now, error) || !is_clock_good(now, error) ||
         !this_host_begin(own->store, own->spool, host, own->lease, &own->said, error))
         return false;

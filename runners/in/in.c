@@ -42,8 +42,14 @@ static bool store_held(ListRunnerPost *own, GError **error)
     g_autofree char *sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
     Held held = {.list_id = post->list->list_id,
                  .message_id = (char *)(post->message_id ? post->message_id : post->trace),
-                 .subject = subject, .sender = sender, .reason = reasons, .meta = meta_text, .held_at = post->now,
-                 .message = octets, .stranger = own->stranger};
+                 .subject = subject,
+                 .sender = sender,
+                 .reason = reasons,
+                 .meta = meta_text,
+                 .held_at = post->now,
+                 .message = octets,
+                 .stranger = own->stranger,
+                 .spool = (char *)post->spool};
     if (!held_add(post->store, &held, error))
         return false;
     own->number = held.number;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The pipeline runner: makes entries of accepted posts, as post_hop.h says. */
+#include "posting/loop.h"
 #include "runners/keys.h"
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
@@ -29,11 +30,19 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     return true;
 }
 
+/* A post that was held may have come to another host than this one. */
+static bool count(Post *post, GError **error)
+{
+    g_autofree char *key = loop_message_key(post);
+    const SeenMail seen = {key, post->trace, post->spool, post->now};
+    return list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error) &&
+           (!key || list_move_message_id(post->store, post->list->list_id, &seen, error));
+}
+
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
-    return (!is_post(own->entry) ||
-            list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error)) &&
+    return (!is_post(own->entry) || count(post, error)) &&
            list_runner_record_effect(runner, own->entry, post->post_id, error);
 }
 

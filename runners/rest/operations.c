@@ -44,6 +44,13 @@ static void get_status(Call *call)
         rest_fail(call, error);
         return;
     }
+    json_t *hosts = hosts_json(call, store, &error);
+    if (!hosts) {
+        json_decref(status);
+        rest_fail(call, error);
+        return;
+    }
+    json_object_set_new(status, "hosts", hosts);
     json_object_del(status, "ok");
     json_object_del(status, "config"); /* a path */
     json_object_set_new(status, "held", json_pack("{sI so}", "count", (json_int_t)held, "since",

@@ -23,6 +23,7 @@ extern const RestRoute rest_digests[];
 extern const RestRoute rest_queues[];
 extern const RestRoute rest_others[];
 extern const RestRoute rest_operations[];
+extern const RestRoute rest_hosts[];
 extern const RestRoute rest_events[];
 extern const RestRoute rest_trace[];
 extern const RestRoute rest_openapi[];
@@ -35,6 +36,9 @@ extern const RestField rest_address_fields[];
 extern const RestField rest_list_fields[];
 extern const RestField rest_member_fields[];
 extern const RestField rest_user_fields[];
+
+/* hosts.c: all of them, an array; NULL with the error */
+json_t *hosts_json(const Call *call, Store *store, GError **error);
 
 /* events.c; NULL is allowed */
 void event_readers_free(struct EventReaders *readers);

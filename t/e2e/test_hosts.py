@@ -284,6 +284,73 @@ def test_changes_of_one_host_are_not_settled_by_the_other(pair, sink, server):
     wait_until(lambda: not left(), 90, "a to settle it")
 
 
+def test_rest_tells_of_all_hosts(pair):
+    """REST of one host shows the other, drains it and takes that back; status and metrics tell of both."""
+    a, b = pair
+    a.stop()
+    a.set(serving(a.directory))
+    a.start()
+    api, name = Rest(a), "b.example.com"
+
+    def shown():
+        return {row["name"]: row["state"] for row in api.call("GET", "listrunner/hosts").json["entries"]}
+    assert shown() == {"a.example.com": "living", name: "living"}
+    assert api.call("PATCH", f"listrunner/hosts/{name}", draining="yes").status == 204
+    assert shown() == {"a.example.com": "living", name: "draining"}
+    wait_until(lambda: api.call("GET", f"listrunner/hosts/{name}").json["backlog"] == 0, 120, "b to say what it has")
+    told = {row["name"]: row["draining"] for row in api.call("GET", "listrunner/status").json["hosts"]}
+    assert told == {"a.example.com": False, name: True}
+    metrics = api.raw("GET", "/metrics").text
+    assert f'listrunner_host_draining{{host="{name}"}} 1' in metrics, metrics
+    assert 'listrunner_host_draining{host="a.example.com"} 0' in metrics
+    assert f'listrunner_host_backlog{{host="{name}"}} 0' in metrics
+    assert api.call("DELETE", f"listrunner/hosts/{name}").status == 409
+    assert api.call("PATCH", f"listrunner/hosts/{name}", draining="no").status == 204
+    assert shown() == {"a.example.com": "living", name: "living"}
+    b.stop()
+    assert api.call("GET", f"listrunner/hosts/{name}").json["state"] == "stopped"
+    assert api.call("DELETE", f"listrunner/hosts/{name}").status == 204
+    assert shown() == {"a.example.com": "living"}
+
+
+def test_connections_are_added_up(instances, sink):
+    """config check says when all hosts together may open more connections than the server takes, and changes nothing;
+    it says so, too, when the server is away."""
+    server = postgresql.Server(connections=60)
+    try:
+        a, b = (make_host(instances, sink, server, name) for name in "ab")
+        fine = a.run("config", "check")  # no schema yet
+        assert fine.returncode == 0 and "in order" in fine.stdout and fine.stderr == "", fine
+        a.create_list("talk")
+        a.start()
+        each = hosts(a)["a"]["connections"]
+        assert 10 < each < 28, each
+        b.has_store = True
+        assert "in order" in b.run("config", "check").stdout
+        many = 57 - 2 * each  # 3 of the 60 are the superuser's
+        b.set({"runner.in": {"instances": 16 if many < 15 else 32}})
+        b.start()
+        wait_until(lambda: states(a) == {"a": "living", "b": "living"}, 30, "both to live")
+        told = a.run("config", "check")
+        sum_of = sum(row["connections"] for row in hosts(a).values())
+        assert told.returncode == 0 and "see the warnings" in told.stdout, told
+        assert f"the hosts may open {sum_of} connections (a.example.com {each}, b.example.com" in told.stderr, told
+        assert f"the server takes 57 from this role: raise max_connections of PostgreSQL by {sum_of - 57} " in (
+            told.stderr)
+        assert a.run("config", "check", "--offline").stderr == ""
+        b.stop()
+        a.cli("host", "remove", "b.example.com")
+        assert "in order" in a.run("config", "check").stdout
+        a.stop()
+        server.sql("ALTER ROLE listrunner CONNECTION LIMIT 5")
+        assert "the server takes 5 from this role" in a.run("config", "check").stderr
+        server.stop("fast")
+        away = a.run("config", "check")
+        assert away.returncode == 0 and "Connection refused" in away.stderr, away
+    finally:
+        server.remove()
+
+
 def test_drained(pair, sink):
     """One takes no more mail, works off what it has, and takes mail again."""
     a, b = pair

@@ -71,8 +71,8 @@ static void test_duplicate(Bench *bench, gconstpointer data)
     Post *post = bench_post(bench, text);
     assert_verdict(post, &chain_posting, VERDICT_ACCEPT);
     bool known = true;
-    g_assert_true(list_record_message_id(bench->store, "test.example.com", post->message_key, post->trace, 1, &known,
-                                         NULL));
+    g_assert_true(list_record_message_id(bench->store, "test.example.com",
+                                         &(SeenMail){post->message_key, post->trace, "spool", 1}, &known, NULL));
     assert_verdict(bench_post(bench, text), &chain_posting, VERDICT_ACCEPT); /* the same entry again */
     post = bench_post(bench, text);
     post->trace = "1111111111111111111111111111111111111111";
@@ -301,8 +301,9 @@ static void test_owners_get_it_once(Bench *bench, gconstpointer data)
             post->trace = time == 0 ? "first" : "second";
             assert_verdict(post, owners ? &chain_owner : &chain_posting, time == 0 ? VERDICT_ACCEPT : VERDICT_DISCARD);
             bool known;
-            g_assert_true(list_record_message_id(bench->store, "test.example.com", post->message_key, post->trace, 1,
-                                                 &known, &error));
+            g_assert_true(list_record_message_id(bench->store, "test.example.com",
+                                                 &(SeenMail){post->message_key, post->trace, "spool", 1}, &known,
+                                                 &error));
         }
 }
 

@@ -234,7 +234,8 @@ static void test_remove(Fixture *fixture, const void *data)
     bool known;
     assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
     assert_ok(list_set(fixture->store, LIST, "info", "x", &error), error);
-    assert_ok(list_record_message_id(fixture->store, LIST, "<1>", "in:1", 1, &known, &error), error);
+    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1>", "in:1", "spool", 1}, &known, &error),
+              error);
     assert_ok(list_remove(fixture->store, LIST, &error), error);
     g_assert_false(list_remove(fixture->store, LIST, &error));
     assert_failed(FAIL_MISSING, error);
@@ -244,7 +245,8 @@ static void test_remove(Fixture *fixture, const void *data)
     assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
     g_assert_cmpint(count, ==, 0);
     g_assert_cmpstr(list->info, ==, "");
-    assert_ok(list_record_message_id(fixture->store, LIST, "<1>", "in:2", 1, &known, &error), error);
+    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1>", "in:2", "spool", 1}, &known, &error),
+              error);
     g_assert_false(known);
 }
 
@@ -334,17 +336,24 @@ static void test_message_id(Fixture *fixture, const void *data)
     GError *error = NULL;
     bool known = true;
     g_autoptr(List) other = list_create(fixture->store, "other@example.com", &error);
-    assert_ok(list_record_message_id(fixture->store, LIST, "<1@x>", "aa", 5, &known, &error), error);
+    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@x>", "aa", "spool", 5}, &known, &error),
+              error);
     g_assert_false(known);
-    assert_ok(list_record_message_id(fixture->store, LIST, "<1@x>", "aa", 5, &known, &error), error);
+    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@x>", "aa", "spool", 5}, &known, &error),
+              error);
     g_assert_false(known); /* the same entry, tried again */
-    assert_ok(list_record_message_id(fixture->store, LIST, "<1@x>", "bb", 5, &known, &error), error);
+    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@x>", "bb", "spool", 5}, &known, &error),
+              error);
     g_assert_true(known);
-    assert_ok(list_record_message_id(fixture->store, LIST, "<1@X>", "bb", 5, &known, &error), error);
+    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@X>", "bb", "spool", 5}, &known, &error),
+              error);
     g_assert_false(known); /* Message-IDs have case */
-    assert_ok(list_record_message_id(fixture->store, other->list_id, "<1@x>", "bb", 5, &known, &error), error);
+    assert_ok(
+        list_record_message_id(fixture->store, other->list_id, &(SeenMail){"<1@x>", "bb", "spool", 5}, &known, &error),
+        error);
     g_assert_false(known);
-    g_assert_false(list_record_message_id(fixture->store, "none.example.com", "<1@x>", "bb", 5, &known, &error));
+    g_assert_false(list_record_message_id(fixture->store, "none.example.com", &(SeenMail){"<1@x>", "bb", "spool", 5},
+                                          &known, &error));
     assert_failed(FAIL_MISSING, error);
 }
 

@@ -15,7 +15,6 @@ COLUMNS = 120
 # "file" or "file:function" and why.
 EXCEPTIONS = {
     "t/runners/posts-t.c": "all that in and pipeline do with a post, over one bench",
-    "store/list.c:list_record_message_id": "a post is four values, and both callers have them apart",
     "store/member.c:member_add": "a member is five values, and a struct would be filled at each call for one use",
 }
 

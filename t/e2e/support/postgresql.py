@@ -37,8 +37,8 @@ def connect(url):
 class Server:
     """One server, started. copy_of: another one, which it follows until it is promoted."""
 
-    def __init__(self, copy_of=None, durable=False):
-        self.durable = durable
+    def __init__(self, copy_of=None, durable=False, connections=300):
+        self.durable, self.connections = durable, connections
         self.directory = Path(tempfile.mkdtemp(prefix="listrunner-pg-"))
         self.data, self.log, self.port = self.directory / "data", self.directory / "log", free_port()
         if os.getuid() == 0:
@@ -63,8 +63,8 @@ class Server:
     def start(self):
         # What the tests prove is not what a power cut does to PostgreSQL, so its syncs are left out unless asked for.
         settings = {"port": self.port, "unix_socket_directories": self.directory, "listen_addresses": "127.0.0.1",
-                    "fsync": "on" if self.durable else "off", "max_connections": 300, "wal_level": "replica",
-                    "hot_standby": "on"}
+                    "fsync": "on" if self.durable else "off", "max_connections": self.connections,
+                    "wal_level": "replica", "hot_standby": "on"}
         self.log.touch()
         if os.getuid() == 0:
             shutil.chown(self.log, OWNER)

@@ -95,14 +95,19 @@ static const Ask of_all[] = {
     {"POST", "domains?mail_host=x.example", true},
     {"GET", "lists/nope.example.com", true}, /* that it is not there is for the resource to say */
     {"POST", "listrunner/shunt?action=delete&all=yes", true},
+    {"DELETE", "listrunner/hosts/b.example.com?lost=yes", true},
     {NULL, NULL, false},
 };
 
-static const Ask of_verbs[] = { /* GET and POST */
+static const Ask of_verbs[] = {
+    /* GET and POST */
     {"GET", "lists", true},
     {"HEAD", "lists", true},
     {"POST", "lists?fqdn_listname=x@example.com", true},
     {"PATCH", "lists/" ANT "/config?description=x", false},
+    {"GET", "listrunner/hosts", true},
+    {"PATCH", "listrunner/hosts/b.example.com?draining=yes", false},
+    {"DELETE", "listrunner/hosts/b.example.com", false},
     {"PUT", "lists/" ANT "/config", false},
     {"DELETE", "lists/" ANT, false},
     {NULL, NULL, false},
@@ -115,7 +120,8 @@ static const Ask of_posts[] = { /* POST alone */
     {NULL, NULL, false},
 };
 
-static const Ask of_ant[] = { /* the list ant */
+static const Ask of_ant[] = {
+    /* the list ant */
     {"GET", "lists/" ANT, true},
     {"GET", "lists/ant@example.com", true},
     {"GET", "lists/ANT@Example.COM", true},
@@ -159,11 +165,15 @@ static const Ask of_ant[] = { /* the list ant */
     {"GET", "system/preferences", false},
     {"GET", "listrunner/held?list_id=" ANT, false},
     {"POST", "listrunner/held?action=accept&number=1", false},
+    {"GET", "listrunner/hosts", false},
+    {"GET", "listrunner/hosts/b.example.com/lost", false},
+    {"PATCH", "listrunner/hosts/b.example.com?draining=yes", false},
     {"GET", "queues/shunt", false},
     {NULL, NULL, false},
 };
 
-static const Ask of_example[] = { /* the domain example.com */
+static const Ask of_example[] = {
+    /* the domain example.com */
     {"GET", "lists/" ANT, true},
     {"DELETE", "lists/bee.example.com", true},
     {"GET", "domains/example.com", true},
@@ -175,6 +185,8 @@ static const Ask of_example[] = { /* the domain example.com */
     {"POST", "members?list_id=bee.example.com&subscriber=x@example.org", true},
     {"GET", "members/MEMBER", true},
     {"GET", "lists/" COW, false},
+    {"GET", "listrunner/hosts/a.example.com", false},
+    {"DELETE", "listrunner/hosts/b.example.com", false},
     {"POST", "domains/example.com/owners?owner=x@example.org", false},
     {"DELETE", "domains/example.com/owners", false},
     {"PUT", "domains/example.com?description=x", false},
@@ -202,10 +214,12 @@ static const Ask of_both[] = { /* the list ant and the domain other.example: one
     {NULL, NULL, false},
 };
 
-static const Ask of_none[] = { /* the figures alone */
+static const Ask of_none[] = {
+    /* the figures alone */
     {"GET", "lists", false},
     {"GET", "system/versions", false},
     {"GET", "listrunner/queues", false},
+    {"GET", "listrunner/hosts", false},
     {NULL, NULL, false},
 };
 
