@@ -48,7 +48,7 @@ char *options_of(Store *store, const Member *member, const char *prefix, GError 
 /* All that is set now on the member itself, be it by the member or by somebody else, one a line; g_free(). For
  * options_log(). FAIL_MISSING: there is no such member. */
 char *options_own(Store *store, const char *member_id, GError **error);
-/* Write into the list's log (LOG_OPTIONS) which of these differ now from `before`, a text of options_own(), if any does.
+/* Write into the list's log (LOG_OPTIONS) which of these differ now from `before`, a text of options_own(), if any do.
  * To be called in the transaction of the change, by each who makes one. */
 bool options_log(Work *work, const Member *member, const char *before, GError **error);
 
