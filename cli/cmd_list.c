@@ -139,8 +139,8 @@ static const Command ls = {
 };
 
 static const Command *const verbs[] = {
-    &create,        &list_rename_verb, &list_copy_verb,  &list_remove_verb, &ls, &list_show,
-    &list_get_verb, &list_set_verb,    &list_reset_verb, &list_try_verb,    NULL};
+    &create,        &list_rename_verb, &list_copy_verb, &list_remove_verb, &ls, &list_show, &list_get_verb,
+    &list_set_verb, &list_reset_verb,  &list_try_verb,  &list_log_verb,    NULL};
 
 const Command cmd_list = {
     .name = "list", .arguments = "", .summary = "Create, rename, copy, remove, show or set up lists", .verbs = verbs,

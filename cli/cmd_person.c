@@ -72,14 +72,13 @@ static size_t count_text(const Hunt *hunt, const Mention *mention, GString *out)
     const char *text = mention->text ? g_bytes_get_data(mention->text, &length) : NULL;
     if (!text)
         return 1;
-    bool mail = mention->kind == MENTION_MESSAGE && !g_str_equal(mention->place, "event");
-    return (mail ? pseudonym_mail : pseudonym_text)(&hunt->names, text, length, out);
+    return (mention->kind == MENTION_MESSAGE ? pseudonym_mail : pseudonym_text)(&hunt->names, text, length, out);
 }
 
 static bool take_mention(const Mention *mention, void *data)
 {
     Hunt *hunt = data;
-    GString *text = hunt->changes && mention->kind == MENTION_MESSAGE ? g_string_new(NULL) : NULL;
+    GString *text = hunt->changes ? g_string_new(NULL) : NULL;
     size_t count = count_text(hunt, mention, text);
     g_autoptr(GBytes) changed = text ? g_string_free_to_bytes(text) : NULL;
     if (count == 0)
@@ -237,7 +236,8 @@ static bool replace_stored(Hunt *hunt, Work *work, GError **error)
     const char *address = hunt->names.address;
     g_autoptr(GPtrArray) changes = hunt->changes = g_ptr_array_new_with_free_func((GDestroyNotify)change_free);
     bool done = forget(work, address, error) &&
-                mention_each(work_store(work), address, 1u << MENTION_MESSAGE, take_mention, hunt, error);
+                mention_each(work_store(work), address, 1u << MENTION_MESSAGE | 1u << MENTION_WORDS, take_mention, hunt,
+                             error);
     for (guint at = 0; done && at < changes->len; at++) {
         const Change *change = changes->pdata[at];
         done = mention_put(work_store(work), change->place, change->number, change->text, error);

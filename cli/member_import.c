@@ -107,6 +107,7 @@ static bool import_some(Import *import, Site *site, bool *more, GError **error)
     import->work = work;
     import->work_added = import->work_duplicate = 0;
     if (!work_begin(work, error) || !member_import_some(import->members, imported, import, more, error) ||
+        !roster_log_many(work, import->list->list_id, import->role, import->work_added, error) ||
         !work_place_commit(&import->place, site, work, error))
         return false;
     import->added += import->work_added;

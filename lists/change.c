@@ -14,7 +14,8 @@ bool change_log(Work *work, const char *list_id, const Change *change, GError **
                                         [DOOR_SHELL] = "shell",
                                         [DOOR_TIMER] = "timer"};
     const Actor *actor = work_actor(work);
-    const char *by = actor->address ? actor->address : actor->name ? actor->name : work_by(work);
+    const bool known = actor->address && *actor->address; /* a mail may have no sender */
+    const char *by = known ? actor->address : actor->name ? actor->name : work_by(work);
     ListLogRow row = {.made_at = work_now(work),
                       .door = (char *)(uintptr_t)doors[actor->door],
                       .by = (char *)(uintptr_t)by,

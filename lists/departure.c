@@ -74,9 +74,9 @@ bool departure_carry_out(Work *work, const List *list, const Pending *request, b
     if ((with_token && !pending_token_new(token, error)) ||
         !(undone ? departure_record(store, &departure, with_token ? token : NULL, error)
                  : departure_withdraw(store, list->list_id, member->address, error)) ||
-        !member_remove(store, list->list_id, ROLE_MEMBER, member->address, error))
+        !member_remove(store, list->list_id, ROLE_MEMBER, member->address, error) ||
+        !roster_left(work, list->list_id, request->address, leave_way_text((LeaveWay)request->way), error))
         return false;
-    roster_tell(work, EVENT_MEMBER_LEFT, list->list_id, ROLE_MEMBER, request->address);
     return !*told || say_goodbye(work, list, request, with_token ? token : NULL, language, error);
 }
 
@@ -102,9 +102,9 @@ static bool find_hindrance(Work *work, const List *list, const char *address, Su
 static bool restore(Work *work, const List *list, const Departure *departure, const char *token, GError **error)
 {
     const Pending request = {.kind = PENDING_JOIN, .list_id = list->list_id, .address = departure->address};
-    if (!departure_undo(work_store(work), token, work_now(work), error))
+    if (!departure_undo(work_store(work), token, work_now(work), error) ||
+        !roster_came(work, list->list_id, ROLE_MEMBER, departure->address, error))
         return false;
-    roster_tell(work, EVENT_MEMBER_JOINED, list->list_id, ROLE_MEMBER, departure->address);
     return !list->admin_notify_mchanges || subscription_tell_owners(work, list, &request, "member_joined", NULL, error);
 }
 

@@ -12,6 +12,7 @@
 #include "lists/event.h"
 #include "lists/keys.h"
 #include "lists/letter.h"
+#include "lists/people.h"
 #include "lists/roster.h"
 #include "mail/answer.h"
 #include "mail/message.h"
@@ -81,14 +82,12 @@ static bool allow_sender(Work *work, const Held *held, GError **error)
     if (!held->sender || !mailbox_valid(held->sender))
         return true;
     for (int at = 0; at < 2; at++) {
-        Role role = at == 0 ? ROLE_MEMBER : ROLE_NONMEMBER;
-        g_autoptr(GError) missing = NULL;
-        if (member_set_moderation(store, held->list_id, role, held->sender, ACTION_DEFER, &missing))
-            return true;
-        if (!g_error_matches(missing, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&missing));
+        Member *found;
+        if (!member_look_up(store, held->list_id, at == 0 ? ROLE_MEMBER : ROLE_NONMEMBER, held->sender, &found, error))
             return false;
-        }
+        g_autoptr(Member) member = found;
+        if (member)
+            return people_set_moderation(work, member, ACTION_DEFER, error);
     }
     const RosterEntry sender = {.role = ROLE_NONMEMBER, .address = held->sender};
     return roster_add(work, held->list_id, &sender, error) &&

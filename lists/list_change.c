@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/change.h"
 #include "lists/list_make.h"
 #include "lists/list_name.h"
 #include "lists/mta_maps.h"
@@ -24,8 +25,10 @@
 bool list_move(Work *work, const char *list_id, const char *address, GError **error)
 {
     Store *store = work_store(work);
-    if (!list_name_is_free(store, address, work_site(work)->delimiter, error) ||
-        !list_rename(store, list_id, address, error) || !own_address_check_new(work, list_id, error))
+    g_autoptr(List) before = list_by_id(store, list_id, error);
+    if (!before || !list_name_is_free(store, address, work_site(work)->delimiter, error) ||
+        !list_rename(store, list_id, address, error) || !own_address_check_new(work, list_id, error) ||
+        !change_log(work, list_id, &(Change){LOG_LIST, "address", before->posting_address, address}, error))
         return false;
     mta_maps_ask(work);
     work_log(work, list_id, "result=list-renamed address=<%s>", address);
@@ -34,7 +37,7 @@ bool list_move(Work *work, const char *list_id, const char *address, GError **er
 
 /* ---- a copy ---- */
 
-static bool copy_member(Work *work, const Member *member, const char *to, GError **error)
+static bool copy_member(Work *work, const Member *member, const char *to, uint64_t *number, GError **error)
 {
     Store *store = work_store(work);
     char *sentence;
@@ -45,8 +48,12 @@ static bool copy_member(Work *work, const Member *member, const char *to, GError
         work_log(work, to, "%s=<%s> result=not-copied (%s)", role_text(member->role), member->address, why);
         return true;
     }
-    const RosterEntry entry = {.role = member->role, .address = member->address, .own = &member->own,
-                               .as_user = member->as_user};
+    const RosterEntry entry = {.role = member->role,
+                               .address = member->address,
+                               .own = &member->own,
+                               .as_user = member->as_user,
+                               .counted = true};
+    ++*number;
     return roster_add(work, to, &entry, error) &&
            (!member->as_user || preferences_are_unset(&member->own) ||
             member_set_preferences(store, to, member->role, member->address, &member->own, error)) &&
@@ -59,6 +66,7 @@ static bool copy_members(Work *work, const char *from, const char *to, unsigned 
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.list_id = from;
     criteria.roles = roles;
+    uint64_t numbers[ROLE_NONMEMBER + 1] = {0};
     g_autofree char *after = NULL;
     do {
         char *next;
@@ -68,9 +76,12 @@ static bool copy_members(Work *work, const char *from, const char *to, unsigned 
         g_free(after);
         after = next;
         for (guint at = 0; at < page->len; at++)
-            if (!copy_member(work, page->pdata[at], to, error))
+            if (!copy_member(work, page->pdata[at], to, &numbers[((Member *)page->pdata[at])->role], error))
                 return false;
     } while (after);
+    for (int role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++)
+        if (!roster_log_many(work, to, (Role)role, numbers[role], error))
+            return false;
     return true;
 }
 
@@ -126,7 +137,10 @@ List *list_copy(Work *work, const List *from, const char *address, bool members,
     if (members)
         roles |= 1u << ROLE_MEMBER | 1u << ROLE_NONMEMBER;
     g_autoptr(List) made = list_make(work, &new, error);
-    if (!made || !list_copy_settings(store, from->list_id, made->list_id, error) ||
+    if (!made ||
+        !change_log(work, made->list_id, &(Change){.kind = LOG_LIST, .name = "copied from", .after = from->list_id},
+                    error) ||
+        !list_copy_settings(store, from->list_id, made->list_id, error) ||
         !copy_bans(store, from->list_id, made->list_id, error) ||
         !copy_header_rows(store, from->list_id, made->list_id, error) ||
         !copy_templates(store, from->list_id, made->list_id, error) ||

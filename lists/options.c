@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "lists/change.h"
 #include "lists/subscription_internal.h"
 #include "lists/topic_names.h"
 #include "lists/workflow.h"
@@ -266,6 +267,59 @@ char *options_of(Store *store, const Member *member, const char *prefix, GError 
     return NULL;
 }
 
+/* ---- the list's log ---- */
+
+char *options_own(Store *store, const char *member_id, GError **error)
+{
+    Vacation vacation;
+    g_auto(TopicChoice) topics = {0};
+    g_autoptr(Member) member = member_by_id(store, member_id, error);
+    if (!member || !vacation_find(store, member_id, &vacation, error) || !topic_read(store, member_id, &topics, error))
+        return NULL;
+    Preferences own = member->own;
+    GString *text = g_string_new(NULL);
+    for (size_t at = 0; at < G_N_ELEMENTS(choices); at++) {
+        int *place = number_of(&own, &choices[at]), number = *place;
+        if (place == &own.delivery_status && number > DELIVERY_BY_USER)
+            g_string_append_printf(text, "delivery off (%s)\n", delivery_status_text((DeliveryStatus)number));
+        else
+            g_string_append_printf(text, "%s %s\n", choices[at].name,
+                                   number < 0 ? "default" : choices[at].values[number]);
+    }
+    g_autofree char *from = day_text(vacation.begins_at), *until = day_text(vacation.ends_at - DAY);
+    g_autofree char *names = topic_names_text(topics.names);
+    g_string_append_printf(text, "language %s\n", *own.preferred_language ? own.preferred_language : "default");
+    g_string_append_printf(text, "vacation %s%s%s\n", vacation.ends_at > 0 ? from : "off",
+                           vacation.ends_at > 0 ? ".." : "", vacation.ends_at > 0 ? until : "");
+    g_string_append_printf(text, "topics %s\nnonmatching %s\n", names, topics.unmatched ? "on" : "off");
+    g_string_append_printf(text, "moderation %s",
+                           member->moderation_action == ACTION_UNSET ? "default"
+                                                                     : action_text(member->moderation_action));
+    return g_string_free(text, FALSE);
+}
+
+/* Both have the same options in the same order. */
+static void keep_differing(const char *before, const char *after, GString *old, GString *new)
+{
+    g_auto(GStrv) was = g_strsplit(before, "\n", -1), is = g_strsplit(after, "\n", -1);
+    for (size_t at = 0; was[at] && is[at]; at++)
+        if (strcmp(was[at], is[at]) != 0) {
+            g_string_append_printf(old, "%s%s", old->len > 0 ? "\n" : "", was[at]);
+            g_string_append_printf(new, "%s%s", new->len > 0 ? "\n" : "", is[at]);
+        }
+}
+
+bool options_log(Work *work, const Member *member, const char *before, GError **error)
+{
+    g_autofree char *after = options_own(work_store(work), member->id, error);
+    g_autofree char *lower = g_utf8_strdown(member->address, -1);
+    g_autoptr(GString) old = g_string_new(NULL), new = g_string_new(NULL);
+    if (!after)
+        return false;
+    keep_differing(before, after, old, new);
+    return new->len == 0 || change_log(work, member->list_id, &(Change){LOG_OPTIONS, lower, old->str, new->str}, error);
+}
+
 /* ---- setting ---- */
 
 bool options_fit(const MemberOptions *options, const List *list, GError **error)
@@ -296,7 +350,8 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
 {
     Store *store = work_store(work);
     g_autoptr(Member) member = member_find(store, list->list_id, role, address, error);
-    if (!member)
+    g_autofree char *before = member ? options_own(store, member->id, error) : NULL;
+    if (!before)
         return false;
     Preferences own = member->own, wanted = options->wanted;
     for (size_t at = 0; at < G_N_ELEMENTS(choices); at++)
@@ -311,9 +366,10 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
     return options_fit(options, list, error) &&
            member_set_preferences(store, list->list_id, role, member->address, &own, error) &&
            set_topics(store, list, member, options, error) &&
-           (options->vacation_ends <= 0 || vacation_set(store, member->id, options->vacation_begins,
-                                                        options->vacation_ends, work_now(work), error)) &&
-           (options->vacation_ends >= 0 || vacation_end(store, member->id, error));
+           (options->vacation_ends <= 0 ||
+            vacation_set(store, member->id, options->vacation_begins, options->vacation_ends, work_now(work), error)) &&
+           (options->vacation_ends >= 0 || vacation_end(store, member->id, error)) &&
+           options_log(work, member, before, error);
 }
 
 bool options_set_everywhere(Work *work, const char *address, MailEverywhere mail, const MemberOptions *vacation,

@@ -45,6 +45,13 @@ bool options_read(MemberOptions *options, const char *text, GError **error);
  * store failed. */
 char *options_of(Store *store, const Member *member, const char *prefix, GError **error);
 
+/* All that is set now on the member itself, be it by the member or by somebody else, one a line; g_free(). For
+ * options_log(). FAIL_MISSING: there is no such member. */
+char *options_own(Store *store, const char *member_id, GError **error);
+/* Write into the list's log (LOG_OPTIONS) which of these differ now from `before`, a text of options_own(), if any do.
+ * To be called in the transaction of the change, by each who makes one. */
+bool options_log(Work *work, const Member *member, const char *before, GError **error);
+
 /* Can members of the list set this? FAIL_NEVER: it has no such topic; the message names those that it has. */
 bool options_fit(const MemberOptions *options, const List *list, GError **error);
 

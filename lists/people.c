@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/options.h"
 #include "lists/own_address.h"
 #include "lists/roster.h"
 #include "store/mention.h"
@@ -216,13 +217,17 @@ bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, 
         return address_set_preferences(store, who, preferences, error) &&
                note(work, "address", who, "preferences-changed");
     g_autoptr(Member) member = member_by_id(store, who, error);
-    if (!member || !member_set_preferences(store, member->list_id, member->role, member->address, preferences, error))
+    g_autofree char *before = member ? options_own(store, member->id, error) : NULL;
+    if (!before || !member_set_preferences(store, member->list_id, member->role, member->address, preferences, error) ||
+        !options_log(work, member, before, error))
         return false;
     return note_member(work, member, "preferences-changed");
 }
 
 bool people_set_moderation(Work *work, const Member *member, Action action, GError **error)
 {
-    return member_set_moderation(work_store(work), member->list_id, member->role, member->address, action, error) &&
-           note_member(work, member, "moderation-changed");
+    Store *store = work_store(work);
+    g_autofree char *before = options_own(store, member->id, error);
+    return before && member_set_moderation(store, member->list_id, member->role, member->address, action, error) &&
+           options_log(work, member, before, error) && note_member(work, member, "moderation-changed");
 }

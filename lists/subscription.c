@@ -262,7 +262,8 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     *result = added ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
     if (!added)
         return subscription_end(work, request, error);
-    roster_tell(work, EVENT_MEMBER_JOINED, list->list_id, ROLE_MEMBER, request->address);
+    if (!roster_came(work, list->list_id, ROLE_MEMBER, request->address, error))
+        return false;
     const TemplateValue values[] = {{"address", request->address}, {0}};
     ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
     bool welcomed = request->welcome == WELCOME_YES ||

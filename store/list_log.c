@@ -50,15 +50,21 @@ static GPtrArray *read_rows(Query *query, GError **error)
     return step == STEP_DONE ? g_steal_pointer(&rows) : NULL;
 }
 
-GPtrArray *list_log_page(Store *store, const char *list_id, int64_t before, unsigned limit, GError **error)
+GPtrArray *list_log_page(Store *store, const char *list_id, const char *kind, int64_t before, unsigned limit,
+                         GError **error)
 {
-    int64_t list;
+    int64_t list, below = before > 0 ? before : G_MAXINT64;
     if (!list_key(store, list_id, &list, error))
         return NULL;
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT " COLUMNS " FROM list_log WHERE list = $1 AND key < $2 "
-                                        "ORDER BY key DESC LIMIT $3",
-                                        INTEGER(list), INTEGER(before > 0 ? before : G_MAXINT64), INTEGER(limit));
+    g_autoptr(Query)
+        query = kind ? query_open(store, error,
+                                  "SELECT " COLUMNS " FROM list_log WHERE list = $1 AND kind = $2 AND key < $3 "
+                                  "ORDER BY key DESC LIMIT $4",
+                                  INTEGER(list), TEXT(kind), INTEGER(below), INTEGER(limit))
+                     : query_open(store, error,
+                                  "SELECT " COLUMNS
+                                  " FROM list_log WHERE list = $1 AND key < $2 ORDER BY key DESC LIMIT $3",
+                                  INTEGER(list), INTEGER(below), INTEGER(limit));
     return read_rows(query, error);
 }
 

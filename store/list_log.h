@@ -15,7 +15,12 @@
 
 #define LIST_LOG_KEPT (730 * INT64_C(86400) * CLOCK_SECOND)
 
-/* Kinds of rows. Those of members are the words of role_text() (store/member.h). */
+/* Kinds of rows. Those about people who came and went are the words of role_text() (store/member.h): name is the
+ * address; after is the word of the role, for one who left the way (leave_way_text()), or NULL for one who was removed;
+ * before is that word for one who was there. */
+#define LOG_OPTIONS "options" /* of the member that name is; before and after have those that differ, one a line */
+#define LOG_IMPORT "import"   /* many came at once: name is their role, after their number */
+#define LOG_LIST "list"       /* the list itself: name is "address", or "copied from" */
 #define LOG_SETTING "setting"
 #define LOG_BAN "ban"
 #define LOG_HEADER_MATCH "header-match"
@@ -38,8 +43,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListLogRow, list_log_row_free)
 /* Add a row, whose key is set. FAIL_MISSING: there is no such list. */
 bool list_log_add(Store *store, const char *list_id, ListLogRow *row, GError **error);
 
-/* The newest rows before that key (0: of all), at most limit; of ListLogRow, freed with the array. */
-GPtrArray *list_log_page(Store *store, const char *list_id, int64_t before, unsigned limit, GError **error);
+/* The newest rows of a kind (NULL: of all) before that key (0: of all), at most limit; of ListLogRow, freed with the
+ * array. */
+GPtrArray *list_log_page(Store *store, const char *list_id, const char *kind, int64_t before, unsigned limit,
+                         GError **error);
 
 /* FAIL_MISSING: the list has no such row. */
 ListLogRow *list_log_find(Store *store, const char *list_id, int64_t key, GError **error);

@@ -23,7 +23,7 @@ typedef struct Place {
     const char *name;
     AddressForm form;
     const char *find;
-    const char *change; /* MENTION_MESSAGE: puts the text $2 at number $1. MENTION_TRACE: removes */
+    const char *change; /* MENTION_MESSAGE, MENTION_WORDS: puts the text $2 at number $1. MENTION_TRACE: removes */
 } Place;
 
 #define OF_LIST "JOIN list l ON l.key = m.list "
@@ -65,6 +65,9 @@ static const Place places[] = {
      "DELETE FROM pace WHERE address = $1"},
     {MENTION_TRACE, "count of letters", FORM_BASE,
      "SELECT NULL, kind, 0, NULL FROM account WHERE who = $1 ORDER BY kind", "DELETE FROM account WHERE who = $1"},
+    {MENTION_TRACE, "log of a list", FORM_LOWER,
+     "SELECT l.list_id, m.kind, 0, NULL FROM list_log m " OF_LIST "WHERE m.name = $1 ORDER BY m.key",
+     "DELETE FROM list_log WHERE name = $1"},
     {MENTION_KEPT, "ban", FORM_FOLDED,
      "SELECT l.list_id, '', 0, NULL FROM ban m LEFT JOIN list l ON l.key = m.list WHERE m.folded = $1 ORDER BY m.key",
      NULL},
@@ -75,9 +78,21 @@ static const Place places[] = {
     {MENTION_MESSAGE, "post for a digest", FORM_LOWER,
      "SELECT l.list_id, '', m.key, m.message FROM digest_post m " OF_LIST "WHERE $1 <> '' ORDER BY m.key",
      "UPDATE digest_post SET message = $2 WHERE key = $1"},
-    {MENTION_MESSAGE, "event", FORM_LIKE,
+    {MENTION_WORDS, "event", FORM_LIKE,
      "SELECT list_id, type, number, body FROM event WHERE lower(body) LIKE $1 ESCAPE '\\' ORDER BY number",
      "UPDATE event SET body = $2 WHERE number = $1"},
+    {MENTION_WORDS, "change in the log of a list", FORM_LIKE,
+     "SELECT l.list_id, m.kind || ' ' || m.name, m.key, m.made_by FROM list_log m " OF_LIST
+     "WHERE lower(m.made_by) LIKE $1 ESCAPE '\\' AND lower(m.made_by) <> m.name ORDER BY m.key",
+     "UPDATE list_log SET made_by = $2 WHERE key = $1"},
+    {MENTION_WORDS, "value before, in the log of a list", FORM_LIKE,
+     "SELECT l.list_id, m.kind || ' ' || m.name, m.key, m.before FROM list_log m " OF_LIST
+     "WHERE lower(m.before) LIKE $1 ESCAPE '\\' ORDER BY m.key",
+     "UPDATE list_log SET before = $2 WHERE key = $1"},
+    {MENTION_WORDS, "value after, in the log of a list", FORM_LIKE,
+     "SELECT l.list_id, m.kind || ' ' || m.name, m.key, m.after FROM list_log m " OF_LIST
+     "WHERE lower(m.after) LIKE $1 ESCAPE '\\' ORDER BY m.key",
+     "UPDATE list_log SET after = $2 WHERE key = $1"},
     {MENTION_TEXT, "setting of a list", FORM_LIKE,
      "SELECT l.list_id, m.name, 0, m.value FROM list_setting m " OF_LIST
      "WHERE lower(m.value) LIKE $1 ESCAPE '\\' ORDER BY l.list_id, m.name",
@@ -170,16 +185,11 @@ bool mention_each(Store *store, const char *address, unsigned kinds, MentionEach
     return done;
 }
 
-static bool is_text(const char *place)
-{
-    return strcmp(place, "event") == 0;
-}
-
 static bool put(Store *store, const Place *place, int64_t number, GBytes *text, GError **error)
 {
     size_t length;
     const char *octets = g_bytes_get_data(text, &length);
-    g_autofree char *plain = is_text(place->name) ? g_strndup(octets, length) : NULL;
+    g_autofree char *plain = place->kind == MENTION_WORDS ? g_strndup(octets, length) : NULL;
     const Value values[] = {INTEGER(number), BLOB(octets, length)}, texts[] = {INTEGER(number), TEXT(plain)};
     return query_all(store, error, NULL, place->change, plain ? texts : values, 2);
 }
@@ -187,7 +197,8 @@ static bool put(Store *store, const Place *place, int64_t number, GBytes *text, 
 bool mention_put(Store *store, const char *place, int64_t number, GBytes *text, GError **error)
 {
     for (size_t at = 0; at < G_N_ELEMENTS(places); at++)
-        if (places[at].kind == MENTION_MESSAGE && strcmp(places[at].name, place) == 0)
+        if ((places[at].kind == MENTION_MESSAGE || places[at].kind == MENTION_WORDS) &&
+            strcmp(places[at].name, place) == 0)
             return STORE_WRITE(store, error, put(store, &places[at], number, text, error));
     g_assert_not_reached();
 }

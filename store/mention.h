@@ -16,7 +16,8 @@ typedef enum MentionKind {
     MENTION_KNOWN,   /* what a person is and has: addresses, memberships, requests, bounces, held posts */
     MENTION_TRACE,   /* what the person did, or was told; goes with the person (mention_forget()) */
     MENTION_KEPT,    /* bans, which stay when a person goes */
-    MENTION_MESSAGE, /* text is a mail or JSON, which can be replaced (mention_put()) */
+    MENTION_MESSAGE, /* text is a mail, which can be replaced (mention_put()) */
+    MENTION_WORDS,   /* the same with a text that is JSON, or what the log of a list says */
     MENTION_TEXT,    /* settings and texts of people who run lists, and mail under way */
 } MentionKind;
 
@@ -34,7 +35,8 @@ typedef struct Mention {
 typedef bool MentionEach(const Mention *mention, void *data);
 bool mention_each(Store *store, const char *address, unsigned kinds, MentionEach *each, void *data, GError **error);
 
-/* Put another text in the place of one that mention_each() gave, of MENTION_MESSAGE. Not during mention_each(). */
+/* Put another text in the place of one that mention_each() gave, of MENTION_MESSAGE or MENTION_WORDS. Not during
+ * mention_each(). */
 bool mention_put(Store *store, const char *place, int64_t number, GBytes *text, GError **error);
 
 /* Remove the traces of an address. */

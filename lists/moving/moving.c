@@ -105,9 +105,11 @@ static void drop_draft(void *data, Draft *draft)
 
 bool moving_commit(Moving *moving, GError **error)
 {
-    g_autoptr(Work) work = g_steal_pointer(&moving->work);
-    if (!work)
+    if (!moving->work)
         return true;
+    if (!moving_log_came(moving, error))
+        return false;
+    g_autoptr(Work) work = g_steal_pointer(&moving->work);
     if (!moving->site.spool)
         work_into(work, drop_draft, NULL);
     return work_commit(work, moving->site.spool, error);
@@ -206,8 +208,10 @@ void moving_there(Moving *moving, MovingKind kind)
 
 bool moving_end(Moving *moving, GError **error)
 {
+    if (!moving_work(moving, error) || !moving_log_came(moving, error))
+        return false;
     g_autofree char *part = g_steal_pointer(&moving->part), *list_id = g_steal_pointer(&moving->list_id);
-    return moving_work(moving, error) && bring_note(moving->site.store, part, list_id, error) &&
+    return bring_note(moving->site.store, part, list_id, error) &&
            (clock_monotonic() < moving->commit_at || moving_commit(moving, error));
 }
 

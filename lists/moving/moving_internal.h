@@ -16,6 +16,7 @@ struct Moving {
     unsigned rows_in_unit;
     int64_t commit_at; /* clock_monotonic() */
     char *part, *list_id; /* that is under way, or NULL */
+    uint64_t came[ROLE_NONMEMBER + 1]; /* members of list_id, by role, whom its log does not have yet */
     MovingWay way;
 };
 
@@ -24,6 +25,9 @@ Work *moving_work(Moving *moving, GError **error);
 /* One row more was gone through; commits now and then where the part is in portions. */
 bool moving_step(Moving *moving, GError **error);
 bool moving_commit(Moving *moving, GError **error);
+
+/* Write into the list's log how many members came to the list under way. */
+bool moving_log_came(Moving *moving, GError **error);
 
 /* A thing that was brought in or refused, for counts and the report. */
 typedef struct MovingThing {

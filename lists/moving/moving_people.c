@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "lists/moving/moving_internal.h"
 #include "lists/own_address.h"
+#include "lists/roster.h"
 #include "store/domain.h"
 
 /* ---- domains ---- */
@@ -112,7 +113,7 @@ static bool bring(Moving *moving, Work *work, const BroughtMember *member, bool 
 
 bool moving_member(Moving *moving, const BroughtMember *member, GError **error)
 {
-    bool known = false;
+    bool known = false, in;
     GError *refusal = NULL;
     Work *work = moving_work(moving, error);
     if (!work)
@@ -122,6 +123,19 @@ bool moving_member(Moving *moving, const BroughtMember *member, GError **error)
     if (done && known)
         done = fail(&refusal, FAIL_EXISTS, "known");
     g_autofree char *key = g_strdup_printf("%s %s", role_text(member->role), member->address);
-    return moving_judge(moving, done, refusal, &(MovingThing){MOVING_MEMBERS, member->list_id, key}, NULL, error) &&
-           moving_step(moving, error);
+    if (!moving_judge(moving, done, refusal, &(MovingThing){MOVING_MEMBERS, member->list_id, key}, &in, error))
+        return false;
+    moving->came[member->role] += in;
+    return moving_step(moving, error);
+}
+
+bool moving_log_came(Moving *moving, GError **error)
+{
+    for (int role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++) {
+        const uint64_t came = moving->came[role];
+        moving->came[role] = 0;
+        if (came > 0 && !roster_log_many(moving->work, moving->list_id, (Role)role, came, error))
+            return false;
+    }
+    return true;
 }

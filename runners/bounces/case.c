@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/leave.h"
+#include "lists/people.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
 #include "runners/kept_rows.h"
@@ -75,12 +76,19 @@ bool case_find(Case *given, const char *effect, bool *before, unsigned *acts, GE
     return true;
 }
 
+Work *case_work(const Case *given, ActorDoor door)
+{
+    const ListRunner *shared = given->bounces->shared;
+    const Actor actor = {.role = ACTOR_OPERATOR, .door = door, .from = entry_trace(given->entry), .name = "bounces"};
+    return work_new(shared->store, &shared->site, &actor);
+}
+
 static bool set_status(Case *given, const Member *member, DeliveryStatus status, GError **error)
 {
     Preferences own = member->own;
     own.delivery_status = status;
-    return member_set_preferences(given->bounces->shared->store, given->list->list_id, ROLE_MEMBER, member->address,
-                                  &own, error);
+    g_autoptr(Work) work = case_work(given, DOOR_MAIL);
+    return people_set_preferences(work, PREFERENCES_OF_MEMBER, member->id, &own, error);
 }
 
 /* A member in hand. */

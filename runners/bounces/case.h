@@ -55,6 +55,9 @@ typedef struct Failed {
     bool probe;         /* it was a probe that came back */
 } Failed;
 
+/* Return a unit of work by which the runner changes a member, for the list's log. */
+Work *case_work(const Case *given, ActorDoor door);
+
 /* Scores a member; an address that is no member of the list is only logged. */
 bool case_failed(Case *given, const Failed *failed, GError **error);
 

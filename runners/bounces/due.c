@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/leave.h"
+#include "lists/roster.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
 #include "runners/keys.h"
@@ -74,9 +76,11 @@ static bool act(Case *given, BounceScore *score, unsigned *acts, GError **error)
         return bounce_score_write(store, score, error);
     }
     *acts = score_due(&rules, score, given->now);
-    return *acts & SCORE_REMOVE
-               ? member_remove(store, score->list_id, ROLE_MEMBER, score->address, error)
-               : bounce_score_write(store, score, error);
+    if (!(*acts & SCORE_REMOVE))
+        return bounce_score_write(store, score, error);
+    g_autoptr(Work) work = case_work(given, DOOR_TIMER);
+    return member_remove(store, score->list_id, ROLE_MEMBER, score->address, error) &&
+           roster_log_left(work, score->list_id, ROLE_MEMBER, score->address, leave_way_text(LEAVE_BY_BOUNCES), error);
 }
 
 static char *effect_of(const Case *given, const json_t *due)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The log of a list: each change, and the button that undoes one of a setting. */
+/* The log of a list: each change, of all kinds or one, and the button that undoes one of a setting. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -35,39 +35,76 @@ static bool may_undo(const Desk *desk, const ListLogRow *row)
     return g_strcmp0(now, row->after) == 0;
 }
 
+/* A word of the log, and what the page calls it. */
+typedef struct Word {
+    const char *word, *text;
+} Word;
+
+static const Word kinds[] = {{LOG_SETTING, N_("Setting")},
+                             {"member", N_("Member")},
+                             {LOG_OPTIONS, N_("Options of a member")},
+                             {LOG_IMPORT, N_("Many at once")},
+                             {"owner", N_("Owner")},
+                             {"moderator", N_("Moderator")},
+                             {"nonmember", N_("Nonmember")},
+                             {LOG_POST, N_("Held post")},
+                             {LOG_REQUEST, N_("Request")},
+                             {LOG_BAN, N_("Ban")},
+                             {LOG_HEADER_MATCH, N_("Header field")},
+                             {LOG_TEMPLATE, N_("Text of a letter")},
+                             {LOG_LIST, N_("List")},
+                             {0}};
+static const Word doors[] = {{"page", N_("by a page")},     {"mail", N_("by mail")},       {"rest", N_("by REST")},
+                             {"shell", N_("in the shell")}, {"timer", N_("by the timer")}, {0}};
+/* Of leave_way_text(). */
+static const Word ways[] = {{"mail", N_("left by mail")},
+                            {"page", N_("left by a page")},
+                            {"one-click", N_("left by one click in a mail program")},
+                            {"complaint", N_("left by calling a mail spam")},
+                            {"rest", N_("left by REST")},
+                            {"shell", N_("left in the shell")},
+                            {"bounces", N_("left because mail came back")},
+                            {0}};
+
+/* The word itself, where the page has no text for it. */
+static const char *text_of(const WebCall *call, const Word *words, const char *word)
+{
+    for (; words->word; words++)
+        if (strcmp(words->word, word) == 0)
+            return theme_text(call->web->theme, call->language, words->text);
+    return word;
+}
+
 static json_t *row_view(const Desk *desk, const ListLogRow *row)
 {
-    static const char *const kinds[][2] = {{LOG_SETTING, N_("Setting")},
-                                           {LOG_BAN, N_("Ban")},
-                                           {LOG_HEADER_MATCH, N_("Header field")},
-                                           {LOG_TEMPLATE, N_("Text of a letter")},
-                                           {LOG_POST, N_("Held post")},
-                                           {LOG_REQUEST, N_("Request")},
-                                           {"member", N_("Member")},
-                                           {"owner", N_("Owner")},
-                                           {"moderator", N_("Moderator")},
-                                           {"nonmember", N_("Nonmember")}};
-    static const char *const doors[][2] = {{"page", N_("by a page")},
-                                           {"mail", N_("by mail")},
-                                           {"rest", N_("by REST")},
-                                           {"shell", N_("in the shell")},
-                                           {"timer", N_("by the timer")}};
+    Role role;
     const WebCall *call = desk->call;
-    const char *kind = row->kind, *door = row->door;
-    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-        if (strcmp(row->kind, kinds[i][0]) == 0)
-            kind = theme_text(call->web->theme, call->language, kinds[i][1]);
-    for (size_t i = 0; i < G_N_ELEMENTS(doors); i++)
-        if (strcmp(row->door, doors[i][0]) == 0)
-            door = theme_text(call->web->theme, call->language, doors[i][1]);
-    json_t *view = json_pack("{sI ss ss sb sb}", "key", (json_int_t)row->key, "kind", kind, "door", door, "may_undo",
+    const bool left = role_parse(row->kind, &role) && row->before && row->after;
+    json_t *view = json_pack("{sI ss ss sb sb}", "key", (json_int_t)row->key, "kind",
+                             text_of(call, kinds, row->kind), "door", text_of(call, doors, row->door), "may_undo",
                              may_undo(desk, row), "has_values", row->before || row->after);
     web_set_time(view, "when", row->made_at);
     desk_set_line(view, "by", row->by);
     desk_set_line(view, "name", row->name);
     json_object_set_new(view, "before", value_json(row->before));
-    json_object_set_new(view, "after", value_json(row->after));
+    json_object_set_new(view, "after", value_json(left ? text_of(call, ways, row->after) : row->after));
     return view;
+}
+
+/* The kinds to choose from; *chosen is NULL where no such kind is asked for. */
+static json_t *choices_view(const WebCall *call, const char *asked, const char **chosen)
+{
+    json_t *choices = json_array();
+    *chosen = NULL;
+    for (const Word *kind = kinds; kind->word; kind++) {
+        const bool selected = g_strcmp0(asked, kind->word) == 0;
+        if (selected)
+            *chosen = kind->word;
+        json_array_append_new(choices, json_pack("{ss ss sb}", "word", kind->word, "text",
+                                                 theme_text(call->web->theme, call->language, kind->text), "selected",
+                                                 selected));
+    }
+    return choices;
 }
 
 /* view is taken. */
@@ -75,10 +112,13 @@ static void show(Desk *desk, int status, json_t *view)
 {
     GError *error = NULL;
     int64_t before = 0;
-    g_autofree char *from = web_query(desk->call, "before");
+    const char *kind;
+    g_autofree char *from = web_query(desk->call, "before"), *asked = web_query(desk->call, "kind");
+    json_object_set_new(view, "kinds", choices_view(desk->call, asked, &kind));
+    json_object_set_new(view, "of_kind", kind ? json_string(kind) : json_null());
     if (from)
         g_ascii_string_to_signed(from, 10, 1, G_MAXINT64, &before, NULL);
-    g_autoptr(GPtrArray) rows = list_log_page(desk_store(desk), desk->list->list_id, before, ROWS + 1, &error);
+    g_autoptr(GPtrArray) rows = list_log_page(desk_store(desk), desk->list->list_id, kind, before, ROWS + 1, &error);
     if (!rows) {
         json_decref(view);
         web_fail(desk->call, error);

@@ -138,5 +138,36 @@ def test_a_bar_only_on_a_terminal(site):
     assert "5000 there already" in done.out
 
 
+def test_log_of_the_list(site):
+    """Many who come at once are one row, one who comes or goes is another; the newest is first."""
+    site.run("list", "create", LIST)
+    site.run("member", "import", LIST, data=b"a@x.org\nb@x.org\nbad address\n", code=NOT_SO)
+    site.run("member", "import", LIST, data=b"a@x.org\nb@x.org\n")  # nobody is new
+    site.run("member", "add", LIST, "C@x.org")
+    site.run("member", "set", LIST, "a@x.org", "--delivery-mode=mime_digests", "--moderation=hold")
+    site.run("member", "remove", LIST, "b@x.org")
+    rows = site.run("list", "log", LIST, "--json").rows()
+    found = [(row["kind"], row["name"], row["before"], row["after"]) for row in rows]
+    assert found == [
+        ("member", "b@x.org", "member", None),
+        ("options", "a@x.org", "moderation default", "moderation hold"),
+        ("options", "a@x.org", "digest default", "digest mime"),
+        ("member", "c@x.org", None, "member"),
+        ("import", "member", None, "2")], found
+    assert {row["door"] for row in rows} == {"shell"} and all(row["by"] and row["date"] for row in rows)
+    assert [row["name"] for row in site.run("list", "log", LIST, "--kind=member", "--json").rows()] == [
+        "b@x.org", "c@x.org"]
+    assert len(site.run("list", "log", LIST, "--limit=2", "--json").rows()) == 2
+    assert "digest default" in site.run("list", "log", LIST, "--limit=0").out
+    site.run("list", "log", LIST, "--limit=-1", code=USAGE, says="--limit")
+    site.run("list", "log", "no@example.com", code=MISSING)
+    site.run("member", "import", LIST, data=b"".join(b"m%d@y.org\n" % number for number in range(10001)))
+    site.run("list", "copy", LIST, "copy@example.com", "--members")
+    counts = [int(row["after"]) for row in site.run("list", "log", LIST, "--kind=import", "--json").rows()]
+    assert sum(counts) == 10003 and len(counts) == 3
+    (row,) = site.run("list", "log", "copy@example.com", "--kind=import", "--json").rows()
+    assert row["after"] == "10003"
+
+
 if __name__ == "__main__":
     main(globals())

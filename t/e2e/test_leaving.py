@@ -34,6 +34,12 @@ def row(people, address):
             if not re.search(r"(^|_)(id|joined|since|at)($|_)", name)}
 
 
+def newest_change(people):
+    """Of the list's log, who came or went last."""
+    found = json.loads(people.instance.cli("list", "log", f"test@{HOST}", "--kind=member", "--limit=1", "--json"))
+    return [found[key] for key in ("kind", "name", "before", "after")]
+
+
 def leave_address(people, address):
     return signed(people.instance, "test", address, purpose="unsubscribe", local="leave")
 
@@ -79,12 +85,14 @@ def test_there_and_back(people, way, goodbye):
     assert row(people, ANNE) is None and people.members() == [BOB]
     log = people.instance.log_text()
     assert way == "one-click" or f"way={'mail' if way == 'signed' else way} result=done" in log
+    assert newest_change(people) == ["member", ANNE, "member", {"signed": "mail"}.get(way, way)]
     assert sender_of(letter) == f"test-confirm+{token(letter)}@{HOST}"
     # thanks are no undo, and are told so
     people.write(ANNE, sender_of(letter), "Re: x", "Danke!\n\n> confirm nothing")
     assert row(people, ANNE) is None and "confirm" in body(people.letter(ANNE))
     people.write(BOB, sender_of(letter), "Re: x", "confirm")  # who has the letter can
     assert "confirmed" in body(people.letter(BOB)) and row(people, ANNE) == before
+    assert newest_change(people) == ["member", ANNE, None, "member"]
     people.write(ANNE, sender_of(letter), "Re: x", "confirm")
     assert row(people, ANNE) == before and people.letter(ANNE)
     assert people.members(f"other@{HOST}") == [ANNE, BOB] and not people.instance.set_aside()

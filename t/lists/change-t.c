@@ -2,12 +2,20 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/change.h"
 
+#include <string.h>
+
 #include "lists/ban.h"
 #include "lists/header_rows.h"
 #include "lists/held_post.h"
+#include "lists/join.h"
+#include "lists/leave.h"
+#include "lists/list_change.h"
+#include "lists/options.h"
+#include "lists/people.h"
 #include "lists/roster.h"
 #include "lists/standing.h"
 #include "lists/template_set.h"
+#include "lists/workflow.h"
 #include "store/held.h"
 #include "t/lists/fixture.h"
 
@@ -17,7 +25,7 @@
 static char *newest(World *world)
 {
     GError *error = NULL;
-    g_autoptr(GPtrArray) rows = list_log_page(world->store, LIST, 0, 1, &error);
+    g_autoptr(GPtrArray) rows = list_log_page(world->store, LIST, NULL, 0, 1, &error);
     g_assert_no_error(error);
     if (rows->len == 0)
         return g_strdup("");
@@ -34,7 +42,7 @@ static void assert_newest(World *world, const char *expected)
 
 static int64_t newest_key(World *world)
 {
-    g_autoptr(GPtrArray) rows = list_log_page(world->store, LIST, 0, 1, NULL);
+    g_autoptr(GPtrArray) rows = list_log_page(world->store, LIST, NULL, 0, 1, NULL);
     return ((const ListLogRow *)rows->pdata[0])->key;
 }
 
@@ -168,6 +176,91 @@ static void test_all_kinds(World *world, const void *data)
     g_bytes_unref(held.message);
 }
 
+static void assert_rows(World *world, const char *kind, guint expected)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) rows = list_log_page(world->store, LIST, kind, 0, 99, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(rows->len, ==, expected);
+}
+
+/* Whoever asks, and whatever is asked for, those who come and go are there with the way. */
+static void test_members(World *world, const void *data)
+{
+    GError *error = NULL;
+    const Joiner anne = {.address = "Anne@example.org", .facts = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED};
+    g_auto(Subscription) joined = {0}, left = {0}, complained = {0};
+    world->actor = (Actor){.role = ACTOR_MEMBER, .door = DOOR_PAGE, .address = "Anne@example.org"};
+    g_autoptr(Work) work = begin(world);
+    assert_ok(join_ask(work, world->list, &anne, &joined, &error), error);
+    assert_newest(world, "page Anne@example.org member anne@example.org: - > member");
+    assert_ok(leave_ask(work, world->list, "anne@example.org", FACT_CONFIRMED, &left, &error), error);
+    g_assert_cmpint(left.result, ==, SUBSCRIPTION_DONE);
+    assert_newest(world, "page Anne@example.org member anne@example.org: member > page");
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "bart@example.org", NULL, NULL, &error), error);
+    assert_ok(leave_complained(work, world->list, "bart@example.org", &complained, &error), error);
+    assert_newest(world, "page Anne@example.org member bart@example.org: member > complaint");
+    assert_ok(roster_log_many(work, LIST, ROLE_MEMBER, 10000, &error), error);
+    assert_newest(world, "page Anne@example.org import member: - > 10000");
+    assert_ok(roster_log_many(work, LIST, ROLE_MEMBER, 0, &error), error);
+    assert_rows(world, LOG_IMPORT, 1);
+    assert_rows(world, NULL, 4);
+}
+
+static void test_options(World *world, const void *data)
+{
+    GError *error = NULL;
+    world->actor = (Actor){.role = ACTOR_MEMBER, .door = DOOR_MAIL, .address = "anne@example.org"};
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "Anne@example.org", NULL, NULL, &error), error);
+    g_autoptr(Work) work = begin(world);
+    g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
+    assert_ok(options_read(&options, "digest mime ack on language de vacation 2000-01-01..2999-01-31", &error), error);
+    assert_ok(options_set(work, world->list, ROLE_MEMBER, "anne@example.org", &options, &error), error);
+    assert_rows(world, LOG_OPTIONS, 1);
+    g_autofree char *text = newest(world);
+    g_assert_nonnull(strstr(text, "mail anne@example.org options anne@example.org: "));
+    g_assert_nonnull(strstr(text, "digest default\nack default\nlanguage default\nvacation off > "));
+    g_assert_nonnull(strstr(text, "digest mime\nack on\nlanguage de\nvacation 2000-01-01..2999-01-31"));
+    /* The same again is no change. */
+    assert_ok(options_set(work, world->list, ROLE_MEMBER, "anne@example.org", &options, &error), error);
+    assert_rows(world, LOG_OPTIONS, 1);
+    g_autoptr(Member) anne = member_find(world->store, LIST, ROLE_MEMBER, "anne@example.org", &error);
+    assert_ok(people_set_moderation(work, anne, ACTION_HOLD, &error), error);
+    assert_newest(world, "mail anne@example.org options anne@example.org: moderation default > moderation hold");
+    Preferences own = anne->own;
+    own.delivery_status = DELIVERY_BY_BOUNCES;
+    assert_ok(people_set_preferences(work, PREFERENCES_OF_MEMBER, anne->id, &own, &error), error);
+    g_autofree char *after = newest(world);
+    g_assert_nonnull(strstr(after, " > delivery off (by_bounces)"));
+    /* One who has gone has rows that tell of it; one who is forgotten has none. */
+    assert_ok(people_forget(work, anne->user_id, anne->address, &error), error);
+    assert_rows(world, NULL, 0);
+}
+
+static void test_list(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(world->fixture.directory, "site.conf", NULL);
+    assert_ok(g_file_set_contents(path, "[site]\nuser = nobody\n", -1, &error), error);
+    g_autoptr(Config) config = config_load(path, true, &error);
+    g_assert_no_error(error);
+    world->site.config = config;
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, "bart@example.org", NULL, NULL, &error), error);
+    g_autoptr(Work) work = begin(world);
+    g_autoptr(List) copy = list_copy(work, world->list, "other@example.com", true, &error);
+    g_assert_no_error(error);
+    g_autoptr(GPtrArray) rows = list_log_page(world->store, copy->list_id, NULL, 0, 9, &error);
+    g_assert_cmpuint(rows->len, ==, 3); /* the fixture's list has an owner, too */
+    const ListLogRow *members = rows->pdata[1], *made = rows->pdata[2];
+    g_assert_cmpstr(members->name, ==, "member");
+    g_assert_cmpstr(members->after, ==, "2");
+    g_assert_cmpstr(made->name, ==, "copied from");
+    g_assert_cmpstr(made->after, ==, LIST);
+    assert_ok(list_move(work, LIST, "new@example.com", &error), error);
+    assert_newest(world, "mail - list address: test@example.com > new@example.com");
+}
+
 static Authority standing(World *world, const char *address)
 {
     GError *error = NULL;
@@ -213,6 +306,9 @@ int main(int argc, char **argv)
     ADD("/change/settings, by which door", test_settings);
     ADD("/change/undo", test_undo);
     ADD("/change/all kinds", test_all_kinds);
+    ADD("/change/members", test_members);
+    ADD("/change/options", test_options);
+    ADD("/change/the list itself", test_list);
     ADD("/standing", test_standing);
     return g_test_run();
 }

@@ -47,8 +47,11 @@ static void test_pages(Fixture *fixture, const void *data)
     add(fixture, ANT, LOG_SETTING, "one", 10);
     int64_t two = add(fixture, ANT, LOG_SETTING, "two", 10), foreign = add(fixture, BEE, LOG_SETTING, "other", 10);
     int64_t three = add(fixture, ANT, LOG_BAN, "two", 20);
-    assert_names(list_log_page(fixture->store, ANT, 0, 2, &error), "two two ");
-    assert_names(list_log_page(fixture->store, ANT, two, 2, &error), "one ");
+    assert_names(list_log_page(fixture->store, ANT, NULL, 0, 2, &error), "two two ");
+    assert_names(list_log_page(fixture->store, ANT, NULL, two, 2, &error), "one ");
+    assert_names(list_log_page(fixture->store, ANT, LOG_SETTING, 0, 9, &error), "two one ");
+    assert_names(list_log_page(fixture->store, ANT, LOG_SETTING, two, 9, &error), "one ");
+    assert_names(list_log_page(fixture->store, ANT, LOG_TEMPLATE, 0, 9, &error), "");
     assert_names(list_log_named(fixture->store, ANT, LOG_SETTING, "two", 9, &error), "two ");
     assert_names(list_log_named(fixture->store, BEE, LOG_SETTING, "two", 9, &error), "");
     g_autoptr(ListLogRow) row = list_log_find(fixture->store, ANT, three, &error);
@@ -59,7 +62,7 @@ static void test_pages(Fixture *fixture, const void *data)
     g_assert_cmpstr(row->after, ==, "new");
     g_assert_null(list_log_find(fixture->store, ANT, foreign, &error));
     assert_failed(FAIL_MISSING, error);
-    g_assert_null(list_log_page(fixture->store, "no.example.com", 0, 2, &error));
+    g_assert_null(list_log_page(fixture->store, "no.example.com", NULL, 0, 2, &error));
     assert_failed(FAIL_MISSING, error);
 }
 
@@ -71,16 +74,16 @@ static void test_goes(Fixture *fixture, const void *data)
     add(fixture, ANT, LOG_POST, "bart@example.org", 20);
     add(fixture, BEE, LOG_POST, "anne@example.org", 30);
     assert_ok(list_log_expire(fixture->store, 20, &error), error);
-    assert_names(list_log_page(fixture->store, ANT, 0, 9, &error), "bart@example.org ");
+    assert_names(list_log_page(fixture->store, ANT, NULL, 0, 9, &error), "bart@example.org ");
     /* With the address. */
     assert_ok(address_add(fixture->store, "Anne@example.org", NULL, &error), error);
     assert_ok(address_remove(fixture->store, "anne@example.org", &error), error);
-    assert_names(list_log_page(fixture->store, BEE, 0, 9, &error), "");
+    assert_names(list_log_page(fixture->store, BEE, NULL, 0, 9, &error), "");
     /* With the list: who gets its name next does not get its log. */
     assert_ok(list_remove(fixture->store, ANT, &error), error);
     g_autoptr(List) ant = list_create(fixture->store, "ant@example.com", &error);
     g_assert_no_error(error);
-    assert_names(list_log_page(fixture->store, ANT, 0, 9, &error), "");
+    assert_names(list_log_page(fixture->store, ANT, NULL, 0, 9, &error), "");
 }
 
 int main(int argc, char **argv)

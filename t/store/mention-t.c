@@ -9,6 +9,7 @@
 #include "store/autoresponse.h"
 #include "store/ban.h"
 #include "store/held.h"
+#include "store/list_log.h"
 #include "store/member.h"
 #include "store/pace.h"
 #include "store/session.h"
@@ -44,6 +45,12 @@ static void make(Fixture *fixture, const char *address)
     assert_ok(account_add(store, ACCOUNT_ANSWERS, lower, NOW, &total, &error), error);
     assert_ok(session_add_link(store, address, address, NOW, &error), error);
     assert_ok(held_add(store, &own, &error), error);
+    ListLogRow row = {.door = (char[]){"mail"},
+                      .by = lower,
+                      .kind = (char[]){LOG_OPTIONS},
+                      .name = lower,
+                      .after = (char[]){"ack on"}};
+    assert_ok(list_log_add(store, LIST, &row, &error), error);
 }
 
 static bool add_place(const Mention *mention, void *data)
@@ -74,7 +81,7 @@ static void test_places(Fixture *fixture, const void *data)
     static const char known[] = "address - Anne\nmember " LIST " member\nmember " LIST " owner\n"
                                 "held post of the author " LIST " Mine\nsession - \n";
     static const char traces[] = "ticket of a moderator " LIST " \nautomatic answer " LIST " owner\npace of posts " LIST
-                                 " \ncount of letters - answers\n";
+                                 " \ncount of letters - answers\nlog of a list " LIST " options\n";
     GError *error = NULL;
     make(fixture, ANNE);
     make(fixture, JOANNE);
@@ -112,10 +119,44 @@ static void test_messages(Fixture *fixture, const void *data)
     g_assert_true(g_bytes_equal(held->message, other));
 }
 
+/* Rows of a list's log that are about others have an address as text, which can be replaced. */
+static void test_log(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    int64_t number = 0;
+    make(fixture, ANNE);
+    make(fixture, JOANNE);
+    ListLogRow row = {.door = (char[]){"page"},
+                      .by = (char[]){ANNE},
+                      .kind = (char[]){LOG_SETTING},
+                      .name = (char[]){"info"},
+                      .before = (char[]){"Ask " JOANNE},
+                      .after = (char[]){"Ask <" ANNE ">"}};
+    assert_ok(list_log_add(fixture->store, LIST, &row, &error), error);
+    expect(fixture, JOANNE, 1u << MENTION_WORDS, "value before, in the log of a list " LIST " setting info text\n");
+    expect(fixture, "anne_b@example.org", 1u << MENTION_WORDS,
+           "change in the log of a list " LIST " setting info text\n"
+           "value before, in the log of a list " LIST " setting info text\n" /* a candidate */
+           "value after, in the log of a list " LIST " setting info text\n");
+    assert_ok(mention_each(fixture->store, ANNE, 1u << MENTION_WORDS, keep_number, &number, &error), error);
+    g_assert_cmpint(number, ==, row.key);
+    g_autoptr(GBytes) other = g_bytes_new_static("person-1@pseudonym.invalid", 26);
+    assert_ok(mention_put(fixture->store, "change in the log of a list", number, other, &error), error);
+    g_autoptr(ListLogRow) now = list_log_find(fixture->store, LIST, number, &error);
+    g_assert_cmpstr(now->by, ==, "person-1@pseudonym.invalid");
+    g_assert_cmpstr(now->after, ==, row.after);
+    /* The traces of one go, those of the next and the change to the list stay. */
+    assert_ok(mention_forget(fixture->store, ANNE, &error), error);
+    g_autoptr(GPtrArray) rows = list_log_page(fixture->store, LIST, NULL, 0, 9, &error);
+    g_assert_cmpuint(rows->len, ==, 2);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/mention/places", Fixture, NULL, fixture_open_list, test_places, fixture_close);
     g_test_add("/mention/messages", Fixture, NULL, fixture_open_list, test_messages, fixture_close);
+    g_test_add("/mention/log", Fixture, NULL, fixture_open_list, test_log, fixture_close);
     return g_test_run();
 }

@@ -8,6 +8,7 @@
 #include "runners/bounces/score.h"
 #include "runners/keys.h"
 #include "store/bounce.h"
+#include "store/list_log.h"
 #include "store/secret.h"
 #include "t/runners/listframe.h"
 
@@ -21,7 +22,8 @@ static const char *const names[] = {"a@example.org", "b@example.org", "c@example
 /* Four members of both lists. */
 static void set_up(ListFrame *frame, gconstpointer data)
 {
-    list_frame_open(frame, bounces_main, "[bounces]\nmax_unsigned_recipients = 2\nmax_unsigned_per_day = 2\n");
+    list_frame_open(frame, bounces_main,
+                    "[bounces]\nprobes = no\nmax_unsigned_recipients = 2\nmax_unsigned_per_day = 2\n");
     for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
         g_assert_true(member_add(frame->store, LIST, ROLE_MEMBER, names[at], NULL, NULL, NULL));
         g_assert_true(member_add(frame->store, OTHER, ROLE_MEMBER, names[at], NULL, NULL, NULL));
@@ -185,6 +187,28 @@ static void test_due_once(ListFrame *frame, gconstpointer data)
     list_frame_run(frame, fourth);
     g_assert_false(is_member(frame, LIST, names[0]));
     g_assert_true(is_member(frame, OTHER, names[0]) && is_member(frame, LIST, names[1]));
+    g_autoptr(GPtrArray) rows = list_log_page(frame->store, LIST, "member", 0, 9, NULL);
+    g_assert_cmpuint(rows->len, ==, 1);
+    const ListLogRow *row = rows->pdata[0];
+    g_assert_cmpstr(row->name, ==, names[0]);
+    g_assert_cmpstr(row->by, ==, "bounces");
+    g_assert_cmpstr(row->before, ==, "member");
+    g_assert_cmpstr(row->after, ==, "bounces");
+}
+
+/* Who gets no more mail has a row, too. */
+static void test_disabled_in_log(ListFrame *frame, gconstpointer data)
+{
+    set(frame, "bounce_score_threshold", "1");
+    set(frame, "bounce_notify_owner_on_disable", "no");
+    list_frame_run(frame, report(frame, LIST, NULL, names, 1));
+    g_autoptr(GPtrArray) rows = list_log_page(frame->store, LIST, LOG_OPTIONS, 0, 9, NULL);
+    g_assert_cmpuint(rows->len, ==, 1);
+    const ListLogRow *row = rows->pdata[0];
+    g_assert_cmpstr(row->name, ==, names[0]);
+    g_assert_cmpstr(row->by, ==, "bounces");
+    g_assert_cmpstr(row->before, ==, "delivery default");
+    g_assert_cmpstr(row->after, ==, "delivery off (by_bounces)");
 }
 
 /* Nobody is removed while the list does not look at bounces, nor who gets mail again by a person's hand. */
@@ -297,6 +321,7 @@ int main(int argc, char **argv)
     FRAME_TEST("/bounces/case/reports that nobody signed", test_unsigned);
     FRAME_TEST("/bounces/case/signed addresses", test_signed);
     FRAME_TEST("/bounces/case/due once", test_due_once);
+    FRAME_TEST("/bounces/case/disabled, in the log", test_disabled_in_log);
     FRAME_TEST("/bounces/case/due and kept", test_due_and_kept);
     FRAME_TEST("/bounces/case/unreachable", test_unreachable);
     FRAME_TEST("/bounces/case/the store fails", test_store_fails);

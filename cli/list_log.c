@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner list log: who changed what. */
+#include "base/fail.h"
+#include "cli/command.h"
+#include "cli/listing.h"
+#include "store/list_log.h"
+
+#define PAGE 500
+
+static char *kind;
+static gint limit = 100;
+
+static json_t *row_of(const ListLogRow *row)
+{
+    return json_pack("{so so so so so so so}", "date", listing_time(row->made_at), "by", listing_text(row->by), "door",
+                     listing_text(row->door), "kind", listing_text(row->kind), "name", listing_text(row->name),
+                     "before", listing_text(row->before), "after", listing_text(row->after));
+}
+
+static int run(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {{"date", "DATE", COLUMN_TEXT},   {"by", "BY", COLUMN_TEXT},
+                                     {"door", "DOOR", COLUMN_TEXT},   {"kind", "KIND", COLUMN_TEXT},
+                                     {"name", "NAME", COLUMN_TEXT},   {"before", "BEFORE", COLUMN_TEXT},
+                                     {"after", "AFTER", COLUMN_TEXT}, {NULL, NULL, COLUMN_TEXT}};
+    (void)argc;
+    if (limit < 0)
+        return command_usage(error, "--limit: a number of rows; 0 for all");
+    Store *store = site_store(site, false, error);
+    g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
+    if (!list)
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json_option);
+    int64_t before = 0;
+    guint left = limit > 0 ? (guint)limit : G_MAXUINT, wanted, got;
+    do {
+        wanted = MIN(left, PAGE);
+        g_autoptr(GPtrArray) rows = list_log_page(store, list->list_id, kind, before, wanted, error);
+        if (!rows)
+            return TOOL_LATER;
+        got = rows->len;
+        left -= got;
+        for (guint at = 0; at < got; at++) {
+            const ListLogRow *row = rows->pdata[at];
+            listing_row(listing, row_of(row));
+            before = row->key;
+        }
+    } while (got == wanted && left > 0);
+    return TOOL_OK;
+}
+
+static const GOptionEntry options[] = {
+    JSON_ROWS_OPTION,
+    {"kind", 0, 0, G_OPTION_ARG_STRING, &kind, "only of this kind, such as setting or member", "KIND"},
+    {"limit", 0, 0, G_OPTION_ARG_INT, &limit, "the newest N (default 100); 0 for all", "N"},
+    G_OPTION_ENTRY_NULL,
+};
+
+const Command list_log_verb = {
+    .name = "log",
+    .arguments = "LIST",
+    .summary = "Show who changed what, the newest first",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .run = run,
+    .details = "Kinds are setting, member, owner, moderator, nonmember, options, import, post, request, ban,\n"
+               "header-match, template and list.",
+};

@@ -1,0 +1,5 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Copyright (c) 2026 The Listrunner authors
+
+-- Members who come and go fill the log of a list; rows of one kind among them are found without reading all.
+CREATE INDEX list_log_kind ON list_log (list, kind, key);
