@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "cli/archive_old.h"
 #include "cli/archive_site.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -31,6 +32,8 @@
 #define DATE_AHEAD (86400 * CLOCK_SECOND)       /* a Date may be so much after the arrival, */
 #define DATE_BEHIND (60 * 86400 * CLOCK_SECOND) /* and so much before it */
 
+static gboolean pipermail_option;
+
 typedef struct Import {
     const ArchiveSite *place;
     ArchiveIndex *index;
@@ -40,7 +43,8 @@ typedef struct Import {
     GHashTable *hashes; /* theirs */
     size_t octets;
     int64_t last_time; /* of the mail before, for one that has none */
-    uint64_t added, known, cut;
+    uint64_t added, known, cut, taken;
+    ArchiveOld *old; /* to which old addresses are noted; NULL: they are not */
     Progress progress;
 } Import;
 
@@ -111,6 +115,14 @@ static bool find_number(Import *import, GError **error)
     return false;
 }
 
+/* Note the address that the mail had in pipermail's archive, which numbered the mails of the mailbox. */
+static bool note_old(Import *import, const char *hash, GError **error)
+{
+    g_autofree char *key = old_address_counted(import->taken++);
+    return !import->old ||
+           archive_old_put(import->old, old_kind_text(OLD_PIPERMAIL), import->place->archive, key, hash, error);
+}
+
 static bool end_batch(Import *import, GError **error)
 {
     if (!archive_writer_flush(import->writer, error) || !archive_index_begin(import->index, error))
@@ -123,7 +135,8 @@ static bool end_batch(Import *import, GError **error)
     g_hash_table_remove_all(import->hashes);
     g_ptr_array_set_size(import->posts, 0);
     import->octets = 0;
-    return archive_index_commit(import->index, error) && (import->number != 0 || find_number(import, error));
+    return archive_index_commit(import->index, error) && (import->number != 0 || find_number(import, error)) &&
+           (!import->old || (archive_old_commit(import->old, error) && archive_old_begin(import->old, error)));
 }
 
 static bool take_mail(Import *import, const char *octets, size_t length, int64_t otherwise, GError **error)
@@ -138,7 +151,7 @@ static bool take_mail(Import *import, const char *octets, size_t length, int64_t
         return false;
     if (known) {
         import->known++;
-        return true;
+        return note_old(import, hash, error);
     }
     g_autofree char *file = archive_writer_add(import->writer, arrival, octets, length, error);
     if (!file)
@@ -148,6 +161,8 @@ static bool take_mail(Import *import, const char *octets, size_t length, int64_t
     if (post->post.hash)
         g_hash_table_add(import->hashes, (gpointer)post->post.hash);
     import->octets += length;
+    if (!note_old(import, post->post.hash ? post->post.hash : post->post.spare_hash, error))
+        return false;
     return (import->posts->len < BATCH_MAILS && import->octets < BATCH_OCTETS) || end_batch(import, error);
 }
 
@@ -234,6 +249,17 @@ static bool is_maildir(const char *path)
     return g_file_test(inside, G_FILE_TEST_IS_DIR);
 }
 
+/* Open the table of old addresses, where they are asked for. */
+static bool open_old(Import *import, GError **error)
+{
+    if (!pipermail_option)
+        return true;
+    import->old = archive_old_open(import->place->directory, true, error);
+    return import->old &&
+           archive_old_give_name(import->old, OLD_PIPERMAIL, import->place->list_name, import->place->archive, error) &&
+           archive_old_begin(import->old, error);
+}
+
 static int import_into(const ArchiveSite *place, InputFile *file, ArchiveFiles *files, const char *path, GError **error)
 {
     g_autoptr(ArchiveIndex) index = archive_index_open(place->directory, true, error);
@@ -244,7 +270,8 @@ static int import_into(const ArchiveSite *place, InputFile *file, ArchiveFiles *
     g_autoptr(GHashTable) hashes = g_hash_table_new(g_str_hash, g_str_equal);
     Import import = {.place = place, .index = index, .writer = writer, .posts = posts, .hashes = hashes};
     fs_use_syncfs(true);
-    bool done = take_all(&import, file, files, path, error);
+    bool done = open_old(&import, error) && take_all(&import, file, files, path, error);
+    archive_old_free(import.old);
     printf("%" PRIu64 " posts added, %" PRIu64 " left out that were known\n", import.added, import.known);
     if (import.cut > 0)
         plain_complain("%" PRIu64 " of them are cut: they have more than %zu bytes", import.cut, MBOX_MAIL_MAX);
@@ -271,7 +298,12 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
     return import_into(&place, file, files, argv[1], error);
 }
 
-static const GOptionEntry options[] = {ARCHIVER_OPTION, G_OPTION_ENTRY_NULL};
+static const GOptionEntry options[] = {
+    ARCHIVER_OPTION,
+    {"pipermail", 0, 0, G_OPTION_ARG_NONE, &pipermail_option,
+     "note old addresses, too: FILE is all that pipermail made its pages of, and numbered from 0", NULL},
+    G_OPTION_ENTRY_NULL,
+};
 
 const Command archive_import = {
     .name = "import",
@@ -285,5 +317,7 @@ const Command archive_import = {
         "FILE is an mbox, a maildir, or - for an mbox on standard input. Nothing is sent. A mail whose Message-ID "
         "is in the archive is left out, so an import that was interrupted may be given again. A mail's time of "
         "arrival is that of its first Received field, or else what the mailbox says, or its Date where the two do not "
-        "agree.",
+        "agree. With --pipermail the mailbox must be the whole one, in its order, of which Mailman 2.1 made the pages "
+        "of the "
+        "list; where the pages themselves are at hand, archive old is surer.",
 };

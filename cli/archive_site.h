@@ -11,6 +11,8 @@
 typedef struct ArchiveSite {
     const char *directory; /* of the archiver; borrowed from the configuration */
     char *list;            /* the list's directory there; NULL: no list was asked for */
+    char *archive;         /* the archive's name (list_archive_name()); NULL likewise */
+    char *list_name;       /* "talk" */
 } ArchiveSite;
 
 void archive_site_clear(ArchiveSite *place);
