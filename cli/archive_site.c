@@ -12,7 +12,7 @@ void archive_site_clear(ArchiveSite *place)
 {
     g_clear_pointer(&place->list, g_free);
     g_clear_pointer(&place->archive, g_free);
-    g_clear_pointer(&place->list_name, g_free);
+    g_clear_pointer(&place->of, list_free);
 }
 
 static const char *directory_of(const Config *config, const char *archiver, GError **error)
@@ -41,6 +41,6 @@ bool archive_site_find(ArchiveSite *place, Site *site, const char *archiver, con
         return false;
     place->archive = list_archive_name(found->list_id, found->archive);
     place->list = archive_file_name(place->archive);
-    place->list_name = g_strdup(found->list_name);
+    place->of = g_steal_pointer(&found);
     return true;
 }

@@ -12,6 +12,8 @@
 #include "lists/moving/file.h"
 #include "lists/moving/old_page.h"
 #include "mail/base_subject.h"
+#include "mail/date.h"
+#include "mail/header.h"
 #include "mail/message.h"
 
 #define BATCH 1000           /* pages of one transaction */
@@ -98,8 +100,13 @@ static bool find_message(Reading *self, const OldPage *page, char **hash, bool *
 
 static void read_mail(GBytes *bytes, OldPage *page)
 {
+    int zone;
     g_autoptr(Message) mail = message_new(bytes);
+    g_autofree char *subject = message_value(mail, "Subject"), *date = message_value(mail, "Date");
     page->message_id = message_id(mail);
+    page->subject = header_decode(subject ? subject : "");
+    if (date && !date_parse(date, &page->date, &zone))
+        page->date = 0;
 }
 
 static bool note(Reading *self, const char *key, const char *file, const OldPage *page, GError **error)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mail/date.h"
+#include "mail/html_entity.h"
 
 #define VALUE_MAX 4000 /* bytes; nothing longer is a Message-ID or a subject that is known again */
 
@@ -31,49 +32,20 @@ static char *between(const char *text, const char *begin, const char *end)
     return *to && to - from <= VALUE_MAX ? g_strndup(from, (size_t)(to - from)) : NULL;
 }
 
-/* ---- text of HTML ---- */
-
-/* Append what stands for an entity, "#45", "lt"; false: it is none that is known here. */
-static bool append_entity(GString *out, const char *name, size_t length)
-{
-    static const struct {
-        const char *name;
-        char is;
-    } known[] = {{"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}};
-    guint64 number;
-    g_autofree char *own = g_strndup(name, length);
-    bool hexadecimal = own[0] == '#' && (own[1] == 'x' || own[1] == 'X');
-    if (own[0] == '#') {
-        if (!g_ascii_string_to_unsigned(own + (hexadecimal ? 2 : 1), hexadecimal ? 16 : 10, 1, 0x10ffff, &number,
-                                        NULL) ||
-            !g_unichar_validate((gunichar)number))
-            return false;
-        g_string_append_unichar(out, (gunichar)number);
-        return true;
-    }
-    for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
-        if (strcmp(known[i].name, own) == 0) {
-            g_string_append_c(out, known[i].is);
-            return true;
-        }
-    return false;
-}
-
 /* The same text without entities, in one line without blanks around, in UTF-8; text is taken. */
 static char *plain(char *text)
 {
-    GString *out = g_string_new(NULL);
-    for (const char *at = text; *at; at++) {
-        size_t length = *at == '&' ? strcspn(at + 1, "; &") : 0;
-        if (length > 0 && length < 10 && at[1 + length] == ';' && append_entity(out, at + 1, length))
-            at += length + 1;
+    g_autoptr(GString) out = g_string_new(NULL);
+    for (const char *at = text; *at;)
+        if (*at == '&')
+            at = html_entity_take(at, out);
         else
-            g_string_append_c(out, g_ascii_isspace(*at) ? ' ' : *at);
-    }
+            g_string_append_c(out, *at++);
     g_free(text);
-    char *made = g_utf8_make_valid(g_strstrip(out->str), -1);
-    g_string_free(out, TRUE);
-    return made;
+    for (char *at = out->str; *at; at++)
+        if (g_ascii_isspace(*at))
+            *at = ' ';
+    return g_utf8_make_valid(g_strstrip(out->str), -1);
 }
 
 /* A Message-ID without brackets; text is taken. NULL: it is none, or one that MHonArc made up. */

@@ -65,20 +65,18 @@ def test_ten_thousand_addresses(site, sink, tmp_path):
         old_archive.mhonarc(pages["mhonarc"], mails)
         old_archive.ezmlm(pages["ezmlm"], mails)
         sympa = old_archive.sympa(tmp_path / f"{name}@old.example", mails)
-        bare = sum(mail.bare for mail in mails)
-        assert bare > 5
-        for kind in ("pipermail", "mhonarc"):
-            assert f"{count} old addresses noted, 0 of them" in note(site, address, kind, pages[kind])
-        assert f"{count} old addresses noted" in note(site, address, "sympa", tmp_path / f"{name}@old.example")
-        out = note(site, "--name", str(number + 1), address, "ezmlm", pages["ezmlm"], code=1)
-        assert f"{count - bare} old addresses noted" in out and f"{bare} pages left out" in out
+        assert sum(mail.bare for mail in mails) > 5
+        for words in ((address, "pipermail", pages["pipermail"]), (address, "mhonarc", pages["mhonarc"]),
+                      (address, "sympa", tmp_path / f"{name}@old.example"),
+                      ("--name", number + 1, address, "ezmlm", pages["ezmlm"])):
+            assert f"{count} old addresses noted, 0 of them" in note(site, *words)
         for mail in mails:
             links = {f"/pipermail/{name}/{old_archive.pipermail_name(mail)}",
-                     f"/lists/archive/{name}/msg{mail.number:05}.html", f"/sympa/arc/{name}/{sympa[mail.number]}"}
+                     f"/lists/archive/{name}/msg{mail.number:05}.html", f"/sympa/arc/{name}/{sympa[mail.number]}",
+                     f"/ezmlm-cgi?{number + 1}:mss:{mail.number + 1}:201903:abcdef"}
             if not mail.bare:
                 links |= {f"/hyperkitty/list/{address}/message/{mail.hash}/",
-                          f"/archives/list/{address}/message/{mail.hash}/",
-                          f"/ezmlm-cgi?{number + 1}:mss:{mail.number + 1}:201903:abcdef"}
+                          f"/archives/list/{address}/message/{mail.hash}/"}
             wanted = {where(site, link, **who) for link in links}
             assert len(wanted) == 1, (links, wanted)
             (page,) = wanted
