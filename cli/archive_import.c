@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * listrunner archive import: mails of an mbox or a maildir become archived posts of a list, as if they had been posted
- * when they arrived. They are written in batches: first the files, synced, then the index. A mail whose Message-ID the
- * index knows is left out, and one without a Message-ID when its file is there; so an import that was interrupted is
- * begun again. Nothing is sent.
+ * listrunner archive import: mails of an mbox, a maildir or HyperKitty's database become archived posts of a list, as if
+ * they had been posted when they arrived. They are written in batches: first the files, synced, then the index. A mail
+ * whose Message-ID the index knows is left out, and one without a Message-ID when its file is there; so an import that
+ * was interrupted is begun again. Nothing is sent.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,14 +14,17 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "cli/archive_old.h"
 #include "cli/archive_site.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/keep_read.h"
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "lists/archive_catch_up.h"
 #include "lists/archive_maildir.h"
 #include "lists/archived_post.h"
+#include "lists/moving/hyperkitty.h"
 #include "mail/date.h"
 #include "mail/mbox.h"
 #include "mail/message.h"
@@ -30,6 +33,9 @@
 #define BATCH_OCTETS ((size_t)16 << 20)
 #define DATE_AHEAD (86400 * CLOCK_SECOND)       /* a Date may be so much after the arrival, */
 #define DATE_BEHIND (60 * 86400 * CLOCK_SECOND) /* and so much before it */
+
+static gboolean pipermail_option;
+static char *hyperkitty_option, *files_option;
 
 typedef struct Import {
     const ArchiveSite *place;
@@ -40,7 +46,9 @@ typedef struct Import {
     GHashTable *hashes; /* theirs */
     size_t octets;
     int64_t last_time; /* of the mail before, for one that has none */
-    uint64_t added, known, cut;
+    uint64_t added, known, cut, taken;
+    uint64_t lost;   /* what HyperKitty's database names and has not */
+    ArchiveOld *old; /* to which old addresses are noted; NULL: they are not */
     Progress progress;
 } Import;
 
@@ -111,6 +119,14 @@ static bool find_number(Import *import, GError **error)
     return false;
 }
 
+/* Note the address that the mail had in pipermail's archive, which numbered the mails of the mailbox. */
+static bool note_old(Import *import, const char *hash, GError **error)
+{
+    g_autofree char *key = old_address_counted(import->taken++);
+    return !import->old ||
+           archive_old_put(import->old, old_kind_text(OLD_PIPERMAIL), import->place->archive, key, hash, error);
+}
+
 static bool end_batch(Import *import, GError **error)
 {
     if (!archive_writer_flush(import->writer, error) || !archive_index_begin(import->index, error))
@@ -123,7 +139,8 @@ static bool end_batch(Import *import, GError **error)
     g_hash_table_remove_all(import->hashes);
     g_ptr_array_set_size(import->posts, 0);
     import->octets = 0;
-    return archive_index_commit(import->index, error) && (import->number != 0 || find_number(import, error));
+    return archive_index_commit(import->index, error) && (import->number != 0 || find_number(import, error)) &&
+           (!import->old || (archive_old_commit(import->old, error) && archive_old_begin(import->old, error)));
 }
 
 static bool take_mail(Import *import, const char *octets, size_t length, int64_t otherwise, GError **error)
@@ -138,7 +155,7 @@ static bool take_mail(Import *import, const char *octets, size_t length, int64_t
         return false;
     if (known) {
         import->known++;
-        return true;
+        return note_old(import, hash, error);
     }
     g_autofree char *file = archive_writer_add(import->writer, arrival, octets, length, error);
     if (!file)
@@ -148,6 +165,8 @@ static bool take_mail(Import *import, const char *octets, size_t length, int64_t
     if (post->post.hash)
         g_hash_table_add(import->hashes, (gpointer)post->post.hash);
     import->octets += length;
+    if (!note_old(import, post->post.hash ? post->post.hash : post->post.spare_hash, error))
+        return false;
     return (import->posts->len < BATCH_MAILS && import->octets < BATCH_OCTETS) || end_batch(import, error);
 }
 
@@ -217,13 +236,81 @@ static bool catch_up(Import *import, GError **error)
     return work != NULL;
 }
 
-static bool take_all(Import *import, InputFile *file, ArchiveFiles *files, const char *path, GError **error)
+/* ---- from the database of HyperKitty ---- */
+
+static bool knows(const char *message_id, bool *known, void *data, GError **error)
+{
+    g_autofree char *hash = message_id_hash(message_id);
+    return is_known(data, hash, known, error);
+}
+
+static bool take_made(GString *octets, int64_t archived, void *data, GError **error)
+{
+    Import *import = data;
+    if (!take_mail(import, octets->str, octets->len, archived, error))
+        return false;
+    show(import, import->taken);
+    return true;
+}
+
+static bool take_hyperkitty(Import *import, Foreign *database, GError **error)
+{
+    HyperKittyCounts counts = {0};
+    const HyperKitty from = {.database = database,
+                             .list_id = import->place->of->list_id,
+                             .address = import->place->of->posting_address,
+                             .files = files_option,
+                             .known = knows,
+                             .take = take_made,
+                             .data = import};
+    import->progress = (Progress){.what = "posts"};
+    bool done = hyperkitty_read(&from, &counts, &import->progress.total, error);
+    progress_end(&import->progress);
+    import->known += counts.known;
+    import->lost = counts.files_lost + counts.unusable;
+    if (counts.mails > 0)
+        printf(
+            "HyperKitty kept sender, subject, date, Message-ID, text and files of them; all else of their headers is "
+            "lost\n");
+    if (counts.files_lost > 0)
+        printf("%" PRIu64 " files of mails are left out: their content is nowhere, or too large%s\n", counts.files_lost,
+               files_option ? "" : "; where HYPERKITTY_ATTACHMENT_FOLDER is set, say --files");
+    if (counts.unusable > 0)
+        printf("%" PRIu64 " mails are left out that have no Message-ID\n", counts.unusable);
+    return done;
+}
+
+/* ---- all ---- */
+
+/* One of them is set. */
+typedef struct Source {
+    InputFile *file;
+    ArchiveFiles *files;
+    Foreign *hyperkitty;
+    const char *path;
+} Source;
+
+static void source_clear(Source *source)
+{
+    g_clear_pointer(&source->file, input_close);
+    g_clear_pointer(&source->files, archive_files_free);
+    g_clear_pointer(&source->hyperkitty, foreign_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Source, source_clear)
+
+static bool take_source(Import *import, const Source *source, GError **error)
+{
+    if (source->hyperkitty)
+        return take_hyperkitty(import, source->hyperkitty, error);
+    return source->files ? take_maildir(import, source->files, error)
+                         : take_mbox(import, source->file, source->path, error);
+}
+
+static bool take_all(Import *import, const Source *source, GError **error)
 {
     int log;
     bool done = archive_index_leave_sync(import->index, &log, error) && catch_up(import, error) &&
-                find_number(import, error) &&
-                (files ? take_maildir(import, files, error) : take_mbox(import, file, path, error)) &&
-                end_batch(import, error);
+                find_number(import, error) && take_source(import, source, error) && end_batch(import, error);
     progress_end(&import->progress);
     return done;
 }
@@ -234,7 +321,19 @@ static bool is_maildir(const char *path)
     return g_file_test(inside, G_FILE_TEST_IS_DIR);
 }
 
-static int import_into(const ArchiveSite *place, InputFile *file, ArchiveFiles *files, const char *path, GError **error)
+/* Open the table of old addresses, where they are asked for. */
+static bool open_old(Import *import, GError **error)
+{
+    if (!pipermail_option)
+        return true;
+    import->old = archive_old_open(import->place->directory, true, error);
+    return import->old &&
+           archive_old_give_name(import->old, OLD_PIPERMAIL, import->place->of->list_name, import->place->archive,
+                                 error) &&
+           archive_old_begin(import->old, error);
+}
+
+static int import_into(const ArchiveSite *place, const Source *source, GError **error)
 {
     g_autoptr(ArchiveIndex) index = archive_index_open(place->directory, true, error);
     g_autoptr(ArchiveWriter) writer = index ? archive_writer_open(place->directory, place->list, error) : NULL;
@@ -244,40 +343,64 @@ static int import_into(const ArchiveSite *place, InputFile *file, ArchiveFiles *
     g_autoptr(GHashTable) hashes = g_hash_table_new(g_str_hash, g_str_equal);
     Import import = {.place = place, .index = index, .writer = writer, .posts = posts, .hashes = hashes};
     fs_use_syncfs(true);
-    bool done = take_all(&import, file, files, path, error);
+    bool done = open_old(&import, error) && take_all(&import, source, error);
+    archive_old_free(import.old);
     printf("%" PRIu64 " posts added, %" PRIu64 " left out that were known\n", import.added, import.known);
     if (import.cut > 0)
         plain_complain("%" PRIu64 " of them are cut: they have more than %zu bytes", import.cut, MBOX_MAIL_MAX);
-    return !done ? TOOL_LATER : import.cut > 0 ? TOOL_NOT_SO : TOOL_OK;
+    return !done ? TOOL_LATER : import.cut + import.lost > 0 ? TOOL_NOT_SO : TOOL_OK;
+}
+
+/* Before the right to read there may be given up. */
+static bool open_source(Source *source, GError **error)
+{
+    const char *path = source->path;
+    if (hyperkitty_option) {
+        source->hyperkitty = foreign_open(hyperkitty_option, error);
+    } else if (is_maildir(path)) {
+        g_autofree char *above = g_path_get_dirname(path), *own = g_path_get_basename(path);
+        source->files = archive_files_read(above, own, error);
+    } else if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+        fail(error, FAIL_NEVER, "%s: it is a directory without cur/, so no maildir; allowed is an mbox or a maildir",
+             path);
+    } else {
+        source->file = input_open(path, error);
+    }
+    return source->hyperkitty || source->files || source->file;
 }
 
 static int run_import(Site *site, int argc, char **argv, GError **error)
 {
     g_auto(ArchiveSite) place = {0};
-    g_autoptr(ArchiveFiles) files = NULL;
-    g_autoptr(InputFile) file = NULL;
-    /* Before the right to read there may be given up. */
-    if (is_maildir(argv[1])) {
-        g_autofree char *above = g_path_get_dirname(argv[1]), *own = g_path_get_basename(argv[1]);
-        files = archive_files_read(above, own, error);
-    } else if (g_file_test(argv[1], G_FILE_TEST_IS_DIR)) {
-        fail(error, FAIL_NEVER, "%s: it is a directory without cur/, so no maildir; allowed is an mbox or a maildir",
-             argv[1]);
-    } else {
-        file = input_open(argv[1], error);
-    }
-    if ((!files && !file) || !archive_site_find(&place, site, archive_option, argv[0], error))
+    g_auto(Source) source = {.path = argc > 1 ? argv[1] : NULL};
+    if ((argc > 1) == (hyperkitty_option != NULL) || (hyperkitty_option && pipermail_option))
+        return command_usage(error, "say either FILE or --hyperkitty; --pipermail goes with FILE");
+    if (!open_source(&source, error))
         return TOOL_LATER;
-    return import_into(&place, file, files, argv[1], error);
+    keep_read_begin(); /* the database and files of HyperKitty may be another user's */
+    bool found = archive_site_find(&place, site, archive_option, argv[0], error);
+    keep_read_end();
+    return found ? import_into(&place, &source, error) : TOOL_LATER;
 }
 
-static const GOptionEntry options[] = {ARCHIVER_OPTION, G_OPTION_ENTRY_NULL};
+static const GOptionEntry options[] = {
+    ARCHIVER_OPTION,
+    {"pipermail", 0, 0, G_OPTION_ARG_NONE, &pipermail_option,
+     "note old addresses, too: FILE is all that pipermail made its pages of, and numbered from 0", NULL},
+    {"hyperkitty", 0, 0, G_OPTION_ARG_STRING, &hyperkitty_option,
+     "the list's mails in HyperKitty's database, in place of FILE: a file of SQLite, or a connection string of "
+     "PostgreSQL",
+     "FILE|URL"},
+    {"files", 0, 0, G_OPTION_ARG_STRING, &files_option, "HyperKitty's HYPERKITTY_ATTACHMENT_FOLDER, where it is set",
+     "DIR"},
+    G_OPTION_ENTRY_NULL,
+};
 
 const Command archive_import = {
     .name = "import",
-    .arguments = "LIST FILE",
-    .summary = "Add mails of an mbox or a maildir to the archive of a list",
-    .least = 2,
+    .arguments = "LIST [FILE]",
+    .summary = "Add mails of an mbox, a maildir or HyperKitty to the archive of a list",
+    .least = 1,
     .most = 2,
     .options = options,
     .run = run_import,
@@ -285,5 +408,8 @@ const Command archive_import = {
         "FILE is an mbox, a maildir, or - for an mbox on standard input. Nothing is sent. A mail whose Message-ID "
         "is in the archive is left out, so an import that was interrupted may be given again. A mail's time of "
         "arrival is that of its first Received field, or else what the mailbox says, or its Date where the two do not "
-        "agree.",
+        "agree. With --pipermail the mailbox must be the whole one, in its order, of which Mailman 2.1 made the pages "
+        "of the list; where the pages themselves are at hand, archive old is surer. HyperKitty kept of each mail "
+        "sender, "
+        "subject, date, Message-ID, text and files, of which a mail is made. Exit code 1: something was left out.",
 };

@@ -11,6 +11,8 @@ char *archive_option;
 void archive_site_clear(ArchiveSite *place)
 {
     g_clear_pointer(&place->list, g_free);
+    g_clear_pointer(&place->archive, g_free);
+    g_clear_pointer(&place->of, list_free);
 }
 
 static const char *directory_of(const Config *config, const char *archiver, GError **error)
@@ -37,7 +39,8 @@ bool archive_site_find(ArchiveSite *place, Site *site, const char *archiver, con
     g_autoptr(List) found = store ? list_find(store, list, error) : NULL;
     if (!found)
         return false;
-    g_autofree char *name = list_archive_name(found->list_id, found->archive);
-    place->list = archive_file_name(name);
+    place->archive = list_archive_name(found->list_id, found->archive);
+    place->list = archive_file_name(place->archive);
+    place->of = g_steal_pointer(&found);
     return true;
 }

@@ -7,10 +7,13 @@
 
 #include "cli/site.h"
 #include "store/archive_index.h"
+#include "store/list.h"
 
 typedef struct ArchiveSite {
     const char *directory; /* of the archiver; borrowed from the configuration */
     char *list;            /* the list's directory there; NULL: no list was asked for */
+    char *archive;         /* the archive's name (list_archive_name()); NULL likewise */
+    List *of;              /* the list itself; NULL likewise */
 } ArchiveSite;
 
 void archive_site_clear(ArchiveSite *place);

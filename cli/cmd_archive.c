@@ -250,7 +250,7 @@ static const Command remove_verb = {
     .details = "It cannot be undone. A note takes its place. What other archivers keep stays.",
 };
 
-static const Command *const verbs[] = {&archive_import, &archive_export, &index_verb,  &search_verb,
+static const Command *const verbs[] = {&archive_import, &archive_export, &archive_old, &index_verb, &search_verb,
                                        &hide_verb,      &unhide_verb,    &remove_verb, NULL};
 
 const Command cmd_archive = {

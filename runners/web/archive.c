@@ -41,6 +41,7 @@ void web_archive_free(WebArchive *archive)
     if (!archive)
         return;
     drop_index(archive);
+    archive_old_free(archive->old);
     view_cache_free(archive->views);
     g_free(archive);
 }
@@ -133,11 +134,16 @@ static bool fill(WebCall *call, ArchiveReading *reading, GError **error)
 
 bool archive_read(WebCall *call, ArchiveReading *reading)
 {
+    return archive_read_named(call, call->args[0], reading);
+}
+
+bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading)
+{
     GError *error = NULL;
     Store *store = archive_open(call) ? web_store(call) : NULL;
     if (!store)
         return false;
-    reading->list = list_of(store, call->args[0], &error);
+    reading->list = list_of(store, name, &error);
     if (!reading->list) {
         web_missing(call, error);
         return false;

@@ -16,6 +16,7 @@
 #include "runners/web/web.h"
 #include "runners/web/view_cache.h"
 #include "store/archive_index.h"
+#include "store/archive_old.h"
 #include "store/archive_search.h"
 
 typedef struct WebArchive {
@@ -24,6 +25,7 @@ typedef struct WebArchive {
     GHashTable *public;    /* numbers of the lists that everybody may find -> List-Id; NULL: not known */
     int64_t public_until;  /* when they are read anew; monotonic */
     ViewCache *views;      /* of messages */
+    ArchiveOld *old;       /* old addresses; NULL: not open */
     int64_t search_free;   /* when the time that strangers' searches took is paid off; monotonic */
 } WebArchive;
 
@@ -48,6 +50,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ArchiveReading, archive_reading_clear)
 
 /* Look who may read the list's archive that the first part of the path names. false: the call was answered. */
 bool archive_read(WebCall *call, ArchiveReading *reading);
+/* The same for the archive of this name. */
+bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading);
 /* The same for a list in whose archive somebody found something. FAIL_MISSING: there is none that he may read. */
 bool archive_read_list(WebCall *call, const char *list_id, ArchiveReading *reading, GError **error);
 /* Open the index. NULL: the call was answered. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The runner web: section [web]. */
+#include <string.h>
+
 #include "base/config_check.h"
 #include "base/config_table.h"
 #include "runners/http_settings.h"
@@ -25,6 +27,13 @@ static const ConfigKey keys[] = {
     {"trial_timeout", DURATION("1m", SECOND, HOUR),
      .about = "How long the desk tries with earlier mail what a change would have done; then the page says that it "
       "took too long, and the change can be saved without."},
+    {"old_archives", LIST("pipermail:/pipermail, pipermail:/mailman/private, hyperkitty:/hyperkitty, "
+                          "hyperkitty:/archives, sympa:/sympa, sympa:/wws, ezmlm:/ezmlm-cgi"),
+     .about = "Where the archives of another list system stood before its lists moved here, each as KIND:PATH with a "
+      "kind of pipermail, hyperkitty, mhonarc, sympa or ezmlm. A page there is answered 301, to the page of the same "
+      "message. Behind the path stands the list's old name (listrunner archive old). Of two paths that fit, the longer "
+      "one counts. Empty: none.",
+     .example = "pipermail:/pipermail, mhonarc:/lists/archive"},
     {"max_trials", INTEGER("2", 0, 64, "trials"),
      .about = "How many changes are tried at one time in each instance; 0: none."},
     {.name = NULL},
@@ -45,8 +54,24 @@ static const ConfigMember members[] = {
 };
 /* clang-format on */
 
+static bool old_archive_valid(const char *word)
+{
+    static const char *const kinds[] = {"pipermail:", "hyperkitty:", "mhonarc:", "sympa:", "ezmlm:"};
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+        if (g_str_has_prefix(word, kinds[i]))
+            return word[strlen(kinds[i])] == '/';
+    return false;
+}
+
 static void check(const ConfigCheck *check)
 {
+    const ConfigValue *old = config_usable(check, "web", "old_archives");
+    for (char **word = old ? old->words : NULL; word && *word; word++)
+        if (!old_archive_valid(*word))
+            config_complain(check, "web", "old_archives",
+                            "found \"%s\"; allowed is KIND:PATH, with a kind of pipermail, hyperkitty, mhonarc, sympa "
+                            "or ezmlm, and a path that begins with a slash",
+                            *word);
     const ConfigValue *folder = check->offline ? NULL : config_usable(check, "web", "directory");
     if (folder)
         config_check_directory(check, "web", "directory", folder->text);

@@ -143,21 +143,30 @@ void web_page_as(WebCall *call, int status, const char *type, const char *name, 
     answer_page(call, status, type, content);
 }
 
+static void send_on(WebCall *call, int status, const char *place)
+{
+    web_set_headers(call);
+    http_set_header(call->http, "Location", place);
+    answer_text(call, status, "");
+}
+
 void web_see_other(WebCall *call, const char *path)
 {
     g_autofree char *place = g_strconcat(call->web->base, path, NULL);
-    web_set_headers(call);
-    http_set_header(call->http, "Location", place);
-    answer_text(call, 303, "");
+    send_on(call, 303, place);
 }
 
 void web_moved(WebCall *call, const char *path)
 {
     const char *query = http_query(call->http);
     g_autofree char *place = g_strconcat(call->web->base, path, *query ? "?" : "", query, NULL);
-    web_set_headers(call);
-    http_set_header(call->http, "Location", place);
-    answer_text(call, 301, "");
+    send_on(call, 301, place);
+}
+
+void web_moved_host(WebCall *call, const char *path)
+{
+    g_autofree char *place = g_strconcat(call->web->url, path, NULL);
+    send_on(call, 301, place);
 }
 
 void web_notice(WebCall *call, int status, const char *what, json_t *view)
@@ -452,7 +461,7 @@ static void run(WebCall *call)
     } else if (allowed->len > 0) {
         http_set_header(call->http, "Allow", allowed->str);
         web_notice(call, 405, "missing", NULL);
-    } else {
+    } else if (!old_pages_answer(call, path) && !(below && old_pages_answer(call, below))) {
         web_missing(call, NULL);
     }
     if (!call->answered) {

@@ -116,6 +116,8 @@ bool web_has_room(WebCall *call, GBytes *content);
 void web_see_other(WebCall *call, const char *path);
 /* Say that what is asked for is always at this path of ours, by 301; the query goes with it. */
 void web_moved(WebCall *call, const char *path);
+/* The same for a page that may have been another host's, whose query means nothing here. */
+void web_moved_host(WebCall *call, const char *path);
 /* Answer with the template "notice": its section of that name says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
 /* The same about a list, whose posting address is "list" of the view. */
@@ -136,6 +138,10 @@ json_t *web_made_view(const Subscription *made);
 
 /* Answer with a file of a mail (mail/readable.h), to be saved and not to be shown; NULL: 404. */
 void web_attachment(WebCall *call, const ReadableFile *file);
+
+/* Answer the address of a page of an archive that was moved here (old_archives of [web]); path is that of the call,
+ * with or without the path of web_url. false: it is none, and nothing was answered. */
+bool old_pages_answer(WebCall *call, const char *path);
 
 /* ---- tables, of web.c ---- */
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Addresses of pages of the archives that other programs make, taken apart. What is read is a path behind that of the
+ * program ("/pipermail"), percent signs and all, and a query; both are strangers' and of any bytes.
+ *
+ *   pipermail   LIST/2019-March/001234.html, LIST/2019-March/thread.html, LIST/2019-March.txt.gz; volumes of a year, a
+ *               quarter (2019q1), a week (Week-of-Mon-20190304) and a day (20190304), too
+ *   hyperkitty  list/LIST@DOMAIN/message/HASH/, .../thread/HASH/, .../2019/3/, .../latest
+ *   mhonarc     LIST/msg00123.html, LIST/2019-03/msg00123.html, and other pages beside them
+ *   sympa       arc/LIST/2019-03/msg00012.html, arcsearch_id/LIST/2019-03/MESSAGE-ID
+ *   ezmlm       ?LIST:mss:123:201903:abcdef (ezmlm-cgi), LIST/123
+ *
+ * HyperKitty's HASH is computed from the Message-ID, and so is ours. All others number their messages, and the number
+ * is a key of store/archive_old.h:
+ *
+ *   pipermail   "2019-March/1234" read from a page, or "1234" counted: numbers go on from one month to the next
+ *   mhonarc     "123", "2019-03/123"
+ *   sympa       "2019-03/12"
+ *   ezmlm       "123"
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+typedef enum OldKind { OLD_PIPERMAIL, OLD_HYPERKITTY, OLD_MHONARC, OLD_SYMPA, OLD_EZMLM, OLD_KINDS } OldKind;
+
+const char *old_kind_text(OldKind kind);
+bool old_kind_read(const char *word, OldKind *kind);
+#define OLD_KIND_WORDS "pipermail, hyperkitty, mhonarc, sympa or ezmlm"
+
+typedef enum OldPlace {
+    OLD_SITE,        /* all lists */
+    OLD_LIST,        /* the list's archive */
+    OLD_MONTH,       /* a month of it */
+    OLD_MONTH_MAILS, /* the same as a mailbox */
+    OLD_NUMBER,      /* a message by its keys */
+    OLD_HASH,        /* a message by its Message-ID-Hash */
+    OLD_THREAD,      /* the thread of it */
+} OldPlace;
+
+typedef struct OldAddress {
+    OldPlace place;
+    char *list; /* the name of the list there; NULL for OLD_SITE */
+    int year, month;
+    char *keys[2]; /* the second (may be NULL) is looked for when there is nothing with the first */
+    char *hash;
+} OldAddress;
+
+void old_address_clear(OldAddress *address);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(OldAddress, old_address_clear)
+
+/* Read an address. path begins with a slash or is empty, query may be empty. false: it is none of that program's. */
+bool old_address_read(OldKind kind, const char *path, const char *query, OldAddress *address);
+
+/* The key of the message in a file, by its path below the directory of the list's archive ("2019-March/001234.html"; of
+ * ezmlm the mail "1/23"); g_free(). NULL: there is no message in such a file. */
+char *old_address_file_key(OldKind kind, const char *file);
+/* The key of the mail that was the one of this number, from 0, in the mailbox of which pipermail made its pages;
+ * g_free(). */
+char *old_address_counted(guint64 number);

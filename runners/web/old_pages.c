@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Addresses of the archives that other programs made of lists which have moved here since: each is answered 301, to the
+ * page of the same message, thread or month. Whose archive it is, and who may read it, is asked before anything of a
+ * message is looked up, so a stranger gets one answer for all addresses of a private archive. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/moving/old_address.h"
+#include "runners/web/archive.h"
+#include "store/list.h"
+#include "store/list_archive.h"
+
+#define SETTING "old_archives"
+
+/* What is behind the directory of a path: "/talk" of "/pipermail/talk"; NULL: it is not below it. */
+static const char *path_behind(const char *directory, const char *path)
+{
+    size_t length = strlen(directory);
+    while (length > 0 && directory[length - 1] == '/')
+        length--;
+    bool below = strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
+    return below ? path + length : NULL;
+}
+
+/* Find the archive below whose path the address stands; *rest is what follows that. */
+static bool find_archive(const Web *web, const char *path, OldKind *kind, const char **rest)
+{
+    *rest = NULL;
+    for (const char *const *word = config_list(web->config, "web", SETTING); word && *word; word++) {
+        const char *colon = strchr(*word, ':');
+        g_autofree char *named = g_strndup(*word, (size_t)(colon - *word));
+        const char *behind = path_behind(colon + 1, path);
+        if (behind && (!*rest || behind > *rest) && old_kind_read(named, kind))
+            *rest = behind;
+    }
+    return *rest != NULL;
+}
+
+/* The table; NULL with FAIL_MISSING: there is none (yet). */
+static ArchiveOld *open_table(WebArchive *archive, GError **error)
+{
+    if (!archive->old)
+        archive->old = archive_old_open(archive->directory, false, error);
+    return archive->old;
+}
+
+/* A table that failed is opened anew for the next call. */
+static void fail_table(WebCall *call, GError *error)
+{
+    if (!g_error_matches(error, FAIL, FAIL_MISSING))
+        g_clear_pointer(&call->web->archive->old, archive_old_free);
+    web_missing(call, error);
+}
+
+/* The archive of the list with this address or List-Id: a list that was renamed keeps the latter. */
+static char *archive_of_address(Store *store, const char *name, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autofree char *folded = g_ascii_strdown(name, -1), *list_id = g_strdelimit(g_strdup(folded), "@", '.');
+    g_autoptr(List) list = list_by_id(store, list_id, &fault);
+    if (!list && g_error_matches(fault, FAIL, FAIL_MISSING))
+        list = list_by_address(store, folded, error);
+    else if (!list)
+        g_propagate_error(error, g_steal_pointer(&fault));
+    return list ? list_archive_name(list->list_id, list->archive) : NULL;
+}
+
+/* The name of the archive here that had the old name; NULL: the call was answered. */
+static char *find_name(WebCall *call, OldKind kind, const char *name)
+{
+    GError *error = NULL;
+    ArchiveOld *old = open_table(call->web->archive, &error);
+    char *found = old ? archive_old_list(old, old_kind_text(kind), name, &error) : NULL;
+    if (found)
+        return found;
+    if (!g_error_matches(error, FAIL, FAIL_MISSING)) {
+        fail_table(call, error);
+        return NULL;
+    }
+    g_clear_error(&error);
+    Store *store = web_store(call);
+    found = store ? archive_of_address(store, name, &error) : NULL;
+    if (store && !found)
+        web_missing(call, error);
+    return found;
+}
+
+/* The hash by the first key that is known; NULL: the call was answered. */
+static char *find_hash(WebCall *call, const ArchiveReading *reading, OldKind kind, const OldAddress *address)
+{
+    GError *error = NULL;
+    ArchiveOld *old = open_table(call->web->archive, &error);
+    for (size_t i = 0; old && i < G_N_ELEMENTS(address->keys) && address->keys[i]; i++) {
+        g_clear_error(&error);
+        char *hash = archive_old_hash(old, old_kind_text(kind), reading->name, address->keys[i], &error);
+        if (hash)
+            return hash;
+        if (!g_error_matches(error, FAIL, FAIL_MISSING))
+            break;
+    }
+    fail_table(call, error);
+    return NULL;
+}
+
+/* "/HASH", "/HASH/thread" of a message that is here; NULL: the call was answered. */
+static char *message_path(WebCall *call, const ArchiveReading *reading, const char *hash, bool thread)
+{
+    GError *error = NULL;
+    if (!reading->found) {
+        web_missing(call, NULL);
+        return NULL;
+    }
+    g_autoptr(ArchiveMessage) message = archive_index_message(reading->index, reading->found->number, hash, &error);
+    if (message)
+        return g_strdup_printf("/%s%s", message->hash, thread ? "/thread" : "");
+    archive_fail(call, error);
+    return NULL;
+}
+
+/* What stands behind the archive's path; NULL: the call was answered. */
+static char *find_page(WebCall *call, const ArchiveReading *reading, OldKind kind, const OldAddress *address)
+{
+    g_autofree char *hash = NULL;
+    switch (address->place) {
+    case OLD_SITE:
+    case OLD_LIST:
+        return g_strdup("");
+    case OLD_MONTH:
+        return g_strdup_printf("/%04d-%02d", address->year, address->month);
+    case OLD_MONTH_MAILS:
+        return g_strdup_printf("/%04d-%02d.mbox.gz", address->year, address->month);
+    case OLD_NUMBER:
+        hash = find_hash(call, reading, kind, address);
+        return hash ? message_path(call, reading, hash, false) : NULL;
+    case OLD_HASH:
+    case OLD_THREAD:
+        return message_path(call, reading, address->hash, address->place == OLD_THREAD);
+    }
+    return NULL;
+}
+
+static void answer(WebCall *call, OldKind kind, const OldAddress *address)
+{
+    g_auto(ArchiveReading) reading = {0};
+    g_autofree char *name = find_name(call, kind, address->list);
+    if (!name || !archive_read_named(call, name, &reading))
+        return;
+    g_autofree char *page = find_page(call, &reading, kind, address);
+    if (!page)
+        return;
+    g_autofree char *path = g_strconcat(reading.path + strlen(call->web->base), page, NULL);
+    call->shared = !reading.member;
+    web_moved_host(call, path);
+}
+
+bool old_pages_answer(WebCall *call, const char *path)
+{
+    OldKind kind;
+    const char *rest;
+    g_auto(OldAddress) address = {0};
+    if (!call->web->archive || !find_archive(call->web, path, &kind, &rest) ||
+        !old_address_read(kind, rest, http_query(call->http), &address))
+        return false;
+    if (strcmp(http_verb(call->http), "GET") != 0 && strcmp(http_verb(call->http), "HEAD") != 0) {
+        http_set_header(call->http, "Allow", "GET");
+        web_notice(call, 405, "missing", NULL);
+    } else if (address.place == OLD_SITE) {
+        web_moved_host(call, "/");
+    } else {
+        answer(call, kind, &address);
+    }
+    return true;
+}
