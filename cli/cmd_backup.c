@@ -3,7 +3,6 @@
 /* listrunner backup: spool, database and configuration of one moment. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,101 +14,32 @@
 #include "base/config_table.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "cli/backup_pause.h"
+#include "cli/backup.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
+#include "cli/file_tree.h"
 #include "store/maintain.h"
+#include "store/place.h"
 #include "switchboard/operate.h"
 
-#define BEGUN "begun"    /* in a backup that is not whole */
-#define WHOLE "manifest" /* in one that is */
-#define BLOCK (256 * 1024)
-
-/* ---- directories ---- */
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-static bool remove_all(const char *path, GError **error)
-{
-    return nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT ||
-           fail_errno(error, FAIL_LATER, "remove %s", path);
-}
-
-static bool make(const char *path, GError **error)
-{
-    return g_mkdir_with_parents(path, 0700) == 0 || fail_errno(error, FAIL_LATER, "make %s", path);
-}
+/* ---- what is copied ---- */
 
 /* An unfinished one is removed and begun anew; anything else that is there is left alone. */
 static bool begin(const char *directory, GError **error)
 {
-    g_autofree char *begun = g_build_filename(directory, BEGUN, NULL);
-    if (g_file_test(begun, G_FILE_TEST_EXISTS) && !remove_all(directory, error))
+    g_autofree char *begun = g_build_filename(directory, BACKUP_BEGUN, NULL);
+    if (g_file_test(begun, G_FILE_TEST_EXISTS) && !file_tree_remove(directory, error))
         return false;
     if (mkdir(directory, 0700) != 0)
         return fail_errno(error, errno == EEXIST ? FAIL_EXISTS : FAIL_LATER, "make %s", directory);
     return g_file_set_contents(begun, "", 0, error);
 }
 
-static bool copy_octets(int from, int to, const char *path, GError **error)
-{
-    g_autofree char *block = g_malloc(BLOCK);
-    for (;;) {
-        ssize_t got = TEMP_FAILURE_RETRY(read(from, block, BLOCK));
-        if (got < 0)
-            return fail_errno(error, FAIL_LATER, "read %s", path);
-        if (got == 0)
-            return fs_sync_file(to, error);
-        if (!fs_write(to, block, (size_t)got, error))
-            return false;
-    }
-}
-
-static bool copy_file(const char *from, const char *to, GError **error)
-{
-    auto_fd source = open(from, O_RDONLY | O_CLOEXEC);
-    if (source < 0)
-        return fail_errno(error, FAIL_LATER, "read %s", from);
-    auto_fd target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (target < 0)
-        return fail_errno(error, FAIL_LATER, "make %s", to);
-    if (copy_octets(source, target, from, error))
-        return true;
-    g_prefix_error(error, "%s: ", to);
-    return false;
-}
-
-typedef bool EachFile(const char *from, const char *to, GError **error);
-
-/* Do each file of a directory and of those in it, but not what no backup needs. */
-static bool walk(const char *from, const char *to, EachFile *each, GError **error)
-{
-    g_autoptr(GDir) directory = make(to, error) ? g_dir_open(from, 0, error) : NULL;
-    for (const char *name; directory && (name = g_dir_read_name(directory));) {
-        struct stat status;
-        g_autofree char *source = g_build_filename(from, name, NULL), *target = g_build_filename(to, name, NULL);
-        if (strcmp(name, SPOOL_BACKUP) == 0 || lstat(source, &status) != 0)
-            continue;
-        if (S_ISDIR(status.st_mode) ? !walk(source, target, each, error)
-                                    : S_ISREG(status.st_mode) && !each(source, target, error))
-            return false;
-    }
-    return directory != NULL;
-}
-
-/* ---- what is copied ---- */
-
 static bool copy_named(const char *path, const char *into, GError **error)
 {
     g_autofree char *to = g_build_filename(into, path, NULL), *above = g_path_get_dirname(to);
     return g_file_test(to, G_FILE_TEST_EXISTS) || !g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
-           (make(above, error) && copy_file(path, to, error));
+           (file_tree_make(above, error) && file_tree_copy_file(path, to, error));
 }
 
 /* The configuration, and the files of keys and passwords that it names. */
@@ -131,24 +61,61 @@ static bool copy_configuration(const Config *config, const char *into, GError **
     return true;
 }
 
-/* A name of the same file: what it is called now stays visible in there, whatever runners do with the other name. */
-static bool link_file(const char *from, const char *to, GError **error)
+/* ---- the moment ---- */
+
+typedef struct Moment {
+    const char *spool, *aside; /* aside gets names of the files of spool */
+    Store *writer;             /* NULL: the database is left out */
+    Store *reader;             /* is to read the database of the moment */
+    int64_t time;
+} Moment;
+
+/* Nobody that the master started moves a file now, and no command does under the operator's lock. But a command that
+ * has committed a unit may be about to rename its files, so we look until nothing has changed. */
+static bool see_all(Moment *moment, GError **error)
 {
-    return link(from, to) == 0 || fail_errno(error, FAIL_LATER, "link %s to %s", from, to);
+    bool changed = true;
+    moment->time = clock_now();
+    while (changed) {
+        changed = false;
+        if (!file_tree_follow(moment->spool, moment->aside, SPOOL_BACKUP, &changed, error))
+            return false;
+    }
+    return !moment->reader || store_pin(moment->reader, error);
 }
 
-/* While everybody stands still: names for all files of the spool, and the moment of the database. */
-static bool take_moment(Site *site, const char *aside, Store *store, GError **error)
+static bool see_all_paused(Site *site, Moment *moment, GError **error)
 {
-    g_autoptr(ControlClient) running = control_client_open(site, NULL);
-    const char *spool = config_string(site_config(site, NULL), "spool", "directory");
-    if (!running)
-        return walk(spool, aside, link_file, error) && store_pin(store, error);
-    Pause *pause = pause_begin(control_client_pid(running), error);
-    if (!pause)
+    g_autoptr(GError) stopped = NULL;
+    g_autoptr(ControlClient) master = control_client_open(site, &stopped);
+    if (!master && !g_error_matches(stopped, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&stopped));
         return false;
-    bool taken = walk(spool, aside, link_file, error) && store_pin(store, error);
-    return pause_end(pause, taken ? error : NULL) && taken;
+    }
+    if (!master)
+        return see_all(moment, error);
+    control_client_patient(master); /* the master itself ends the pause after a while */
+    g_autoptr(json_t) paused = control_client_ask(master, json_pack("{ss}", "verb", "pause"), error);
+    if (!paused || !see_all(moment, error)) /* the connection ends, and with it the pause */
+        return false;
+    g_autoptr(json_t) resumed = control_client_ask(master, json_pack("{ss}", "verb", "resume"), error);
+    if (!resumed)
+        g_prefix_error(error, "the spool could not be seen as it is at one moment: ");
+    return resumed != NULL;
+}
+
+/* Most names are noted before the pause. The database's lock is taken before it, too: so nobody stands still who has
+ * it, and nothing is committed while the names are noted. */
+static bool take_moment(Site *site, Moment *moment, GError **error)
+{
+    bool changed;
+    if (!file_tree_follow(moment->spool, moment->aside, SPOOL_BACKUP, &changed, error) ||
+        (moment->writer && !store_begin(moment->writer, error)))
+        return false;
+    bool seen = see_all_paused(site, moment, error);
+    if (moment->writer)
+        store_rollback(moment->writer);
+    return seen;
 }
 
 static void moved(void *data, void *token, const GError *error)
@@ -158,41 +125,45 @@ static void moved(void *data, void *token, const GError *error)
     (void)error;
 }
 
-/* No command changes the spool meanwhile. */
-static bool copy_moment(Site *site, const char *directory, GError **error)
+static bool copy_moment(const Moment *moment, const char *directory, GError **error)
 {
-    Store *store = site_store(site, false, error);
-    Spool *spool = store ? site_spool(site, error) : NULL;
-    if (!spool)
-        return false;
-    g_autofree char *aside = g_build_filename(spool_path(spool), SPOOL_BACKUP, NULL);
-    g_autofree char *queues = g_build_filename(directory, "spool", NULL);
-    g_autofree char *database = g_build_filename(directory, "listrunner.db", NULL);
-    auto_fd turn = make(aside, error) ? open(aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (turn < 0 || flock(turn, LOCK_EX | LOCK_NB) != 0)
-        return fail(error, FAIL_EXISTS, "another backup is at work");
-    g_autofree char *names = g_build_filename(aside, "moment", NULL);
-    g_autoptr(Operate) operate = remove_all(names, error) ? operate_open(spool, true, moved, NULL, error) : NULL;
-    bool taken = operate && take_moment(site, names, store, error);
-    if (operate && !operate_end(operate, taken ? error : NULL))
-        return false;
-    bool copied = taken && store_backup(store, database, error) && walk(names, queues, copy_file, error);
-    return remove_all(aside, copied ? error : NULL) && copied;
+    g_autofree char *queues = g_build_filename(directory, BACKUP_SPOOL, NULL);
+    g_autofree char *database = g_build_filename(directory, BACKUP_DATABASE, NULL);
+    return (!moment->reader || store_backup(moment->reader, database, error)) &&
+           file_tree_copy(moment->aside, queues, NULL, error);
 }
 
-static bool finish(const char *directory, int64_t moment, GError **error)
+/* No command changes the spool while the moment is taken. */
+static bool copy_all(Site *site, const char *directory, Backup *backup, GError **error)
 {
-    g_autofree char *begun = g_build_filename(directory, BEGUN, NULL), *time = clock_text(moment);
-    g_autofree char *whole = g_build_filename(directory, WHOLE, NULL);
-    g_autofree char *text = g_strdup_printf("listrunner backup 1\nmoment %s\n", time);
+    Store *store = backup->database ? site_store(site, false, error) : NULL;
+    Spool *spool = store || !backup->database ? site_spool(site, error) : NULL;
+    g_autoptr(Store) reader = spool && store ? store_open_configured(site_config(site, NULL), false, error) : NULL;
+    if (!spool || (store && !reader))
+        return false;
+    g_autofree char *aside = g_build_filename(spool_path(spool), SPOOL_BACKUP, NULL);
+    g_autofree char *names = g_build_filename(aside, "moment", NULL);
+    auto_fd turn = file_tree_make(aside, error) ? open(aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (turn < 0 || flock(turn, LOCK_EX | LOCK_NB) != 0)
+        return fail(error, FAIL_EXISTS, "another backup is at work");
+    Moment moment = {.spool = spool_path(spool), .aside = names, .writer = store, .reader = reader};
+    g_autoptr(Operate) operate = file_tree_remove(names, error) ? operate_open(spool, true, moved, NULL, error) : NULL;
+    bool taken = operate && take_moment(site, &moment, error);
+    if (operate && !operate_end(operate, taken ? error : NULL))
+        return false;
+    backup->moment = moment.time;
+    bool copied = taken && copy_moment(&moment, directory, error);
+    return file_tree_remove(aside, copied ? error : NULL) && copied;
+}
+
+static bool finish(const char *directory, const Backup *backup, GError **error)
+{
     auto_fd top = fs_open_dir(AT_FDCWD, directory, false, error);
     if (top < 0)
         return false;
     if (syncfs(top) != 0)
         return fail_errno(error, FAIL_LATER, "sync %s", directory);
-    return g_file_set_contents_full(whole, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0600,
-                                    error) &&
-           fs_unlink(top, BEGUN, error) && fs_sync_dir(top, error);
+    return backup_write(directory, backup, error) && fs_unlink(top, BACKUP_BEGUN, error) && fs_sync_dir(top, error);
 }
 
 /* Root makes it, and [site] user, as whom the rest is done, has to write into it. */
@@ -200,7 +171,7 @@ static bool give_to_user(const Config *config, const char *directory, GError **e
 {
     struct stat status;
     const char *spool = config_string(config, "spool", "directory");
-    g_autofree char *begun = g_build_filename(directory, BEGUN, NULL);
+    g_autofree char *begun = g_build_filename(directory, BACKUP_BEGUN, NULL);
     if (geteuid() != 0)
         return true;
     if (stat(spool, &status) != 0)
@@ -212,26 +183,26 @@ static bool give_to_user(const Config *config, const char *directory, GError **e
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
+    g_auto(StorePlace) place = {0};
     const Config *config = site_config(site, error);
     g_autofree char *directory = config ? g_canonicalize_filename(argv[0], NULL) : NULL;
-    g_autofree char *files = directory ? g_build_filename(directory, "files", NULL) : NULL;
+    g_autofree char *files = directory ? g_build_filename(directory, BACKUP_FILES, NULL) : NULL;
     if (!config)
         return TOOL_CONFIG;
-    if (config_string(config, "store", "url") && strcmp(config_string(config, "store", "driver"), "sqlite") != 0) {
-        fail(error, FAIL_NEVER,
-             "this command copies a database of SQLite; for PostgreSQL see the section Backup of "
-             "postgresql.md: pg_dump --format=custom --file=FILE --dbname=URL");
-        return TOOL_USAGE;
-    }
-    if (!begin(directory, error))
+    if (!store_place_read(config, &place, error) || !begin(directory, error))
         return TOOL_LATER;
-    int64_t moment = clock_now();
+    Backup backup = {.database = strcmp(place.driver, "sqlite") == 0};
     if (!copy_configuration(config, files, error) || !give_to_user(config, directory, error) ||
-        !copy_moment(site, directory, error) || !finish(directory, moment, error)) {
+        !copy_all(site, directory, &backup, error) || !finish(directory, &backup, error)) {
         g_prefix_error(error, "the backup is not whole, give the command again to begin anew: ");
         return TOOL_LATER;
     }
-    printf("Spool, database and configuration were copied to %s.\n", directory);
+    if (backup.database)
+        printf("Spool, database and configuration were copied to %s.\n", directory);
+    else
+        printf("Spool and configuration were copied to %s. The database is not in it; make a copy of it now:\n"
+               "pg_dump --format=custom --file=FILE --dbname=URL (postgresql.md, Backup)\n",
+               directory);
     return TOOL_OK;
 }
 
@@ -239,10 +210,12 @@ const Command cmd_backup = {
     .name = "backup",
     .arguments = "DIRECTORY",
     .summary = "Copy spool, database and configuration of one moment",
-    .details = "Runners may work meanwhile; they stand still while the names of the spool's files are noted, so that\n"
-               "spool and database are of one moment. The directory must not exist yet, unless it holds a backup that\n"
-               "was interrupted, which is begun anew. Only one with a file \"manifest\" is whole. Archives are not in\n"
-               "it. running.md tells how to restore it.",
+    .details =
+        "Runners may work meanwhile; they stand still for a moment while the names of the spool's files are\n"
+        "noted, so that spool and database are of one moment. The directory must not exist yet, unless it holds\n"
+        "a backup that was interrupted, which is begun anew. Only one with a file \"manifest\" is whole. A\n"
+        "database of PostgreSQL is not in it; pg_dump copies that. Archives are not in it either.\n"
+        "listrunner restore puts it back.",
     .least = 1,
     .most = 1,
     .run = run,
