@@ -16,6 +16,9 @@
  *   {"verb":"rescale","runner":"in","instances":4}   until the next reload
  *   {"verb":"restart"} or {"verb":"restart","runner":"in"}   the children, not the master
  *   {"verb":"stop"}   the connection closes when the master has ended
+ *   {"verb":"pause"}   all children stand still when the reply comes; they go on when the connection closes, and after
+ *                      20 s at the latest (master/pause.h)
+ *   {"verb":"resume"}  all go on; it fails when they did so earlier
  *
  * A reply has "ok": true, or false with "error" (several faults: one a
  * line) and, when the asker may not do that, "forbidden": true. The reply to status has besides

@@ -46,6 +46,7 @@ static bool check_top(SpoolCheck *check, GError **error)
                                        ".master",
                                        ".out",
                                        SPOOL_RECORDS,
+                                       SPOOL_BACKUP,
                                        OPERATE_LOCK_FILE,
                                        PREPARED_LOCK_FILE,
                                        KEPT_KEY_FILE,

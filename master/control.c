@@ -18,6 +18,7 @@
 #include "master/gather.h"
 #include "master/group.h"
 #include "master/metrics.h"
+#include "master/pause.h"
 #include "master/privileges.h"
 #include "master/reload.h"
 #include "master/sampler.h"
@@ -140,19 +141,26 @@ static json_t *verb_history(Master *master, const json_t *request, GError **erro
     return history;
 }
 
+/* The reply to one of these comes later, or now if it fails. */
+typedef bool LaterVerb(ControlPeer *client, GError **error);
+static LaterVerb later_status, later_metrics, later_pause, later_resume;
+
 static const struct {
     const char *name;
-    Verb *run; /* NULL: its reply comes later */
+    Verb *run; /* or: */
+    LaterVerb *later;
     bool while_stopping, looks; /* looks: changes nothing */
 } verbs[] = {
-    {"status", NULL, true, true},             {"metrics", NULL, true, true},
-    {"reload", verb_reload, false, false},    {"rescale", verb_rescale, false, false},
-    {"restart", verb_restart, false, false},  {"stop", verb_stop, true, false},
-    {"history", verb_history, true, true},
+    {"status", NULL, later_status, true, true},    {"metrics", NULL, later_metrics, true, true},
+    {"reload", verb_reload, NULL, false, false},   {"rescale", verb_rescale, NULL, false, false},
+    {"restart", verb_restart, NULL, false, false}, {"stop", verb_stop, NULL, true, false},
+    {"history", verb_history, NULL, true, true},   {"pause", NULL, later_pause, false, false},
+    {"resume", NULL, later_resume, true, false},
 };
 
 static void client_free(ControlPeer *client)
 {
+    pause_end(client->control->master, client);
     g_clear_pointer(&client->gather, gather_cancel);
     if (client->wish)
         survey_forget(client->control->survey, client->wish);
@@ -256,6 +264,38 @@ static void ask(ControlPeer *client, GatherWhat what)
     client->wish = survey_ask(control->survey, on_surveyed, client);
 }
 
+static bool later_status(ControlPeer *client, GError **error)
+{
+    ask(client, GATHER_TROUBLES);
+    return true;
+}
+
+static bool later_metrics(ControlPeer *client, GError **error)
+{
+    ask(client, GATHER_FIGURES);
+    return true;
+}
+
+/* The stream is read meanwhile, so that we notice when the client is gone. */
+static void on_paused(void *data, const GError *error)
+{
+    const ControlPeer *client = data;
+    send_reply(client, error ? json_pack("{s:b,s:s}", "ok", 0, "error", error->message) : NULL);
+}
+
+static bool later_pause(ControlPeer *client, GError **error)
+{
+    return pause_begin(client->control->master, on_paused, client, error);
+}
+
+static bool later_resume(ControlPeer *client, GError **error)
+{
+    if (!pause_end(client->control->master, client))
+        return fail(error, FAIL_LATER, "the pause was over before");
+    send_reply(client, NULL);
+    return true;
+}
+
 static bool may_command(const ControlPeer *client, GError **error)
 {
     if (client->may_command)
@@ -278,7 +318,8 @@ static void answer(ControlPeer *client, const char *line)
     if (!request)
         fail(&error, FAIL_CONFIG, "no JSON object: %s", where.text);
     else if (!known)
-        fail(&error, FAIL_CONFIG, "\"verb\" must be status, metrics, history, reload, rescale, restart or stop");
+        fail(&error, FAIL_CONFIG,
+             "\"verb\" must be status, metrics, history, reload, rescale, restart, pause, resume or stop");
     else if (!verbs[i].looks && !may_command(client, &error))
         forbidden = true;
     else if (master->stopping && !verbs[i].while_stopping)
@@ -288,12 +329,11 @@ static void answer(ControlPeer *client, const char *line)
     if (known && !verbs[i].looks)
         log_info("command%s: %s", forbidden ? " refused, its sender may not give it" : "", line);
     json_decref(request);
+    if (!error && known && !verbs[i].run && verbs[i].later(client, &error))
+        return;
     if (error)
         reply = json_pack("{s:b,s:b,s:s}", "ok", 0, "forbidden", (int)forbidden, "error", error->message);
-    if (known && !verbs[i].run && !error)
-        ask(client, strcmp(verbs[i].name, "metrics") == 0 ? GATHER_FIGURES : GATHER_TROUBLES);
-    else
-        send_reply(client, reply);
+    send_reply(client, reply);
 }
 
 /* The header of an HTTP request has ended. */

@@ -24,8 +24,10 @@ static void signal_all(GPtrArray *owners, int number, const char *what)
         const SliceOwner *owner = g_ptr_array_index(owners, i);
         log_warn("%s: process %ld of an earlier master still owns the slice at %u of %u; %s", owner->queue,
                  (long)owner->pid, owner->first, SLICES_FINEST, what);
-        if (pidfd_send_signal(owner->pidfd, number, NULL, 0) == 0 || errno == ESRCH)
+        if (pidfd_send_signal(owner->pidfd, number, NULL, 0) == 0 || errno == ESRCH) {
+            pidfd_send_signal(owner->pidfd, SIGCONT, NULL, 0); /* its master may have died in a pause */
             continue;
+        }
         log_error("process %ld: %s", (long)owner->pid, g_strerror(errno));
         g_ptr_array_remove_index(owners, i);
     }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "master/group.h"
 #include "master/notify.h"
+#include "master/pause.h"
 #include "master/sampler.h"
 
 void supervisor_close_unwanted(Master *master)
@@ -82,6 +83,7 @@ Master *supervisor_new(struct event_base *base, const char *config_path, Plan **
 
 void supervisor_free(Master *master)
 {
+    pause_break(master);
     sampler_free(master->sampler);
     event_free(master->sweep);
     g_ptr_array_unref(master->groups);
@@ -110,6 +112,7 @@ void supervisor_stop(Master *master)
         return;
     master->stopping = true;
     log_info("stopping");
+    pause_break(master);
     notify_stopping();
     for (guint i = 0; i < master->groups->len; i++)
         group_change(g_ptr_array_index(master->groups, i), NULL);

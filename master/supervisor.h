@@ -32,6 +32,7 @@ typedef struct Master {
     char *reload_fault; /* why the last reload was refused */
     struct event *sweep;
     struct Sampler *sampler; /* NULL: not started yet */
+    struct Pause *pause;     /* NULL: children may run */
 } Master;
 
 /* config_path is absolute. The plan is consumed. */

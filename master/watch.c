@@ -159,6 +159,11 @@ bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now)
     return ready;
 }
 
+void watch_excuse(Watch *watch, int64_t now)
+{
+    watch->spoke = watch->moved = now;
+}
+
 bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now)
 {
     return now - watch->spoke >= timeout / 2 || (is_busy(watch) && now - watch->moved >= timeout / 2);

@@ -49,6 +49,8 @@ void watch_clear(Watch *watch);
 /* Take what was read from the pipe, in any pieces. True when "ready" was among it. */
 bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now);
 
+/* Forgive the silence until now, in which it could not speak. */
+void watch_excuse(Watch *watch, int64_t now);
 
 /* No progress on a backlog (or silence) for half of timeout: what `status` reports. */
 bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now);

@@ -46,6 +46,10 @@ static void set_timer(Worker *worker, int64_t delay)
 /* A child that stands still is killed; one that moves too slowly is reported once. */
 static void check_stall(Worker *worker)
 {
+    if (worker->group->master->pause) {
+        set_timer(worker, LOOK_AGAIN);
+        return;
+    }
     int64_t now = clock_monotonic(), timeout = limits_of(worker)->stall_timeout;
     int64_t deadline = watch_deadline(&worker->watch, timeout);
     const Beat *beat = &worker->watch.beat;
@@ -195,6 +199,10 @@ static bool start_process(Worker *worker, int lock, GError **error)
 
 static void action_try(Worker *worker)
 {
+    if (worker->group->master->pause) {
+        worker_step(worker, EVENT_BUSY);
+        return;
+    }
     g_autoptr(GError) error = NULL;
     auto_fd lock = take_slice(worker, &error);
     if (lock >= 0 && start_process(worker, lock, &error)) {
@@ -362,6 +370,14 @@ void worker_reopen(const Worker *worker)
 {
     if (worker->pid > 0 && worker->state == WORKER_READY)
         kill(worker->pid, SIGHUP);
+}
+
+void worker_go_on(Worker *worker)
+{
+    if (worker->pid > 0 && kill(worker->pid, SIGCONT) != 0)
+        log_error("%s[%u]: signal %d to pid %ld: %s", name_of(worker), worker->instance, SIGCONT, (long)worker->pid,
+                  g_strerror(errno));
+    watch_excuse(&worker->watch, clock_monotonic());
 }
 
 unsigned worker_loops(const Worker *worker)

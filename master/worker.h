@@ -51,6 +51,9 @@ void worker_died(Worker *worker, int status);
 /* SIGHUP, if there is a process to take it. */
 void worker_reopen(const Worker *worker);
 
+/* SIGCONT after a pause, whose time does not count as silence. */
+void worker_go_on(Worker *worker);
+
 /* Nothing is wrong with it now. */
 bool worker_healthy(const Worker *worker);
 

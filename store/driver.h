@@ -46,6 +46,7 @@ typedef struct StoreDriver {
     /* Appends a sentence (owned) for each fault that reading all of the database finds. */
     bool (*verify)(void *connection, GPtrArray *faults, GError **error);
     bool (*backup)(void *connection, const char *to, GError **error); /* store_backup() */
+    bool (*pin)(void *connection, GError **error);                    /* store_pin(); NULL: cannot */
     bool (*size)(void *connection, int64_t *bytes, GError **error);   /* store_size() */
     bool (*compact)(void *connection, GError **error);                /* store_compact() */
     bool (*give_back)(void *connection, bool *more, GError **error);  /* one portion of store_give_back() */

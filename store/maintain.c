@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/maintain.h"
 
+#include "base/fail.h"
 #include "store/migrate.h"
 #include "store/store_internal.h"
 
@@ -27,6 +28,13 @@ bool store_check(const char *driver, const char *where, bool deep, StoreReport *
         read = found->verify(connection, report->faults, error);
     found->close(connection);
     return read;
+}
+
+bool store_pin(Store *store, GError **error)
+{
+    const StoreDriver *driver = store_driver(store);
+    return driver->pin ? driver->pin(store_connection(store), error)
+                       : fail(error, FAIL_NEVER, "%s keeps no moment for a copy", driver->name);
 }
 
 bool store_backup(Store *store, const char *to, GError **error)

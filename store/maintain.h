@@ -22,6 +22,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StoreReport, store_report_clear)
  * schema stays as it is. False when it cannot be opened or read at all, with the codes of store_open(). */
 bool store_check(const char *driver, const char *where, bool deep, StoreReport *report, GError **error);
 
+/* Have the next store_backup() copy the database of this moment; nothing else may be done with the store until then.
+ * FAIL_NEVER: this kind of database cannot. */
+bool store_pin(Store *store, GError **error);
+
 /* Write a copy of this moment to the file to, which must not be there yet (FAIL_EXISTS), and make it durable. Runners
  * may be at work meanwhile. A copy that fails is removed. */
 bool store_backup(Store *store, const char *to, GError **error);

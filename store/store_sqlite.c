@@ -448,6 +448,8 @@ static bool copy_pages(sqlite3 *from, sqlite3 *to, GError **error)
     if (!backup)
         return failed(to, sqlite3_errcode(to), error);
     int copied = sqlite3_backup_step(backup, -1), result = sqlite3_backup_finish(backup);
+    if (!sqlite3_get_autocommit(from)) /* sqlite_pin() */
+        sqlite3_exec(from, "ROLLBACK", NULL, NULL, NULL);
     if (result != SQLITE_OK)
         return failed(to, result, error);
     return copied == SQLITE_DONE || failed(from, copied, error); /* it alone tells of a lock */
@@ -461,6 +463,13 @@ static bool fill_backup(sqlite3 *from, const char *to, GError **error)
     sqlite3_close_v2(copy);
     auto_fd file = done ? open(to, O_RDWR | O_CLOEXEC) : -1;
     return done && (file >= 0 || fail_errno(error, FAIL_LATER, "open %s", to)) && fs_sync_file(file, error);
+}
+
+/* What a transaction has read once, it reads until it ends. */
+static bool sqlite_pin(void *connection, GError **error)
+{
+    return script_once(((SqliteConnection *)connection)->database, "BEGIN; SELECT count(*) FROM schema_migration",
+                       error);
 }
 
 static bool sqlite_backup(void *connection, const char *to, GError **error)
@@ -668,10 +677,10 @@ G_STATIC_ASSERT(ARCHIVE_ID == 1279357539);
 /* What both kinds of file share. */
 #define SQLITE_CALLS                                                                                                   \
     .setting = "path", .close = sqlite_close, .find = sqlite_find, .present = sqlite_present, .backup = sqlite_backup, \
-    .size = sqlite_size, .compact = sqlite_compact, .give_back = sqlite_give_back, .script = sqlite_script,            \
-    .prepare = sqlite_prepare, .finalize = sqlite_finalize, .bind = sqlite_bind, .step = sqlite_step,                  \
-    .reset = sqlite_reset, .is_null = sqlite_is_null, .integer = sqlite_integer, .octets = sqlite_octets,              \
-    .columns = sqlite_columns, .column = sqlite_column, .changed = sqlite_changed,                                     \
+    .pin = sqlite_pin, .size = sqlite_size, .compact = sqlite_compact, .give_back = sqlite_give_back,                  \
+    .script = sqlite_script, .prepare = sqlite_prepare, .finalize = sqlite_finalize, .bind = sqlite_bind,              \
+    .step = sqlite_step, .reset = sqlite_reset, .is_null = sqlite_is_null, .integer = sqlite_integer,                  \
+    .octets = sqlite_octets, .columns = sqlite_columns, .column = sqlite_column, .changed = sqlite_changed,            \
     .changed_ever = sqlite_changed_ever, .leave_sync = sqlite_leave_sync, .wait = sqlite_wait, .begin = sqlite_begin,  \
     .commit = sqlite_commit, .rollback = sqlite_rollback, .in_transaction = sqlite_in_transaction,                     \
     .is_sound = sqlite_in_transaction, .damaged = sqlite_damaged

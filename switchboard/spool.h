@@ -31,6 +31,9 @@ bool queue_name_valid(const char *name);
 /* Has a file for each queue whose directory was made or seen in the spool. */
 #define SPOOL_RECORDS ".queues"
 
+/* Names of the spool's files, while a backup copies them; no queue. */
+#define SPOOL_BACKUP ".backup"
+
 /* Open the spool at an absolute path. FAIL_CONFIG: there is no such directory, or we may not enter it. */
 Spool *spool_open(const char *path, GError **error);
 void spool_free(Spool *spool);
