@@ -8,10 +8,12 @@
 
 #include "base/fail.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/keep_read.h"
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/work_site.h"
+#include "lists/moving/leaving.h"
 #include "lists/moving/mailman2.h"
 #include "lists/moving/mailman3.h"
 #include "lists/moving/moving.h"
@@ -186,6 +188,23 @@ static int run_mailman2(Site *site, int argc, char **argv, GError **error)
     return code;
 }
 
+static int import_listrunner(Import *import, LeavingFile *from, GError **error)
+{
+    g_autoptr(Moving) moving = moving_into(import, leaving_source(from));
+    return finish(moving, leaving_move(from, moving, error), import);
+}
+
+static int run_listrunner(Site *site, int argc, char **argv, GError **error)
+{
+    (void)argc;
+    Import import = {.progress = {.what = "rows"}};
+    g_autoptr(InputFile) file = input_open(argv[0], error); /* before the right to read there may be given up */
+    g_autoptr(LeavingFile) from = file ? leaving_open(file, error) : NULL;
+    int code = from && open_place(&import, site, error) ? import_listrunner(&import, from, error) : TOOL_LATER;
+    remove_trial(&import);
+    return code;
+}
+
 #define DRY_RUN_OPTION                                                                                               \
     {                                                                                                                \
         "dry-run", 0, 0, G_OPTION_ARG_NONE, &dry_run, "change nothing, and show what would come and what would not", \
@@ -229,7 +248,19 @@ static const Command mailman2_verb = {
         "exit codes are those of mailman3.",
 };
 
-static const Command *const verbs[] = {&mailman3_verb, &mailman2_verb, NULL};
+static const Command listrunner_verb = {
+    .name = "listrunner",
+    .arguments = "FILE",
+    .summary = "Bring in what listrunner export wrote",
+    .least = 1,
+    .most = 1,
+    .options = mailman2_options,
+    .run = run_listrunner,
+    .details = "FILE is - for standard input. What is there already stays as it is. Lines and exit codes are those of "
+               "mailman3.",
+};
+
+static const Command *const verbs[] = {&listrunner_verb, &mailman3_verb, &mailman2_verb, NULL};
 
 const Command cmd_import = {
     .name = "import",

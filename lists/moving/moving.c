@@ -29,6 +29,7 @@ const char *moving_kind_text(MovingKind kind)
         "letters to moderators",
         "posts for digests",
         "automatic answers",
+        "other rows",
     };
     return texts[kind];
 }

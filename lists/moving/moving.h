@@ -44,8 +44,9 @@ typedef enum MovingKind {
     MOVING_TICKETS,
     MOVING_DIGEST_POSTS,
     MOVING_ANSWERS,
+    MOVING_ROWS, /* what stands beside these */
 } MovingKind;
-#define MOVING_KINDS 13
+#define MOVING_KINDS 14
 const char *moving_kind_text(MovingKind kind); /* "held posts" */
 
 typedef struct MovingCount {
