@@ -4,12 +4,13 @@
 /*
  * The contract between the master and who commands it: a UNIX stream socket
  * CONTROL_SOCKET in [master] runtime_directory, mode 0660. The group may ask
- * for status and metrics; the other verbs are for root and the user that the
+ * for status, metrics and history; the other verbs are for root and the user that the
  * master runs as (control_may_command()). Each request is one JSON object on
  * one line, each reply another, in order:
  *
  *   {"verb":"status"}
  *   {"verb":"metrics"}
+ *   {"verb":"history","range":"hour"}   or day, or month
  *   {"verb":"reload"}
  *   {"verb":"rescale","runner":"in","instances":4}   until the next reload
  *   {"verb":"restart"} or {"verb":"restart","runner":"in"}   the children, not the master
@@ -38,6 +39,10 @@
  *
  *   metrics (figures of processes and destinations, as text for Prometheus), fault (which runner did not answer
  *     within five seconds, so that its destinations are missing; or null)
+ *
+ * and the reply to history
+ *
+ *   period (seconds), until, runners: {NAME: {done: [...], backlog: [...], oldest: [...]}} (master/history.h)
  *
  * Who speaks HTTP gets that text, too: GET /metrics, one request a connection; a fault is its last line, a comment.
  *

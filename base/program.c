@@ -35,7 +35,7 @@ static int memory_file(const void *data, size_t length, GError **error)
     return auto_fd_steal(&fd);
 }
 
-static bool start(const Program *program, int input, int output, pid_t *pid, GError **error)
+bool program_start(const Program *program, int input, int output, pid_t *pid, GError **error)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -119,7 +119,7 @@ bool program_run(const Program *program, GBytes *input, int *code, GBytes **outp
     const void *data = g_bytes_get_data(input, &length);
     auto_fd in = memory_file(data, length, error);
     auto_fd out = in < 0 ? -1 : output ? memory_file(NULL, 0, error) : dup(STDERR_FILENO);
-    if (out < 0 || !start(program, in, out, &pid, error) || !await(program, pid, &status, error))
+    if (out < 0 || !program_start(program, in, out, &pid, error) || !await(program, pid, &status, error))
         return false;
     *code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (output)

@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef struct Program {
     char *const *words;       /* the program, found by PATH, and its arguments */
@@ -21,3 +22,7 @@ typedef struct Program {
  * exit code, or 128 and the number of the signal that ended it; *output what it wrote. output NULL: that goes to our
  * standard error, too. FAIL_LATER: it could not be started, took too long, or wrote too much. Waits for its end. */
 bool program_run(const Program *program, GBytes *input, int *code, GBytes **output, GError **error);
+
+/* Start it, for who has an event loop: with input and output as its standard input and output, in a process group of
+ * its own, whose number *pid is. Of the limits the timeout is left to the caller, who waits for its end. */
+bool program_start(const Program *program, int input, int output, pid_t *pid, GError **error);

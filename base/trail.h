@@ -60,5 +60,20 @@ typedef void TrailEach(const TrailLine *line, void *data);
  * and counted in *damaged (may be NULL). FAIL_LATER: a file cannot be read. No directory is an empty trail. */
 bool trail_find(const char *directory, const char *key, TrailEach *each, void *data, uint64_t *damaged, GError **error);
 
+/* The same in parts, so that a key of very many lines takes neither much time nor memory at once. Zeros in number,
+ * offset and line begin at the oldest line; what a part leaves there begins the next. */
+typedef struct TrailReading {
+    const char *directory, *key;
+    unsigned number;  /* of the file */
+    uint64_t offset;  /* of the block in it */
+    unsigned line;    /* among those of the block that have the key */
+    uint64_t room;    /* bytes of text that may still be unpacked; one block always is */
+    uint64_t damaged; /* blocks that were left out so far */
+    bool done;        /* there are no more lines */
+} TrailReading;
+/* Return false where the reading is to stop: the line is then the first of the next part. */
+typedef bool TrailTake(const TrailLine *line, void *data);
+bool trail_read(TrailReading *reading, TrailTake *take, void *data, GError **error);
+
 /* The time of the oldest line that is kept, microseconds since 1970; 0: there is none. */
 bool trail_since(const char *directory, int64_t *since, GError **error);

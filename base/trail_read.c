@@ -118,49 +118,75 @@ static bool has_key(const Block *block, uint64_t key)
 /* ---- searching ---- */
 
 typedef struct Search {
-    bool any; /* all lines, whatever their keys are */
-    uint64_t key;
-    TrailEach *each;
+    TrailReading *reading;
+    uint64_t key; /* unless reading has none, so that all lines are wanted */
+    TrailTake *take;
     void *data;
-    uint64_t *damaged;
+    bool has_unpacked; /* a block */
+    bool stopped;
 } Search;
 
-static void search_lines(const Search *search, char *lines)
+static bool is_wanted(const Search *search, const char *text)
 {
-    for (char *line = lines; *line;) {
-        uint64_t keys[TRAIL_KEYS];
+    uint64_t keys[TRAIL_KEYS];
+    for (unsigned count = text ? trail_keys_of(text, keys) : 0; count > 0; count--)
+        if (!search->reading->key || keys[count - 1] == search->key)
+            return true;
+    return false;
+}
+
+static void search_lines(Search *search, char *lines)
+{
+    unsigned number = 0;
+    for (char *line = lines; *line && !search->stopped;) {
         char *end = line + strcspn(line, "\n"), *next = *end ? end + 1 : end;
         *end = '\0';
         const char *text = strstr(line, ": ");
-        for (unsigned count = text ? trail_keys_of(text + 2, keys) : 0; count > 0; count--)
-            if (search->any || keys[count - 1] == search->key) {
-                search->each(&(TrailLine){line, text + 2}, search->data);
-                break;
-            }
+        text = text ? text + 2 : NULL;
+        if (is_wanted(search, text) && number++ >= search->reading->line) {
+            search->stopped = !search->take(&(TrailLine){line, text}, search->data);
+            search->reading->line = search->stopped ? number - 1 : number;
+        }
         line = next;
     }
 }
 
-static void search_block(const Search *search, int fd, const Block *block)
+/* One that was read before is passed over. */
+static void search_block(Search *search, int fd, const Block *block)
 {
+    TrailReading *reading = search->reading;
+    if (block->offset < reading->offset)
+        return;
+    if (block->offset > reading->offset)
+        reading->line = 0;
+    reading->offset = block->offset;
+    search->stopped = search->has_unpacked && block->head.raw > reading->room;
+    if (search->stopped)
+        return;
+    reading->room -= MIN(reading->room, block->head.raw);
+    search->has_unpacked = true;
     g_autofree char *lines = read_lines(fd, block);
     if (lines)
         search_lines(search, lines);
     else
-        ++*search->damaged;
+        reading->damaged++;
+    if (search->stopped)
+        return;
+    reading->offset++; /* a damaged block may hold the head of the next one */
+    reading->line = 0;
 }
 
-/* Go through all blocks of a file from its beginning. */
-static void walk(const Search *search, int fd, uint64_t size)
+/* Go through the blocks of a file from the place of the reading. */
+static void walk(Search *search, int fd, uint64_t size)
 {
-    g_auto(Block) block = {0};
-    while (next_block(fd, size, &block, search->damaged))
-        if (search->any || has_key(&block, search->key))
+    g_auto(Block) block = {.next = search->reading->offset};
+    while (!search->stopped && next_block(fd, size, &block, &search->reading->damaged))
+        if (!search->reading->key || has_key(&block, search->key))
             search_block(search, fd, &block);
 }
 
 /* Look into the file of keys. False: there is none that can be used. */
-static bool search_by_keys(const Search *search, int fd, uint64_t size, const char *keys_path)
+static bool search_by_keys(Search *search, int fd, uint64_t size, const char *keys_path)
 {
     struct stat file;
     auto_fd keys = open(keys_path, O_RDONLY | O_CLOEXEC);
@@ -180,10 +206,10 @@ static bool search_by_keys(const Search *search, int fd, uint64_t size, const ch
             high = middle;
     }
     g_auto(Block) block = {0};
-    for (; low < count && read_at(keys, &place, sizeof(place), sizeof(magic) + low * sizeof(place)) &&
-           place.key == search->key;
+    for (; !search->stopped && low < count &&
+           read_at(keys, &place, sizeof(place), sizeof(magic) + low * sizeof(place)) && place.key == search->key;
          low++)
-        if (place.offset < size && read_head(fd, place.offset, size, &block))
+        if (place.offset >= search->reading->offset && place.offset < size && read_head(fd, place.offset, size, &block))
             search_block(search, fd, &block);
     return true;
 }
@@ -204,29 +230,55 @@ static int open_file(const char *directory, unsigned number, uint64_t *size, GEr
     return auto_fd_steal(&fd);
 }
 
-bool trail_find(const char *directory, const char *key, TrailEach *each, void *data, uint64_t *damaged, GError **error)
+bool trail_read(TrailReading *reading, TrailTake *take, void *data, GError **error)
 {
-    uint64_t uncounted = 0;
-    const Search search = {.any = !key,
-                           .key = key ? trail_key(key, strlen(key)) : 0,
-                           .each = each,
-                           .data = data,
-                           .damaged = damaged ? damaged : &uncounted};
-    g_autoptr(GArray) numbers = trail_files(directory, error);
-    for (guint i = 0; numbers && i < numbers->len; i++) {
+    Search search = {.reading = reading, .take = take, .data = data};
+    search.key = reading->key ? trail_key(reading->key, strlen(reading->key)) : 0;
+    reading->done = false;
+    g_autoptr(GArray) numbers = trail_files(reading->directory, error);
+    for (guint i = 0; numbers && i < numbers->len && !search.stopped; i++) {
         g_autoptr(GError) fault = NULL;
         uint64_t size;
         unsigned number = g_array_index(numbers, unsigned, i);
-        g_autofree char *keys = trail_path(directory, number, TRAIL_KEYS_SUFFIX);
-        auto_fd fd = open_file(directory, number, &size, &fault);
+        if (number < reading->number)
+            continue;
+        if (number > reading->number) {
+            reading->number = number;
+            reading->offset = reading->line = 0;
+        }
+        g_autofree char *keys = trail_path(reading->directory, number, TRAIL_KEYS_SUFFIX);
+        auto_fd fd = open_file(reading->directory, number, &size, &fault);
         if (fault) {
             g_propagate_error(error, g_steal_pointer(&fault));
             return false;
         }
-        if (fd >= 0 && (!key || !search_by_keys(&search, fd, size, keys)))
+        if (fd >= 0 && (!reading->key || !search_by_keys(&search, fd, size, keys)))
             walk(&search, fd, size);
     }
+    reading->done = numbers && !search.stopped;
     return numbers != NULL;
+}
+
+typedef struct Every {
+    TrailEach *each;
+    void *data;
+} Every;
+
+static bool take_every(const TrailLine *line, void *data)
+{
+    const Every *every = data;
+    every->each(line, every->data);
+    return true;
+}
+
+bool trail_find(const char *directory, const char *key, TrailEach *each, void *data, uint64_t *damaged, GError **error)
+{
+    Every every = {each, data};
+    TrailReading reading = {.directory = directory, .key = key, .room = UINT64_MAX};
+    bool read = trail_read(&reading, take_every, &every, error);
+    if (damaged)
+        *damaged += reading.damaged;
+    return read;
 }
 
 bool trail_since(const char *directory, int64_t *since, GError **error)

@@ -10,6 +10,7 @@
 #include "cli/plain.h"
 #include "cli/work_site.h"
 #include "lists/ban.h"
+#include "store/ban.h"
 
 static char *list_name;
 static gboolean names;

@@ -14,6 +14,8 @@
 #include "lists/options.h"
 #include "lists/people.h"
 #include "lists/roster.h"
+#include "store/topic.h"
+#include "store/vacation.h"
 
 static char *display_name;
 static gboolean names;

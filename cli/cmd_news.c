@@ -9,6 +9,7 @@
 #include "cli/listing.h"
 #include "cli/work_site.h"
 #include "lists/news.h"
+#include "store/news.h"
 
 static json_t *make_row(const List *list, const NewsPlace *place)
 {

@@ -10,6 +10,7 @@
 #include "cli/listing.h"
 #include "cli/work_site.h"
 #include "lists/timer.h"
+#include "store/task_job.h"
 
 static gboolean names;
 

@@ -9,9 +9,7 @@
 #include "base/trail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
-
-#define STAMP strlen("2026-11-28T06:49:10.341Z")
-#define TRACE 12 /* digits */
+#include "lists/post_trace.h"
 
 typedef struct Found {
     const char *key;  /* the lines must have it; NULL: any */
@@ -33,89 +31,26 @@ static void keep_line(const TrailLine *line, void *data)
 
 static void keep_trace(const TrailLine *line, void *data)
 {
-    g_hash_table_add(((Found *)data)->traces, g_strndup(line->trace, TRACE));
+    g_hash_table_add(((Found *)data)->traces, g_strndup(line->trace, TRACE_DIGITS));
 }
-
-/* ---- one line ---- */
-
-/* The value behind NAME= of a line; NULL: there is none. g_free() */
-static char *value_of(const char *line, const char *name)
-{
-    g_autofree char *before = g_strdup_printf(" %s=", name);
-    const char *at = strstr(line, before);
-    return at ? g_strndup(at + strlen(before), strcspn(at + strlen(before), " ")) : NULL;
-}
-
-/* The recipients that a line names, "<anne@example.org>,<bart@example.org>"; NULL: none. g_strfreev() */
-static char **recipients_of(const char *line)
-{
-    g_autofree char *to = value_of(line, strstr(line, " address=<") ? "address" : "to"); /* bounces say it so */
-    size_t length = to ? strlen(to) : 0;
-    if (length < 2 || to[0] != '<' || to[length - 1] != '>')
-        return NULL;
-    to[length - 1] = '\0';
-    return g_strsplit(to + 1, ">,<", -1);
-}
-
-/* Is the line about the address? One that names no recipient is about all. */
-static bool is_about(const char *line, const char *address)
-{
-    g_auto(GStrv) recipients = recipients_of(line);
-    if (!recipients || !address)
-        return true;
-    for (char **recipient = recipients; *recipient; recipient++)
-        if (g_ascii_strcasecmp(*recipient, address) == 0)
-            return true;
-    return false;
-}
-
-/* What a line says behind the program, the trace and the list. With an address, of the recipients that alone. */
-static char *text_of(const char *line, const char *address)
-{
-    const char *text = strstr(line, ": ") + strlen(": ") + TRACE + 1;
-    if (g_str_has_prefix(text, "list="))
-        text += strcspn(text, " ") + (text[strcspn(text, " ")] == ' ');
-    g_auto(GStrv) recipients = address ? recipients_of(line) : NULL;
-    const char *to = recipients ? strstr(text, "to=<") : NULL;
-    if (!to)
-        return g_strdup(text);
-    return g_strdup_printf("%.*sto=<%s>%s", (int)(to - text), text, address, to + strcspn(to, " "));
-}
-
-static json_t *make_row(const char *line, const char *address)
-{
-    g_autofree char *stamp = g_strndup(line, STAMP), *text = text_of(line, address), *list = value_of(line, "list");
-    g_autofree char *program = g_strndup(line + STAMP + 1, strcspn(line + STAMP + 1, ":"));
-    g_autofree char *trace = g_strndup(strstr(line, ": ") + 2, TRACE);
-    return json_pack("{ss so ss so so}", "time", stamp, "program", listing_text(program), "trace", trace, "list",
-                     listing_text(list), "text", listing_text(text));
-}
-
-/* ---- the whole ---- */
 
 static int by_time(const void *one, const void *other)
 {
-    return strncmp(*(char *const *)one, *(char *const *)other, STAMP);
+    return strncmp(*(char *const *)one, *(char *const *)other, TRACE_LINE_STAMP);
 }
 
-/* Recipients by their last status. */
 static void count_fates(const GPtrArray *lines, const char *address)
 {
-    unsigned sent = 0, bounced = 0, deferred = 0;
-    g_autoptr(GHashTable) fates = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    unsigned sent, bounced, deferred;
+    g_auto(TraceFates) fates = {0};
     for (guint i = 0; i < lines->len; i++) {
-        g_autofree char *status = value_of(lines->pdata[i], "status");
-        bool is_fate = status && g_ascii_isalpha(*status); /* a bounce says "status=5.1.1" */
-        g_auto(GStrv) recipients = is_fate ? recipients_of(lines->pdata[i]) : NULL;
+        g_autofree char *status = trace_line_value(lines->pdata[i], "status");
+        g_auto(GStrv) recipients = status ? trace_line_recipients(lines->pdata[i]) : NULL;
         for (char **recipient = recipients; recipient && *recipient; recipient++)
             if (!address || g_ascii_strcasecmp(*recipient, address) == 0)
-                g_hash_table_replace(fates, g_strdup(*recipient), g_strdup(status));
+                trace_fates_add(&fates, *recipient, status);
     }
-    GHashTableIter at;
-    void *status;
-    g_hash_table_iter_init(&at, fates);
-    while (g_hash_table_iter_next(&at, NULL, &status))
-        ++*(g_str_equal(status, "sent") ? &sent : g_str_equal(status, "bounced") ? &bounced : &deferred);
+    trace_fates_count(&fates, &sent, &bounced, &deferred);
     if (sent + bounced + deferred > 0)
         printf("recipients: %u sent, %u bounced, %u deferred\n", sent, bounced, deferred);
 }
@@ -136,37 +71,27 @@ static bool show_trace(const char *directory, const char *trace, const char *add
     if (found.lines->len == 0)
         return true;
     *shown = true;
-    g_autofree char *list = value_of(found.lines->pdata[0], "list");
+    g_autofree char *list = trace_line_value(found.lines->pdata[0], "list");
     if (!json_option)
         printf("%s %s\n", trace, list ? list : "");
     g_autoptr(Listing) listing = listing_new(columns, json_option);
     for (guint i = 0; i < found.lines->len; i++)
-        if (is_about(found.lines->pdata[i], address))
-            listing_row(listing, make_row(found.lines->pdata[i], address));
+        if (trace_line_is_about(found.lines->pdata[i], address))
+            listing_row(listing, trace_line_json(found.lines->pdata[i], address));
     g_clear_pointer(&listing, listing_free);
     if (!json_option)
         count_fates(found.lines, address);
     return true;
 }
 
-static bool is_trace(const char *text)
-{
-    return strlen(text) == TRACE && strspn(text, "0123456789abcdef") == TRACE;
-}
-
-/* The key of "LIST#NUMBER", "<MESSAGE-ID>" or a Message-ID; g_free(). */
+/* The key of what was typed; the store is opened for the name of a list alone. g_free() */
 static char *key_of(Site *site, const char *what, GError **error)
 {
-    const char *hash = strrchr(what, '#');
-    size_t length = strlen(what);
-    if (*what == '<' && length > 2 && what[length - 1] == '>')
-        return g_strndup(what + 1, length - 2);
-    if (!hash || !hash[1] || strspn(hash + 1, "0123456789") != strlen(hash + 1))
-        return g_strdup(what);
-    g_autofree char *name = g_strndup(what, (size_t)(hash - what));
+    g_autofree char *name = NULL, *key = post_trace_key(what, &name);
+    if (!name)
+        return g_steal_pointer(&key);
     Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store ? list_find(store, name, error) : NULL;
-    return list ? g_strconcat(list->list_id, hash, NULL) : NULL;
+    return store ? post_trace_find_key(store, what, error) : NULL;
 }
 
 static void tell_nothing(const char *directory)
@@ -192,7 +117,7 @@ static int run_trace(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     const char *directory = config_string(config, "trail", "directory"), *address = argc > 1 ? argv[1] : NULL;
     g_auto(Found) found = {.traces = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
-    if (is_trace(key))
+    if (trace_is(key))
         g_hash_table_add(found.traces, g_strdup(key));
     else if (!trail_find(directory, key, keep_trace, &found, NULL, error))
         return TOOL_LATER;

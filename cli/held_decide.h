@@ -3,6 +3,7 @@
 #pragma once
 /* listrunner held: the verbs that decide, and which posts they mean. */
 #include "cli/command.h"
+#include "store/held.h"
 
 extern const Command held_accept, held_allow, held_reject, held_discard, held_ban, held_forward;
 

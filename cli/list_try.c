@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/idle.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/list_settings.h"
 #include "cli/listing.h"
 #include "cli/progress.h"
@@ -18,15 +19,19 @@
 #include "store/header_match.h"
 
 #define DAYS_MAX 36500
+#define LIMIT_MAX 1000
 
 static gint days = TRIAL_DAYS;
-static char **files, **bans, **matches, *action;
+static gint limit = 0;
+static char **files, **bans, **matches, *action, *json_file;
 
 typedef struct Attempt {
     Site *site;
     char **words;          /* "NAME=VALUE" */
     const GPtrArray *read; /* the same from files */
+    const json_t *asked;   /* --from-json; NULL: nothing */
     Listing *listing;
+    GArray *kept; /* of Kept, the most telling first; NULL: all are shown as they come */
     Progress progress;
 } Attempt;
 
@@ -58,6 +63,50 @@ static bool change_setting_of(Store *store, const char *list_id, Site *site, con
            list_set(store, list_id, name, value, error);
 }
 
+/* A text of an object; NULL: it has none. */
+static const char *member_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* The change that --from-json brought. */
+static bool change_asked(Store *store, const char *list_id, const Attempt *attempt, GError **error)
+{
+    const char *name;
+    json_t *value;
+    size_t at;
+    json_object_foreach(json_object_get(attempt->asked, "settings"), name, value) {
+        g_autofree char *word = g_strdup_printf("%s=%s", name, json_is_string(value) ? json_string_value(value) : "");
+        if (!json_is_string(value))
+            return command_usage(error, "--from-json: the value of %s is no string", name);
+        if (!change_setting_of(store, list_id, attempt->site, word, error))
+            return false;
+    }
+    json_array_foreach(json_object_get(attempt->asked, "bans"), at, value) {
+        g_autoptr(GError) refusal = NULL;
+        if (!json_is_string(value))
+            return command_usage(error, "--from-json: a ban is no string");
+        if (!ban_add(store, list_id, json_string_value(value), &refusal) &&
+            !g_error_matches(refusal, FAIL, FAIL_EXISTS)) {
+            g_propagate_error(error, g_steal_pointer(&refusal));
+            return false;
+        }
+    }
+    json_array_foreach(json_object_get(attempt->asked, "header_matches"), at, value) {
+        g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
+        if (!member_of(value, "header") || !member_of(value, "pattern"))
+            return command_usage(error, "--from-json: a row of header_matches lacks header or pattern");
+        *match = (HeaderMatch){.list_id = g_strdup(list_id),
+                               .position = -1,
+                               .target = g_strdup(member_of(value, "action")),
+                               .header = g_strdup(member_of(value, "header")),
+                               .pattern = g_strdup(member_of(value, "pattern"))};
+        if (!header_match_add(store, match, error))
+            return false;
+    }
+    return true;
+}
+
 static bool change(Store *store, const char *list_id, void *data, GError **error)
 {
     const Attempt *attempt = data;
@@ -65,6 +114,8 @@ static bool change(Store *store, const char *list_id, void *data, GError **error
     for (guint at = 0; at < attempt->read->len; at++)
         if (!change_setting_of(store, list_id, attempt->site, attempt->read->pdata[at], error))
             return false;
+    if (attempt->asked && !change_asked(store, list_id, attempt, error))
+        return false;
     for (char **word = attempt->words; *word; word++)
         if (!change_setting_of(store, list_id, attempt->site, *word, error))
             return false;
@@ -150,10 +201,58 @@ static json_t *row_of(const TrialPost *post)
     return row;
 }
 
+/* A row of --limit, which is shown at the end. */
+typedef struct Kept {
+    unsigned weight;
+    json_t *row;
+} Kept;
+
+static void kept_clear(void *data)
+{
+    json_decref(((Kept *)data)->row);
+}
+
+/* How much a reader wants to see it: another end of a post before all, other octets of its text least. */
+static unsigned weight_of(unsigned differences)
+{
+    static const TrialDifference order[] = {TRIAL_OTHER_TEXT, TRIAL_OTHER_WAY,  TRIAL_OTHER_REASON,
+                                            TRIAL_KEEPS_PART, TRIAL_LOSES_PART, TRIAL_LOSES_ATTACHMENT,
+                                            TRIAL_OTHER_FATE};
+    unsigned weight = 0;
+    for (unsigned at = 0; at < G_N_ELEMENTS(order); at++)
+        weight |= differences & order[at] ? 1u << at : 0;
+    return weight;
+}
+
+/* Keep the post among those of --limit; of equal ones the last to arrive come first. */
+static void keep(GArray *kept, const TrialPost *post)
+{
+    const unsigned weight = weight_of(post->differences);
+    guint at = 0;
+    while (at < kept->len && g_array_index(kept, Kept, at).weight > weight)
+        at++;
+    if (at == (guint)limit)
+        return;
+    const Kept one = {weight, row_of(post)};
+    g_array_insert_val(kept, at, one);
+    if (kept->len > (guint)limit)
+        g_array_set_size(kept, (guint)limit);
+}
+
 static bool show(const TrialPost *post, void *data)
 {
-    listing_row(((Attempt *)data)->listing, row_of(post));
+    const Attempt *attempt = data;
+    if (attempt->kept)
+        keep(attempt->kept, post);
+    else
+        listing_row(attempt->listing, row_of(post));
     return true;
+}
+
+static void show_kept(const Attempt *attempt)
+{
+    for (guint at = 0; attempt->kept && at < attempt->kept->len; at++)
+        listing_row(attempt->listing, json_incref(g_array_index(attempt->kept, Kept, at).row));
 }
 
 static bool tell(uint64_t done, uint64_t all, void *data)
@@ -245,7 +344,23 @@ static void warn(const TrialTally *tally)
 
 static bool is_asked_anything(char *const *words)
 {
-    return *words || files || bans || matches;
+    return *words || files || bans || matches || json_file;
+}
+
+/* What --from-json names, json_decref(). NULL: it cannot be read, or is no object. */
+static json_t *read_asked(GError **error)
+{
+    json_error_t where;
+    g_autoptr(InputFile) file = input_open(json_file, error);
+    g_autoptr(GBytes) bytes = file ? input_read(file, json_file, error) : NULL;
+    if (!bytes)
+        return NULL;
+    json_t *asked = json_loadb(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes), 0, &where);
+    if (json_is_object(asked))
+        return asked;
+    command_usage(error, "--from-json: %s holds no JSON object", input_name(json_file));
+    json_decref(asked);
+    return NULL;
 }
 
 static int run_try(Site *site, int argc, char **argv, GError **error)
@@ -256,9 +371,14 @@ static int run_try(Site *site, int argc, char **argv, GError **error)
         {"message_id", NULL, COLUMN_TEXT}, {"file", NULL, COLUMN_TEXT},     {"held", NULL, COLUMN_NUMBER},
         {"differs", NULL, COLUMN_TEXT},    {NULL, NULL, COLUMN_TEXT}};
     if (!is_asked_anything(argv + 1))
-        return command_usage(error, "give SETTING=VALUE, --file, --ban or --header-match");
+        return command_usage(error, "give SETTING=VALUE, --file, --ban, --header-match or --from-json");
     if (days < 1 || days > DAYS_MAX)
         return command_usage(error, "--days: allowed are 1 to %d", DAYS_MAX);
+    if (limit < 0 || limit > LIMIT_MAX)
+        return command_usage(error, "--limit: allowed are 1 to %d", LIMIT_MAX);
+    g_autoptr(json_t) asked = json_file ? read_asked(error) : NULL;
+    if (json_file && !asked)
+        return TOOL_LATER;
     g_autoptr(GPtrArray) read = list_settings_read(files, error);
     const Config *config = read ? site_config(site, error) : NULL;
     Store *store = config ? site_store(site, false, error) : NULL;
@@ -266,7 +386,7 @@ static int run_try(Site *site, int argc, char **argv, GError **error)
     g_autoptr(WaitNames) names = list ? wait_names_new(config, error) : NULL;
     if (!names)
         return TOOL_LATER;
-    Attempt attempt = {.site = site, .words = argv + 1, .read = read, .progress = {.what = "posts"}};
+    Attempt attempt = {.site = site, .words = argv + 1, .read = read, .asked = asked, .progress = {.what = "posts"}};
     const Trial trial = {.store = store,
                          .config = config,
                          .list_id = list->list_id,
@@ -278,8 +398,13 @@ static int run_try(Site *site, int argc, char **argv, GError **error)
                          .data = &attempt};
     g_auto(TrialTally) tally = {0};
     g_autoptr(Listing) listing = attempt.listing = listing_new(columns, json_option);
+    g_autoptr(GArray) kept = attempt.kept = limit > 0 ? g_array_new(FALSE, FALSE, sizeof(Kept)) : NULL;
+    if (kept)
+        g_array_set_clear_func(kept, kept_clear);
     bool done = trial_run(&trial, &tally, error);
     progress_end(&attempt.progress);
+    if (done)
+        show_kept(&attempt);
     g_clear_pointer(&listing, listing_free);
     if (!done)
         return TOOL_LATER;
@@ -288,12 +413,17 @@ static int run_try(Site *site, int argc, char **argv, GError **error)
     else
         show_sentence(&tally);
     fflush(stdout);
-    warn(&tally);
+    if (!json_option) /* the last object has all of it */
+        warn(&tally);
     return TOOL_OK;
 }
 
 static const GOptionEntry try_options[] = {
     {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "one JSON object a line, the last with the numbers of all", NULL},
+    {"limit", 0, 0, G_OPTION_ARG_INT, &limit, "show so many posts: those for which most changes, the last ones first",
+     "N"},
+    {"from-json", 0, 0, G_OPTION_ARG_FILENAME, &json_file,
+     "read the change from a file, - being standard input: an object with settings, bans and header_matches", "FILE"},
     {"days", 0, 0, G_OPTION_ARG_INT, &days, "how far back; default: 30", "DAYS"},
     {"file", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files,
      "read a value from a file, - being standard input; may be "

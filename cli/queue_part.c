@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/fragment.h"
 #include "switchboard/operate.h"
 
 #define DEFRAGMENT_QUEUE "defragment"

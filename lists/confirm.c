@@ -11,6 +11,8 @@
 #include "lists/leave.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
+#include "store/departure.h"
+#include "store/held.h"
 
 /* Finds out why the token is not good. One that nobody ever made is a guess; *allowed: not one too many. Those are not
  * counted any more, so that they cost no write. */

@@ -14,6 +14,7 @@
 #include "lists/roster.h"
 #include "lists/subscription_internal.h"
 #include "lists/token_return.h"
+#include "store/departure.h"
 #include "store/standing.h"
 
 /* ---- leaving ---- */

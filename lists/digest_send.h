@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "lists/work.h"
+#include "store/digest.h"
 #include "store/store.h"
 
 /* Ask for what waits now. *waiting tells how many posts do; with none, nothing is asked. */

@@ -3,8 +3,15 @@
 #include "lists/figures.h"
 
 #include "base/clock.h"
+#include "store/account.h"
 #include "store/canary.h"
+#include "store/fragment.h"
+#include "store/held.h"
 #include "store/host.h"
+#include "store/leave_brake.h"
+#include "store/outbox.h"
+#include "store/pending.h"
+#include "store/task_job.h"
 #include "store/template_text.h"
 
 static double age_of(int64_t time)

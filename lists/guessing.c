@@ -4,6 +4,7 @@
 
 #include "base/ip.h"
 #include "base/mailbox.h"
+#include "store/account.h"
 
 /* The sources of a token, as they are counted; NULL: not known. */
 typedef struct Sources {

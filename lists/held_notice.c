@@ -9,6 +9,7 @@
 #include "lists/moderator_letter.h"
 #include "lists/token_return.h"
 #include "mail/address.h"
+#include "store/pending.h"
 #include "switchboard/meta.h"
 
 /* Of the posts that a letter carries: with fields and text the whole stays below 64 KiB, which each server takes. */

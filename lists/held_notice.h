@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "store/held.h"
 
 /* Asks the sender in From, by a letter with a token, to confirm the address: the answer sends the post to the list
  * (lists/held_post.h). Without an answer within [site] pending_request_life it is discarded. The caller has asked

@@ -15,6 +15,7 @@
 #include "lists/roster.h"
 #include "mail/answer.h"
 #include "mail/message.h"
+#include "store/held.h"
 #include "switchboard/meta.h"
 
 #define ATTACH_MAX (48 * 1024) /* bytes of the post's header */
@@ -117,7 +118,8 @@ static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const c
     }
 }
 
-/* Tell programs outside, and write it into the list's log, where moderators look for earlier posts of a sender. */
+/* Tell programs outside, and write it into the list's log, where moderators look for earlier posts of a sender. A post
+ * that nobody decided about in time has no row: strangers could fill the log with such. */
 static bool tell_decided(Work *work, const Held *held, const char *verdict, const char *by, GError **error)
 {
     g_autofree char *sender = g_utf8_strdown(held->sender ? held->sender : "", -1);
@@ -125,7 +127,8 @@ static bool tell_decided(Work *work, const Held *held, const char *verdict, cons
     event_tell(work, EVENT_POST_DECIDED, held->list_id,
                json_pack("{sI ss* ss* ss* ss ss}", "request_id", (json_int_t)held->list_number, "sender", held->sender,
                          "subject", held->subject, "message_id", held->message_id, "verdict", verdict, "by", by));
-    return change_log(work, held->list_id, &(Change){LOG_POST, sender, subject, verdict}, error);
+    return work_actor(work)->door == DOOR_TIMER ||
+           change_log(work, held->list_id, &(Change){LOG_POST, sender, subject, verdict}, error);
 }
 
 bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const char *reason, bool *told, GError **error)

@@ -9,6 +9,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "store/outbox.h"
 #include "store/store.h"
 #include "switchboard/spool.h"
 

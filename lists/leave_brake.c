@@ -7,6 +7,8 @@
 #include "lists/leave.h"
 #include "lists/letter.h"
 #include "lists/workflow.h"
+#include "store/departure.h"
+#include "store/leave_brake.h"
 
 /* The mail domain in lower case. g_free() */
 static char *domain_of(const char *address)

@@ -15,6 +15,7 @@
 #include "lists/template_name.h"
 #include "lists/template_set.h"
 #include "mail/fold.h"
+#include "store/account.h"
 #include "store/language.h"
 #include "store/user.h"
 #include "switchboard/meta.h"

@@ -11,7 +11,11 @@
 #include "lists/own_address.h"
 #include "lists/roster.h"
 #include "store/ban.h"
+#include "store/digest.h"
+#include "store/fragment.h"
 #include "store/header_match.h"
+#include "store/held.h"
+#include "store/pending.h"
 #include "store/template_text.h"
 #include "store/topic.h"
 

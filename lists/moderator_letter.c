@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "lists/token_return.h"
+#include "store/pending.h"
 
 #define VALUES_MAX 16 /* of one letter */
 #define DAY (24 * 3600 * CLOCK_SECOND)

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "lists/keys.h"
+#include "store/news.h"
 #include "switchboard/meta.h"
 
 #define NEWS_QUEUE "nntp"

@@ -13,6 +13,7 @@
 #include "lists/workflow.h"
 #include "store/language.h"
 #include "store/topic.h"
+#include "store/vacation.h"
 
 #define DAY (24 * 3600 * CLOCK_SECOND)
 

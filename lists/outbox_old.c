@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "lists/unit.h"
+#include "store/outbox.h"
 #include "switchboard/meta.h"
 
 /* The draft that a row stands for, under the name that followed from it. */

@@ -8,7 +8,11 @@
 #include "base/fail.h"
 #include "mail/address.h"
 #include "store/bounce.h"
+#include "store/held.h"
 #include "store/mention.h"
+#include "store/pending.h"
+#include "store/topic.h"
+#include "store/vacation.h"
 
 #define PAGE 1000
 

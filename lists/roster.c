@@ -5,6 +5,7 @@
 #include "lists/change.h"
 #include "lists/event.h"
 #include "lists/own_address.h"
+#include "store/departure.h"
 
 void roster_tell(Work *work, const char *type, const char *list_id, Role role, const char *address)
 {

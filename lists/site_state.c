@@ -5,8 +5,15 @@
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/control.h"
+#include "store/account.h"
 #include "store/canary.h"
+#include "store/fragment.h"
+#include "store/held.h"
 #include "store/host.h"
+#include "store/leave_brake.h"
+#include "store/outbox.h"
+#include "store/pending.h"
+#include "store/task_job.h"
 #include "store/template_text.h"
 
 #define LATE (15 * 60 * CLOCK_SECOND) /* nobody does what the timer should */

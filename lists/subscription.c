@@ -17,6 +17,7 @@
 #include "lists/subscription_internal.h"
 #include "lists/token_return.h"
 #include "lists/workflow.h"
+#include "store/autoresponse.h"
 #include "store/ban.h"
 
 #define TOKEN_VALUES 4

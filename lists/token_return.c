@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "store/pending.h"
+
 #define MARK "(confirm "
 #define WORD "confirm "
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "store/outbox.h"
 #include "switchboard/prepared.h"
 
 /* ---- commit ---- */

@@ -20,6 +20,7 @@
 #include "master/metrics.h"
 #include "master/privileges.h"
 #include "master/reload.h"
+#include "master/sampler.h"
 #include "master/status.h"
 #include "master/survey.h"
 
@@ -119,6 +120,17 @@ static json_t *verb_restart(Master *master, const json_t *request, GError **erro
     return NULL;
 }
 
+static json_t *verb_history(Master *master, const json_t *request, GError **error)
+{
+    const char *range = json_string_value(json_object_get(request, "range"));
+    json_t *history = range ? sampler_json(master->sampler, range) : NULL;
+    if (history)
+        json_object_set_new(history, "ok", json_true());
+    else
+        fail(error, FAIL_CONFIG, "\"range\" must be hour, day or month");
+    return history;
+}
+
 static const struct {
     const char *name;
     Verb *run; /* NULL: its reply comes later */
@@ -127,6 +139,7 @@ static const struct {
     {"status", NULL, true, true},             {"metrics", NULL, true, true},
     {"reload", verb_reload, false, false},    {"rescale", verb_rescale, false, false},
     {"restart", verb_restart, false, false},  {"stop", verb_stop, true, false},
+    {"history", verb_history, true, true},
 };
 
 static void client_free(ControlPeer *client)
@@ -249,7 +262,7 @@ static void answer(ControlPeer *client, const char *line)
     if (!request)
         fail(&error, FAIL_CONFIG, "no JSON object: %s", where.text);
     else if (!known)
-        fail(&error, FAIL_CONFIG, "\"verb\" must be status, metrics, reload, rescale, restart or stop");
+        fail(&error, FAIL_CONFIG, "\"verb\" must be status, metrics, history, reload, rescale, restart or stop");
     else if (!verbs[i].looks && !control_may_command(bufferevent_getfd(client->stream), &error))
         forbidden = true;
     else if (master->stopping && !verbs[i].while_stopping)

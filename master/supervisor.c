@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "master/group.h"
 #include "master/notify.h"
+#include "master/sampler.h"
 
 void supervisor_close_unwanted(Master *master)
 {
@@ -81,6 +82,7 @@ Master *supervisor_new(struct event_base *base, const char *config_path, Plan **
 
 void supervisor_free(Master *master)
 {
+    sampler_free(master->sampler);
     event_free(master->sweep);
     g_ptr_array_unref(master->groups);
     listen_free(master->listen);
@@ -94,6 +96,7 @@ void supervisor_free(Master *master)
 
 void supervisor_start(Master *master)
 {
+    master->sampler = sampler_new(master);
     for (guint i = 0; i < master->plan->runners->len; i++)
         g_ptr_array_add(master->groups, group_new(master, g_ptr_array_index(master->plan->runners, i)));
     for (guint i = 0; i < master->groups->len; i++)

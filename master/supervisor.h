@@ -31,6 +31,7 @@ typedef struct Master {
     bool announced;     /* READY=1 was said */
     char *reload_fault; /* why the last reload was refused */
     struct event *sweep;
+    struct Sampler *sampler; /* NULL: not started yet */
 } Master;
 
 /* config_path is absolute. The plan is consumed. */

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "posting/order.h"
+#include "store/held.h"
 
 bool judge_run(Post *post, Verdict *verdict, GError **error)
 {

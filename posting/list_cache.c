@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/list_cache.h"
 
+#include "store/header_match.h"
 #include "store/template_text.h"
 
 #define LISTS_MAX 10000

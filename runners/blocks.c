@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "posting/transport.h"
+#include "store/topic.h"
 #include "switchboard/slice.h"
 
 #define PER_TRANSACTION 500 /* as out has it for a relay */

@@ -82,10 +82,11 @@ typedef struct HttpStream HttpStream;
 typedef struct HttpStreamSpec {
     void (*room)(HttpStream *stream);   /* all that was sent has left: there is room for more */
     void (*closed)(HttpStream *stream); /* the client has gone, or the process ends; the stream is freed behind it */
+    int status;                         /* 0: 200 */
     bool finite; /* it ends with http_stream_finish(), which a process that stops waits for */
 } HttpStreamSpec;
 
-/* Begin the answer, with status 200, in place of http_answer(). The call ends with handle(); the stream lives until
+/* Begin the answer in place of http_answer(). The call ends with handle(); the stream lives until
  * closed(). A client who reads nothing for request_timeout while something waits for it is cut off. The connection
  * serves no other request. For HEAD nothing is sent, and room() is not called. */
 HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *spec, void *data);

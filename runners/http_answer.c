@@ -196,7 +196,8 @@ HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *
     evhttp_add_header(evhttp_request_get_output_headers(call->request), "Content-Type", type);
     if (spec->finite)
         evhttp_add_header(evhttp_request_get_output_headers(call->request), "Connection", "close");
-    evhttp_send_reply_start(call->request, 200, http_reason(200));
+    const int status = spec->status ? spec->status : 200;
+    evhttp_send_reply_start(call->request, status, http_reason(status));
     return stream;
 }
 

@@ -34,6 +34,11 @@ json_t *orders_master(const Config *config, const char *verb, GError **error)
     return ask(config, CONTROL_SOCKET, json_pack("{ss}", "verb", verb), error);
 }
 
+json_t *orders_history(const Config *config, const char *range, GError **error)
+{
+    return ask(config, CONTROL_SOCKET, json_pack("{ss ss}", "verb", "history", "range", range), error);
+}
+
 json_t *orders_out(const Config *config, json_t *request, GError **error)
 {
     size_t index;

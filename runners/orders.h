@@ -16,6 +16,9 @@
 /* The master's reply to a verb, a new reference. FAIL_LATER: it does not answer, or nobody listens. */
 json_t *orders_master(const Config *config, const char *verb, GError **error);
 
+/* What runners did in the last "hour", "day" or "month" (master/history.h), a new reference. */
+json_t *orders_history(const Config *config, const char *range, GError **error);
+
 /* Send the request (taken) to all instances of out, and return their destinations, a new reference, each with
  * "instance" (runners/outgoing/control_server.h). */
 json_t *orders_out(const Config *config, json_t *request, GError **error);

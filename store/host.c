@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/random.h"
+#include "store/digest.h"
 #include "store/row.h"
 #include "store/store_internal.h"
+#include "store/task_job.h"
 
 #define COLUMNS                                                                              \
     "name, spool, boot, version, state, epoch, started_at, seen_at, lease_until, draining, " \

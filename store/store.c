@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "store/migrate.h"
+#include "store/pace.h"
 #include "store/store_internal.h"
 
 #define EXPIRE_ROWS 10000 /* a transaction, so that others are not kept waiting */

@@ -22,30 +22,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/account.h"
-#include "store/autoresponse.h"
-#include "store/ban.h"
-#include "store/departure.h"
-#include "store/digest.h"
-#include "store/fragment.h"
-#include "store/header_match.h"
-#include "store/held.h"
-#include "store/leave_brake.h"
 #include "store/list.h"
 #include "store/member.h"
-#include "store/news.h"
-#include "store/outbox.h"
-#include "store/pace.h"
-#include "store/password.h"
-#include "store/pending.h"
 #include "store/store_type.h"
 #include "store/stranger.h"
-#include "store/task_job.h"
-#include "store/template_text.h"
-#include "store/ticket.h"
-#include "store/topic.h"
 #include "store/user.h"
-#include "store/vacation.h"
 
 /* Open the database of driver ("sqlite") at where (a path) and bring its
  * schema up to date (numbered migrations, each in a transaction). With create

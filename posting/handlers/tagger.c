@@ -10,6 +10,7 @@
 #include "base/pattern.h"
 #include "mail/header.h"
 #include "posting/handler.h"
+#include "store/topic.h"
 
 #define TEXT_MAX (16 * 1024)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/handler.h"
+#include "store/digest.h"
 
 /* Sends the post to the list's digest, if somebody wants one. All of a list meet in one process. */
 static bool process(Post *post, GError **error)

@@ -13,6 +13,7 @@
 #include "mail/partial.h"
 #include "posting/list_cache.h"
 #include "runners/runner.h"
+#include "store/fragment.h"
 #include "store/store.h"
 
 #define DEFRAGMENT_QUEUE "defragment"

@@ -27,6 +27,7 @@
 #include "runners/keys.h"
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
+#include "store/account.h"
 
 static bool store_held(ListRunnerPost *own, GError **error)
 {

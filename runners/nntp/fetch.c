@@ -15,6 +15,7 @@
 #include "runners/keys.h"
 #include "runners/nntp/article.h"
 #include "runners/nntp/nntp.h"
+#include "store/news.h"
 
 /* Of one step: others wait for the database meanwhile, and posts to groups for the connection. */
 #define ARTICLES_MOST 50

@@ -10,6 +10,7 @@
 #include "mail/message.h"
 #include "runners/keys.h"
 #include "runners/rest/resources.h"
+#include "store/held.h"
 #include "store/user.h"
 
 /* Clients take the text for a mail, in which bytes over 127 stand encoded, as in Mailman's answers: Postorius shows

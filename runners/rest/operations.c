@@ -9,6 +9,8 @@
 #include "runners/orders.h"
 #include "runners/rest/resources.h"
 #include "store/bounce.h"
+#include "store/held.h"
+#include "store/pending.h"
 
 #define BULK_MAX 1000 /* decisions in one call */
 

@@ -14,9 +14,16 @@
 #include "lists/mta_maps.h"
 #include "lists/outbox_old.h"
 #include "lists/unit.h"
+#include "store/account.h"
+#include "store/autoresponse.h"
+#include "store/departure.h"
+#include "store/leave_brake.h"
 #include "store/list_log.h"
 #include "store/maintain.h"
+#include "store/pending.h"
 #include "store/session.h"
+#include "store/ticket.h"
+#include "store/vacation.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
 #define HOUR (60 * MINUTE)

@@ -17,6 +17,7 @@
 #include "runners/keys.h"
 #include "runners/list_runner.h"
 #include "runners/task/jobs.h"
+#include "store/task_job.h"
 
 #define RETRY (60 * CLOCK_SECOND) /* after a fault, if that is sooner than the interval */
 #define LOOK (60 * CLOCK_SECOND)  /* for jobs that another process has ended meanwhile */

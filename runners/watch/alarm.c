@@ -190,6 +190,14 @@ static bool is_told(const Fault *fault)
     return fault->told_by_command && fault->told_by_url;
 }
 
+/* Of a way that is not configured the fault counts as told, and nobody heard of it so. */
+static bool was_heard(const Alarm *alarm, const Fault *fault)
+{
+    const char *command = config_string(alarm->config, "watch", "command");
+    const char *url = config_string(alarm->config, "watch", "url");
+    return (fault->told_by_command && (command || !url)) || (fault->told_by_url && url);
+}
+
 /* Mark what is there now, and add what is new. */
 static void take(Alarm *alarm, const Attention *one, int64_t now)
 {
@@ -216,8 +224,8 @@ static bool advance(Alarm *alarm, const char *key, Fault *fault, bool *changed, 
     int64_t after = config_duration(alarm->config, "watch", "after");
     if (!fault->seen && !fault->gone) {
         *changed = true;
-        if (!fault->told_by_command && !fault->told_by_url)
-            return false; /* nobody heard of it */
+        if (!was_heard(alarm, fault))
+            return false;
         fault->gone = true;
         fault->told_by_command = fault->told_by_url = false;
     }

@@ -20,18 +20,6 @@ typedef struct Counts {
     int of[MODERATE_UNDONE + 1]; /* how many had this ModerateOutcome */
 } Counts;
 
-/* The numbers behind which the page begins, from the query; 0: at the first. */
-static ModerateAfter read_after(const WebCall *call)
-{
-    ModerateAfter after = {0};
-    g_autofree char *post = web_query(call, "after"), *request = web_query(call, "after_request");
-    if (post)
-        g_ascii_string_to_signed(post, 10, 0, G_MAXINT64 - 1, &after.post, NULL);
-    if (request)
-        g_ascii_string_to_signed(request, 10, 0, G_MAXINT64 - 1, &after.request, NULL);
-    return after;
-}
-
 /* "?after=12&after_request=4", or nothing for the first page. */
 static char *page_query(ModerateAfter after)
 {
@@ -56,7 +44,7 @@ static void show(WebCall *call, Work *work, const Ticket *ticket, json_t *view)
 {
     GError *error = NULL;
     g_auto(ModerateWaiting) waiting = {0};
-    const ModerateAfter after = read_after(call);
+    const ModerateAfter after = waiting_after(call);
     g_autoptr(List) list = list_by_id(work_store(work), ticket->list_id, &error);
     if (!list || !moderate_waiting(work, ticket, after, &waiting, &error)) {
         json_decref(view);

@@ -21,15 +21,6 @@ void desk_clear(Desk *desk)
 
 /* ---- opening ---- */
 
-static void see_other(WebCall *call, const char *path)
-{
-    g_autofree char *place = g_strconcat(call->web->base, path, NULL);
-    web_set_headers(call);
-    http_set_header(call->http, "Location", place);
-    call->answered = true;
-    http_answer(call->http, 303, "text/plain; charset=utf-8", "", 0);
-}
-
 /* Find the list of the path and the person's relation to it; a list of others looks like none. */
 static bool open_list(Desk *desk, unsigned right)
 {
@@ -50,7 +41,7 @@ bool desk_open(Desk *desk, WebCall *call, unsigned right)
     if (!web_store(call) || !web_person(call, &desk->person))
         return false;
     if (!desk->person) {
-        see_other(call, "/sign-in");
+        web_see_other(call, "/sign-in");
         return false;
     }
     if (!(desk->standing = standing_new(desk_store(desk), desk->person, &error))) {
@@ -63,6 +54,15 @@ bool desk_open(Desk *desk, WebCall *call, unsigned right)
         if (strcmp(http_verb(call->http), "POST") == 0 && !web_my_mark_good(call, desk->person))
             web_notice(call, 400, "form_too_old", NULL);
     return !call->answered;
+}
+
+bool desk_open_site(Desk *desk, WebCall *call)
+{
+    if (!desk_open(desk, call, 0))
+        return false;
+    if (!desk->standing->site)
+        web_notice(call, 403, "for_operators", NULL);
+    return desk->standing->site;
 }
 
 Work *desk_begin(const Desk *desk)
@@ -96,7 +96,7 @@ static json_t *list_view(const Desk *desk, const List *list, Authority by)
     return view;
 }
 
-void desk_page(const Desk *desk, int status, const char *name, json_t *view)
+void desk_complete(const Desk *desk, json_t *view)
 {
     g_autofree char *mark = web_my_mark(desk->call, desk->person);
     json_object_set_new(view, "mark", json_string(mark));
@@ -108,6 +108,11 @@ void desk_page(const Desk *desk, int status, const char *name, json_t *view)
             json_object_set(view, "title", json_object_get(list, "name"));
         json_object_set_new(view, "list", list);
     }
+}
+
+void desk_page(const Desk *desk, int status, const char *name, json_t *view)
+{
+    desk_complete(desk, view);
     web_page(desk->call, status, name, view);
 }
 
@@ -115,7 +120,7 @@ void desk_see(const Desk *desk, const char *path)
 {
     g_autofree char *id = desk->list ? g_uri_escape_string(desk->list->list_id, NULL, false) : NULL;
     g_autofree char *place = id ? g_strconcat("/desk/list/", id, path, NULL) : g_strconcat("/desk", path, NULL);
-    see_other(desk->call, place);
+    web_see_other(desk->call, place);
 }
 
 void desk_refuse(Desk *desk, GError *error, DeskShow *show, json_t *view)

@@ -29,6 +29,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Desk, desk_clear)
  * MAY_LIST); 0: a page of no list, for all who run one. A POST must bring the mark of the session. false: the call was
  * answered. */
 bool desk_open(Desk *desk, WebCall *call, unsigned right);
+/* Open a page for owners of the site. false: the call was answered. */
+bool desk_open_site(Desk *desk, WebCall *call);
 
 /* The store, which a begin may have opened anew. */
 static inline Store *desk_store(const Desk *desk)
@@ -42,6 +44,8 @@ Work *desk_begin(const Desk *desk);
 /* Set NAME to text that a template shows in one line. */
 void desk_set_line(json_t *view, const char *name, const char *text);
 
+/* Give the view what desk_page() gives it. */
+void desk_complete(const Desk *desk, json_t *view);
 /* Answer with a template, whose view (taken) gets the mark, and what all pages of a list have: "list" with path, name,
  * address, is_owner. */
 void desk_page(const Desk *desk, int status, const char *name, json_t *view);

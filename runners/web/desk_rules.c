@@ -7,6 +7,7 @@
 #include "lists/ban.h"
 #include "lists/header_rows.h"
 #include "runners/web/desk.h"
+#include "runners/web/desk_try.h"
 #include "store/ban.h"
 #include "store/header_match.h"
 
@@ -99,6 +100,20 @@ static bool lift_all(const Desk *desk, Work *work, GError **error)
     return true;
 }
 
+/* Show what the bans that were typed would have done, and ask. */
+static void try_bans(const Desk *desk)
+{
+    json_t *bans = json_array();
+    const char *typed = web_field(desk->call, "add");
+    g_auto(GStrv) lines = g_strsplit_set(typed, "\r\n", -1);
+    for (char **line = lines; *line; line++)
+        if (*g_strstrip(*line))
+            json_array_append_new(bans, json_string(*line));
+    desk_try(desk, 200, "desk_try",
+             json_pack("{ss s[{ss ss}]}", "page", "bans", "fields", "name", "add", "value", typed),
+             json_pack("{so}", "bans", bans));
+}
+
 static void post_bans(WebCall *call)
 {
     GError *error = NULL;
@@ -110,6 +125,9 @@ static void post_bans(WebCall *call)
         work_cancel(work);
         json_t *view = json_pack("{ss}", "lines", web_field(call, "add"));
         desk_refuse(&desk, error, show_bans, view);
+    } else if (web_has_field(call, "try")) {
+        work_cancel(work); /* they may be imposed */
+        try_bans(&desk);
     } else if (web_commit(call, work)) {
         desk_see(&desk, "/bans?done=1");
     }
@@ -194,6 +212,20 @@ static bool remove_row(const Desk *desk, Work *work, const char *mark, GError **
     return header_rows_remove(work, desk->list->list_id, position, error);
 }
 
+/* Show what the row that was typed would have done, and ask. */
+static void try_row(const Desk *desk)
+{
+    static const char *const names[] = {"header", "pattern", "target"};
+    json_t *fields = json_array();
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        json_array_append_new(fields, json_pack("{ss ss}", "name", names[i], "value", web_field(desk->call, names[i])));
+    const char *target = web_field(desk->call, "target");
+    g_autofree char *header = g_ascii_strdown(web_field(desk->call, "header"), -1);
+    desk_try(desk, 200, "desk_try", json_pack("{ss so}", "page", "header-matches", "fields", fields),
+             json_pack("{s[{ss ss ss*}]}", "header_matches", "header", g_strstrip(header), "pattern",
+                       web_field(desk->call, "pattern"), "action", *target ? target : NULL));
+}
+
 static void post_rows(WebCall *call)
 {
     GError *error = NULL;
@@ -206,6 +238,9 @@ static void post_rows(WebCall *call)
         work_cancel(work);
         desk_refuse(&desk, error, show_rows,
                     json_pack("{ss ss}", "header", web_field(call, "header"), "pattern", web_field(call, "pattern")));
+    } else if (!*mark && web_has_field(call, "try")) {
+        work_cancel(work); /* it may be added */
+        try_row(&desk);
     } else if (web_commit(call, work)) {
         desk_see(&desk, "/header-matches?done=1");
     }

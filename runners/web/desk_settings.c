@@ -12,6 +12,7 @@
 #include "lists/setting_check.h"
 #include "runners/web/desk.h"
 #include "runners/web/desk_group.h"
+#include "runners/web/desk_try.h"
 
 #define SET "set-"
 #define SEEN "seen-"
@@ -261,11 +262,16 @@ static json_t *difference_view(const Difference *one)
 
 static void show_difference(const Desk *desk, const DeskGroup *group, const GPtrArray *all, bool again)
 {
-    json_t *changes = json_array();
-    for (guint i = 0; i < all->len; i++)
-        json_array_append_new(changes, difference_view(all->pdata[i]));
-    desk_page(desk, again ? 409 : 200, "desk_difference",
-              json_pack("{so ss sb}", "changes", changes, "group", group->path, "again", again));
+    json_t *changes = json_array(), *values = json_object();
+    for (guint i = 0; i < all->len; i++) {
+        const Difference *one = all->pdata[i];
+        json_array_append_new(changes, difference_view(one));
+        if (one->setting->type != SETTING_PASSWORD) /* it decides about no post of a trial */
+            json_object_set_new(values, one->setting->name, json_string(one->after));
+    }
+    desk_try(desk, again ? 409 : 200, "desk_difference",
+             json_pack("{so ss sb}", "changes", changes, "group", group->path, "again", again),
+             json_pack("{so}", "settings", values));
 }
 
 /* Did the person see the values that are there now? */

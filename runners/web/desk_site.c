@@ -20,16 +20,6 @@
 #define VIEW_PAUSE 3                  /* seconds between two pictures */
 #define VIEW_LIFE (60 * CLOCK_SECOND) /* of one stream */
 
-/* Open the desk for an owner of the site. false: the call was answered. */
-static bool open_site(Desk *desk, WebCall *call)
-{
-    if (!desk_open(desk, call, 0))
-        return false;
-    if (!desk->standing->site)
-        web_notice(call, 403, "for_operators", NULL);
-    return desk->standing->site;
-}
-
 static json_int_t number_of(const json_t *object, const char *key)
 {
     return json_integer_value(json_object_get(object, key));
@@ -61,8 +51,31 @@ static json_t *waits_view(const json_t *state)
     return view;
 }
 
-/* The processes of one runner as one row. */
-static json_t *runner_view(const json_t *group)
+#define CHART_HEIGHT 20
+
+/* Bars of equal width as the path of an SVG, the greatest as high as the chart, which goes with the row as "bars",
+ * "width" and "most". */
+static void set_chart(json_t *row, const json_t *figures)
+{
+    size_t at;
+    const json_t *figure;
+    json_int_t most = 0;
+    g_autoptr(GString) path = g_string_new(NULL);
+    json_array_foreach(figures, at, figure)
+        most = MAX(most, json_integer_value(figure));
+    json_array_foreach(figures, at, figure) {
+        json_int_t value = json_integer_value(figure);
+        int height = most > 0 ? (int)((value * CHART_HEIGHT + most - 1) / most) : 0; /* what is not 0 shows */
+        if (height > 0)
+            g_string_append_printf(path, "M%zu %dv-%dh1v%dz", at, CHART_HEIGHT, height, height);
+    }
+    json_object_set_new(row, "bars", json_string(path->str));
+    json_object_set_new(row, "width", json_integer((json_int_t)json_array_size(figures)));
+    json_object_set_new(row, "most", json_integer(most));
+}
+
+/* The processes of one runner as one row. history is of all runners, or NULL. */
+static json_t *runner_view(const json_t *group, const json_t *history)
 {
     size_t at;
     const json_t *child;
@@ -81,16 +94,19 @@ static json_t *runner_view(const json_t *group)
                              "unwell", unwell, "is_unwell", unwell > 0);
     if (backlog > 0)
         set_span(view, "oldest", oldest);
+    const json_t *figures = json_object_get(json_object_get(history, "runners"), text_of(group, "runner"));
+    if (figures)
+        set_chart(view, json_object_get(figures, "done"));
     return view;
 }
 
-static json_t *runners_view(const json_t *state)
+static json_t *runners_view(const json_t *state, const json_t *history)
 {
     size_t at;
     const json_t *group;
     json_t *view = json_array();
     json_array_foreach(json_object_get(state, "runners"), at, group)
-        json_array_append_new(view, runner_view(group));
+        json_array_append_new(view, runner_view(group, history));
     return view;
 }
 
@@ -164,7 +180,7 @@ static bool add_shunt(Spool *spool, json_t *view, GError **error)
 }
 
 /* What cannot be found out is told on the page, which is most needed then. */
-static json_t *site_view(const Web *web)
+static json_t *site_view(const Web *web, const char *range)
 {
     g_autoptr(GError) silent = NULL, unknown = NULL, hidden = NULL;
     g_autoptr(json_t) state = orders_master(web->config, "status", &silent);
@@ -172,11 +188,14 @@ static json_t *site_view(const Web *web)
     if (state) {
         site_state_add(web->store, web->config, state);
         json_object_set_new(view, "waits", waits_view(state));
-        json_object_set_new(view, "runners", runners_view(state));
+        g_autoptr(json_t) history = orders_history(web->config, range, NULL);
+        json_object_set_new(view, "runners", runners_view(state, history));
         destinations = destinations_view(web->config, &unknown);
     } else {
         desk_set_line(view, "silent", silent->message);
     }
+    json_object_set_new(view, "range", json_string(range));
+    json_object_set_new(view, range, json_true());
     json_object_set_new(view, "all_well", json_boolean(state && json_array_size(json_object_get(view, "waits")) == 0));
     if (destinations)
         json_object_set_new(view, "destinations", destinations);
@@ -187,13 +206,23 @@ static json_t *site_view(const Web *web)
     return view;
 }
 
+static const char *range_of(const WebCall *call)
+{
+    static const char *const ranges[] = {"hour", "day", "month"};
+    g_autofree char *asked = web_query(call, "range");
+    for (size_t i = 0; asked && i < G_N_ELEMENTS(ranges); i++)
+        if (strcmp(ranges[i], asked) == 0)
+            return ranges[i];
+    return ranges[0];
+}
+
 static void get_site(WebCall *call)
 {
     g_auto(Desk) desk = {0};
-    if (!open_site(&desk, call))
+    if (!desk_open_site(&desk, call))
         return;
     static const char *const said[] = {"ordered", "done", "left"};
-    json_t *view = site_view(call->web);
+    json_t *view = site_view(call->web, range_of(call));
     for (size_t i = 0; i < G_N_ELEMENTS(said); i++) {
         g_autofree char *number = web_query(call, said[i]);
         int64_t count;
@@ -210,7 +239,7 @@ static void get_site(WebCall *call)
 /* Somebody who looks at the page. The browser comes again when the stream ends, and is then asked anew who it is. */
 typedef struct Viewer {
     Web *web;
-    const char *language;
+    const char *language, *range;
     HttpStream *stream;
     struct event *timer;
     int64_t until; /* clock_monotonic() */
@@ -224,31 +253,34 @@ static void on_viewer_closed(HttpStream *stream)
     g_free(viewer);
 }
 
-/* The changing part in the language, one for all who look within a second; borrowed. NULL: it cannot be made. */
-static const GString *live_part(const Web *web, const char *language)
+/* The changing part as the viewer sees it, one for all who look at the same within a second; borrowed. NULL: it cannot
+ * be made. */
+static const GString *live_part(const Viewer *viewer)
 {
     static GString *part;
-    static const char *made_in;
+    static const char *made_in, *made_of;
     static int64_t made_at;
-    if (part && made_in == language && clock_monotonic() - made_at < CLOCK_SECOND)
+    const Web *web = viewer->web;
+    if (part && made_in == viewer->language && made_of == viewer->range && clock_monotonic() - made_at < CLOCK_SECOND)
         return part;
     g_autoptr(GError) error = NULL;
-    g_autoptr(json_t) view = site_view(web);
+    g_autoptr(json_t) view = site_view(web, viewer->range);
     json_object_set_new(view, "base", json_string(web->base));
     part = part ? g_string_truncate(part, 0) : g_string_new(NULL);
-    if (!theme_fill(web->theme, language, "desk_site_live", view, part, &error)) {
+    if (!theme_fill(web->theme, viewer->language, "desk_site_live", view, part, &error)) {
         log_error("desk_site_live: the page cannot be made: %s", error->message);
         g_string_truncate(part, 0);
         return NULL;
     }
-    made_in = language;
+    made_in = viewer->language;
+    made_of = viewer->range;
     made_at = clock_monotonic();
     return part;
 }
 
 static void send_part(Viewer *viewer)
 {
-    const GString *part = http_stream_busy(viewer->stream) ? NULL : live_part(viewer->web, viewer->language);
+    const GString *part = http_stream_busy(viewer->stream) ? NULL : live_part(viewer);
     g_autoptr(GString) event = g_string_new("data: ");
     if (!part)
         return;
@@ -276,7 +308,7 @@ static void get_live(WebCall *call)
 {
     static const HttpStreamSpec spec = {.room = on_viewer_room, .closed = on_viewer_closed};
     g_auto(Desk) desk = {0};
-    if (!open_site(&desk, call))
+    if (!desk_open_site(&desk, call))
         return;
     if (call->web->viewers >= VIEWERS) {
         web_notice(call, 503, "busy", NULL);
@@ -286,7 +318,8 @@ static void get_live(WebCall *call)
     web_set_headers(call);
     call->answered = true;
     call->web->viewers++;
-    *viewer = (Viewer){.web = call->web, .language = call->language, .until = clock_monotonic() + VIEW_LIFE};
+    *viewer = (Viewer){
+        .web = call->web, .language = call->language, .range = range_of(call), .until = clock_monotonic() + VIEW_LIFE};
     viewer->timer = event_new(http_loop(call->web->http), -1, EV_PERSIST, on_turn, viewer);
     viewer->stream = http_stream(call->http, "text/event-stream", &spec, viewer);
     event_add(viewer->timer, &(struct timeval){VIEW_PAUSE, 0});
@@ -349,7 +382,7 @@ static void order_shunt(Desk *desk, ShuntOrder order)
 static void post_site(WebCall *call)
 {
     g_auto(Desk) desk = {0};
-    if (!open_site(&desk, call))
+    if (!desk_open_site(&desk, call))
         return;
     const char *what = web_field(call, "do");
     if (web_has_field(call, "suspend"))

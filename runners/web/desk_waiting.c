@@ -170,21 +170,10 @@ static json_t *item_view(const Desk *desk, Work *work, const Item *item, GError 
     return NULL;
 }
 
-static ModerateAfter read_after(const WebCall *call)
-{
-    ModerateAfter after = {0};
-    g_autofree char *post = web_query(call, "after"), *request = web_query(call, "after_request");
-    if (post)
-        g_ascii_string_to_signed(post, 10, 0, G_MAXINT64 - 1, &after.post, NULL);
-    if (request)
-        g_ascii_string_to_signed(request, 10, 0, G_MAXINT64 - 1, &after.request, NULL);
-    return after;
-}
-
 /* Set the first MODERATE_SHOWN of both heaps, oldest first, and where the next page begins. */
 static bool set_items(const Desk *desk, Work *work, const Pile *pile, json_t *view, GError **error)
 {
-    ModerateAfter next = read_after(desk->call);
+    ModerateAfter next = waiting_after(desk->call);
     guint post = 0, request = 0;
     json_t *items = json_array();
     json_object_set_new(view, "items", items);
@@ -215,7 +204,7 @@ static void show(Desk *desk, int status, json_t *view)
 {
     GError *error = NULL;
     g_auto(Pile) pile = {0};
-    const ModerateAfter after = read_after(desk->call);
+    const ModerateAfter after = waiting_after(desk->call);
     g_autoptr(Work) work = web_look(desk->call);
     pile_init(&pile);
     if (work && fill(&pile, desk, work, after, &error) && set_items(desk, work, &pile, view, &error)) {

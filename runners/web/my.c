@@ -18,15 +18,6 @@
 #define AGENT 200 /* bytes of what a browser says it is */
 #define SIGN_IN_MARK "sign in"
 
-void my_see_other(WebCall *call, const char *path)
-{
-    g_autofree char *place = g_strconcat(call->web->base, path, NULL);
-    web_set_headers(call);
-    http_set_header(call->http, "Location", place);
-    call->answered = true;
-    http_answer(call->http, 303, "text/plain; charset=utf-8", "", 0);
-}
-
 /* ---- signing in ---- */
 
 static void show_form(WebCall *call, int status, json_t *view)
@@ -106,7 +97,7 @@ static void post_link(WebCall *call)
         web_notice(call, 404, "bad_sign_in", NULL);
     } else if (web_commit(call, work)) {
         web_set_session(call, token);
-        my_see_other(call, "/my");
+        web_see_other(call, "/my");
     }
 }
 
@@ -117,7 +108,7 @@ const SignedIn *my_person(WebCall *call)
 {
     const SignedIn *person = NULL;
     if (web_person(call, &person) && !person)
-        my_see_other(call, "/sign-in");
+        web_see_other(call, "/sign-in");
     return person;
 }
 
@@ -263,7 +254,7 @@ static void post_sign_out(WebCall *call)
     if (!person || (person->session && !end_sessions(call, person, person->session, 0)))
         return;
     web_set_session(call, NULL);
-    my_see_other(call, "/");
+    web_see_other(call, "/");
 }
 
 /* end=KEY, or end=others. */
@@ -280,7 +271,7 @@ static void post_sessions(WebCall *call)
         return;
     }
     if (end_sessions(call, person, key, others ? person->session : 0))
-        my_see_other(call, "/my");
+        web_see_other(call, "/my");
 }
 
 static void get_data(WebCall *call)

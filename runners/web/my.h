@@ -25,7 +25,6 @@ char *my_day(int64_t time);
 
 /* Answer with the page of all lists; more (taken) says what was done. */
 void my_show(WebCall *call, const SignedIn *person, json_t *more);
-void my_see_other(WebCall *call, const char *path);
 
 /* Languages in which there are letters, as options of a select; chosen is one of them, or "default", whose text is
  * `none`. json_decref() */

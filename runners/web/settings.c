@@ -22,6 +22,11 @@ static const ConfigKey keys[] = {
     HTTP_SETTINGS("500", "16K"),
     {"max_body_size", SIZE("64K", 1 * KIB, 1 * MIB),
      .about = "The largest body of a request, which is a form that somebody filled in; a larger one is answered 413."},
+    {"trial_timeout", DURATION("1m", SECOND, HOUR),
+     .about = "How long the desk tries with earlier mail what a change would have done; then the page says that it "
+      "took too long, and the change can be saved without."},
+    {"max_trials", INTEGER("2", 0, 64, "trials"),
+     .about = "How many changes are tried at one time in each instance; 0: none."},
     {.name = NULL},
 };
 

@@ -59,3 +59,14 @@ void waiting_file(WebCall *call, GBytes *message, const char *number)
     bool is_number = g_ascii_string_to_unsigned(number, 10, 0, G_MAXUINT32, &at, NULL);
     web_attachment(call, is_number ? readable_file(mail, at) : NULL);
 }
+
+ModerateAfter waiting_after(const WebCall *call)
+{
+    ModerateAfter after = {0};
+    g_autofree char *post = web_query(call, "after"), *request = web_query(call, "after_request");
+    if (post)
+        g_ascii_string_to_signed(post, 10, 0, G_MAXINT64 - 1, &after.post, NULL);
+    if (request)
+        g_ascii_string_to_signed(request, 10, 0, G_MAXINT64 - 1, &after.request, NULL);
+    return after;
+}

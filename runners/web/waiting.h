@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /* How held posts and requests are shown where somebody decides about them: from a letter (decide.c) and at the desk. */
+#include "lists/moderate.h"
 #include "runners/web/web.h"
 #include "store/held.h"
 #include "store/pending.h"
@@ -19,3 +20,6 @@ json_t *waiting_request(const Pending *request);
 void waiting_set_mail(const WebCall *call, json_t *view, GBytes *message, const char *files);
 /* Answer with the file of this number (text of a path) of a held post. */
 void waiting_file(WebCall *call, GBytes *message, const char *number);
+
+/* The numbers behind which a page begins, from its query; 0: at the first. */
+ModerateAfter waiting_after(const WebCall *call);

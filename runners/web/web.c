@@ -11,6 +11,7 @@
 #include "lists/unit.h"
 #include "runners/http_path.h"
 #include "runners/web/archive.h"
+#include "runners/web/desk_try.h"
 #include "runners/web/form_mark.h"
 #include "store/list.h"
 #include "store/secret.h"
@@ -18,10 +19,29 @@
 #define SECTION "web"
 #define FIELDS 500 /* of a form or a query */
 
-static const WebRoute *const tables[] = {
-    web_lists, web_confirm, web_leave, web_decide, web_files, web_archive, web_my, web_my_list, web_my_all,
-    web_my_person, web_my_forget, web_desk, web_desk_waiting, web_desk_settings, web_desk_log, web_desk_site,
-    web_desk_members, web_desk_add, web_desk_rules, web_desk_templates, web_desk_bounces, NULL};
+static const WebRoute *const tables[] = {web_lists,
+                                         web_confirm,
+                                         web_leave,
+                                         web_decide,
+                                         web_files,
+                                         web_archive,
+                                         web_my,
+                                         web_my_list,
+                                         web_my_all,
+                                         web_my_person,
+                                         web_my_forget,
+                                         web_desk,
+                                         web_desk_waiting,
+                                         web_desk_settings,
+                                         web_desk_log,
+                                         web_desk_site,
+                                         web_desk_members,
+                                         web_desk_add,
+                                         web_desk_rules,
+                                         web_desk_templates,
+                                         web_desk_bounces,
+                                         web_desk_trace,
+                                         NULL};
 
 /* ---- answers ---- */
 
@@ -90,16 +110,21 @@ void web_page(WebCall *call, int status, const char *name, json_t *view)
     web_page_as(call, status, "text/html; charset=utf-8", name, view);
 }
 
-void web_page_as(WebCall *call, int status, const char *type, const char *name, json_t *view)
+bool web_fill(const WebCall *call, const char *name, json_t *view, GString *page, GError **error)
 {
-    g_autoptr(GError) error = NULL;
-    g_autoptr(GString) page = g_string_new(NULL);
     g_autofree char *language = g_strdelimit(g_strdup(call->language), "_", '-');
     json_object_set_new(view, "language", json_string(language));
     json_object_set_new(view, "base", json_string(call->web->base));
     json_object_set_new(view, "archives", json_boolean(call->web->archive));
     json_object_set_new(view, "site_owner", json_string(call->web->site.site_owner));
-    bool filled = theme_fill(call->web->theme, call->language, name, view, page, &error);
+    return theme_fill(call->web->theme, call->language, name, view, page, error);
+}
+
+void web_page_as(WebCall *call, int status, const char *type, const char *name, json_t *view)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GString) page = g_string_new(NULL);
+    bool filled = web_fill(call, name, view, page, &error);
     json_decref(view);
     call->shared = call->shared && filled && status == 200;
     g_autoptr(GBytes) content = g_string_free_to_bytes(g_steal_pointer(&page));
@@ -115,6 +140,14 @@ void web_page_as(WebCall *call, int status, const char *type, const char *name, 
         return;
     }
     answer_page(call, status, type, content);
+}
+
+void web_see_other(WebCall *call, const char *path)
+{
+    g_autofree char *place = g_strconcat(call->web->base, path, NULL);
+    web_set_headers(call);
+    http_set_header(call->http, "Location", place);
+    answer_text(call, 303, "");
 }
 
 void web_notice(WebCall *call, int status, const char *what, json_t *view)
@@ -456,6 +489,7 @@ static bool web_start(Http *http, GError **error)
 
 static void web_stop(Http *http)
 {
+    desk_try_stop(http_data(http));
     web_free(http_data(http));
 }
 

@@ -37,6 +37,7 @@ typedef struct Web {
     GBytes *form_key; /* runners/web/form_mark.h */
     struct WebArchive *archive; /* runners/web/archive.h; NULL: the site has none */
     unsigned streams;           /* mboxes on their way */
+    GPtrArray *trials;          /* runners/web/desk_try.h; NULL: none yet */
     unsigned viewers;           /* who look at the operator's page */
     Http *http;
     int64_t keys_version; /* store_version() at which this and site.keys were read */
@@ -102,6 +103,8 @@ bool web_through_proxy(const WebCall *call);
 void web_page(WebCall *call, int status, const char *name, json_t *view);
 /* The same with another type than that of HTML. */
 void web_page_as(WebCall *call, int status, const char *type, const char *name, json_t *view);
+/* Give the view what each page has, and append the template filled with it; for who answers in parts. */
+bool web_fill(const WebCall *call, const char *name, json_t *view, GString *page, GError **error);
 /* Set the fields that each answer has; for who answers without a template. */
 void web_set_headers(WebCall *call);
 /* Answer with content that strangers share: 304 where the client has it already. tag is in quotation marks. */
@@ -109,6 +112,8 @@ void web_shared(WebCall *call, const char *type, const char *tag, GBytes *conten
 /* Look whether there is memory for content that may be large (http_answer_bytes()); ask before a field of the answer is
  * set. false: the call was answered. */
 bool web_has_room(WebCall *call, GBytes *content);
+/* Send the browser to another page of ours, by 303. */
+void web_see_other(WebCall *call, const char *path);
 /* Answer with the template "notice": its section of that name says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
 /* The same about a list, whose posting address is "list" of the view. */
@@ -131,4 +136,4 @@ void web_attachment(WebCall *call, const ReadableFile *file);
 extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[], web_my[],
     web_my_list[], web_my_all[], web_my_person[], web_my_forget[];
 extern const WebRoute web_desk[], web_desk_waiting[], web_desk_settings[], web_desk_log[], web_desk_site[],
-    web_desk_members[], web_desk_add[], web_desk_rules[], web_desk_templates[], web_desk_bounces[];
+    web_desk_members[], web_desk_add[], web_desk_rules[], web_desk_templates[], web_desk_bounces[], web_desk_trace[];

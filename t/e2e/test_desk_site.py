@@ -6,6 +6,8 @@ import http.client
 import json
 import re
 import shutil
+import struct
+import time
 import urllib.parse
 
 import pytest
@@ -16,15 +18,16 @@ from support.pages import make_site
 from support.post import post
 from support.web import Browser
 
-OPAL, OLGA, ANNE = (f"{name}@example.org" for name in ("opal", "olga", "anne"))
+OPAL, OLGA, MONA, ANNE = (f"{name}@example.org" for name in ("opal", "olga", "mona", "anne"))
 PAGE = "/desk/site"
 
 
 @pytest.fixture
 def site(instances, sink):
-    """Opal runs the site, Olga the list cats, and Anne is its member."""
+    """Opal runs the site, Olga the list cats, which Mona moderates and of which Anne is a member."""
     instance = make_site(instances, sink)
     instance.create_list("cats", [ANNE], owner=OLGA)
+    instance.cli("member", "add", f"cats@{HOST}", MONA, "--role", "moderator")
     instance.cli("user", "create", OPAL)
     instance.cli("user", "set", OPAL, "server_owner=yes")
     return instance
@@ -48,14 +51,14 @@ def set_aside(site, name):
 
 
 def test_who_may_see_it(site, sink):
-    people = {name: Person(site, sink, name) for name in (OPAL, OLGA, ANNE)}
+    people = {name: Person(site, sink, name) for name in (OPAL, OLGA, MONA, ANNE)}
     assert people[OPAL].get(PAGE).says("All is well", "Destinations").status == 200
     assert people[OLGA].get(PAGE).says("For those who run the site").status == 403
-    assert people[ANNE].get(PAGE).status == 403
+    assert people[MONA].get(PAGE).status == people[ANNE].get(PAGE).status == 403
     assert site.pages.get(PAGE).status == 303
     assert 'href="/desk/site"' in people[OPAL].get("/desk").text
     assert 'href="/desk/site"' not in people[OLGA].get("/desk").text
-    for name, status in ((OLGA, 403), (ANNE, 403)):
+    for name, status in ((OLGA, 403), (MONA, 403), (ANNE, 403)):
         assert people[name].send(PAGE, {"suspend": "relay relay"}).status == status
     assert site.pages.send(PAGE, {"suspend": "relay relay", "mark": people[OPAL].mark}).status == 303
     # Opal's own form with a foreign mark, and without one.
@@ -124,6 +127,34 @@ def test_without_the_master_the_page_says_so(site, sink):
     assert opal.send(PAGE, {"suspend": "relay relay"}).status == 503
     away.rename(sock)
     opal.get(PAGE).says("Processes", "lmtp")
+
+
+def test_figures_of_the_last_hours(site, sink):
+    """Bars by minute, quarter of an hour and six hours, of the file that the master keeps."""
+    opal = Person(site, sink, OPAL)
+    opal.get(PAGE).says("not known yet", "Done a minute")
+    site.stop()
+    path = site.spool / ".master" / "history"
+    octets, now = bytearray(path.read_bytes()), int(time.time())
+    head, figures = 16 + 32 * 32, 8 + 32 * 12
+    octets[16:18] = b"in"
+    for first, slots, period, done in ((0, 60, 60, (7, 14)), (60, 96, 900, (30,)), (156, 124, 21600, (500,))):
+        for before, count in enumerate(done):
+            turn = now // period - before
+            place = head + (first + turn % slots) * figures
+            octets[place:place + 20] = struct.pack("=qIII", turn * period, count, 3, 9)
+    path.write_bytes(octets)
+    site.own(path)
+    site.start()
+    opal.get(PAGE).says('aria-label="at most 14"', 'viewBox="0 0 60 20"')
+    opal.get(PAGE + "?range=day").says('aria-label="at most 30"', 'viewBox="0 0 96 20"', "Done in 15 minutes")
+    opal.get(PAGE + "?range=month").says('aria-label="at most 500"', 'viewBox="0 0 124 20"', "Done in 6 hours")
+    opal.get(PAGE + "?range=century").says("Done a minute")
+    # A damaged file is begun anew.
+    site.stop()
+    path.write_bytes(octets[:5000])
+    site.start()
+    opal.get(PAGE).says("not known yet")
 
 
 def test_the_page_is_sent_anew(site, sink):

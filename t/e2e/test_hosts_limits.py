@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """Limits toward a destination hold over all hosts of a site together, also while hosts come and go."""
 import select
+import socket
 import socketserver
 import threading
 import time
@@ -28,17 +29,27 @@ class Counter(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), Connection)
         self.lock, self.open = threading.Lock(), threading.Event()
         self.open.set()
-        self.now, self.most, self.taken = 0, 0, []
+        self.connections, self.most, self.taken = set(), 0, []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def count(self, change):
-        with self.lock:
-            self.now += change
-            self.most = max(self.most, self.now)
-
     def held(self):
+        """How many there are whose clients have not closed them, whether or not this server has seen that yet."""
         with self.lock:
-            return self.now
+            return sum(is_established(connection) for connection in self.connections)
+
+    def begin(self, connection):
+        with self.lock:
+            self.connections.add(connection)
+        self.most = max(self.most, self.held())
+
+    def end(self, connection):
+        with self.lock:
+            self.connections.discard(connection)
+
+
+def is_established(connection):
+    """By the kernel's word (TCP_INFO begins with the state; 1 is ESTABLISHED)."""
+    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) == b"\x01"
 
 
 class Connection(socketserver.StreamRequestHandler):
@@ -50,13 +61,13 @@ class Connection(socketserver.StreamRequestHandler):
         return bool(select.select([self.connection], [], [], 0)[0])
 
     def handle(self):
-        self.server.count(1)
+        self.server.begin(self.connection)
         try:
             self.talk()
         except OSError:
             pass
         finally:
-            self.server.count(-1)
+            self.server.end(self.connection)
 
     def talk(self):
         to = []

@@ -43,7 +43,8 @@ def test_by_each_name(instances, sink):
     assert "nrcpt=2" in instance.log_text() and f"to=<{ANNE}>" not in instance.log_text()  # the log says less
     lines = trace(instance, "<cats-2@example.net>")
     assert {line["list"] for line in lines} == {f"cats.{HOST}"} and len({line["trace"] for line in lines}) == 1
-    assert [line["program"].split("[")[0] for line in lines][:2] == ["lmtp", "in"]
+    # The runner of a queue may be done before who stored the entry has said so.
+    assert {line["program"].split("[")[0] for line in lines[:2]} == {"lmtp", "in"}
     assert sorted(line["time"] for line in lines) == [line["time"] for line in lines]
     sent = [line["text"] for line in lines if "status=sent" in line["text"]]
     assert all(f"<{address}>" in " ".join(sent) for address in (ANNE, BART)) and CORA not in " ".join(sent)

@@ -280,7 +280,9 @@ def test_interrupted_it_leaves_nothing(instances, sink, tmp_path):
     program = [prefix() / "bin" / "listrunner", "--config", instance.config, "list", "try", address, "--json", *DAYS,
                "emergency=yes"]
     environment = {**os.environ, "TMPDIR": str(scratch), "SQLITE_TMPDIR": str(scratch)}
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as child:
+    # A shell starts what it sends to the background with the signal ignored, and the tests may have come from one.
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as child:
         assert b'"held"' in child.stdout.readline()
         child.send_signal(signal.SIGINT)
         child.stdout.read()

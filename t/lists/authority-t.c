@@ -14,6 +14,7 @@
 #include "lists/options.h"
 #include "lists/request.h"
 #include "lists/workflow.h"
+#include "store/account.h"
 #include "t/lists/fixture.h"
 #include "t/text.h"
 

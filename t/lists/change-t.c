@@ -8,6 +8,7 @@
 #include "lists/roster.h"
 #include "lists/standing.h"
 #include "lists/template_set.h"
+#include "store/held.h"
 #include "t/lists/fixture.h"
 
 #define OLGA "olga@example.net"

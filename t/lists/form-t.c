@@ -4,6 +4,7 @@
 #include "lists/join.h"
 #include "lists/leave.h"
 #include "lists/workflow.h"
+#include "store/account.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
 #include "t/lists/places.h"

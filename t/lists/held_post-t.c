@@ -4,6 +4,7 @@
 #include "lists/held_post.h"
 
 #include "lists/keys.h"
+#include "store/held.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
 

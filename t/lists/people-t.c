@@ -14,6 +14,7 @@
 #include "lists/roster.h"
 #include "lists/workflow.h"
 #include "store/domain.h"
+#include "store/topic.h"
 #include "store/user.h"
 #include "t/lists/fixture.h"
 

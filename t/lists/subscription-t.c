@@ -5,6 +5,7 @@
 #include "lists/leave.h"
 #include "lists/request.h"
 #include "lists/workflow.h"
+#include "store/account.h"
 #include "store/template_text.h"
 #include "t/lists/fixture.h"
 

@@ -7,6 +7,7 @@
 
 #include "lists/archive_maildir.h"
 #include "store/archive_index.h"
+#include "store/held.h"
 #include "store/store_internal.h"
 #include "t/lists/fixture.h"
 

@@ -3,6 +3,8 @@
 #include "posting/loop.h"
 #include "posting/order.h"
 
+#include "store/ban.h"
+#include "store/header_match.h"
 #include "t/posting/fixture.h"
 
 #define HEADER "From: anne@example.org\r\nTo: test@example.com\r\nSubject: x\r\n"

@@ -5,6 +5,9 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
+#include "store/ban.h"
+#include "store/header_match.h"
+#include "store/pace.h"
 #include "t/doubling.h"
 #include "t/posting/fixture.h"
 

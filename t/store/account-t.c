@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* What strangers cost is counted within an hour or a day, each kind and each of them apart. */
 #include "base/clock.h"
+#include "store/account.h"
 #include "store/store.h"
 #include "t/store/fixture.h"
 

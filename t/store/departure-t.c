@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+#include "store/leave_brake.h"
+#include "store/pending.h"
+#include "store/topic.h"
+#include "store/vacation.h"
 #include "t/store/fixture.h"
 #include "t/store/sound.h"
 

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "store/digest.h"
 #include "store/store.h"
 #include "t/store/fixture.h"
 

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "store/fragment.h"
 #include "store/migrate.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"

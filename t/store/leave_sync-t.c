@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "store/outbox.h"
 #include "store/store.h"
 #include "t/store/fixture.h"
 

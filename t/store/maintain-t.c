@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Whether a database is there, the one that was opened, and sound; copies of it. */
+#include "store/held.h"
 #include "store/maintain.h"
 
 #include <stdio.h>

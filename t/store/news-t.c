@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include "store/news.h"
 #include "store/store.h"
 #include "t/store/fixture.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/store.h"
+#include "store/topic.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"

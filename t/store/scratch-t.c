@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* A scratch store: what it has of a list, and that neither it nor its original sees what is done in the other. */
+#include "store/ban.h"
+#include "store/header_match.h"
+#include "store/pace.h"
 #include "store/scratch.h"
 
 #include "t/store/fixture.h"

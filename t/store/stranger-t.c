@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Which rows of strangers go when, and which stay because somebody wants them. */
+#include "store/held.h"
 #include "store/stranger.h"
 
 #include "base/clock.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include "store/pending.h"
 #include "store/user.h"
 
 #include <string.h>

@@ -44,7 +44,7 @@ LAYERS = {
     "runners/post_hop": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                          "runners/keys.h", "runners/list_posts.h", "runners/post_hop", "runners/blocks.h",
                          "runners/copies.h", "runners/copy_sign.h"],
-    "runners/blocks": ["base/", "switchboard/", "posting/", "runners/blocks", "runners/copies.h"],
+    "runners/blocks": ["base/", "switchboard/", "store/topic.h", "posting/", "runners/blocks", "runners/copies.h"],
     "runners/copies": ["base/", "mail/", "posting/", "runners/copies"],
     "runners/lists": ["base/", "mail/", "net/mx.h", "store/", "switchboard/spool.h", "lists/this_host.h",
                       "runners/lists"],

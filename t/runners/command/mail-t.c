@@ -9,8 +9,11 @@
 #include "mail/verp.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
+#include "store/held.h"
+#include "store/pending.h"
 #include "store/secret.h"
 #include "store/store_internal.h"
+#include "store/ticket.h"
 #include "t/runners/listframe.h"
 
 #define ANNE "anne@example.org"

@@ -22,6 +22,7 @@
 #include "base/fs.h"
 #include "runners/keys.h"
 #include "runners/runner.h"
+#include "store/digest.h"
 #include "store/store.h"
 #include "switchboard/fault.h"
 #include "t/switchboard/fixture.h"

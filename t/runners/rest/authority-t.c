@@ -13,6 +13,11 @@
 #include "lists/token.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/subscriptions.h"
+#include "store/ban.h"
+#include "store/header_match.h"
+#include "store/held.h"
+#include "store/pending.h"
+#include "store/template_text.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
 

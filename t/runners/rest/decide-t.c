@@ -8,6 +8,8 @@
 #include "lists/workflow.h"
 #include "mail/template.h"
 #include "runners/rest/subscriptions.h"
+#include "store/held.h"
+#include "store/pending.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
 

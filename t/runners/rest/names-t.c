@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "lists/token.h"
 #include "runners/rest/subscriptions.h"
+#include "store/pending.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
 

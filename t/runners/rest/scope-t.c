@@ -283,7 +283,8 @@ static char *foreign(const char *pattern)
 static void test_every_route(void)
 {
     static const char *const open[] = {"system", "system/versions", "listrunner/events", NULL};
-    static const char *const of_parameter[] = {"members", "members/find", NULL}; /* these go by list_id */
+    /* These go by list_id. */
+    static const char *const of_parameter[] = {"members", "members/find", "listrunner/trace", NULL};
     Token tokens[] = {{.id = "1f0c93aa", .verbs = (char *)"", .lists = (char *)ANT, .domains = (char *)""},
                       {.id = "1f0c93ab", .verbs = (char *)"", .lists = (char *)"", .domains = (char *)"example.com"}};
     for (size_t table = 0; rest_tables[table]; table++)

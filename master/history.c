@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "master/history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#define MAGIC "LRHIST1"
+#define BYTE_ORDER_MARK 0x01020304
+#define NAME_SIZE 32
+
+static const struct {
+    const char *name;
+    int64_t period; /* seconds */
+    unsigned first, slots; /* in the file */
+} ranges[] = {
+    {"hour", 60, 0, 60},
+    {"day", 15 * 60, 60, 96},
+    {"month", 6 * 3600, 60 + 96, 124},
+};
+#define SLOTS (60 + 96 + 124)
+
+typedef struct HistoryFigures {
+    uint32_t done, backlog, oldest;
+} HistoryFigures;
+
+typedef struct HistorySlot {
+    int64_t begin; /* seconds since 1970; 0: never written */
+    HistoryFigures of[HISTORY_RUNNERS];
+} HistorySlot;
+
+/* The file, and the memory. */
+typedef struct HistoryRing {
+    char magic[8];
+    uint32_t byte_order, size;
+    char names[HISTORY_RUNNERS][NAME_SIZE]; /* "": none yet */
+    HistorySlot slots[SLOTS];
+} HistoryRing;
+
+struct History {
+    int fd;     /* -1: there is no file */
+    bool mute;  /* the last write failed, and that was said */
+    HistoryRing ring;
+};
+
+/* ---- the file ---- */
+
+static bool is_usable(const HistoryRing *ring)
+{
+    bool usable = memcmp(ring->magic, MAGIC, sizeof ring->magic) == 0 && ring->byte_order == BYTE_ORDER_MARK &&
+                  ring->size == sizeof *ring;
+    for (unsigned i = 0; usable && i < HISTORY_RUNNERS; i++)
+        usable = memchr(ring->names[i], '\0', NAME_SIZE) && g_utf8_validate(ring->names[i], -1, NULL);
+    return usable;
+}
+
+static void write_part(History *history, const void *part, size_t size)
+{
+    off_t place = (off_t)((const char *)part - (const char *)&history->ring);
+    bool written = history->fd < 0 || TEMP_FAILURE_RETRY(pwrite(history->fd, part, size, place)) == (ssize_t)size;
+    if (!written && !history->mute)
+        log_warn("figures of the last hours cannot be kept: %s", g_strerror(errno));
+    history->mute = !written;
+}
+
+History *history_open(int dir_fd, const char *name)
+{
+    History *history = g_new0(History, 1);
+    HistoryRing *ring = &history->ring;
+    history->fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (history->fd < 0)
+        log_warn("figures of the last hours cannot be kept: %s: %s", name, g_strerror(errno));
+    if (history->fd >= 0 && TEMP_FAILURE_RETRY(pread(history->fd, ring, sizeof *ring, 0)) == (ssize_t)sizeof *ring &&
+        is_usable(ring))
+        return history;
+    memset(ring, 0, sizeof *ring);
+    memcpy(ring->magic, MAGIC, sizeof ring->magic);
+    ring->byte_order = BYTE_ORDER_MARK;
+    ring->size = sizeof *ring;
+    write_part(history, ring, sizeof *ring);
+    return history;
+}
+
+void history_free(History *history)
+{
+    if (!history)
+        return;
+    if (history->fd >= 0)
+        close(history->fd);
+    g_free(history);
+}
+
+/* ---- samples ---- */
+
+/* The place of a runner; -1: there is no room for one more. */
+static int place_of(History *history, const char *runner)
+{
+    HistoryRing *ring = &history->ring;
+    unsigned at = 0;
+    while (at < HISTORY_RUNNERS && *ring->names[at] && strncmp(ring->names[at], runner, NAME_SIZE - 1) != 0)
+        at++;
+    if (at == HISTORY_RUNNERS)
+        return -1;
+    if (!*ring->names[at]) {
+        g_strlcpy(ring->names[at], runner, NAME_SIZE);
+        write_part(history, ring->names[at], NAME_SIZE);
+    }
+    return (int)at;
+}
+
+static uint32_t bounded(uint64_t figure)
+{
+    return (uint32_t)MIN(figure, UINT32_MAX);
+}
+
+void history_add(History *history, int64_t now, const HistorySample *samples, size_t count)
+{
+    int64_t seconds = now / CLOCK_SECOND;
+    for (size_t range = 0; range < G_N_ELEMENTS(ranges); range++) {
+        int64_t turn = seconds / ranges[range].period;
+        HistorySlot *slot = &history->ring.slots[ranges[range].first + (unsigned)(turn % ranges[range].slots)];
+        if (slot->begin != turn * ranges[range].period)
+            *slot = (HistorySlot){.begin = turn * ranges[range].period};
+        for (size_t i = 0; i < count; i++) {
+            int place = place_of(history, samples[i].runner);
+            if (place < 0)
+                continue;
+            HistoryFigures *figures = &slot->of[place];
+            figures->done = bounded((uint64_t)figures->done + samples[i].done);
+            figures->backlog = MAX(figures->backlog, bounded(samples[i].backlog));
+            figures->oldest = MAX(figures->oldest, bounded(samples[i].oldest));
+        }
+        write_part(history, slot, sizeof *slot);
+    }
+}
+
+/* ---- looking back ---- */
+
+static json_t *figure_or_null(const HistorySlot *slot, uint32_t figure)
+{
+    return slot ? json_integer(figure) : json_null();
+}
+
+static json_t *runner_json(const History *history, size_t range, unsigned place, int64_t last)
+{
+    json_t *done = json_array(), *backlog = json_array(), *oldest = json_array();
+    for (int64_t turn = last - ranges[range].slots + 1; turn <= last; turn++) {
+        const HistorySlot *slot = &history->ring.slots[ranges[range].first + (unsigned)(turn % ranges[range].slots)];
+        const HistoryFigures *figures = &slot->of[place];
+        if (slot->begin != turn * ranges[range].period)
+            slot = NULL;
+        json_array_append_new(done, figure_or_null(slot, figures->done));
+        json_array_append_new(backlog, figure_or_null(slot, figures->backlog));
+        json_array_append_new(oldest, figure_or_null(slot, figures->oldest));
+    }
+    return json_pack("{so so so}", "done", done, "backlog", backlog, "oldest", oldest);
+}
+
+json_t *history_json(const History *history, const char *range, int64_t now)
+{
+    size_t at = 0;
+    while (at < G_N_ELEMENTS(ranges) && strcmp(ranges[at].name, range) != 0)
+        at++;
+    if (at == G_N_ELEMENTS(ranges))
+        return NULL;
+    json_t *runners = json_object();
+    int64_t last = now / CLOCK_SECOND / ranges[at].period;
+    for (unsigned place = 0; place < HISTORY_RUNNERS && *history->ring.names[place]; place++)
+        json_object_set_new(runners, history->ring.names[place], runner_json(history, at, place, last));
+    g_autofree char *until = clock_text(now);
+    return json_pack("{sI ss so}", "period", (json_int_t)ranges[at].period, "until", until, "runners", runners);
+}

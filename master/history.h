@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Figures of runners over the last hour, day and month, in a ring file of fixed size: how much each did, and the most
+ * that waited meanwhile. The file is for looking back alone, so nothing of it is synced, and one that is damaged, or of
+ * another version or byte order, is begun anew.
+ */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HISTORY_RUNNERS 32 /* of more nothing is kept */
+
+typedef struct HistorySample {
+    const char *runner;
+    uint64_t done;    /* entries since the sample before */
+    uint64_t backlog;
+    uint64_t oldest;  /* seconds that the oldest entry has waited; 0: none does */
+} HistorySample;
+
+typedef struct History History;
+
+/* Open the file, which is made where there is none. Never NULL: without a file figures are kept until the end of the
+ * process, and the log says why. */
+History *history_open(int dir_fd, const char *name);
+void history_free(History *history);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(History, history_free)
+
+void history_add(History *history, int64_t now, const HistorySample *samples, size_t count);
+
+/* The figures of "hour", "day" or "month" until now, a new reference; NULL: there is no such range.
+ *
+ *   {period (seconds), until ("2026-11-28T10:00:00Z"), runners: {NAME: {done: [...], backlog: [...], oldest: [...]}}}
+ *
+ * Each array has a figure a period, the oldest first; null: there was no sample. */
+json_t *history_json(const History *history, const char *range, int64_t now);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* Takes a sample of what each runner has done and what waits for it, once a minute, for history.h. */
+#include <jansson.h>
+
+#include "master/supervisor.h"
+
+typedef struct Sampler Sampler;
+
+/* master is borrowed; the file is in its state_dir. */
+Sampler *sampler_new(const Master *master);
+void sampler_free(Sampler *sampler);
+
+/* As history_json(). */
+json_t *sampler_json(const Sampler *sampler, const char *range);

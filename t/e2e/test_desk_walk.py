@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""An owner at the desk with a phone: a browser of 360 pixels."""
+import re
+
+import pytest
+
+from support.desk import Person, write_to
+from support.instance import HOST, free_port, wait_until
+from support.pages import Pages
+from support.web import Browser
+
+OLGA, ANNE = "olga@example.org", "anne@example.org"
+
+
+@pytest.fixture
+def site(instances, sink):
+    web = f"127.0.0.1:{free_port()}"
+    instance = instances(sink.port, settings={
+        "site": {"web_url": f"http://{web}", "held_notice_interval": "0"}, "runner.web": {"listen": web}}).start()
+    instance.web, instance.pages = f"http://{web}", Pages(instance)
+    for name in ("cats", "dogs"):
+        instance.create_list(name, [ANNE], owner=OLGA, settings=["default_nonmember_action=hold", "subject_prefix="])
+    return instance
+
+
+@pytest.fixture
+def phone(site, sink, tmp_path):
+    """The owner's, who is signed in."""
+    olga = Person(site, sink, OLGA)
+    browser = Browser(tmp_path, site.web, width=360)
+    browser.open("/")
+    name, value = olga.cookie.split("=", 1)
+    browser.driver.add_cookie({"name": name, "value": value})
+    yield browser
+    browser.close()
+
+
+def touch(browser, element):
+    """Scroll to it and touch it: the touch must not meet something else."""
+    browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    element.click()
+
+
+def press(browser, selector):
+    """Touch a button or a link that leads to another page."""
+    before = browser.driver.find_element("tag name", "html")
+    touch(browser, browser.driver.find_element("css selector", selector))
+    wait_until(lambda: browser.gone(before), 60, "the next page")
+
+
+def fits(browser):
+    """Is nothing wider than the screen?"""
+    wide = browser.driver.execute_script("return document.documentElement.scrollWidth")
+    assert wide == 360, f"{browser.driver.current_url} is {wide} wide"
+
+
+def test_an_owner_with_a_phone(site, sink, phone):
+    """Ten posts are decided about, the first by two touches; a setting is changed after a look at the difference, and
+    undone."""
+    for number in range(10):
+        write_to(site, ("cats", "dogs")[number % 2], f"author{number}@example.net",
+                 f"Post {number} " + "donaudampfschifffahrts" * 3)
+    phone.open("/my")
+    press(phone, "main a[href$='/desk']")
+    fits(phone)
+    ticks = phone.driver.find_elements("css selector", "legend input")
+    assert len(ticks) == 10
+    touch(phone, ticks[0])
+    press(phone, "button[value=accept]")
+    assert "Decided: 1" in phone.text
+    for tick in phone.driver.find_elements("css selector", "legend input")[:3]:
+        touch(phone, tick)
+    press(phone, "button[value=discard]")
+    assert "Decided: 3" in phone.text
+    press(phone, "fieldset a[href*='/desk/post/']")
+    fits(phone)
+    assert "It rains." in phone.text
+    press(phone, "button[value=discard]")
+    touch(phone, phone.driver.find_element("name", "all"))
+    press(phone, "button[value=accept]")
+    assert "Decided: 5" in phone.text and "Nothing waits on your lists." in phone.text
+    site.wait_idle()
+    found = sorted(re.match(r"Post \d", mail["Subject"]).group() for mail in sink.take_mail()[ANNE])
+    assert found == [f"Post {number}" for number in (0, 5, 6, 7, 8, 9)]
+
+    for page in ("Lists that you run", "Cats", "Settings", "About the list"):
+        phone.driver.find_element("link text", page).click()
+        wait_until(lambda wanted=page: wanted in phone.driver.find_element("tag name", "h1").text, 60, page)
+        fits(phone)
+    phone.fill(**{"set-description": "All about cats"})
+    press(phone, ".bar button")
+    fits(phone)
+    assert "All about cats" in phone.text and site.cli("list", "get", f"cats@{HOST}", "description") == "\n"
+    press(phone, "button[name=confirm]")
+    assert site.cli("list", "get", f"cats@{HOST}", "description") == "All about cats\n"
+    press(phone, ".done a")
+    fits(phone)
+    assert phone.driver.find_element("css selector", "ol.log li").text.count("All about cats") == 1
+    press(phone, "button[name=undo]")
+    assert "It was undone." in phone.text
+    assert site.cli("list", "get", f"cats@{HOST}", "description") == "\n"
+
+
+def test_each_page_fits(site, phone):
+    site.cli("ban", "add", "--list", f"cats@{HOST}", "a" * 60 + "@" + "b" * 60 + ".example")
+    site.cli("header-match", "add", "--list", f"cats@{HOST}", "X-Spam", "x" * 90)
+    for page in ("", *(f"/{name}" for name in (
+            "settings", "settings/moderation", "settings/posts", "log", "members", "members/add", "bans",
+            "header-matches", "templates", "templates/list:user:notice:welcome", "bounces"))):
+        phone.open(f"/desk/list/cats.{HOST}{page}")
+        fits(phone)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Figures of runners: they add up in each range, old ones are forgotten, and they outlive the process. */
+#include "master/history.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define MINUTE (60 * CLOCK_SECOND)
+#define NOW (INT64_C(1795860000) * CLOCK_SECOND) /* a multiple of six hours */
+
+typedef struct Fixture {
+    char *directory;
+    int fd;
+    History *history;
+} Fixture;
+
+static void set_up(Fixture *fixture, const void *data)
+{
+    fixture->directory = g_dir_make_tmp("history-XXXXXX", NULL);
+    fixture->fd = open(fixture->directory, O_RDONLY | O_DIRECTORY);
+    fixture->history = history_open(fixture->fd, "history");
+}
+
+static void tear_down(Fixture *fixture, const void *data)
+{
+    g_autofree char *path = g_build_filename(fixture->directory, "history", NULL);
+    history_free(fixture->history);
+    g_unlink(path);
+    g_rmdir(fixture->directory);
+    close(fixture->fd);
+    g_free(fixture->directory);
+}
+
+static void again(Fixture *fixture)
+{
+    history_free(fixture->history);
+    fixture->history = history_open(fixture->fd, "history");
+}
+
+static void add(Fixture *fixture, int64_t now, const char *runner, uint64_t done, uint64_t backlog, uint64_t oldest)
+{
+    const HistorySample sample = {runner, done, backlog, oldest};
+    history_add(fixture->history, now, &sample, 1);
+}
+
+/* The last figures of a runner as text, "- 3 4". */
+static void expect(const Fixture *fixture, const char *range, int64_t now, const char *runner, const char *figure,
+                   const char *wanted)
+{
+    json_auto_t *all = history_json(fixture->history, range, now);
+    const json_t *array = json_object_get(json_object_get(json_object_get(all, "runners"), runner), figure);
+    g_autoptr(GString) found = g_string_new(NULL);
+    for (size_t at = MAX(json_array_size(array), 3) - 3; at < json_array_size(array); at++) {
+        const json_t *one = json_array_get(array, at);
+        g_string_append(found, found->len > 0 ? " " : "");
+        if (json_is_null(one))
+            g_string_append(found, "-");
+        else
+            g_string_append_printf(found, "%d", (int)json_integer_value(one));
+    }
+    g_assert_cmpstr(found->str, ==, wanted);
+}
+
+static void test_ranges(Fixture *fixture, const void *data)
+{
+    add(fixture, NOW, "in", 5, 2, 9);
+    add(fixture, NOW + 30 * CLOCK_SECOND, "in", 1, 7, 3);
+    add(fixture, NOW + MINUTE, "in", 2, 1, 0);
+    add(fixture, NOW + MINUTE, "out", 40, 0, 0);
+    expect(fixture, "hour", NOW + MINUTE, "in", "done", "- 6 2");
+    expect(fixture, "hour", NOW + MINUTE, "in", "backlog", "- 7 1");
+    expect(fixture, "hour", NOW + MINUTE, "in", "oldest", "- 9 0");
+    expect(fixture, "hour", NOW + MINUTE, "out", "done", "- 0 40");
+    expect(fixture, "day", NOW + MINUTE, "in", "done", "- - 8");
+    expect(fixture, "month", NOW + MINUTE, "in", "backlog", "- - 7");
+    g_assert_null(history_json(fixture->history, "year", NOW));
+    /* A minute without a sample, then the same place an hour later. */
+    expect(fixture, "hour", NOW + 2 * MINUTE, "in", "done", "6 2 -");
+    add(fixture, NOW + 60 * MINUTE, "in", 3, 0, 0);
+    expect(fixture, "hour", NOW + 60 * MINUTE, "in", "done", "- - 3");
+    expect(fixture, "month", NOW + 60 * MINUTE, "in", "done", "- - 11");
+}
+
+static void test_file(Fixture *fixture, const void *data)
+{
+    add(fixture, NOW, "in", 5, 2, 9);
+    again(fixture);
+    expect(fixture, "hour", NOW, "in", "done", "- - 5");
+    add(fixture, NOW, "in", 1, 0, 0);
+    expect(fixture, "hour", NOW, "in", "done", "- - 6");
+    /* A damaged one is begun anew: cut, or with a name without end. */
+    int file = openat(fixture->fd, "history", O_WRONLY);
+    g_assert_cmpint(ftruncate(file, 1000), ==, 0);
+    again(fixture);
+    expect(fixture, "hour", NOW, "in", "done", "");
+    add(fixture, NOW, "in", 4, 0, 0);
+    again(fixture);
+    expect(fixture, "hour", NOW, "in", "done", "- - 4");
+    char junk[2000];
+    memset(junk, 'x', sizeof junk);
+    g_assert_cmpint(pwrite(file, junk, sizeof junk, 16), ==, sizeof junk);
+    close(file);
+    again(fixture);
+    expect(fixture, "hour", NOW, "in", "done", "");
+}
+
+static void test_bounds(Fixture *fixture, const void *data)
+{
+    for (int i = 0; i < 2 * HISTORY_RUNNERS; i++) {
+        g_autofree char *name = g_strdup_printf("runner-with-a-name-that-is-long-%d", i);
+        add(fixture, NOW, name + (i % 2) * 12, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+    }
+    json_auto_t *all = history_json(fixture->history, "hour", NOW);
+    g_assert_cmpuint(json_object_size(json_object_get(all, "runners")), ==, HISTORY_RUNNERS);
+    /* Without a file they are kept nevertheless. */
+    history_free(fixture->history);
+    fixture->history = history_open(-1, "nowhere");
+    add(fixture, NOW, "in", 2, 0, 0);
+    expect(fixture, "day", NOW, "in", "done", "- - 2");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add("/history/ranges", Fixture, NULL, set_up, test_ranges, tear_down);
+    g_test_add("/history/file", Fixture, NULL, set_up, test_file, tear_down);
+    g_test_add("/history/bounds", Fixture, NULL, set_up, test_bounds, tear_down);
+    return g_test_run();
+}
