@@ -11,29 +11,56 @@
 #include "cli/command.h"
 #include "cli/work_site.h"
 #include "lists/moving/leaving.h"
+#include "store/carry.h"
+#include "store/domain.h"
 #include "store/list.h"
 
-/* - is written by way of a file without a name, so that writers to the store wait for no reader of a pipe. */
+static char **list_option, *domain_option, *output_option;
+static gboolean no_secrets;
+
+/* Standard output is written by way of a file without a name, so that writers to the store wait for no reader of a
+ * pipe. */
 static FILE *open_output(const char *path, GError **error)
 {
-    bool named = !g_str_equal(path, "-");
-    int fd = named ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    FILE *file = !named ? tmpfile() : fd >= 0 ? fdopen(fd, "w") : NULL;
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    FILE *file = !path ? tmpfile() : fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file)
-        fail_errno(error, errno == EEXIST ? FAIL_EXISTS : errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "%s", path);
+        fail_errno(error,
+                   errno == EEXIST   ? FAIL_EXISTS
+                   : errno == ENOENT ? FAIL_MISSING
+                                     : FAIL_LATER,
+                   "%s", path ? path : "a file for what is written");
     return file;
 }
 
-/* The ids of the lists that were named; NULL with error. */
-static char **find_lists(Store *store, char **names, int count, GError **error)
+static bool add_named(Store *store, GPtrArray *ids, GError **error)
+{
+    for (char **name = list_option; name && *name; name++) {
+        g_autoptr(List) list = list_by_address(store, *name, error);
+        if (!list)
+            return false;
+        if (!g_ptr_array_find_with_equal_func(ids, list->list_id, g_str_equal, NULL))
+            g_ptr_array_add(ids, g_strdup(list->list_id));
+    }
+    return true;
+}
+
+static bool add_domain(Store *store, GPtrArray *ids, GError **error)
+{
+    g_autoptr(Domain) domain = domain_option ? domain_find(store, domain_option, error) : NULL;
+    g_auto(GStrv) lists = domain ? carry_lists(store, domain->mail_host, error) : NULL;
+    for (char **list = lists; list && *list; list++)
+        if (!g_ptr_array_find_with_equal_func(ids, *list, g_str_equal, NULL))
+            g_ptr_array_add(ids, g_strdup(*list));
+    return !domain_option || lists;
+}
+
+/* The ids of the lists that were chosen; NULL with error. */
+static char **find_lists(Store *store, GError **error)
 {
     g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
-    for (int i = 0; i < count; i++) {
-        g_autoptr(List) list = list_by_address(store, names[i], error);
-        if (!list)
-            return NULL;
-        g_ptr_array_add(ids, g_strdup(list->list_id));
-    }
+    if (!add_named(store, ids, error) || !add_domain(store, ids, error))
+        return NULL;
     g_ptr_array_add(ids, NULL);
     return (char **)g_ptr_array_free(g_steal_pointer(&ids), FALSE);
 }
@@ -49,45 +76,57 @@ static bool copy_out(FILE *from, GError **error)
     return (!ferror(from) && fflush(stdout) == 0) || fail_errno(error, FAIL_LATER, "write");
 }
 
-static bool export_to(Site *site, char **lists, int count, FILE *output, uint64_t *lines, GError **error)
+static bool export_to(Site *site, FILE *output, uint64_t *lines, GError **error)
 {
     WorkPlace place = {0};
     if (!work_place_store(&place, site, error))
         return false;
-    g_auto(GStrv) ids = count > 0 ? find_lists(place.store, lists, count, error) : NULL;
-    return (count == 0 || ids) && leaving_write(place.store, ids, output, lines, error) &&
+    bool some = list_option || domain_option;
+    g_auto(GStrv) ids = some ? find_lists(place.store, error) : NULL;
+    const LeavingChoice choice = {.lists = ids, .no_secrets = no_secrets};
+    return (!some || ids) && leaving_write(place.store, &choice, output, lines, error) &&
            (fflush(output) == 0 || fail_errno(error, FAIL_LATER, "write"));
 }
 
 static int run_export(Site *site, int argc, char **argv, GError **error)
 {
+    (void)argc, (void)argv;
     uint64_t lines = 0;
-    const char *path = argv[argc - 1];
-    bool named = !g_str_equal(path, "-");
-    FILE *output = open_output(path, error); /* before the right to write there may be given up */
+    FILE *output = open_output(output_option, error); /* before the right to write there may be given up */
     if (!output)
         return TOOL_LATER;
-    bool done = export_to(site, argv, argc - 1, output, &lines, error);
-    if (done && named && fsync(fileno(output)) != 0)
-        done = fail_errno(error, FAIL_LATER, "write %s", path);
-    if (done && !named)
+    bool done = export_to(site, output, &lines, error);
+    if (done && output_option && fsync(fileno(output)) != 0)
+        done = fail_errno(error, FAIL_LATER, "write %s", output_option);
+    if (done && !output_option)
         done = copy_out(output, error);
     fclose(output);
-    if (named && done)
+    if (output_option && done)
         printf("%" PRIu64 " lines\n", lines);
-    else if (named)
-        unlink(path);
+    else if (output_option)
+        unlink(output_option);
     return done ? TOOL_OK : TOOL_LATER;
 }
 
+static const GOptionEntry export_options[] = {
+    {"list", 0, 0, G_OPTION_ARG_STRING_ARRAY, &list_option,
+     "only this list and the people of it; may be given more than once", "LIST"},
+    {"domain", 0, 0, G_OPTION_ARG_STRING, &domain_option, "only the lists of this domain and the people of them",
+     "DOMAIN"},
+    {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output_option,
+     "a file that is not there yet, which only you may read (standard output)", "FILE"},
+    {"no-secrets", 0, 0, G_OPTION_ARG_NONE, &no_secrets,
+     "leave out hashes of passwords, tokens of letters and of programs, and the keys that sign addresses", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
 const Command cmd_export = {
     .name = "export",
-    .arguments = "[LIST...] FILE",
+    .arguments = "",
     .summary = "Write the site, or some lists, as lines of JSON",
-    .least = 1,
-    .most = -1,
+    .options = export_options,
     .run = run_export,
-    .details = "FILE must not be there, and only you may read it, for it has secrets: hashes of passwords and tokens, and "
-               "the keys of addresses in letters. - is standard output. `listrunner import listrunner` reads it. Archives "
-               "leave by `archive export`.",
+    .details =
+        "`listrunner import listrunner` reads it. Without --no-secrets it holds what lets its reader act as others: "
+        "keep it as you keep the database. Archives leave by `archive export`.",
 };

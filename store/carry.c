@@ -10,8 +10,6 @@
 #include "store/span.h"
 #include "store/store_internal.h"
 
-#define NUMBER_MOST (INT64_C(1) << 40) /* more held posts than any site had */
-
 void carry_id(int64_t key, char id[CARRY_ID_SIZE])
 {
     store_key_id(key, id);
@@ -66,9 +64,12 @@ bool carry_read(Store *store, const CarryKind *kind, const char *list_id, CarryR
     return step == STEP_DONE;
 }
 
-char **carry_lists(Store *store, GError **error)
+char **carry_lists(Store *store, const char *mail_host, GError **error)
 {
-    return query_texts(query_start(store, error, "SELECT list_id FROM list ORDER BY list_id", NULL, 0), error);
+    return query_texts(query_open(store, error,
+                                  "SELECT list_id FROM list WHERE mail_host = COALESCE($1, mail_host) ORDER BY list_id",
+                                  TEXT(mail_host)),
+                       error);
 }
 
 bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError **error)
@@ -107,7 +108,7 @@ static bool is_key_allowed(Store *store, int64_t key, GError **error)
 /* A number that another has is replaced by a new one. */
 static bool take_number(Store *store, const char *counter, const char *find, int64_t *number, GError **error)
 {
-    if (*number <= 0 || *number > NUMBER_MOST)
+    if (*number <= 0 || *number >= g_ascii_strtoll(CARRY_NUMBER_MOST, NULL, 10))
         return fail(error, FAIL_NEVER, "the number %" G_GINT64_FORMAT " is not allowed", *number);
     {
         g_autoptr(Query) query = query_open(store, error, find, INTEGER(*number));
@@ -191,15 +192,17 @@ static bool after(Store *store, const CarryKind *kind, const Parameters *from, c
     }
 }
 
-/* Of a row that was not written: is it there, or does it lack what it refers to? */
-static bool lacks_address(Store *store, const CarryKind *kind, const Value *values, GError **error)
+/* Of an address or a member that was not written: is it there? */
+static bool is_there(Store *store, const CarryKind *kind, const Value *values, GError **error)
 {
     if (kind->hook != CARRY_MEMBER && kind->hook != CARRY_ADDRESS)
-        return false;
+        return true;
     g_auto(Email) address = {0};
-    g_autofree char *email = g_strndup(values[kind->hook == CARRY_MEMBER ? 2 : 1].data,
-                                       values[kind->hook == CARRY_MEMBER ? 2 : 1].length);
-    return !email_find(store, email, &address, error);
+    const Value *from = &values[kind->hook == CARRY_MEMBER ? 2 : 1];
+    g_autofree char *email = g_strndup(from->data, from->length);
+    return email_find(store, email, &address, error) &&
+           (kind->hook == CARRY_MEMBER || address.key == values[0].integer ||
+            fail(error, FAIL_EXISTS, "the address is here already, and stays its user's"));
 }
 
 static bool write_row(Store *store, const CarryKind *kind, Parameters *to, const Value *values, bool *known,
@@ -210,7 +213,7 @@ static bool write_row(Store *store, const CarryKind *kind, Parameters *to, const
         !query_all(store, error, &added, kind->insert, to->values, to->count))
         return false;
     *known = added == 0;
-    return *known ? !lacks_address(store, kind, values, error) : after(store, kind, to, values, error);
+    return *known ? is_there(store, kind, values, error) : after(store, kind, to, values, error);
 }
 
 bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const Value *values, bool *known,
@@ -223,4 +226,22 @@ bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const
     if (kind->of_list)
         to.values[to.count++] = INTEGER(list);
     return STORE_WRITE(store, error, write_row(store, kind, &to, values, known, error));
+}
+
+static bool drop_user(Store *store, int64_t user, GError **error)
+{
+    int64_t users = 0;
+    return query_run(store, error, &users,
+                     "DELETE FROM person WHERE key = $1 AND stands_in = 0 AND NOT EXISTS (SELECT 1 FROM address WHERE "
+                     "person = $1)",
+                     INTEGER(user)) &&
+           (users == 0 || span_count_user(store, user, -1, error)) &&
+           query_run(store, error, NULL,
+                     "DELETE FROM person WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM address WHERE person = $1)",
+                     INTEGER(user));
+}
+
+bool carry_drop_user(Store *store, int64_t user, GError **error)
+{
+    return STORE_WRITE(store, error, drop_user(store, user, error));
 }

@@ -29,6 +29,8 @@ typedef struct CarryField {
     const char *name;
     CarryType type;
     const char *words; /* "member|owner" */
+    bool may;          /* be missing */
+    bool secret;       /* so that whoever reads it can do what its owner can */
 } CarryField;
 
 /* What is done beside the row. */
@@ -43,6 +45,7 @@ typedef enum CarryHook {
 } CarryHook;
 
 #define CARRY_FIELDS_MAX 26
+#define CARRY_NUMBER_MOST "1099511627776" /* more held posts than any site had */
 typedef struct CarryKind {
     const char *name;
     bool of_list;
@@ -65,10 +68,14 @@ typedef bool CarryRow(const CarryKind *kind, const Value *values, void *data, GE
 /* Read all rows of a kind in their order, as a stream: inside a transaction. list_id NULL: those of the site. */
 bool carry_read(Store *store, const CarryKind *kind, const char *list_id, CarryRow *row, void *data, GError **error);
 
-/* Write one row. *known: it, or another in its place, is there, and nothing changed. FAIL_NEVER: a value is not allowed;
- * FAIL_MISSING: what it refers to is not there. Inside a transaction. */
+/* Write one row. *known: it, or another in its place, is there, and nothing changed. FAIL_NEVER: a value is not
+ * allowed; FAIL_MISSING: what it refers to is not there; FAIL_EXISTS: an address is another user's here. Inside a
+ * transaction. */
 bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const Value *values, bool *known,
                  GError **error);
+
+/* Remove a user whom carry_write() made, if all addresses were another user's here. */
+bool carry_drop_user(Store *store, int64_t user, GError **error);
 
 /* Set what nobody sets otherwise of a list that was just made. */
 typedef struct CarryList {
@@ -77,8 +84,8 @@ typedef struct CarryList {
 } CarryList;
 bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError **error);
 bool carry_write_list(Store *store, const CarryList *list, GError **error);
-/* The ids of all lists, in order. */
-char **carry_lists(Store *store, GError **error);
+/* The ids of all lists, or those of a domain, in order. */
+char **carry_lists(Store *store, const char *mail_host, GError **error);
 
 #define CARRY_ID_SIZE STORE_ID_SIZE
 void carry_id(int64_t key, char id[CARRY_ID_SIZE]);

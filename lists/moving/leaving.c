@@ -16,6 +16,7 @@
 typedef struct Leaving {
     Store *store;
     FILE *to;
+    bool no_secrets;
     const char *list_id; /* NULL: of the site */
     uint64_t lines;
 } Leaving;
@@ -59,7 +60,7 @@ static json_t *value_json(const CarryField *field, const Value *value)
 
 static json_t *line_new(const char *kind, const char *list_id)
 {
-    json_t *line = json_pack("{s:s}", "kind", kind);
+    json_t *line = json_pack("{s:s}", "row", kind);
     if (list_id)
         json_object_set_new(line, "list", json_string(list_id));
     return line;
@@ -69,17 +70,27 @@ static bool put_row(const CarryKind *kind, const Value *values, void *data, GErr
 {
     Leaving *out = data;
     json_t *line = line_new(kind->name, kind->of_list ? out->list_id : NULL);
-    for (int i = 0; kind->fields[i].name; i++)
-        if (!values[i].null)
-            json_object_set_new(line, kind->fields[i].name, value_json(&kind->fields[i], &values[i]));
+    for (const CarryField *field = kind->fields; field->name; field++, values++)
+        if (!values->null && !(out->no_secrets && field->secret))
+            json_object_set_new(line, field->name, value_json(field, values));
     return put(out, line, error);
+}
+
+/* Is a row of this kind nothing without its secret? */
+static bool is_secret(const CarryKind *kind)
+{
+    bool secret = false;
+    for (const CarryField *field = kind->fields; field->name; field++)
+        secret |= field->secret && !field->may;
+    return secret;
 }
 
 /* The kinds of the site, or those of out->list_id. */
 static bool put_kinds(Leaving *out, bool of_list, GError **error)
 {
     for (const CarryKind *kind = carry_kinds; kind->name; kind++)
-        if (kind->of_list == of_list && !carry_read(out->store, kind, out->list_id, put_row, out, error))
+        if (kind->of_list == of_list && !(out->no_secrets && is_secret(kind)) &&
+            !carry_read(out->store, kind, out->list_id, put_row, out, error))
             return false;
     return true;
 }
@@ -109,7 +120,7 @@ static bool put_list_line(Leaving *out, GError **error)
     json_object_set_new(line, "post_id", json_integer(list->post_id));
     json_object_set_new(line, "held_last", json_integer(more.held_last));
     json_object_set_new(line, "archive", json_integer(more.archive));
-    if (hash)
+    if (hash && !out->no_secrets)
         json_object_set_new(line, "moderator_password", json_string(hash));
     json_object_set_new(line, "settings", settings_json(list));
     return put(out, line, error);
@@ -118,10 +129,10 @@ static bool put_list_line(Leaving *out, GError **error)
 static bool put_all(Leaving *out, char *const *chosen, GError **error)
 {
     g_autofree char *site = host_site(out->store, error);
-    g_auto(GStrv) all = site && !chosen ? carry_lists(out->store, error) : NULL;
+    g_auto(GStrv) all = site && !chosen ? carry_lists(out->store, NULL, error) : NULL;
     if (!site || (!chosen && !all))
         return false;
-    json_t *first = json_pack("{s:s, s:i, s:s, s:I}", "kind", "listrunner-export", "version", LEAVING_VERSION, "site",
+    json_t *first = json_pack("{s:s, s:i, s:s, s:I}", "row", "listrunner-export", "version", LEAVING_VERSION, "site",
                               site, "made_at", (json_int_t)clock_now());
     if (!put(out, first, error) || (!chosen && !put_kinds(out, false, error)))
         return false;
@@ -130,15 +141,15 @@ static bool put_all(Leaving *out, char *const *chosen, GError **error)
         if ((chosen && !put_kinds(out, false, error)) || !put_list_line(out, error) || !put_kinds(out, true, error))
             return false;
     }
-    return put(out, line_new("end", NULL), error);
+    return put(out, json_pack("{s:s, s:I}", "row", "end", "lines", (json_int_t)out->lines + 1), error);
 }
 
-bool leaving_write(Store *store, char *const *lists, FILE *to, uint64_t *lines, GError **error)
+bool leaving_write(Store *store, const LeavingChoice *choice, FILE *to, uint64_t *lines, GError **error)
 {
-    Leaving out = {.store = store, .to = to};
+    Leaving out = {.store = store, .to = to, .no_secrets = choice->no_secrets};
     if (!store_begin(store, error))
         return false;
-    bool done = put_all(&out, lists, error);
+    bool done = put_all(&out, choice->lists, error);
     *lines = out.lines;
     if (done)
         return store_commit(store, error);

@@ -12,11 +12,15 @@
 #include "lists/moving/moving.h"
 
 #define LEAVING_VERSION 1
-#define LEAVING_LINE_MAX ((size_t)512 * 1024 * 1024) /* bytes: a post in BASE64 */
+#define LEAVING_LINE_MAX ((size_t)256 * 1024 * 1024) /* bytes: a post in BASE64 */
 
-/* Write all of the site, or these lists (ids) where lists is not NULL. Writers to the store wait meanwhile. *lines: how
- * many were written. */
-bool leaving_write(Store *store, char *const *lists, FILE *to, uint64_t *lines, GError **error);
+typedef struct LeavingChoice {
+    char *const *lists; /* ids; NULL: the whole site */
+    bool no_secrets;    /* leave out hashes of passwords, and tokens */
+} LeavingChoice;
+
+/* Write all that is chosen. Writers to the store wait meanwhile. *lines: how many were written. */
+bool leaving_write(Store *store, const LeavingChoice *choice, FILE *to, uint64_t *lines, GError **error);
 
 typedef struct LeavingFile LeavingFile;
 /* Read the first line. FAIL_CONFIG: no such file, or of another version. file is borrowed. */
@@ -25,5 +29,6 @@ void leaving_free(LeavingFile *from);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LeavingFile, leaving_free)
 const char *leaving_source(const LeavingFile *from); /* for moving_new() */
 
-/* Bring all in. FAIL_NEVER: the file is damaged or ends early; the message names the line. */
+/* Bring all in, but for moving_finish(), so that the caller can look at the notes first where all is one transaction.
+ * FAIL_NEVER: the file is damaged or ends early; the message names the line. */
 bool leaving_move(LeavingFile *from, Moving *moving, GError **error);

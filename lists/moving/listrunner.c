@@ -22,6 +22,8 @@ struct LeavingFile {
     Moving *moving;
     char *list_id; /* whose lines these are; NULL: of the site */
     bool pass;     /* these lines are in, or their list was left out */
+    GHashTable *unknown; /* names of rows and fields that were told */
+    GArray *users;       /* int64_t: of those, an address is another user's here */
 };
 
 void leaving_free(LeavingFile *from)
@@ -32,6 +34,8 @@ void leaving_free(LeavingFile *from)
     g_free(from->source);
     g_free(from->part);
     g_free(from->list_id);
+    g_hash_table_unref(from->unknown);
+    g_array_unref(from->users);
     g_free(from);
 }
 
@@ -75,9 +79,13 @@ static json_t *next_line(LeavingFile *from, GError **error)
     from->taken += (guint)length + 1;
     from->line++;
     json_t *line = json_loadb(begin, length, JSON_REJECT_DUPLICATES, &why);
-    if (!json_is_object(line) || !json_is_string(json_object_get(line, "kind"))) {
+    if (!json_is_object(line) || !json_is_string(json_object_get(line, "row"))) {
+        bool object = json_is_object(line);
         json_decref(line);
-        fail(error, FAIL_NEVER, "line %" G_GUINT64_FORMAT ": it is no object with a kind", from->line);
+        fail(error, FAIL_NEVER, "line %" G_GUINT64_FORMAT ": %s", from->line,
+             object      ? "its row is missing"
+             : *why.text ? why.text
+                         : "it is no object");
         return NULL;
     }
     return line;
@@ -99,13 +107,19 @@ LeavingFile *leaving_open(FILE *file, GError **error)
     g_autoptr(LeavingFile) from = g_new0(LeavingFile, 1);
     from->file = file;
     from->read = g_byte_array_new();
+    from->unknown = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    from->users = g_array_new(FALSE, FALSE, sizeof(int64_t));
     json_t *first = next_line(from, &why);
     const char *site = text_at(first, "site");
     int64_t version = number_at(first, "version");
-    if (!first || !site || !g_str_equal(text_at(first, "kind"), "listrunner-export"))
-        fail(error, FAIL_CONFIG, "no file of listrunner export");
+    if (g_error_matches(why, FAIL, FAIL_LATER))
+        g_propagate_error(error, g_steal_pointer(&why));
+    else if (!first || !site || !g_str_equal(text_at(first, "row"), "listrunner-export"))
+        fail(error, FAIL_CONFIG, "this is no file that listrunner export wrote");
     else if (version != LEAVING_VERSION)
-        fail(error, FAIL_CONFIG, "an export of version %" G_GINT64_FORMAT "; known is %d", version, LEAVING_VERSION);
+        fail(error, FAIL_CONFIG,
+             "the file has version %" G_GINT64_FORMAT " of the format, and this Listrunner knows version %d", version,
+             LEAVING_VERSION);
     else {
         from->source = g_strdup_printf("listrunner %s", site);
         from->part = g_strdup_printf("site at %" G_GINT64_FORMAT, number_at(first, "made_at"));
@@ -126,35 +140,66 @@ static bool find_word(const char *words, const char *word, int64_t *place)
 }
 
 /* owned takes what the value borrows. */
+static bool read_bytes(const char *text, size_t length, Value *value, GPtrArray *owned)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t good = strspn(text, letters);
+    if (length % 4 != 0 || length - good > 2 || strspn(text + good, "=") != length - good)
+        return false;
+    g_ptr_array_add(owned, g_base64_decode(text, &value->length));
+    value->data = owned->pdata[owned->len - 1];
+    return true;
+}
+
 static bool read_value(const CarryField *field, const json_t *json, Value *value, GPtrArray *owned)
 {
     const char *text = json_string_value(json);
-    *value = (Value){.type = VALUE_INTEGER, .null = !json || json_is_null(json)};
+    bool is_text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL;
+    *value = (Value){.type = is_text                      ? VALUE_TEXT
+                             : field->type == CARRY_BYTES ? VALUE_BLOB
+                                                          : VALUE_INTEGER,
+                     .null = !json};
+    if (!json)
+        return field->may;
     switch (field->type) {
     case CARRY_INTEGER:
         value->integer = json_integer_value(json);
-        return value->null || json_is_integer(json);
+        return json_is_integer(json);
     case CARRY_BOOL:
         value->integer = json_is_true(json);
-        return value->null || json_is_boolean(json);
-    case CARRY_CHOICE: return value->null || (text && find_word(field->words, text, &value->integer));
-    case CARRY_ID: return value->null || (text && carry_id_parse(text, &value->integer));
-    case CARRY_BYTES: {
-        value->type = VALUE_BLOB;
-        if (!text)
-            return false;
-        gsize length;
-        guchar *bytes = g_base64_decode(text, &length);
-        g_ptr_array_add(owned, bytes);
-        value->data = bytes;
-        value->length = length;
-        return true;
-    }
+        return json_is_boolean(json);
+    case CARRY_CHOICE:
+        return text && find_word(field->words, text, &value->integer);
+    case CARRY_ID:
+        return text && carry_id_parse(text, &value->integer);
+    case CARRY_BYTES:
+        return text && read_bytes(text, json_string_length(json), value, owned);
     default:
-        value->type = VALUE_TEXT;
         value->data = text;
         value->length = json_string_length(json);
-        return text || (value->null && field->type != CARRY_EMAIL);
+        return text != NULL;
+    }
+}
+
+/* Name once what is not known here. */
+static void tell_unknown(LeavingFile *from, const char *row, const char *field)
+{
+    g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line);
+    g_autofree char *name = g_strjoin(field ? "." : "", row, field ? field : "", NULL);
+    if (g_hash_table_add(from->unknown, g_strdup(name)))
+        moving_tell(from->moving, MOVING_LOST, place, name, "it is not known here; more of them are not told");
+}
+
+static void check_names(LeavingFile *from, const char *row, const CarryField *fields, json_t *line)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(line, name, value) {
+        const CarryField *field = fields;
+        while (field->name && !g_str_equal(field->name, name))
+            field++;
+        if (!field->name && !g_str_equal(name, "row") && !g_str_equal(name, "list"))
+            tell_unknown(from, row, name);
     }
 }
 
@@ -174,39 +219,92 @@ static MovingKind counted_as(const CarryKind *kind)
     return MOVING_ROWS;
 }
 
-static bool move_row(LeavingFile *from, const CarryKind *kind, const json_t *line, GError **error)
+/* "member anne@example.com": its address, or else its first field. */
+static char *key_of(const CarryKind *kind, const json_t *line)
+{
+    const CarryField *field = kind->fields;
+    while (field->name && field->type != CARRY_EMAIL)
+        field++;
+    const json_t *value = json_object_get(line, field->name ? field->name : kind->fields[0].name);
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, (int64_t)json_integer_value(value));
+    return g_strdup_printf("%s %s", kind->name,
+                           json_is_string(value)    ? json_string_value(value)
+                           : json_is_integer(value) ? number
+                                                    : "");
+}
+
+static bool write_row(LeavingFile *from, const CarryKind *kind, const Value *values, const MovingThing *thing,
+                      GError **error)
+{
+    bool known = false;
+    GError *refusal = NULL;
+    bool done = carry_write(from->moving->site.store, kind, from->list_id, values, &known, &refusal);
+    if (g_error_matches(refusal, FAIL, FAIL_EXISTS)) { /* of an address: its third field is the user */
+        moving_tell(from->moving, MOVING_CHANGED, thing->place, thing->key, "%s", refusal->message);
+        g_array_append_val(from->users, values[2].integer);
+    } else if (done && known)
+        done = fail(&refusal, FAIL_EXISTS, "known");
+    return moving_judge(from->moving, done, refusal, thing, NULL, error);
+}
+
+static bool move_row(LeavingFile *from, const CarryKind *kind, json_t *line, GError **error)
 {
     Value values[CARRY_FIELDS_MAX];
-    bool done = true, known = false;
     GError *refusal = NULL;
     g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line);
+    g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line), *key = key_of(kind, line);
+    const MovingThing thing = {counted_as(kind), place, key};
     if (!moving_work(from->moving, error))
         return false;
-    for (int i = 0; done && kind->fields[i].name; i++)
-        if (!read_value(&kind->fields[i], json_object_get(line, kind->fields[i].name), &values[i], owned))
-            done = fail(&refusal, FAIL_NEVER, "its %s is not allowed", kind->fields[i].name);
-    done = done && carry_write(from->moving->site.store, kind, from->list_id, values, &known, &refusal);
-    if (done && known)
-        done = fail(&refusal, FAIL_EXISTS, "known");
-    return moving_judge(from->moving, done, refusal, &(MovingThing){counted_as(kind), place, kind->name}, NULL, error) &&
+    check_names(from, kind->name, kind->fields, line);
+    for (int i = 0; !refusal && kind->fields[i].name; i++) {
+        const json_t *value = json_object_get(line, kind->fields[i].name);
+        if (!read_value(&kind->fields[i], value, &values[i], owned))
+            fail(&refusal, FAIL_NEVER, "its field %s %s", kind->fields[i].name,
+                 value ? "has a value that is not allowed" : "is missing");
+    }
+    return (refusal ? moving_judge(from->moving, false, refusal, &thing, NULL, error)
+                    : write_row(from, kind, values, &thing, error)) &&
            moving_step(from->moving, error);
+}
+
+/* Users who have no address here, for all were another's. */
+static bool drop_users(LeavingFile *from, GError **error)
+{
+    for (guint i = 0; i < from->users->len; i++)
+        if (!carry_drop_user(from->moving->site.store, g_array_index(from->users, int64_t, i), error))
+            return false;
+    g_array_set_size(from->users, 0);
+    return true;
 }
 
 /* ---- lists ---- */
 
-static bool make_list(LeavingFile *from, const json_t *line, bool *made, GError **error)
+static const CarryField list_fields[] = {
+    {"address", CARRY_TEXT, NULL, false, false},
+    {"created_at", CARRY_INTEGER, NULL, false, false},
+    {"last_post_at", CARRY_INTEGER, NULL, false, false},
+    {"post_id", CARRY_INTEGER, NULL, false, false},
+    {"held_last", CARRY_INTEGER, NULL, false, false},
+    {"archive", CARRY_INTEGER, NULL, false, false},
+    {"moderator_password", CARRY_TEXT, NULL, true, true},
+    {"settings", CARRY_TEXT, NULL, false, false},
+    {NULL, CARRY_TEXT, NULL, false, false},
+};
+
+static bool make_list(LeavingFile *from, json_t *line, bool *made, GError **error)
 {
     const char *name;
     json_t *value;
     g_autoptr(GPtrArray) settings = setting_list_new();
+    check_names(from, "list", list_fields, line);
     json_object_foreach(json_object_get(line, "settings"), name, value)
     {
         g_autoptr(GError) unknown = NULL;
         if (json_is_string(value) && list_setting_find(name, &unknown))
             setting_list_add(settings, name, name, g_strdup(json_string_value(value)));
         else
-            moving_tell(from->moving, MOVING_LOST, from->list_id, name, "there is no such setting here");
+            tell_unknown(from, "list.settings", name);
     }
     const char *address = text_at(line, "address");
     const MovingList list = {.list = {.address = address ? address : "",
@@ -229,7 +327,7 @@ static bool make_list(LeavingFile *from, const json_t *line, bool *made, GError 
     return done && (!*made || carry_write_list(from->moving->site.store, &more, error));
 }
 
-static bool begin_list(LeavingFile *from, const json_t *line, GError **error)
+static bool begin_list(LeavingFile *from, json_t *line, GError **error)
 {
     bool whole, made = false;
     Moving *moving = from->moving;
@@ -256,26 +354,27 @@ static bool begin_list(LeavingFile *from, const json_t *line, GError **error)
 
 static bool end_part(LeavingFile *from, GError **error)
 {
-    return !from->moving->part || moving_end(from->moving, error);
+    return !from->moving->part || (drop_users(from, error) && moving_end(from->moving, error));
 }
 
-static bool move_line(LeavingFile *from, const json_t *line, GError **error)
+static bool move_line(LeavingFile *from, json_t *line, GError **error)
 {
-    const char *name = text_at(line, "kind"), *list_id = text_at(line, "list");
+    const char *name = text_at(line, "row"), *list_id = text_at(line, "list");
     const CarryKind *kind = carry_kinds;
     while (kind->name && !g_str_equal(kind->name, name))
         kind++;
     if (!kind->name) {
-        moving_tell(from->moving, MOVING_LOST, list_id, name, "a kind that is not known here");
+        tell_unknown(from, name, NULL);
         return true;
     }
     if (kind->of_list && g_strcmp0(list_id, from->list_id) != 0)
         return fail(error, FAIL_NEVER, "line %" G_GUINT64_FORMAT ": it stands behind another list", from->line);
     if (kind->insert)
         return move_row(from, kind, line, error);
+    check_names(from, kind->name, kind->fields, line);
     const char *host = text_at(line, "mail_host"), *about = text_at(line, "description");
-    return moving_domain(from->moving, &(MovingDomain){host ? host : "", about ? about : "", text_at(line, "alias_domain")},
-                         error);
+    const MovingDomain domain = {host ? host : "", about ? about : "", text_at(line, "alias_domain")};
+    return moving_domain(from->moving, &domain, error);
 }
 
 static bool begin_site(LeavingFile *from, GError **error)
@@ -290,10 +389,13 @@ static bool is_of_site(const json_t *line)
     return !json_object_get(line, "list");
 }
 
-static bool move_any(LeavingFile *from, const json_t *line, bool *end, GError **error)
+static bool move_any(LeavingFile *from, json_t *line, bool *end, GError **error)
 {
-    const char *kind = text_at(line, "kind");
+    const char *kind = text_at(line, "row");
     *end = g_str_equal(kind, "end");
+    if (*end && number_at(line, "lines") != (int64_t)from->line)
+        return fail(error, FAIL_NEVER, "line %" G_GUINT64_FORMAT ": it should be line %" G_GINT64_FORMAT, from->line,
+                    number_at(line, "lines"));
     if (*end)
         return end_part(from, error);
     if (g_str_equal(kind, "list"))
@@ -318,5 +420,5 @@ bool leaving_move(LeavingFile *from, Moving *moving, GError **error)
         done = line && move_any(from, line, &end, error);
         json_decref(line);
     }
-    return done && moving_finish(moving, error);
+    return done;
 }

@@ -71,6 +71,7 @@ typedef struct MovingSite {
     Store *store; /* is written to */
     Store *there; /* is asked what is in already: the same, or the site's own where store is one to try in; NULL */
     const WorkSite *site;
+    bool at_once; /* all is one transaction, which moving_finish() commits */
     Spool *spool; /* NULL: none is needed, for no unit leaves entries */
     MovingTell *tell;
     MovingProgress *progress;
