@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/auto.h"
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/work_site.h"
@@ -18,18 +20,34 @@
 static char **list_option, *domain_option, *output_option;
 static gboolean no_secrets;
 
+/* A file that is new, or empty: who gave up the right to remove one leaves it so. */
+static FILE *open_named(const char *path, GError **error)
+{
+    struct stat status;
+    auto_fd fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "%s", path);
+        return NULL;
+    }
+    if (!S_ISREG(status.st_mode) || status.st_size > 0) {
+        fail(error, FAIL_EXISTS, "%s is there already", path);
+        return NULL;
+    }
+    FILE *file = fchmod(fd, 0600) == 0 ? fdopen(fd, "w") : NULL;
+    if (file)
+        auto_fd_steal(&fd);
+    else
+        fail_errno(error, FAIL_LATER, "%s", path);
+    return file;
+}
+
 /* Standard output is written by way of a file without a name, so that writers to the store wait for no reader of a
  * pipe. */
-static FILE *open_output(const char *path, GError **error)
+static FILE *open_output(GError **error)
 {
-    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    FILE *file = !path ? tmpfile() : fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!file)
-        fail_errno(error,
-                   errno == EEXIST   ? FAIL_EXISTS
-                   : errno == ENOENT ? FAIL_MISSING
-                                     : FAIL_LATER,
-                   "%s", path ? path : "a file for what is written");
+    FILE *file = output_option ? open_named(output_option, error) : tmpfile();
+    if (!file && !output_option)
+        fail_errno(error, FAIL_LATER, "a file for what is written");
     return file;
 }
 
@@ -92,7 +110,7 @@ static int run_export(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc, (void)argv;
     uint64_t lines = 0;
-    FILE *output = open_output(output_option, error); /* before the right to write there may be given up */
+    FILE *output = open_output(error); /* before the right to write there may be given up */
     if (!output)
         return TOOL_LATER;
     bool done = export_to(site, output, &lines, error);
@@ -100,10 +118,11 @@ static int run_export(Site *site, int argc, char **argv, GError **error)
         done = fail_errno(error, FAIL_LATER, "write %s", output_option);
     if (done && !output_option)
         done = copy_out(output, error);
-    fclose(output);
+    auto_fd fd = dup(fileno(output));
+    fclose(output); /* which may write the last of what fails */
     if (output_option && done)
         printf("%" PRIu64 " lines\n", lines);
-    else if (output_option)
+    else if (output_option && ftruncate(fd, 0) == 0)
         unlink(output_option);
     return done ? TOOL_OK : TOOL_LATER;
 }

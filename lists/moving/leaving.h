@@ -30,5 +30,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LeavingFile, leaving_free)
 const char *leaving_source(const LeavingFile *from); /* for moving_new() */
 
 /* Bring all in, but for moving_finish(), so that the caller can look at the notes first where all is one transaction.
- * FAIL_NEVER: the file is damaged or ends early; the message names the line. */
+ * FAIL_CONFIG: the file is damaged or ends early; the message names the line. */
 bool leaving_move(LeavingFile *from, Moving *moving, GError **error);

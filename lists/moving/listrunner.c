@@ -52,12 +52,12 @@ static bool read_block(LeavingFile *from, GError **error)
     from->taken = 0;
     guint there = from->read->len;
     if (there > LEAVING_LINE_MAX)
-        return fail(error, FAIL_NEVER, "line %" G_GUINT64_FORMAT " is too long", from->line + 1);
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT " is too long", from->line + 1);
     g_byte_array_set_size(from->read, there + BLOCK);
     size_t count = fread(from->read->data + there, 1, BLOCK, from->file);
     g_byte_array_set_size(from->read, there + (guint)count);
     return count > 0 || (ferror(from->file) ? fail_errno(error, FAIL_LATER, "read")
-                                            : fail(error, FAIL_NEVER, "the file ends early, after line "
+                                            : fail(error, FAIL_CONFIG, "the file ends early, after line "
                                                    "%" G_GUINT64_FORMAT, from->line));
 }
 
@@ -82,7 +82,7 @@ static json_t *next_line(LeavingFile *from, GError **error)
     if (!json_is_object(line) || !json_is_string(json_object_get(line, "row"))) {
         bool object = json_is_object(line);
         json_decref(line);
-        fail(error, FAIL_NEVER, "line %" G_GUINT64_FORMAT ": %s", from->line,
+        fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": %s", from->line,
              object      ? "its row is missing"
              : *why.text ? why.text
                          : "it is no object");
@@ -333,7 +333,7 @@ static bool begin_list(LeavingFile *from, json_t *line, GError **error)
     Moving *moving = from->moving;
     const char *list_id = text_at(line, "list");
     if (!list_id)
-        return fail(error, FAIL_NEVER, "line %" G_GUINT64_FORMAT ": a list without an id", from->line);
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": a list without an id", from->line);
     g_free(from->list_id);
     from->list_id = g_strdup(list_id);
     from->pass = true;
@@ -367,8 +367,8 @@ static bool move_line(LeavingFile *from, json_t *line, GError **error)
         tell_unknown(from, name, NULL);
         return true;
     }
-    if (kind->of_list && g_strcmp0(list_id, from->list_id) != 0)
-        return fail(error, FAIL_NEVER, "line %" G_GUINT64_FORMAT ": it stands behind another list", from->line);
+    if (kind->of_list && (!list_id || g_strcmp0(list_id, from->list_id) != 0))
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": it stands behind another list", from->line);
     if (kind->insert)
         return move_row(from, kind, line, error);
     check_names(from, kind->name, kind->fields, line);
@@ -394,7 +394,7 @@ static bool move_any(LeavingFile *from, json_t *line, bool *end, GError **error)
     const char *kind = text_at(line, "row");
     *end = g_str_equal(kind, "end");
     if (*end && number_at(line, "lines") != (int64_t)from->line)
-        return fail(error, FAIL_NEVER, "line %" G_GUINT64_FORMAT ": it should be line %" G_GINT64_FORMAT, from->line,
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": it should be line %" G_GINT64_FORMAT, from->line,
                     number_at(line, "lines"));
     if (*end)
         return end_part(from, error);

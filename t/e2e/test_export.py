@@ -256,3 +256,229 @@ def test_again_changes_nothing(site, empty, tmp_path):
     before = tables(empty)
     bring(empty, path)
     assert tables(empty) == before
+
+
+# ---- some of it ----
+
+def test_some_lists(site, empty, tmp_path):
+    """Into a site that has lists and people of its own, one of whom is on the list that comes."""
+    path = tmp_path / "some.jsonl"
+    site.cli("export", "--list", f"talk@{HOST}", "-o", path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {line["list"] for line in lines if "list" in line} == {f"talk.{HOST}"}
+    assert {line["email"].lower() for line in lines if line["row"] == "address"} == {
+        "anne.m@example.com", "anne.second@example.net", "bob@example.com", "carol@example.net", "mod@example.com",
+        "olga@example.com"}, "nobody who is not of the list"
+    assert not {"secret", "token", "site_ban", "counter", "domain_owner"} & {line["row"] for line in lines}
+    assert export(site, "--domain", HOST) == export(site, "--list", f"news@{HOST}", "--list", f"talk@{HOST}")
+    empty.cli("domain", "create", HOST)
+    empty.cli("list", "create", f"mine@{HOST}")
+    empty.cli("user", "create", "bob@example.com", "--display-name", "My Bob")
+    empty.cli("member", "add", f"mine@{HOST}", "bob@example.com")
+    mine = tables(empty) if "path" in empty.sections["store"] else None
+    number = next(number for number, line in enumerate(lines, 1) if line.get("email") == "bob@example.com")
+    for words in (("--dry-run",), ()):
+        told = bring(empty, path, *words)
+        assert f"changed: line {number}: address bob@example.com: the address is here already" in told
+        assert mine is None or not words or tables(empty) == mine, "a dry run writes nothing"
+    bob = json.loads(empty.cli("user", "show", "bob@example.com", "--json"))
+    assert bob["display_name"] == "My Bob"
+    with empty.database() as database:
+        lonely = database.execute("SELECT count(*) FROM person WHERE key NOT IN (SELECT person FROM address)")
+        assert lonely.fetchone()[0] == 0, "nobody is there without an address"
+        for sql in ("SELECT sum(total) FROM span WHERE kind = 5", "SELECT count(*) FROM person WHERE stands_in = 0"):
+            assert database.execute(sql).fetchone()[0] == 5, sql
+    assert empty.cli("member", "ls", f"talk@{HOST}", "--names").split() == \
+        site.cli("member", "ls", f"talk@{HOST}", "--names").split()
+    assert empty.cli("member", "ls", f"mine@{HOST}", "--names").split() == ["bob@example.com"]
+    wrong = site.run("export", "--list", f"nobody@{HOST}", "-o", tmp_path / "none.jsonl")
+    assert wrong.returncode == 66 and not ((tmp_path / "none.jsonl").exists() and (tmp_path / "none.jsonl").read_text())
+    site.cli("export", "--list", f"talk@{HOST}", "-o", tmp_path / "none.jsonl")
+    assert site.run("export", "-o", path).returncode == 1 and json.loads(path.read_text().splitlines()[-1])["lines"]
+
+
+def test_without_secrets(site, empty, tmp_path):
+    """Nothing in the file is good for a password or a token, and the file comes in all the same."""
+    with site.database() as database:
+        hashes = [row[0] for sql in (
+            "SELECT password FROM person", "SELECT digest FROM token", "SELECT token FROM ticket",
+            "SELECT token FROM held", "SELECT token FROM pending", "SELECT token FROM departure",
+            "SELECT value FROM list_setting WHERE name = 'moderator_password'") for row in database.execute(sql).fetchall()
+            if row[0]]
+        keys = [base64.b64encode(bytes(row[0])).decode() for row in database.execute("SELECT octets FROM secret").fetchall()]
+    assert len(hashes) >= 13 and len(keys) >= 2
+    whole, without = "\n".join(export(site)), "\n".join(export(site, "--no-secrets"))
+    for word in hashes + keys:
+        assert word in whole and word not in without
+    assert not set(SECRETS) & {json.loads(line)["row"] for line in without.splitlines()}
+    path = tmp_path / "site.jsonl"
+    site.cli("export", "--no-secrets", "-o", path)
+    bring(empty, path)
+    assert "\n".join(export(empty, "--no-secrets")) == without
+
+
+# ---- refusals ----
+
+def change(path, place, **fields):
+    """Line `place`, from 1, with other fields; None takes one away."""
+    lines = path.read_text().splitlines()
+    row = {**json.loads(lines[place - 1]), **fields}
+    lines[place - 1] = json.dumps({name: value for name, value in row.items() if value is not None},
+                                   ensure_ascii=False)
+    return "\n".join(lines) + "\n"
+
+
+def refused(instance, text, *words, code=1, path=None):
+    """What an import says that writes nothing."""
+    path = path or instance.directory / "file.jsonl"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    before = export(instance)
+    done = instance.run("import", "listrunner", path, timeout=120)
+    told = done.stdout + done.stderr
+    assert done.returncode == code, (done.returncode, told)
+    for word in words:
+        assert word in told, (word, told)
+    assert export(instance) == before, "nothing is written"
+
+
+def test_what_cannot_come(site, empty, tmp_path):
+    path = tmp_path / "site.jsonl"
+    site.cli("export", "-o", path)
+    lines = path.read_text().splitlines()
+
+    def line_of(**fields):
+        return next(number for number, line in enumerate(lines, 1) if fields.items() <= json.loads(line).items())
+
+    talk = {"list": f"talk.{HOST}"}
+    for fields, other, word in (
+            ({"row": "member", "email": "bob@example.com"} | talk, {"role": "king"},
+             "member bob@example.com: its field role has a value that is not allowed"),
+            ({"row": "member", "email": "bob@example.com"} | talk, {"joined_at": "now"}, "its field joined_at"),
+            ({"row": "member", "email": "bob@example.com"} | talk, {"joined_at": None}, "its field joined_at is missing"),
+            ({"row": "member", "email": "bob@example.com"} | talk, {"email": "x@nowhere.example"}, "x@nowhere.example"),
+            ({"row": "address", "email": "carol@example.net"}, {"email": "no address"}, "is no e-mail address"),
+            ({"row": "held"} | talk, {"message": "$$$$"}, "its field message"),
+            ({"row": "held"} | talk, {"number": -1}, "the number -1 is not allowed"),
+            ({"row": "ban"} | talk, {"id": "f" * 32}, "its field id"),
+            ({"row": "list"} | talk, {"address": "nothing"}, "nothing")):
+        number = line_of(**fields)
+        place = f"line {number}: " if fields["row"] != "list" else f"talk.{HOST}: "
+        refused(empty, change(path, number, **other), f"left out: {place}", word, "Nothing was written, since")
+    # What can comes, where that is asked for.
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(change(path, line_of(row="member", email="bob@example.com", **talk), role="king"))
+    told = bring(empty, broken, "--rest", code=1)
+    assert "left out: line" in told
+    assert "carol@example.net" in empty.cli("member", "ls", f"talk@{HOST}", "--names")
+    assert "bob@example.com" not in empty.cli("member", "ls", f"talk@{HOST}", "--names")
+
+
+def test_a_list_that_is_there(site, empty, tmp_path):
+    path = tmp_path / "site.jsonl"
+    site.cli("export", "-o", path)
+    empty.cli("domain", "create", HOST)
+    empty.cli("list", "create", f"talk@{HOST}", "--owner", "mine@example.com")
+    refused(empty, path.read_text(), f"left out: talk.{HOST}: a list talk@{HOST} with the List-Id talk.{HOST} is there "
+            "already")
+    bring(empty, path, "--rest", code=1)
+    assert empty.cli("member", "ls", f"talk@{HOST}", "--names") == ""
+    assert "bob@example.com" in empty.cli("member", "ls", f"news@{HOST}", "--names")
+
+
+def test_a_file_that_is_no_export(site, empty, tmp_path):
+    path = tmp_path / "site.jsonl"
+    site.cli("export", "-o", path)
+    text = path.read_text()
+    lines = text.splitlines()
+    for broken, words in (
+            ("", ["no file that listrunner export wrote"]), ("{}\n", ["no file that listrunner export wrote"]),
+            ("\x00" * 100, ["no file that listrunner export wrote"]),
+            (change(path, 1, version=2), ["version 2 ", "version 1"])):
+        refused(empty, broken, *words, code=78)
+    middle = len(lines) // 2
+    for broken, words in (
+            ("\n".join(lines[:-1]) + "\n", ["ends early", f"after line {len(lines) - 1}"]),
+            ("\n".join(lines[:-1])[:-5], ["ends early"]),
+            ("\n".join(lines[:middle] + lines[middle + 1:]) + "\n", [f"line {len(lines) - 1}: "]),
+            ("\n".join(lines[:5] + ["[" * 100000] + lines[5:]) + "\n", ["line 6: ", "depth"]),
+            ("\n".join(lines[:5] + ["[]"] + lines[5:]) + "\n", ["line 6: it is no object"]),
+            ("\n".join(lines[:5] + ['{"row":"member"}'] + lines[5:]) + "\n", ["line 6: it stands behind another list"]),
+            ("\n".join(lines[:5] + ['{"row":"a","row":"b"}'] + lines[5:]) + "\n", ["line 6: ", "duplicate"]),
+            ("\n".join(lines[:5]).encode() + b"\n{\"row\":\"\xff\"}\n", ["line 6: ", "decode"])):
+        refused(empty, broken, *words, "Nothing was written.", code=78)
+    # A line without an end takes no more memory than one line may have.
+    done = subprocess.run(f"(cat {path} | head -n 1; tr '\\0' a < /dev/zero | head -c 400000000) | "
+                          f"(ulimit -v 1500000; {prefix()}/bin/listrunner --config {empty.config} import listrunner -)",
+                          shell=True, text=True, capture_output=True, timeout=120)
+    assert done.returncode == 78 and "line 2 is too long" in done.stderr, done
+
+
+def test_what_is_not_known_is_told_once(site, empty, tmp_path):
+    path = tmp_path / "site.jsonl"
+    site.cli("export", "-o", path)
+    lines = path.read_text().splitlines()
+    new = [json.dumps({**json.loads(line), "shoe_size": 43}) if '"row":"member"' in line else line for line in lines[:-1]]
+    new += ['{"row":"from_tomorrow","list":"x"}', '{"row":"from_tomorrow"}']
+    new.append(json.dumps({"row": "end", "lines": len(new) + 1}))
+    path.write_text("\n".join(new) + "\n")
+    told = bring(empty, path)
+    assert told.count("member.shoe_size: ") == 1 and told.count("from_tomorrow: ") == 1, told
+    assert export(empty) == lines[1:]
+
+
+# ---- interruptions ----
+
+@pytest.mark.sqlite
+def test_a_store_that_fails(site, empty, tmp_path):
+    """Whatever row the database refuses: nothing is written, and the next run brings all."""
+    path = tmp_path / "site.jsonl"
+    site.cli("export", "-o", path)
+    before = tables(empty)
+    for table in ("person", "address", "list_setting", "member", "held", "ticket", "list_log", "moved"):
+        with empty.database() as database:
+            database.execute(f"CREATE TRIGGER broken AFTER INSERT ON {table} WHEN (SELECT count(*) FROM {table}) > 1 "
+                             "BEGIN SELECT RAISE(ABORT, 'the disk is on fire'); END")
+        done = empty.run("import", "listrunner", path)
+        assert done.returncode == 75 and "the disk is on fire" in done.stderr, (table, done.stderr, done.stdout)
+        with empty.database() as database:
+            database.execute("DROP TRIGGER broken")
+        assert tables(empty) == before, table
+    bring(empty, path)
+    assert export(empty) == export(site)
+
+
+def test_many_members(instances, sink, tmp_path):
+    """Memory does not grow with the members; kill -9 leaves nothing, and the next run brings all."""
+    def peak(instance, *words):
+        done = subprocess.run(["/usr/bin/env", "python3", "-c", """if True:
+            import resource, subprocess, sys
+            done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+            print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, done.returncode)""",
+                               prefix() / "bin" / "listrunner", "--config", instance.config, *map(str, words)],
+                              capture_output=True, text=True, timeout=300)
+        kibibytes, code = map(int, done.stdout.split())
+        assert code == 0, done.stderr
+        return kibibytes
+
+    figures = []
+    for count in (100, int(os.environ.get("LISTRUNNER_MEMBERS", "20000"))):
+        source, there = instances(sink.port), instances(sink.port)
+        source.create_list("talk", [f"M {number} <m{number}@d{number % 7}.example.org>" for number in range(count)])
+        there.create_store()
+        path = tmp_path / f"{count}.jsonl"
+        begun = time.monotonic()
+        out = peak(source, "export", "-o", path)
+        middle = time.monotonic()
+        if count > 100:
+            process = subprocess.Popen([prefix() / "bin" / "listrunner", "--config", there.config, "import",
+                                        "listrunner", path], stdout=subprocess.DEVNULL)
+            time.sleep(0.3)  # wherever that is
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            assert len(export(there)) < 5 or process.returncode == 0
+        again = time.monotonic()
+        into = peak(there, "import", "listrunner", path)
+        figures.append((out, into))
+        print(f"{count} members: out {middle - begun:.1f} s, {out} KiB; in {time.monotonic() - again:.1f} s, {into} KiB")
+        assert export(there) == export(source)
+    assert figures[1][0] < figures[0][0] + 16384 and figures[1][1] < figures[0][1] + 32768, figures
