@@ -8,10 +8,12 @@
 
 #include "base/fail.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/keep_read.h"
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/work_site.h"
+#include "lists/moving/leaving.h"
 #include "lists/moving/mailman2.h"
 #include "lists/moving/mailman3.h"
 #include "lists/moving/moving.h"
@@ -20,7 +22,7 @@
 #define MAILMAN3_VAR "/var/lib/mailman3"
 
 static char *database_option, *var_option;
-static gboolean dry_run;
+static gboolean dry_run, the_rest;
 
 typedef struct Import {
     WorkPlace place;
@@ -46,10 +48,10 @@ static void show(uint64_t rows, void *data)
     progress_show(&import->progress, rows, rows);
 }
 
-static void print_counts(const Moving *moving)
+static void print_counts(const Moving *moving, bool dry)
 {
     const MovingCount *counts = moving_counts(moving);
-    printf("%-24s %10s %14s\n", "", dry_run ? "would come" : "brought in", "there already");
+    printf("%-24s %10s %14s\n", "", dry ? "would come" : "brought in", "there already");
     for (int kind = 0; kind < MOVING_KINDS; kind++)
         if (counts[kind].in + counts[kind].there > 0)
             printf("%-24s %10" PRIu64 " %14" PRIu64 "\n", moving_kind_text(kind), counts[kind].in, counts[kind].there);
@@ -85,8 +87,8 @@ static void remove_trial(Import *import)
     g_clear_pointer(&import->trial_directory, g_free);
 }
 
-/* A dry run needs no database of ours to be there. */
-static bool open_place(Import *import, Site *site, GError **error)
+/* A dry run needs no database of ours to be there. with_trial: it writes to none that is there. */
+static bool open_place(Import *import, Site *site, bool with_trial, GError **error)
 {
     g_autoptr(GError) missing = NULL;
     keep_read_begin();
@@ -94,7 +96,7 @@ static bool open_place(Import *import, Site *site, GError **error)
                         : work_place_open(&import->place, site, &missing);
     keep_read_end();
     if (open || (dry_run && g_error_matches(missing, FAIL, FAIL_MISSING) && import->place.site.config))
-        return !dry_run || open_trial(import, error);
+        return !dry_run || (open && !with_trial) || open_trial(import, error);
     g_propagate_error(error, g_steal_pointer(&missing));
     return false;
 }
@@ -104,17 +106,18 @@ static bool open_place(Import *import, Site *site, GError **error)
 static int finish(const Moving *moving, bool done, Import *import)
 {
     progress_end(&import->progress);
-    print_counts(moving);
+    print_counts(moving, dry_run);
     if (!done)
         printf("The import is not complete; run it again to go on.\n");
     return !done ? TOOL_LATER : moving_notes(moving, MOVING_LEFT_OUT) > 0 ? TOOL_NOT_SO : TOOL_OK;
 }
 
-static Moving *moving_into(Import *import, const char *source)
+static Moving *moving_into(Import *import, const char *source, bool at_once)
 {
     const MovingSite into = {.store = import->trial ? import->trial : import->place.store,
                              .there = import->place.store,
                              .site = &import->place.site,
+                             .at_once = at_once,
                              .spool = import->trial ? NULL : import->place.spool,
                              .tell = tell,
                              .progress = show,
@@ -125,7 +128,7 @@ static Moving *moving_into(Import *import, const char *source)
 
 static int import_mailman3(Import *import, Foreign *database, const char *source, GError **error)
 {
-    g_autoptr(Moving) moving = moving_into(import, source);
+    g_autoptr(Moving) moving = moving_into(import, source, false);
     bool done = mailman3_move(database, var_option ? var_option : MAILMAN3_VAR, moving, error);
     return finish(moving, done, import);
 }
@@ -148,8 +151,8 @@ static int run_mailman3(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     g_autoptr(Foreign) database = foreign_open(database_option ? database_option : MAILMAN3_DATABASE, error);
     g_autofree char *source = database ? mailman3_source(database, error) : NULL;
-    int code = source && open_place(&import, site, error) ? import_mailman3(&import, database, source, error)
-                                                          : TOOL_LATER;
+    int code = source && open_place(&import, site, true, error) ? import_mailman3(&import, database, source, error)
+                                                                : TOOL_LATER;
     remove_trial(&import);
     return code;
 }
@@ -171,7 +174,7 @@ static bool import_directory(Moving *moving, const char *directory, GError **err
 static int import_mailman2(Import *import, char **directories, GError **error)
 {
     bool done = true;
-    g_autoptr(Moving) moving = moving_into(import, MAILMAN2_SOURCE);
+    g_autoptr(Moving) moving = moving_into(import, MAILMAN2_SOURCE, false);
     for (char **directory = directories; done && *directory; directory++)
         done = import_directory(moving, *directory, error);
     return finish(moving, done && moving_finish(moving, error), import);
@@ -181,7 +184,35 @@ static int run_mailman2(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
     Import import = {.progress = {.what = "rows"}};
-    int code = open_place(&import, site, error) ? import_mailman2(&import, argv, error) : TOOL_LATER;
+    int code = open_place(&import, site, true, error) ? import_mailman2(&import, argv, error) : TOOL_LATER;
+    remove_trial(&import);
+    return code;
+}
+
+/* All or nothing: it is one transaction, which is undone where something cannot come. */
+static int import_listrunner(Import *import, LeavingFile *from, GError **error)
+{
+    g_autoptr(Moving) moving = moving_into(import, leaving_source(from), true);
+    bool done = leaving_move(from, moving, error);
+    uint64_t left_out = moving_notes(moving, MOVING_LEFT_OUT);
+    bool refused = left_out > 0 && !the_rest;
+    done = done && (dry_run || refused || moving_finish(moving, error));
+    progress_end(&import->progress);
+    print_counts(moving, dry_run || refused || !done);
+    if (done && refused && !dry_run)
+        printf("Nothing was written, since not all can come. With --rest, what can comes.\n");
+    else if (!done)
+        printf("Nothing was written.\n");
+    return !done ? TOOL_LATER : left_out > 0 ? TOOL_NOT_SO : TOOL_OK;
+}
+
+static int run_listrunner(Site *site, int argc, char **argv, GError **error)
+{
+    (void)argc;
+    Import import = {.progress = {.what = "rows"}};
+    g_autoptr(InputFile) file = input_open(argv[0], error); /* before the right to read there may be given up */
+    g_autoptr(LeavingFile) from = file ? leaving_open(file, error) : NULL;
+    int code = from && open_place(&import, site, false, error) ? import_listrunner(&import, from, error) : TOOL_LATER;
     remove_trial(&import);
     return code;
 }
@@ -201,6 +232,12 @@ static const GOptionEntry mailman3_options[] = {
 };
 
 static const GOptionEntry mailman2_options[] = {DRY_RUN_OPTION, G_OPTION_ENTRY_NULL};
+
+static const GOptionEntry listrunner_options[] = {
+    {"rest", 0, 0, G_OPTION_ARG_NONE, &the_rest, "bring in the rest where something cannot come", NULL},
+    DRY_RUN_OPTION,
+    G_OPTION_ENTRY_NULL,
+};
 
 static const Command mailman3_verb = {
     .name = "mailman3",
@@ -229,7 +266,21 @@ static const Command mailman2_verb = {
         "exit codes are those of mailman3.",
 };
 
-static const Command *const verbs[] = {&mailman3_verb, &mailman2_verb, NULL};
+static const Command listrunner_verb = {
+    .name = "listrunner",
+    .arguments = "FILE",
+    .summary = "Bring in what listrunner export wrote",
+    .least = 1,
+    .most = 1,
+    .options = listrunner_options,
+    .run = run_listrunner,
+    .details =
+        "FILE is - for standard input. All comes in one transaction, or nothing: where a list is here already, or "
+        "a row cannot be taken, its line is told and nothing is written. What came before stays as it is. Lines "
+        "are those of mailman3. Exit code 1: something cannot come.",
+};
+
+static const Command *const verbs[] = {&listrunner_verb, &mailman3_verb, &mailman2_verb, NULL};
 
 const Command cmd_import = {
     .name = "import",

@@ -29,6 +29,7 @@ const char *moving_kind_text(MovingKind kind)
         "letters to moderators",
         "posts for digests",
         "automatic answers",
+        "other rows",
     };
     return texts[kind];
 }
@@ -119,7 +120,7 @@ bool moving_step(Moving *moving, GError **error)
 {
     if (++moving->rows % ROWS_SHOWN == 0 && moving->site.progress)
         moving->site.progress(moving->rows, moving->site.data);
-    bool may = ++moving->rows_in_unit % ROWS_LOOKED == 0 && moving->way == MOVING_IN_PORTIONS;
+    bool may = ++moving->rows_in_unit % ROWS_LOOKED == 0 && moving->way == MOVING_IN_PORTIONS && !moving->site.at_once;
     return !may || clock_monotonic() < moving->commit_at || moving_commit(moving, error);
 }
 
@@ -212,7 +213,7 @@ bool moving_end(Moving *moving, GError **error)
         return false;
     g_autofree char *part = g_steal_pointer(&moving->part), *list_id = g_steal_pointer(&moving->list_id);
     return bring_note(moving->site.store, part, list_id, error) &&
-           (clock_monotonic() < moving->commit_at || moving_commit(moving, error));
+           (moving->site.at_once || clock_monotonic() < moving->commit_at || moving_commit(moving, error));
 }
 
 bool moving_finish(Moving *moving, GError **error)

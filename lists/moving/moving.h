@@ -44,8 +44,9 @@ typedef enum MovingKind {
     MOVING_TICKETS,
     MOVING_DIGEST_POSTS,
     MOVING_ANSWERS,
+    MOVING_ROWS, /* what stands beside these */
 } MovingKind;
-#define MOVING_KINDS 13
+#define MOVING_KINDS 14
 const char *moving_kind_text(MovingKind kind); /* "held posts" */
 
 typedef struct MovingCount {
@@ -70,6 +71,7 @@ typedef struct MovingSite {
     Store *store; /* is written to */
     Store *there; /* is asked what is in already: the same, or the site's own where store is one to try in; NULL */
     const WorkSite *site;
+    bool at_once; /* all is one transaction, which moving_finish() commits */
     Spool *spool; /* NULL: none is needed, for no unit leaves entries */
     MovingTell *tell;
     MovingProgress *progress;

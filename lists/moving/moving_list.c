@@ -107,9 +107,11 @@ static List *make_list(Moving *moving, Work *work, const MovingList *from, GErro
         !list_name_is_free(store, from->list.address, moving->site.site->delimiter, error))
         return NULL;
     g_autoptr(List) made = bring_list(store, &from->list, error);
-    if (!made || !own_address_check_new(work, made->list_id, error) ||
-        !digest_set_next(store, made->list_id, MAX(from->volume, 1), MAX(from->next_digest, 1), error) ||
-        !bring_digest_sent(store, made->list_id, from->digest_sent_at, error))
+    if (!made || !own_address_check_new(work, made->list_id, error))
+        return NULL;
+    bool as_new = from->volume <= 1 && from->next_digest <= 1 && from->digest_sent_at == 0;
+    if (!as_new && (!digest_set_next(store, made->list_id, MAX(from->volume, 1), MAX(from->next_digest, 1), error) ||
+                    !bring_digest_sent(store, made->list_id, from->digest_sent_at, error)))
         return NULL;
     return g_steal_pointer(&made);
 }

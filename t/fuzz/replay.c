@@ -42,11 +42,14 @@ static const struct {
          "v=DMARC1; p=bad; rua=mailto:a@b!1m\tv=DMARC1;p=reject;psd=y;t=y\n!"),
     SEED("\007\017LHLO x\r\nMAIL FROM:<a@b> SIZE=5 BODY=8BITMIME\r\nRCPT TO:<c@d>\r\nDATA\r\n..a\r\n.\r\n"
          "MAIL FROM:<>\r\nRCPT TO:<e@f>\r\nBDAT 3\r\nabcBDAT 0 LAST\r\nRSET\r\nQUIT\r\n"),
-    SEED("\0\x42\xff" "220 hi\r\n250-peer\r\n250-PIPELINING\r\n250 CHUNKING\r\n250\r\n250\r\n250 1\r\n502 what\r\n"
+    SEED("\0\x42\xff"
+         "220 hi\r\n250-peer\r\n250-PIPELINING\r\n250 CHUNKING\r\n250\r\n250\r\n250 1\r\n502 what\r\n"
          "250\r\n550\r\n250\r\n250 2\r\n250\r\n503\r\n503\r\n503\r\n250\r\n250\r\n250\r\n421 3\r\n250\r\n"),
-    SEED("\x01\x0a\x05" "220 hi\r\n250-peer\r\n250-PIPELINING\r\n250 CHUNKING\r\n250\r\n250\r\n250\r\n552 large\r\n"
+    SEED("\x01\x0a\x05"
+         "220 hi\r\n250-peer\r\n250-PIPELINING\r\n250 CHUNKING\r\n250\r\n250\r\n250\r\n552 large\r\n"
          "250\r\n250\r\n250\r\n250\r\n250 1\r\n450 2\r\n"),
-    SEED("\x0a\x48\xff" "220 hi\r\n250-peer\r\n250 PIPELINING\r\n250\r\n250\r\n354\r\n250 1\r\n250\r\n250\r\n550\r\n"
+    SEED("\x0a\x48\xff"
+         "220 hi\r\n250-peer\r\n250 PIPELINING\r\n250\r\n250\r\n354\r\n250 1\r\n250\r\n250\r\n550\r\n"
          "354\r\n250 2\r\n"),
     SEED("\x12\x34\x81\x80\0\1\0\1\0\0\0\0\1a\4test\0\0\x0f\0\1\xc0\x0c\0\x0f\0\1\0\0\2\x58\0\6\0\x0a\1m\xc0\x0c"),
     SEED("POST /3.1/domains\napplication/json\n{\"mail_host\": \"x.example\", \"owner\": [\"a@x.example\", 1, null]}"),
@@ -68,6 +71,10 @@ static const struct {
          "sS'_payload'\n(lg0\nasS'preamble'\nNsb."),
     SEED("\x80\4\x8c\1b\x8c\1c\x93)\x81\x94}\x8c\x08_headers]\x8c\7Subject\x8c\5a\xed\xb3\xbfz\x86\x61s\x62."),
     SEED("\1\1\1\1\na@b\n>From x\n\1\1\1\1\n"),
+    SEED("{\"row\":\"held\",\"list\":\"a.x.example\",\"number\":1,\"list_number\":1,\"held_at\":1,"
+         "\"message\":\"AAAA\",\"told\":\"alone\",\"asked_until\":0,\"room\":9,\"stranger\":true}\n"
+         "{\"row\":\"end\",\"lines\":5}\n"),
+    SEED("{\"row\":\"listrunner-export\",\"version\":1,\"site\":\"b\",\"made_at\":1}\n{\"row\":\"end\",\"lines\":2}\n"),
     SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
 };
 

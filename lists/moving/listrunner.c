@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* In: what leaving.c wrote. */
+#include <jansson.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/moving/leaving.h"
+#include "lists/moving/moving_internal.h"
+#include "lists/moving/setting_list.h"
+#include "store/carry.h"
+
+#define BLOCK 65536 /* bytes */
+
+struct LeavingFile {
+    FILE *file;
+    GByteArray *read; /* from the file, and not yet taken */
+    guint taken;
+    uint64_t line; /* number of the last one */
+    char *source, *part;
+    /* While it is moved: */
+    Moving *moving;
+    char *list_id; /* whose lines these are; NULL: of the site */
+    bool pass;     /* these lines are in, or their list was left out */
+    GHashTable *unknown; /* names of rows and fields that were told */
+    GArray *users;       /* int64_t: of those, an address is another user's here */
+};
+
+void leaving_free(LeavingFile *from)
+{
+    if (!from)
+        return;
+    g_byte_array_unref(from->read);
+    g_free(from->source);
+    g_free(from->part);
+    g_free(from->list_id);
+    g_hash_table_unref(from->unknown);
+    g_array_unref(from->users);
+    g_free(from);
+}
+
+const char *leaving_source(const LeavingFile *from)
+{
+    return from->source;
+}
+
+/* ---- lines ---- */
+
+static bool read_block(LeavingFile *from, GError **error)
+{
+    g_byte_array_remove_range(from->read, 0, from->taken);
+    from->taken = 0;
+    guint there = from->read->len;
+    if (there > LEAVING_LINE_MAX)
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT " is too long", from->line + 1);
+    g_byte_array_set_size(from->read, there + BLOCK);
+    size_t count = fread(from->read->data + there, 1, BLOCK, from->file);
+    g_byte_array_set_size(from->read, there + (guint)count);
+    return count > 0 || (ferror(from->file) ? fail_errno(error, FAIL_LATER, "read")
+                                            : fail(error, FAIL_CONFIG, "the file ends early, after line "
+                                                   "%" G_GUINT64_FORMAT, from->line));
+}
+
+/* json_decref(); NULL with error. */
+static json_t *next_line(LeavingFile *from, GError **error)
+{
+    const uint8_t *end;
+    guint looked = 0;
+    while (!(end = from->read->len > from->taken + looked
+                       ? memchr(from->read->data + from->taken + looked, '\n', from->read->len - from->taken - looked)
+                       : NULL)) {
+        looked = from->read->len - from->taken;
+        if (!read_block(from, error))
+            return NULL;
+    }
+    json_error_t why;
+    const char *begin = (const char *)from->read->data + from->taken;
+    size_t length = (size_t)((const char *)end - begin);
+    from->taken += (guint)length + 1;
+    from->line++;
+    json_t *line = json_loadb(begin, length, JSON_REJECT_DUPLICATES, &why);
+    if (!json_is_object(line) || !json_is_string(json_object_get(line, "row"))) {
+        bool object = json_is_object(line);
+        json_decref(line);
+        fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": %s", from->line,
+             object      ? "its row is missing"
+             : *why.text ? why.text
+                         : "it is no object");
+        return NULL;
+    }
+    return line;
+}
+
+static const char *text_at(const json_t *line, const char *name)
+{
+    return json_string_value(json_object_get(line, name));
+}
+
+static int64_t number_at(const json_t *line, const char *name)
+{
+    return json_integer_value(json_object_get(line, name));
+}
+
+LeavingFile *leaving_open(FILE *file, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    g_autoptr(LeavingFile) from = g_new0(LeavingFile, 1);
+    from->file = file;
+    from->read = g_byte_array_new();
+    from->unknown = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    from->users = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    json_t *first = next_line(from, &why);
+    const char *site = text_at(first, "site");
+    int64_t version = number_at(first, "version");
+    if (g_error_matches(why, FAIL, FAIL_LATER))
+        g_propagate_error(error, g_steal_pointer(&why));
+    else if (!first || !site || !g_str_equal(text_at(first, "row"), "listrunner-export"))
+        fail(error, FAIL_CONFIG, "this is no file that listrunner export wrote");
+    else if (version != LEAVING_VERSION)
+        fail(error, FAIL_CONFIG,
+             "the file has version %" G_GINT64_FORMAT " of the format, and this Listrunner knows version %d", version,
+             LEAVING_VERSION);
+    else {
+        from->source = g_strdup_printf("listrunner %s", site);
+        from->part = g_strdup_printf("site at %" G_GINT64_FORMAT, number_at(first, "made_at"));
+    }
+    json_decref(first);
+    return from->source ? g_steal_pointer(&from) : NULL;
+}
+
+/* ---- values ---- */
+
+static bool find_word(const char *words, const char *word, int64_t *place)
+{
+    g_auto(GStrv) all = g_strsplit(words, "|", -1);
+    for (*place = 0; all[*place]; ++*place)
+        if (g_str_equal(all[*place], word))
+            return true;
+    return false;
+}
+
+/* owned takes what the value borrows. */
+static bool read_bytes(const char *text, size_t length, Value *value, GPtrArray *owned)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t good = strspn(text, letters);
+    if (length % 4 != 0 || length - good > 2 || strspn(text + good, "=") != length - good)
+        return false;
+    g_ptr_array_add(owned, g_base64_decode(text, &value->length));
+    value->data = owned->pdata[owned->len - 1];
+    return true;
+}
+
+static bool read_value(const CarryField *field, const json_t *json, Value *value, GPtrArray *owned)
+{
+    const char *text = json_string_value(json);
+    bool is_text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL;
+    *value = (Value){.type = is_text                      ? VALUE_TEXT
+                             : field->type == CARRY_BYTES ? VALUE_BLOB
+                                                          : VALUE_INTEGER,
+                     .null = !json};
+    if (!json)
+        return field->may;
+    switch (field->type) {
+    case CARRY_INTEGER:
+        value->integer = json_integer_value(json);
+        return json_is_integer(json);
+    case CARRY_BOOL:
+        value->integer = json_is_true(json);
+        return json_is_boolean(json);
+    case CARRY_CHOICE:
+        return text && find_word(field->words, text, &value->integer);
+    case CARRY_ID:
+        return text && carry_id_parse(text, &value->integer);
+    case CARRY_BYTES:
+        return text && read_bytes(text, json_string_length(json), value, owned);
+    default:
+        value->data = text;
+        value->length = json_string_length(json);
+        return text != NULL;
+    }
+}
+
+/* Name once what is not known here. */
+static void tell_unknown(LeavingFile *from, const char *row, const char *field)
+{
+    g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line);
+    g_autofree char *name = g_strjoin(field ? "." : "", row, field ? field : "", NULL);
+    if (g_hash_table_add(from->unknown, g_strdup(name)))
+        moving_tell(from->moving, MOVING_LOST, place, name, "it is not known here; more of them are not told");
+}
+
+static void check_names(LeavingFile *from, const char *row, const CarryField *fields, json_t *line)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(line, name, value) {
+        const CarryField *field = fields;
+        while (field->name && !g_str_equal(field->name, name))
+            field++;
+        if (!field->name && !g_str_equal(name, "row") && !g_str_equal(name, "list"))
+            tell_unknown(from, row, name);
+    }
+}
+
+static MovingKind counted_as(const CarryKind *kind)
+{
+    static const struct {
+        const char *name;
+        MovingKind kind;
+    } known[] = {{"address", MOVING_ADDRESSES},    {"member", MOVING_MEMBERS},     {"ban", MOVING_BANS},
+                 {"site_ban", MOVING_BANS},        {"held", MOVING_HELD},          {"request", MOVING_REQUESTS},
+                 {"template", MOVING_TEMPLATES},   {"answer", MOVING_ANSWERS},     {"digest_post", MOVING_DIGEST_POSTS},
+                 {"moderator_letter", MOVING_TICKETS}, {"header_match", MOVING_HEADER_MATCHES},
+                 {"site_header_match", MOVING_HEADER_MATCHES}, {"site_template", MOVING_TEMPLATES}};
+    for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+        if (g_str_equal(known[i].name, kind->name))
+            return known[i].kind;
+    return MOVING_ROWS;
+}
+
+/* "member anne@example.com": its address, or else its first field. */
+static char *key_of(const CarryKind *kind, const json_t *line)
+{
+    const CarryField *field = kind->fields;
+    while (field->name && field->type != CARRY_EMAIL)
+        field++;
+    const json_t *value = json_object_get(line, field->name ? field->name : kind->fields[0].name);
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, (int64_t)json_integer_value(value));
+    return g_strdup_printf("%s %s", kind->name,
+                           json_is_string(value)    ? json_string_value(value)
+                           : json_is_integer(value) ? number
+                                                    : "");
+}
+
+static bool write_row(LeavingFile *from, const CarryKind *kind, const Value *values, const MovingThing *thing,
+                      GError **error)
+{
+    bool known = false;
+    GError *refusal = NULL;
+    bool done = carry_write(from->moving->site.store, kind, from->list_id, values, &known, &refusal);
+    if (g_error_matches(refusal, FAIL, FAIL_EXISTS)) { /* of an address: its third field is the user */
+        moving_tell(from->moving, MOVING_CHANGED, thing->place, thing->key, "%s", refusal->message);
+        g_array_append_val(from->users, values[2].integer);
+    } else if (done && known)
+        done = fail(&refusal, FAIL_EXISTS, "known");
+    return moving_judge(from->moving, done, refusal, thing, NULL, error);
+}
+
+static bool move_row(LeavingFile *from, const CarryKind *kind, json_t *line, GError **error)
+{
+    Value values[CARRY_FIELDS_MAX];
+    GError *refusal = NULL;
+    g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line), *key = key_of(kind, line);
+    const MovingThing thing = {counted_as(kind), place, key};
+    if (!moving_work(from->moving, error))
+        return false;
+    check_names(from, kind->name, kind->fields, line);
+    for (int i = 0; !refusal && kind->fields[i].name; i++) {
+        const json_t *value = json_object_get(line, kind->fields[i].name);
+        if (!read_value(&kind->fields[i], value, &values[i], owned))
+            fail(&refusal, FAIL_NEVER, "its field %s %s", kind->fields[i].name,
+                 value ? "has a value that is not allowed" : "is missing");
+    }
+    return (refusal ? moving_judge(from->moving, false, refusal, &thing, NULL, error)
+                    : write_row(from, kind, values, &thing, error)) &&
+           moving_step(from->moving, error);
+}
+
+/* Users who have no address here, for all were another's. */
+static bool drop_users(LeavingFile *from, GError **error)
+{
+    for (guint i = 0; i < from->users->len; i++)
+        if (!carry_drop_user(from->moving->site.store, g_array_index(from->users, int64_t, i), error))
+            return false;
+    g_array_set_size(from->users, 0);
+    return true;
+}
+
+/* ---- lists ---- */
+
+static const CarryField list_fields[] = {
+    {"address", CARRY_TEXT, NULL, false, false},
+    {"created_at", CARRY_INTEGER, NULL, false, false},
+    {"last_post_at", CARRY_INTEGER, NULL, false, false},
+    {"post_id", CARRY_INTEGER, NULL, false, false},
+    {"held_last", CARRY_INTEGER, NULL, false, false},
+    {"archive", CARRY_INTEGER, NULL, false, false},
+    {"moderator_password", CARRY_TEXT, NULL, true, true},
+    {"settings", CARRY_TEXT, NULL, false, false},
+    {NULL, CARRY_TEXT, NULL, false, false},
+};
+
+static bool make_list(LeavingFile *from, json_t *line, bool *made, GError **error)
+{
+    const char *name;
+    json_t *value;
+    g_autoptr(GPtrArray) settings = setting_list_new();
+    check_names(from, "list", list_fields, line);
+    json_object_foreach(json_object_get(line, "settings"), name, value)
+    {
+        g_autoptr(GError) unknown = NULL;
+        if (json_is_string(value) && list_setting_find(name, &unknown))
+            setting_list_add(settings, name, name, g_strdup(json_string_value(value)));
+        else
+            tell_unknown(from, "list.settings", name);
+    }
+    const char *address = text_at(line, "address");
+    const MovingList list = {.list = {.address = address ? address : "",
+                                      .list_id = from->list_id,
+                                      .created_at = number_at(line, "created_at"),
+                                      .last_post_at = number_at(line, "last_post_at"),
+                                      .post_id = number_at(line, "post_id")},
+                             .settings = settings,
+                             .password_hash = text_at(line, "moderator_password"),
+                             .volume = 1,
+                             .next_digest = 1,
+                             .watermark = -1};
+    List *new = NULL;
+    bool done = moving_list(from->moving, &list, &new, error);
+    *made = new != NULL;
+    list_free(new);
+    const CarryList more = {.list_id = from->list_id,
+                            .held_last = number_at(line, "held_last"),
+                            .archive = number_at(line, "archive")};
+    return done && (!*made || carry_write_list(from->moving->site.store, &more, error));
+}
+
+static bool begin_list(LeavingFile *from, json_t *line, GError **error)
+{
+    bool whole, made = false;
+    Moving *moving = from->moving;
+    const char *list_id = text_at(line, "list");
+    if (!list_id)
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": a list without an id", from->line);
+    g_free(from->list_id);
+    from->list_id = g_strdup(list_id);
+    from->pass = true;
+    if (!moving_begin(moving, "list", list_id, MOVING_AT_ONCE, &whole, error))
+        return false;
+    if (whole)
+        moving_there(moving, MOVING_LISTS);
+    else if (!make_list(from, line, &made, error))
+        return false;
+    else if (!made)
+        moving_cancel(moving);
+    else if (!moving_end(moving, error))
+        return false;
+    return (!whole && !made) || (moving_begin(moving, "all", list_id, MOVING_IN_PORTIONS, &from->pass, error));
+}
+
+/* ---- all ---- */
+
+static bool end_part(LeavingFile *from, GError **error)
+{
+    return !from->moving->part || (drop_users(from, error) && moving_end(from->moving, error));
+}
+
+static bool move_line(LeavingFile *from, json_t *line, GError **error)
+{
+    const char *name = text_at(line, "row"), *list_id = text_at(line, "list");
+    const CarryKind *kind = carry_kinds;
+    while (kind->name && !g_str_equal(kind->name, name))
+        kind++;
+    if (!kind->name) {
+        tell_unknown(from, name, NULL);
+        return true;
+    }
+    if (kind->of_list && (!list_id || g_strcmp0(list_id, from->list_id) != 0))
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": it stands behind another list", from->line);
+    if (kind->insert)
+        return move_row(from, kind, line, error);
+    check_names(from, kind->name, kind->fields, line);
+    const char *host = text_at(line, "mail_host"), *about = text_at(line, "description");
+    const MovingDomain domain = {host ? host : "", about ? about : "", text_at(line, "alias_domain")};
+    return moving_domain(from->moving, &domain, error);
+}
+
+static bool begin_site(LeavingFile *from, GError **error)
+{
+    g_clear_pointer(&from->list_id, g_free);
+    return moving_begin(from->moving, from->part, NULL, MOVING_IN_PORTIONS, &from->pass, error);
+}
+
+/* People of a list stand before it where some lists were exported: they are no lines of the list before. */
+static bool is_of_site(const json_t *line)
+{
+    return !json_object_get(line, "list");
+}
+
+static bool move_any(LeavingFile *from, json_t *line, bool *end, GError **error)
+{
+    const char *kind = text_at(line, "row");
+    *end = g_str_equal(kind, "end");
+    if (*end && number_at(line, "lines") != (int64_t)from->line)
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": it should be line %" G_GINT64_FORMAT, from->line,
+                    number_at(line, "lines"));
+    if (*end)
+        return end_part(from, error);
+    if (g_str_equal(kind, "list"))
+        return end_part(from, error) && begin_list(from, line, error);
+    if (is_of_site(line) && from->list_id) {
+        g_autofree char *part = g_steal_pointer(&from->part);
+        from->part = g_strdup_printf("%s, line %" G_GUINT64_FORMAT, part, from->line);
+        if (!end_part(from, error) || !begin_site(from, error))
+            return false;
+    }
+    return from->pass || move_line(from, line, error);
+}
+
+bool leaving_move(LeavingFile *from, Moving *moving, GError **error)
+{
+    bool done = true, end = false;
+    from->moving = moving;
+    if (!begin_site(from, error))
+        return false;
+    while (done && !end) {
+        json_t *line = next_line(from, error);
+        done = line && move_any(from, line, &end, error);
+        json_decref(line);
+    }
+    return done;
+}

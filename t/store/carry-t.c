@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Nothing is forgotten: each table and each column of the schema leaves or stays by a decision, and doc/export.md names
+ * each row and each field. Whether rows come back as they went is told by t/e2e/test_export.py. */
+#include "store/carry.h"
+
+#include <string.h>
+
+#include "store/store_internal.h"
+#include "t/store/fixture.h"
+
+/* Columns that no field has: the field `list` of each line, the folded form of an address, which an import makes anew,
+ * and: */
+static const char *const other_columns[] = {
+    "domain.key", /* new in each site, for events alone */
+    "list.key",
+    "list.mail_host",
+    "list.list_name",
+    "site_preference.one",
+    "digest.waiting", /* counted anew */
+    "list_setting.name",
+    "list_setting.value", /* the object `settings` of the row `list` */
+    "member.address",
+    "member.person",
+    "domain_owner.person",
+    "digest_last.address", /* found by an address */
+    "digest_post.issue",
+    "digest_last.issue", /* of an issue that is being sent; those that wait have none */
+    NULL,
+};
+
+static char *names_of(Store *store, const char *sql)
+{
+    GError *error = NULL;
+    g_auto(GStrv) names = query_texts(query_start(store, &error, sql, NULL, 0), &error);
+    g_assert_no_error(error);
+    return g_strjoinv(" ", names);
+}
+
+static bool has_word(const char *text, const char *word)
+{
+    g_autofree char *pattern = g_strdup_printf("\\b%s\\b", word);
+    return g_regex_match_simple(pattern, text, 0, 0);
+}
+
+/* Columns that are read for a row of this table, as SQL. */
+static char *selected(const char *table)
+{
+    GString *all = g_string_new(NULL);
+    g_autofree char *from = g_strdup_printf("FROM %s", table);
+    for (const CarryKind *kind = carry_kinds; kind->name; kind++)
+        if (has_word(kind->select, from)) {
+            const char *end = g_strrstr(kind->select, from);
+            g_string_append_len(all, kind->select, end - kind->select);
+        }
+    if (strcmp(table, "list") == 0)
+        g_string_append(all, "created_at last_post_at post_id held_last archive");
+    return g_string_free(all, FALSE);
+}
+
+static void check_columns(Store *store, const char *table)
+{
+    g_autofree char *sql = g_strdup_printf("SELECT name FROM pragma_table_info('%s')", table);
+    g_autofree char *names = names_of(store, g_intern_string(sql)), *read = selected(table);
+    g_auto(GStrv) columns = g_strsplit(names, " ", -1);
+    for (char **column = columns; *column; column++) {
+        g_autofree char *full = g_strdup_printf("%s.%s", table, *column);
+        if (strcmp(*column, "list") != 0 && strcmp(*column, "folded") != 0 && !has_word(read, *column) &&
+            !g_strv_contains(other_columns, full))
+            g_error("the column %s is not exported", full);
+    }
+}
+
+static void test_tables(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!fixture_is_sqlite())
+        return;
+    const char *why;
+    g_autofree char *names = names_of(fixture->store, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name "
+                                                      "NOT LIKE 'sqlite_%'");
+    g_auto(GStrv) tables = g_strsplit(names, " ", -1);
+    g_assert_cmpuint(g_strv_length(tables), >, 50);
+    for (char **table = tables; *table; table++) {
+        bool leaves = carry_table(*table, &why);
+        if (leaves == (why != NULL))
+            g_error("the table %s %s", *table, leaves ? "leaves and stays" : "is not known to carry_kinds.c");
+        if (leaves)
+            check_columns(fixture->store, *table);
+    }
+    g_assert_false(carry_table("nobody_knows", &why));
+    g_assert_null(why);
+}
+
+/* The text between a heading and the next one; NULL: there is none. */
+static char *section(const char *text, const char *heading)
+{
+    const char *begin = strstr(text, heading);
+    const char *end = begin ? strstr(begin + strlen(heading), "\n##") : NULL;
+    return !begin ? NULL : end ? g_strndup(begin, (gsize)(end - begin)) : g_strdup(begin);
+}
+
+static void test_documentation(void)
+{
+    GError *error = NULL;
+    g_autofree char *text = NULL;
+    const char *top = g_getenv("top_srcdir");
+    g_autofree char *path = g_build_filename(top ? top : ".", "doc/export.md", NULL);
+    g_assert_true(g_file_get_contents(path, &text, NULL, &error));
+    g_autofree char *preferences = section(text, "\n## Preferences\n");
+    g_assert_nonnull(preferences);
+    for (const CarryKind *kind = carry_kinds; kind->name; kind++) {
+        g_autofree char *heading = g_strdup_printf("\n### `%s`\n", kind->name);
+        g_autofree char *about = section(text, heading);
+        if (!about)
+            g_error("doc/export.md has no section on the row %s", kind->name);
+        for (const CarryField *field = kind->fields; field->name; field++) {
+            g_autofree char *name = g_strdup_printf("`%s`", field->name);
+            bool of_all = strstr(preferences, name) && strstr(about, "references");
+            if (!strstr(about, name) && !of_all)
+                g_error("doc/export.md lacks the field %s of the row %s", field->name, kind->name);
+            g_auto(GStrv) words = g_strsplit(field->words ? field->words : "", "|", -1);
+            for (char **word = words; *word; word++)
+                if (!strstr(text, *word))
+                    g_error("doc/export.md lacks the word %s of %s.%s", *word, kind->name, field->name);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST("/carry/tables", test_tables);
+    g_test_add_func("/carry/documentation", test_documentation);
+    return g_test_run();
+}
