@@ -25,6 +25,7 @@ static const char *const other_columns[] = {
     "domain_owner.person",
     "digest_last.address", /* found by an address */
     "digest_post.issue",
+    "held.spool", /* of the site that is left */
     "digest_last.issue", /* of an issue that is being sent; those that wait have none */
     NULL,
 };
