@@ -52,8 +52,8 @@ static const ConfigKey refused_keys[] = {
      .example = "30d"},
     {"size", SIZE("256M", MIB, INT64_C(1024) * GIB),
      .about = "How many bytes of it are kept in all. When they are used up, no more is kept until the timer has "
-      "removed the oldest, which it does once an hour. Nothing is kept either while the file system has no more than min_free "
-      "of [spool] left."},
+      "removed the oldest, which it does once an hour. Nothing is kept either while the file system has no more than "
+      "min_free of [spool] left."},
     {"directory", PATH(CONFIG_STATE "/lib/listrunner/refused"),
      .about = "Where it is kept, for the user of the site alone."},
     {.name = NULL},
