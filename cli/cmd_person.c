@@ -16,6 +16,7 @@
 #include "lists/archive_pseudonym.h"
 #include "lists/own_address.h"
 #include "lists/people.h"
+#include "lists/refused.h"
 #include "store/mention.h"
 #include "store/secret.h"
 #include "store/user.h"
@@ -31,6 +32,7 @@ typedef struct Hunt {
     Progress progress;
     uint64_t places;
     uint64_t replaced;  /* mails of archives */
+    uint64_t removed;   /* refused mails */
     GPtrArray *changes; /* of Change: texts in the database to be replaced; NULL: none is gathered */
 } Hunt;
 
@@ -154,6 +156,35 @@ static bool hunt_archives(Hunt *hunt, const Config *config, bool replace, GError
     return done;
 }
 
+typedef struct RefusedHunt {
+    Hunt *hunt;
+    bool removes;
+} RefusedHunt;
+
+static void look_at_refused(const Refused *mail, bool *gone, void *data)
+{
+    const RefusedHunt *look = data;
+    const Pseudonym *names = &look->hunt->names;
+    size_t length;
+    const char *octets = g_bytes_get_data(mail->octets, &length);
+    g_autofree char *meta = mail->meta ? json_dumps(mail->meta, JSON_COMPACT) : NULL;
+    size_t count = pseudonym_mail(names, octets ? octets : "", length, NULL) +
+                   pseudonym_text(names, meta ? meta : "", meta ? strlen(meta) : 0, NULL) +
+                   pseudonym_text(names, mail->reasons, strlen(mail->reasons), NULL);
+    if (count == 0)
+        return;
+    *gone = look->removes;
+    look->hunt->removed += look->removes;
+    show(look->hunt, "refused mail", mail->list_id, mail->name, count);
+}
+
+/* Mail that is kept for trials alone goes as a whole. */
+static bool hunt_refused(Hunt *hunt, const Config *config, bool removes, GError **error)
+{
+    RefusedHunt look = {hunt, removes};
+    return refused_each(config, look_at_refused, &look, error);
+}
+
 typedef struct TrailCount {
     const Pseudonym *names;
     uint64_t lines;
@@ -194,7 +225,8 @@ static int run_find(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     g_autoptr(Listing) listing = hunt.listing = open_listing();
     if (!mention_each(store, argv[0], UINT_MAX, take_mention, &hunt, error) || !hunt_queues(&hunt, spool, error) ||
-        !hunt_archives(&hunt, config, false, error) || !hunt_trail(&hunt, config, error))
+        !hunt_archives(&hunt, config, false, error) || !hunt_refused(&hunt, config, false, error) ||
+        !hunt_trail(&hunt, config, error))
         return TOOL_LATER;
     return hunt.places > 0 ? TOOL_OK : TOOL_NOT_SO;
 }
@@ -282,12 +314,14 @@ static int run_replace(Site *site, int argc, char **argv, GError **error)
         !replace_stored(&hunt, work, error) || !work_place_commit(&place, site, work, error))
         return TOOL_LATER;
     uint64_t stored = hunt.places;
-    if (!hunt_archives(&hunt, config, true, error))
+    if (!hunt_archives(&hunt, config, true, error) || !hunt_refused(&hunt, config, true, error))
         return TOOL_LATER;
     if (!json_option)
         printf("%s is %s now, in %" G_GUINT64_FORMAT " archived posts and %" G_GUINT64_FORMAT
                " texts of the database; it is on no list\n",
                argv[0], pseudonym, hunt.replaced, stored);
+    if (!json_option && hunt.removed > 0)
+        printf("removed with it, of refused mail: %" G_GUINT64_FORMAT "\n", hunt.removed);
     return show_rest(&hunt, site, config, error) ? TOOL_OK : TOOL_LATER;
 }
 

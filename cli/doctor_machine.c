@@ -64,6 +64,9 @@ void doctor_permissions(Doctor *doctor)
     look_at_spool(doctor, account);
     if (config_bool(doctor->config, "trail", "enabled"))
         look_at_owner(doctor, account, config_string(doctor->config, "trail", "directory"));
+    const char *refused = config_string(doctor->config, "refused", "directory");
+    if (config_duration(doctor->config, "refused", "keep") > 0 && g_file_test(refused, G_FILE_TEST_EXISTS))
+        look_at_owner(doctor, account, refused); /* it is made with the first mail */
     if (strcmp(config_string(doctor->config, "store", "driver"), "sqlite") == 0) {
         static const char *const suffixes[] = {"", "-wal", "-shm"};
         for (unsigned at = 0; at < G_N_ELEMENTS(suffixes); at++) {

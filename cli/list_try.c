@@ -13,6 +13,7 @@
 #include "cli/listing.h"
 #include "cli/progress.h"
 #include "cli/wait_names.h"
+#include "lists/refused.h"
 #include "lists/setting_check.h"
 #include "lists/trial.h"
 #include "store/ban.h"
@@ -184,13 +185,18 @@ static json_t *row_of(const TrialPost *post)
     g_autofree char *before = sentence(post->before, post->differences & TRIAL_OTHER_WAY);
     g_autofree char *after = sentence(post->after, post->differences);
     g_autofree char *number = g_strdup_printf("held %" G_GINT64_FORMAT, post->held);
-    const char *id = post->held > 0 ? number : *post->hash ? post->hash : post->file;
+    g_autofree char *refused = post->refused ? g_strdup_printf("refused %s", post->refused->trace) : NULL;
+    const char *id = refused ? refused : post->held > 0 ? number : *post->hash ? post->hash : post->file;
     json_t *row = json_pack("{so so so so so}", "id", listing_text(id), "date", listing_time(post->arrival), "sender",
                             listing_text(post->sender), "subject", listing_text(post->subject), "message_id",
                             listing_text(post->message_id));
     if (json_option) {
         json_object_set_new(row, "file", listing_text(post->file));
         json_object_set_new(row, "held", post->held > 0 ? json_integer(post->held) : json_null());
+        json_object_set_new(row, "refused",
+                            post->refused ? json_pack("{ss so}", "fate", post->refused->fate, "reasons",
+                                                      listing_text(post->refused->reasons))
+                                          : json_null());
         json_object_set_new(row, "before", outcome_row(post->before));
         json_object_set_new(row, "after", outcome_row(post->after));
         json_object_set_new(row, "differs", differences_of(post->differences));
@@ -290,6 +296,8 @@ static void show_json(const TrialTally *tally)
     g_autoptr(json_t) all = json_pack("{sI sO}", "posts", (json_int_t)tally->posts, "would_be", fates);
     for (size_t at = 0; at < G_N_ELEMENTS(numbers); at++)
         json_object_set_new(all, numbers[at].key, json_integer((json_int_t)numbers[at].number));
+    json_object_set_new(all, "refused", json_integer((json_int_t)tally->refused));
+    json_object_set_new(all, "refused_accepted", json_integer((json_int_t)tally->refused_accepted));
     json_object_set_new(all, "problem", listing_text(tally->problem));
     json_object_set_new(all, "gap", listing_text(tally->gap));
     listing_json(all);
@@ -313,6 +321,8 @@ static void show_sentence(const TrialTally *tally)
         TrialFate fate = (at + 1) % TRIAL_FATES; /* what is accepted goes last */
         g_autofree char *phrase = g_strconcat("been ", trial_fate_text(fate), NULL);
         add_phrase(text, count_fate(tally, fate), tally->posts, phrase);
+        if (fate == TRIAL_ACCEPTED && tally->refused_accepted > 0)
+            g_string_append_printf(text, " (refused then: %" PRIu64 ")", tally->refused_accepted);
     }
     add_phrase(text, tally->loses_attachment, tally->posts, "lost an attachment");
     add_phrase(text, tally->loses_part, tally->posts, "lost another part");

@@ -13,6 +13,7 @@
 #include "lists/keys.h"
 #include "lists/letter.h"
 #include "lists/people.h"
+#include "lists/refused.h"
 #include "lists/roster.h"
 #include "mail/answer.h"
 #include "mail/message.h"
@@ -100,6 +101,26 @@ static bool ban_sender(Work *work, const Held *held, GError **error)
     return list && (!held->sender || !mailbox_valid(held->sender) || ban_address(work, list, held->sender, error));
 }
 
+/* The site may want to try changes with what was refused. A transaction that fails later leaves a file that stands for
+ * the post itself, which waits on; the next verdict finds it there. */
+static void keep_refused(const Work *work, const Held *held)
+{
+    const Config *config = work_site(work)->config;
+    if (!refused_wanted(config))
+        return;
+    g_autoptr(json_t) meta = held->meta ? read_meta(held, NULL) : NULL;
+    g_autofree char *trace = g_strdup_printf("held%" G_GINT64_FORMAT, held->number);
+    const Refused mail = {.list_id = held->list_id,
+                          .arrival = held->held_at,
+                          .trace = trace,
+                          .fate = (char *)REFUSED_HELD,
+                          .reasons = held->reason ? held->reason : (char *)"",
+                          .meta = meta,
+                          .octets = held->message};
+    if (g_str_equal(meta_string(meta, KEY_TO, TO_POSTING), TO_POSTING))
+        refused_keep(config, &mail);
+}
+
 /* What a verdict does besides removing the post. */
 static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const char *reason, bool *told, GError **error)
 {
@@ -146,6 +167,8 @@ bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const cha
              work_by(work), results[verdict]);
     if (verdict == HELD_DEFER)
         return true;
+    if (verdict == HELD_REJECT || verdict == HELD_DISCARD || verdict == HELD_BAN)
+        keep_refused(work, held);
     return tell_decided(work, held, words[verdict], work_by(work), error) &&
            held_remove(work_store(work), number, error);
 }

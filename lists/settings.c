@@ -44,8 +44,25 @@ static const ConfigKey keys[] = {
     {.name = NULL},
 };
 
+static const ConfigKey refused_keys[] = {
+    {"keep", DURATION("0", 0, 3660 * DAY),
+     .about = "How long mail is kept that a list rejected or discarded, be it by its rules or by a moderator, so that "
+      "listrunner list try and the desk can tell which of it a change would have let pass; 0: not at all. It is mail "
+      "that its senders were told is not wanted, or that nobody saw: say so to the people concerned.",
+     .example = "30d"},
+    {"size", SIZE("256M", MIB, INT64_C(1024) * GIB),
+     .about = "How many bytes of it are kept in all. When they are used up, no more is kept until the timer has "
+      "removed the oldest, which it does once an hour. Nothing is kept either while the file system has no more than "
+      "min_free of [spool] left."},
+    {"directory", PATH(CONFIG_STATE "/lib/listrunner/refused"),
+     .about = "Where it is kept, for the user of the site alone."},
+    {.name = NULL},
+};
+
 static const ConfigTable tables[] = {
     {"site", .keys = keys, .readers = "*"},
+    {"refused", .about = "Mail that lists refused, kept for trials of changes (listrunner list try).",
+     .keys = refused_keys, .readers = "*"},
     {.section = NULL},
 };
 /* clang-format on */

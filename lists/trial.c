@@ -250,7 +250,9 @@ static void describe(const Post *post, Verdict verdict, TrialOutcome *outcome)
 static bool judge(const Court *court, const Side *side, const TrialMail *mail, int64_t number, TrialOutcome *outcome,
                   GError **error)
 {
-    g_autofree char *trace = mail->file ? g_strdup(mail->file) : g_strdup_printf("held.%" G_GINT64_FORMAT, mail->held);
+    g_autofree char *trace = mail->file           ? g_strdup(mail->file)
+                             : mail->refused.name ? g_strdup(mail->refused.name)
+                                                  : g_strdup_printf("held.%" G_GINT64_FORMAT, mail->held);
     g_autoptr(Message) message = message_new(mail->octets);
     g_autofree char *password = approved_take(message);
     g_auto(Post) post = {0};
@@ -336,6 +338,7 @@ static bool tell(const Trial *trial, const TrialMail *mail, const TrialOutcome *
     const TrialPost told = {.file = mail->file,
                             .hash = hash,
                             .held = mail->held,
+                            .refused = mail->refused.name ? &mail->refused : NULL,
                             .arrival = mail->arrival,
                             .message_id = valid_id,
                             .subject = subject,
@@ -355,6 +358,7 @@ static bool try_one(const Court *court, const TrialMail *mail, TrialTally *tally
         return false;
     unsigned differences = compare(&before, &after);
     count(tally, &before, &after, differences);
+    tally->refused_accepted += mail->refused.name && before.fate != TRIAL_ACCEPTED && after.fate == TRIAL_ACCEPTED;
     *go_on = differences == 0 || tell(court->trial, mail, &before, &after, differences);
     return true;
 }

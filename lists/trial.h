@@ -61,9 +61,10 @@ typedef enum TrialDifference {
 
 /* A post for which something would change. All is borrowed. */
 typedef struct TrialPost {
-    const char *file; /* its file in the archive, without flags; NULL: it is a held post */
+    const char *file; /* its file in the archive, without flags; NULL: it is in none */
     const char *hash; /* Message-ID-Hash, by which pages and REST name a post; "": it has no Message-ID */
-    int64_t held;     /* number of the held post, 0: it is in the archive */
+    int64_t held;     /* number of the held post; 0: it is none */
+    const struct Refused *refused; /* what the list refused, and how (lists/refused.h); NULL: it did not */
     int64_t arrival;
     const char *message_id, *subject, *sender; /* valid UTF-8; "" where it has none */
     const TrialOutcome *before, *after;
@@ -75,7 +76,8 @@ typedef struct TrialTally {
     uint64_t fates[TRIAL_FATES][TRIAL_FATES];                             /* by the fate before, then after */
     /* by TrialDifference */
     uint64_t other_reason, loses_attachment, loses_part, keeps_part, other_text, other_way;
-    uint64_t archived, held;                                              /* posts by where they came from */
+    uint64_t archived, held, refused; /* posts by where they came from */
+    uint64_t refused_accepted;        /* of those that were refused: would be accepted, and by today's settings not */
     uint64_t removed;    /* files passed over: the post was removed from the archive */
     uint64_t unreadable; /* files passed over: they cannot be read, are empty or hold no mail */
     char *problem;       /* about the first of these; NULL: there is none */

@@ -35,12 +35,15 @@ struct TrialMails {
     char *place;           /* of the list there */
     ArchiveFiles *files;   /* NULL: there is no archive */
     GArray *waiting;       /* of Waiting, by arrival */
-    size_t file, held;     /* the next of each */
+    GPtrArray *refused;    /* of char*, names of refused.h, by arrival */
+    size_t file, held;     /* the next of each, */
+    guint at_refused;      /* and of these */
 };
 
 void trial_mail_clear(TrialMail *mail)
 {
     g_clear_pointer(&mail->file, g_free);
+    refused_clear(&mail->refused);
     g_clear_pointer(&mail->octets, g_bytes_unref);
     g_clear_pointer(&mail->meta, json_decref);
 }
@@ -51,6 +54,8 @@ void trial_mails_free(TrialMails *mails)
         return;
     archive_files_free(mails->files);
     g_array_unref(mails->waiting);
+    if (mails->refused)
+        g_ptr_array_unref(mails->refused);
     g_free(mails->place);
     g_free(mails);
 }
@@ -149,13 +154,15 @@ TrialMails *trial_mails_open(const Trial *trial, const List *list, TrialTally *t
     if (!open_archive(mails, error) || !held_each(trial->store, list->list_id, note_waiting, mails, error))
         return NULL;
     g_array_sort(mails->waiting, compare_waiting);
-    return g_steal_pointer(&mails);
+    /* Not what another list of that name refused. */
+    mails->refused = refused_names(trial->config, list->list_id, MAX(trial->since, list->created_at), error);
+    return mails->refused ? g_steal_pointer(&mails) : NULL;
 }
 
 uint64_t trial_mails_count(const TrialMails *mails)
 {
     size_t files = mails->files ? archive_files_count(mails->files) - mails->file : 0;
-    return files + mails->waiting->len - mails->held;
+    return files + mails->waiting->len - mails->held + mails->refused->len - mails->at_refused;
 }
 
 /* ---- a mail as it came ---- */
@@ -292,13 +299,51 @@ static bool read_held(TrialMails *mails, TrialMail *mail, GError **error)
     return true;
 }
 
-/* A file goes before a held post of the same time. */
-static bool is_file_next(const TrialMails *mails)
+/* The same for a refused one, which the timer may have removed. */
+static bool read_refused(TrialMails *mails, TrialMail *mail, GError **error)
 {
-    bool file = mails->files && mails->file < archive_files_count(mails->files);
-    if (!file || mails->held == mails->waiting->len)
-        return file;
-    return arrival_at(mails, mails->file) <= g_array_index(mails->waiting, Waiting, mails->held).arrival;
+    g_autoptr(GError) fault = NULL;
+    const char *name = mails->refused->pdata[mails->at_refused++];
+    g_auto(Refused) found = {0};
+    const char *wrong = refused_read(mails->trial->config, mails->list->list_id, name, &found, &fault)
+                            ? fault_of(found.octets)
+                            : fault->message;
+    if (g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    if (wrong) {
+        tell_unreadable(mails->tally, name, wrong);
+        return true;
+    }
+    mail->arrival = found.arrival;
+    mail->octets = g_bytes_ref(found.octets);
+    mail->meta = json_is_object(found.meta) ? json_incref(found.meta) : meta_of(mails, name, found.octets);
+    mail->refused = found;
+    found = (Refused){0};
+    mails->tally->refused++;
+    return true;
+}
+
+typedef bool TrialRead(TrialMails *mails, TrialMail *mail, GError **error);
+
+/* The next to arrive; of one time, a file of the archive goes first, and what was refused last. */
+static TrialRead *find_next(const TrialMails *mails)
+{
+    int64_t earliest = G_MAXINT64;
+    TrialRead *next = NULL;
+    if (mails->files && mails->file < archive_files_count(mails->files)) {
+        next = read_file;
+        earliest = arrival_at(mails, mails->file);
+    }
+    if (mails->held < mails->waiting->len) {
+        const int64_t arrival = g_array_index(mails->waiting, Waiting, mails->held).arrival;
+        next = !next || arrival < earliest ? read_held : next;
+        earliest = MIN(arrival, earliest);
+    }
+    if (mails->at_refused < mails->refused->len) {
+        const char *name = mails->refused->pdata[mails->at_refused];
+        next = !next || g_ascii_strtoll(name, NULL, 10) < earliest ? read_refused : next;
+    }
+    return next;
 }
 
 bool trial_mails_next(TrialMails *mails, TrialMail *mail, bool *more, GError **error)
@@ -306,7 +351,7 @@ bool trial_mails_next(TrialMails *mails, TrialMail *mail, bool *more, GError **e
     while ((*more = trial_mails_count(mails) > 0)) {
         trial_mail_clear(mail);
         *mail = (TrialMail){0};
-        if (!(is_file_next(mails) ? read_file(mails, mail, error) : read_held(mails, mail, error)))
+        if (!find_next(mails)(mails, mail, error))
             return false;
         if (mail->octets)
             return true;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The mail that a trial (trial.h) replays: a list's archive, and what is held, in the order of arrival. */
+/* The mail that a trial (trial.h) replays: a list's archive, what is held, and what was refused (refused.h), in the
+ * order of arrival. */
 #include <glib.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lists/refused.h"
 #include "lists/trial.h"
 #include "store/list.h"
 
 typedef struct TrialMail {
-    char *file;   /* NULL: it is held */
-    int64_t held; /* its number; 0: it is archived */
+    char *file;      /* in the archive, or NULL */
+    int64_t held;    /* its number, or 0 */
+    Refused refused; /* name NULL: it is archived, or held */
     int64_t arrival;
     GBytes *octets; /* as it came, as far as that is known */
     json_t *meta;   /* as LMTP gave it, or would */

@@ -18,6 +18,7 @@
 #include "lists/event.h"
 #include "lists/held_notice.h"
 #include "lists/letter.h"
+#include "lists/refused.h"
 #include "mail/answer.h"
 #include "mail/approved.h"
 #include "mail/header.h"
@@ -333,6 +334,28 @@ static bool act(Runner *runner, ListRunnerPost *own, Outcome *outcome, GError **
     }
 }
 
+/* The site may want to try changes with what the list does not let pass, by its rules or its content filter. */
+static void keep_refused(const ListRunnerPost *own, const Config *config)
+{
+    const Post *post = &own->post;
+    const bool rejected = own->verdict == VERDICT_REJECT || post->end == POST_REJECTED;
+    const bool discarded = own->verdict == VERDICT_DISCARD || post->end == POST_DISCARDED;
+    if (!(rejected || discarded) || !refused_wanted(config) || !g_str_equal(list_runner_asked(own->entry), TO_POSTING))
+        return;
+    g_autoptr(GBytes) octets = entry_message(own->entry);
+    g_autoptr(Message) message = message_new(octets); /* as it came, which handlers have changed */
+    g_autofree char *password = approved_take(message), *reasons = post_reasons(post, " ");
+    g_autofree char *valid = g_utf8_make_valid(reasons, -1);
+    g_autoptr(GBytes) clean = message_octets(message);
+    refused_keep(config, &(Refused){.list_id = post->list->list_id,
+                                    .arrival = post->arrival,
+                                    .trace = (char *)(uintptr_t)post->trace,
+                                    .fate = (char *)(rejected ? REFUSED_REJECTED : REFUSED_DISCARDED),
+                                    .reasons = valid,
+                                    .meta = entry_meta(own->entry),
+                                    .octets = clean});
+}
+
 static void add_text(json_t *data, const char *key, const char *text)
 {
     g_autofree char *valid = g_utf8_make_valid(text ? text : "", -1);
@@ -376,6 +399,7 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     g_autofree char *subject = raw ? header_decode(raw) : NULL;
     if (!act(runner, own, outcome, error))
         return false;
+    keep_refused(own, ((const ListRunner *)runner_data(runner))->site.config);
     tell_outside(runner, own, subject, outcome);
     post_hop_log(entry, post, outcome, post->end == POST_GOES ? verdict_text(own->verdict) : post_end_text(post->end));
     return true;

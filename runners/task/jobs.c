@@ -13,6 +13,7 @@
 #include "lists/kept.h"
 #include "lists/mta_maps.h"
 #include "lists/outbox_old.h"
+#include "lists/refused.h"
 #include "lists/unit.h"
 #include "store/account.h"
 #include "store/autoresponse.h"
@@ -207,6 +208,11 @@ static bool tidy_trail(const JobPlace *place, int64_t *done, GError **error)
                       place->now - keep, done, error);
 }
 
+static bool tidy_refused(const JobPlace *place, int64_t *done, GError **error)
+{
+    return refused_tidy(place->config, place->now, done, error);
+}
+
 const TimerJob timer_jobs[] = {
     {"outbox", MINUTE, "entries", settle_units, true},
     {"held-notices", MINUTE, "posts", tell_gathered, false},
@@ -220,6 +226,7 @@ const TimerJob timer_jobs[] = {
     {"records", HOUR, "records", forget_records, false},
     {MTA_MAPS_JOB, MINUTE, "times", write_mta_maps, true},
     {"trail", HOUR, "files", tidy_trail, true},
+    {"refused", HOUR, "mails", tidy_refused, true},
     {"templates", MINUTE, "texts", fetch_templates, false},
     {"reminders", 0, "reminded-of", remind, false},
     {NULL, 0, NULL, NULL, false},

@@ -72,7 +72,10 @@ static json_t *row_view(const json_t *row)
                *date = json_string_value(json_object_get(row, "date"));
     const char *file = json_string_value(json_object_get(row, "file"));
     json_t *view = json_pack("{so so}", "before", outcome_view(row, "before"), "after", outcome_view(row, "after"));
-    if (held > 0)
+    const json_t *refused = json_object_get(row, "refused");
+    if (json_is_object(refused))
+        json_object_set_new(view, "refused", outcome_view(row, "refused"));
+    else if (held > 0)
         json_object_set_new(view, "number", json_integer(held));
     else if (id && g_strcmp0(id, file) != 0) /* without a Message-ID it has no page */
         json_object_set_new(view, "hash", json_string(id));
@@ -103,6 +106,7 @@ static json_t *result_view(const json_t *all, json_t *rows)
     for (size_t at = 0; at < G_N_ELEMENTS(counts); at++)
         sum += add_counts(result, all, counts[at]);
     add_counts(result, all, "removed");
+    add_counts(result, all, "refused_accepted");
     add_counts(result, all, "unreadable");
     json_object_set_new(result, "none", json_boolean(json_integer_value(json_object_get(all, "posts")) == 0));
     json_object_set_new(result, "same",

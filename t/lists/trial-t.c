@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "lists/archive_maildir.h"
+#include "lists/refused.h"
 #include "store/archive_index.h"
 #include "store/held.h"
 #include "store/store_internal.h"
+#include "switchboard/meta.h"
 #include "t/lists/fixture.h"
 
 #define OTHER "other.example.com"
@@ -30,8 +32,10 @@ static void bench_open(Bench *bench)
     bench->most = 1000;
     g_autofree char *path = g_build_filename(bench->archive, "listrunner.conf", NULL);
     g_autofree char *text = g_strdup_printf("[archiver.pages]\ntype = maildir\npath = %s\nindex = yes\n"
-                                            "[external.scan]\ncommand = /bin/false\n[rules]\nexternal = scan\n",
-                                            bench->archive);
+                                            "[external.scan]\ncommand = /bin/false\n[rules]\nexternal = scan\n"
+                                            "[spool]\nmin_free = 0\n"
+                                            "[refused]\nkeep = 3660d\ndirectory = %s/refused\n",
+                                            bench->archive, bench->archive);
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
     bench->config = config_load(path, true, &error);
     g_assert_no_error(error);
@@ -86,8 +90,8 @@ static bool change(Store *scratch, const char *list_id, void *data, GError **err
 static bool each(const TrialPost *post, void *data)
 {
     Bench *bench = data;
-    g_string_append_printf(bench->told, "%s %s %s %s\n", post->sender, trial_fate_text(post->before->fate),
-                           trial_fate_text(post->after->fate), post->subject);
+    g_string_append_printf(bench->told, "%s %s %s %s%s\n", post->sender, trial_fate_text(post->before->fate),
+                           trial_fate_text(post->after->fate), post->subject, post->refused ? ", refused" : "");
     return --bench->most > 0;
 }
 
@@ -170,6 +174,50 @@ static void test_as_it_came(World *world, const void *data)
     g_assert_cmpuint(tally.other_text, ==, 2);
 }
 
+static void refuse(const Bench *bench, const char *list, int64_t arrival, const char *sender, const char *fields)
+{
+    g_autofree char *text = g_strdup_printf("From: %s\r\nTo: test@example.com\r\n%s\r\nHi\r\n", sender, fields);
+    g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));
+    g_autoptr(json_t) meta = json_pack("{ss ss}", "sender", sender, "to", "posting");
+    const Refused mail = {.list_id = (char *)list,
+                          .arrival = arrival,
+                          .trace = (char *)sender,
+                          .fate = (char *)REFUSED_REJECTED,
+                          .reasons = (char *)"because",
+                          .meta = meta,
+                          .octets = octets};
+    refused_keep(bench->config, &mail);
+}
+
+/* What was refused is replayed in its place among the others; not what another list of the name refused before. */
+static void test_refused(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_auto(Bench) bench = {.setting = "default_nonmember_action", .value = "accept"};
+    g_auto(TrialTally) tally = {0};
+    g_autofree char *sql = g_strdup_printf("UPDATE list SET created_at = %" G_GINT64_FORMAT, NOW - 500 * CLOCK_SECOND);
+    bench_open(&bench);
+    make_lists(world);
+    assert_ok(query_all(world->store, &error, NULL, sql, NULL, 0), error);
+    assert_ok(list_set(world->store, LIST, "default_nonmember_action", "discard", &error), error);
+    archive(&bench, LIST, NOW - 300 * CLOCK_SECOND, "zoe@example.net", "Subject: first\n");
+    refuse(&bench, LIST, NOW - 250 * CLOCK_SECOND, "bart@example.net", "Subject: second\r\n");
+    hold(world, LIST, NOW - 200 * CLOCK_SECOND, "cleo@example.net");
+    refuse(&bench, LIST, NOW - 150 * CLOCK_SECOND, "anne@example.org", "Subject: of a member\r\n");
+    refuse(&bench, LIST, NOW - 600 * CLOCK_SECOND, "old@example.net", "Subject: of an earlier list\r\n");
+    refuse(&bench, OTHER, NOW - 100 * CLOCK_SECOND, "other@example.net", "Subject: other\r\n");
+    assert_ok(try(world, &bench, LIST, &tally, &error), error);
+    g_assert_cmpstr(bench.told->str, ==,
+                    "zoe@example.net discarded accepted first\n"
+                    "bart@example.net discarded accepted second, refused\n"
+                    "cleo@example.net discarded accepted held\n");
+    g_assert_true(tally.posts == 4 && tally.refused == 2 && tally.refused_accepted == 1);
+    g_assert_cmpuint(tally.fates[TRIAL_DISCARDED][TRIAL_ACCEPTED], ==, 3);
+    bench.setting = "description"; /* which changes nothing */
+    assert_ok(try(world, &bench, LIST, &tally, &error), error);
+    g_assert_true(tally.posts == 4 && tally.refused == 2 && tally.refused_accepted == 0);
+}
+
 /* Posts that were removed from the archive are no mail any more. */
 static void test_removed(World *world, const void *data)
 {
@@ -245,6 +293,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     WORLD_TEST("/trial/replays the mail of the list since the day", test_which);
     WORLD_TEST("/trial/takes off what the list had put on", test_as_it_came);
+    WORLD_TEST("/trial/replays what was refused", test_refused);
     WORLD_TEST("/trial/passes over posts that were removed", test_removed);
     WORLD_TEST("/trial/ends when it is told to, and fails with the change", test_ends);
     WORLD_TEST("/trial/fails with the store", test_store_fails);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Mail that lists refused, kept for trials (lists/trial.h) where the site wants it: [refused] keep, size and directory.
+ * Nobody else reads it, and nothing depends on it: a mail that cannot be kept, since the disk or the place for it is
+ * full, is left out, and the log says so.
+ *
+ * Each mail is a file DIRECTORY/LIST/TIME.TRACE (TIME in microseconds, 16 digits; LIST as archive_file_name() has it),
+ * which only the user of the site may read. A line of JSON comes first, then the mail as it came, without the password
+ * of a moderator:
+ *
+ *   {"fate":"discarded","reasons":"The message has spam in it.","meta":{"sender":"anne@example.org","to":"posting"}}
+ *   From: Anne <anne@example.org>
+ *
+ * The file DIRECTORY/total says how many bytes all have; a file counts as whole blocks of 4 KiB. Files are not synced.
+ * Several processes may keep mail at one time. Times are microseconds since 1970.
+ */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+
+/* The end that it came to; words of trial_fate_text(). */
+#define REFUSED_HELD "held" /* and a person refused it then */
+#define REFUSED_REJECTED "rejected"
+#define REFUSED_DISCARDED "discarded"
+
+typedef struct Refused {
+    char *list_id; /* as archive_file_name() writes it, where it was read from a file */
+    char *name;    /* TIME.TRACE; set by who reads */
+    int64_t arrival;
+    char *trace; /* tells it from others of that time; the same mail once more has the same */
+    char *fate, *reasons;
+    json_t *meta; /* as LMTP gave it; NULL: nothing is known */
+    GBytes *octets;
+} Refused;
+
+void refused_clear(Refused *mail);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Refused, refused_clear)
+
+/* Does the site keep any? */
+bool refused_wanted(const Config *config);
+
+/* Keep a mail, which stays the caller's, if the site wants that and there is room. */
+void refused_keep(const Config *config, const Refused *mail);
+
+/* The names of the mails of a list that arrived since then and are still to be kept, in the order of arrival; of char*,
+ * freed with the array. Empty where the site keeps none. */
+GPtrArray *refused_names(const Config *config, const char *list_id, int64_t since, GError **error);
+
+/* Read one. FAIL_MISSING: it has gone; FAIL_NEVER: it is damaged. */
+bool refused_read(const Config *config, const char *list_id, const char *name, Refused *mail, GError **error);
+
+/* Call each for every mail of all lists; what it is given is borrowed for the call. *remove (false at first) removes
+ * it. Damaged ones are passed over. */
+typedef void RefusedEach(const Refused *mail, bool *remove, void *data);
+bool refused_each(const Config *config, RefusedEach *each, void *data, GError **error);
+
+/* Remove what is older than it is to be kept, and the oldest mail of all lists while there is no room for new one;
+ * *removed counts. Counts the bytes anew. */
+bool refused_tidy(const Config *config, int64_t now, int64_t *removed, GError **error);
