@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * listrunner archive import: mails of an mbox, a maildir or HyperKitty's database become archived posts of a list, as if
- * they had been posted when they arrived. They are written in batches: first the files, synced, then the index. A mail
- * whose Message-ID the index knows is left out, and one without a Message-ID when its file is there; so an import that
- * was interrupted is begun again. Nothing is sent.
+ * listrunner archive import: mails of an mbox, a maildir or HyperKitty's database become archived posts of a list, as
+ * if they had been posted when they arrived. They are written in batches: first the files, synced, then the index. A
+ * mail whose Message-ID the index knows is left out, and one without a Message-ID when its file is there; so an import
+ * that was interrupted is begun again. Nothing is sent.
  */
 #include <inttypes.h>
 #include <stdio.h>

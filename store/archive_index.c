@@ -250,7 +250,8 @@ bool archive_index_knows(ArchiveIndex *index, const char *list, const char *file
     int64_t second = CLAMP(arrival / CLOCK_SECOND, 0, ARCHIVE_ARRIVAL_MAX - 1);
     g_autoptr(Query) query = query_open(
         index->store, error,
-        "SELECT 1 FROM message m JOIN list l ON l.number = m.list WHERE m.id >= $1 AND m.id < $2 AND m.file = $3"
+        /* CROSS: messages of that second first, since SQLite would rather go through all of the list. */
+        "SELECT 1 FROM message m CROSS JOIN list l ON l.number = m.list WHERE m.id >= $1 AND m.id < $2 AND m.file = $3"
         " AND l.name = $4 LIMIT 1",
         INTEGER(second << ARCHIVE_ID_SHIFT), INTEGER((second + 1) << ARCHIVE_ID_SHIFT), TEXT(file), TEXT(list));
     Step step = query ? query_step(query, error) : STEP_FAILED;

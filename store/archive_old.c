@@ -52,6 +52,11 @@ void archive_old_free(ArchiveOld *old)
     g_free(old);
 }
 
+bool archive_old_present(ArchiveOld *old)
+{
+    return store_present(old->store, NULL);
+}
+
 bool archive_old_begin(ArchiveOld *old, GError **error)
 {
     return store_begin(old->store, error);

@@ -23,6 +23,9 @@ ArchiveOld *archive_old_open(const char *directory, bool create, GError **error)
 void archive_old_free(ArchiveOld *old);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveOld, archive_old_free)
 
+/* Is the open file still the one at its path? */
+bool archive_old_present(ArchiveOld *old);
+
 /* Around what is put: it appears at once or not at all. */
 bool archive_old_begin(ArchiveOld *old, GError **error);
 bool archive_old_commit(ArchiveOld *old, GError **error);

@@ -55,7 +55,7 @@ static char *bare_id(char *text)
     char *open = own ? strchr(own, '<') : NULL, *close = open ? strchr(open, '>') : NULL;
     if (close)
         *close = '\0';
-    const char *id = own ? g_strstrip(close ? open + 1 : own) : "";
+    const char *id = own ? g_strstrip(g_strdelimit(close ? open + 1 : own, "\r\n\t", ' ')) : "";
     return *id && !g_str_has_suffix(id, "@NO-ID-FOUND.mhonarc.org") ? g_strdup(id) : NULL;
 }
 

@@ -40,6 +40,8 @@ static bool find_archive(const Web *web, const char *path, OldKind *kind, const 
 /* The table; NULL with FAIL_MISSING: there is none (yet). */
 static ArchiveOld *open_table(WebArchive *archive, GError **error)
 {
+    if (archive->old && !archive_old_present(archive->old))
+        g_clear_pointer(&archive->old, archive_old_free);
     if (!archive->old)
         archive->old = archive_old_open(archive->directory, false, error);
     return archive->old;
@@ -70,19 +72,18 @@ static char *archive_of_address(Store *store, const char *name, GError **error)
 static char *find_name(WebCall *call, OldKind kind, const char *name)
 {
     GError *error = NULL;
-    ArchiveOld *old = open_table(call->web->archive, &error);
-    char *found = old ? archive_old_list(old, old_kind_text(kind), name, &error) : NULL;
-    if (found)
+    char *found = NULL;
+    if (kind == OLD_HYPERKITTY) {
+        Store *store = web_store(call);
+        found = store ? archive_of_address(store, name, &error) : NULL;
+        if (store && !found)
+            web_missing(call, error);
         return found;
-    if (!g_error_matches(error, FAIL, FAIL_MISSING)) {
-        fail_table(call, error);
-        return NULL;
     }
-    g_clear_error(&error);
-    Store *store = web_store(call);
-    found = store ? archive_of_address(store, name, &error) : NULL;
-    if (store && !found)
-        web_missing(call, error);
+    ArchiveOld *old = open_table(call->web->archive, &error);
+    found = old ? archive_old_list(old, old_kind_text(kind), name, &error) : NULL;
+    if (!found)
+        fail_table(call, error);
     return found;
 }
 

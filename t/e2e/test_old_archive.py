@@ -213,6 +213,28 @@ def test_pages_that_say_little(site, tmp_path):
     assert site.run("archive", "old", f"cats@{HOST}", "pipermail", tmp_path / "none").returncode not in (0, 1)
 
 
+def test_a_damaged_table_hurts_no_other_address(site, tmp_path):
+    """It is told; what needs no table goes on, and all does when it was made again."""
+    (mail, *_) = mails = bring(site, "cats", 5)
+    old_archive.pipermail(tmp_path / "cats", mails)
+    note(site, f"cats@{HOST}", "pipermail", tmp_path / "cats")
+    path, page = f"/pipermail/cats/{old_archive.pipermail_name(mail)}", f"{home('cats')}/{mail.hash}"
+    (table,) = site.archive.glob("*/.index/old.db")
+    table.write_bytes(b"x" * table.stat().st_size)
+    assert where(site, path) == 503
+    assert where(site, f"/hyperkitty/list/cats@{HOST}/message/{mail.hash}/") == page
+    site.pages.get(page.removeprefix(WEB)).says("Word 0 of cats")
+    assert "old.db" in site.log_text()
+    for file in table.parent.glob("old.db*"):
+        file.unlink()
+    assert where(site, path) == 404
+    note(site, f"cats@{HOST}", "pipermail", tmp_path / "cats")
+    assert where(site, path) == page
+    for file in table.parent.glob("old.db*"):  # under the eyes of who has it open
+        file.unlink()
+    assert where(site, path) == 404
+
+
 def test_wrong_settings_are_named(site):
     for word in ("pipermail", "pipermail:lists", "hypermail:/x"):
         site.set({"web": {"old_archives": word}})

@@ -7,20 +7,21 @@ import hashlib
 import sqlite3
 
 TABLES = {
-    "hyperkitty_mailinglist": {"id": "number", "name": "text", "list_id": "text", "archive_policy": "number"},
+    "hyperkitty_mailinglist": {"id": "key", "name": "text", "list_id": "text", "archive_policy": "number"},
     "hyperkitty_sender": {"address": "text", "mailman_id": "text"},
     "hyperkitty_email": {
-        "id": "number", "mailinglist_id": "number", "message_id": "text", "message_id_hash": "text",
+        "id": "key", "mailinglist_id": "number", "message_id": "text", "message_id_hash": "text",
         "sender_id": "text", "sender_name": "text", "subject": "text", "content": "text", "date": "time",
         "timezone": "small", "in_reply_to": "text", "parent_id": "number", "thread_id": "number",
         "archived_date": "time", "thread_depth": "number", "thread_order": "number"},
     "hyperkitty_attachment": {
-        "id": "number", "email_id": "number", "counter": "small", "name": "text", "content_type": "text",
+        "id": "key", "email_id": "number", "counter": "small", "name": "text", "content_type": "text",
         "encoding": "text", "size": "number", "content": "bytes"},
 }
-SQLITE = {"text": "VARCHAR(255)", "number": "INTEGER", "small": "SMALLINT", "time": "DATETIME", "bytes": "BLOB"}
-POSTGRESQL = {"text": "TEXT", "number": "INTEGER", "small": "SMALLINT", "time": "TIMESTAMP WITH TIME ZONE",
-              "bytes": "BYTEA"}
+SQLITE = {"key": "INTEGER PRIMARY KEY", "text": "VARCHAR(255)", "number": "INTEGER", "small": "SMALLINT",
+          "time": "DATETIME", "bytes": "BLOB"}
+POSTGRESQL = {"key": "INTEGER PRIMARY KEY", "text": "TEXT", "number": "INTEGER", "small": "SMALLINT",
+              "time": "TIMESTAMP WITH TIME ZONE", "bytes": "BYTEA"}
 DAY = datetime.datetime(2019, 3, 4, 12, 34, 56, 789000)  # UTC
 
 
@@ -40,6 +41,8 @@ class Database:
         self.db = sqlite3.connect(self.path)
         for table, kinds in TABLES.items():
             self.db.execute(f"CREATE TABLE {table} ({columns(kinds, SQLITE)})")
+        for table, column in (("email", "mailinglist_id"), ("attachment", "email_id")):
+            self.db.execute(f"CREATE INDEX {table}_{column} ON hyperkitty_{table} ({column})")
         self.mails = self.files = 0
 
     def add(self, table, **values):
