@@ -93,7 +93,7 @@ static bool recover_all(Spool *spool, GError **error)
     for (char **name = names; name && *name; name++) {
         RecoverReport report = {0};
         Queue *queue = spool_queue(spool, *name, error);
-        if (!queue || !recover_slice(queue, (Slice){0, 1}, true, &report, error))
+        if (!queue || !recover_slice(queue, (Slice){0, 1}, false, &report, error))
             return false;
     }
     return names != NULL;

@@ -43,21 +43,25 @@ static void note_attempt(SentSince *sent, const TrailLine *line)
         note(sent->letters, trace, line->text);
 }
 
-/* Lines have milliseconds, so one of the moment's own counts. */
+/* A server's reply is in the trail before the spool has what follows from it. So attempts from shortly before the
+ * moment count, too: what is still to do for the same mail and address was done then. */
+#define BEFORE (10 * INT64_C(60) * G_USEC_PER_SEC)
+
 static void look(const TrailLine *line, void *data)
 {
     Reading *reading = data;
     int64_t time = time_of(line->text);
-    if (time < reading->moment - reading->moment % (G_USEC_PER_SEC / 1000))
+    if (time < reading->moment - BEFORE)
         return;
-    reading->sent->last = MAX(reading->sent->last, time);
+    if (time > reading->moment)
+        reading->sent->last = MAX(reading->sent->last, time);
     const char *program = line->text + TRACE_LINE_STAMP + 1;
     const char *fate = strstr(line->text, "> relay=");
     const char *status = fate ? strstr(fate, " status=") : NULL;
     if (g_str_has_prefix(program, "out[") && status &&
         (g_str_has_prefix(status, " status=sent") || g_str_has_prefix(status, " status=bounced")))
         note_attempt(reading->sent, line);
-    else if (g_str_has_prefix(program, "in[") && strstr(line->text, " result=hold"))
+    else if (time > reading->moment && g_str_has_prefix(program, "in[") && strstr(line->text, " result=hold"))
         g_ptr_array_add(reading->sent->held, g_strdup(line->text));
 }
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 typedef struct SentSince {
-    /* Trace -> set of addresses, in lower case, for which delivery has ended: sent or refused. A letter of our own may
-     * have the trace of the post that it is about, so letters are apart. */
+    /* Trace -> set of addresses, in lower case, for which delivery has ended, since then or shortly before: sent or
+     * refused. A letter of our own may have the trace of the post that it is about, so letters are apart. */
     GHashTable *posts, *letters;
     GPtrArray *held; /* lines (of char *) about posts that were held */
     int64_t last;    /* time of the last line, us; 0: the trail has none since then */
@@ -23,7 +23,7 @@ bool sent_since_read(SentSince *sent, const char *directory, int64_t moment, GEr
 void sent_since_clear(SentSince *sent);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SentSince, sent_since_clear)
 
-/* Has delivery of this mail to the address ended since then? */
+/* Has delivery of this mail to the address ended? */
 bool sent_since_has(const SentSince *sent, const char *trace, bool letter, const char *address, size_t length);
 /* To how many addresses, if it is a post? */
 unsigned sent_since_count(const SentSince *sent, const char *trace);

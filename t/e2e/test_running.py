@@ -3,11 +3,11 @@
 """Backup and restore (doc/running.md). A backup that is made while posts go through is of one moment. A spool and a
 database of different ages are made to fit when they are restored: each post goes to each member once, as far as that
 can be known, and the report names the rest."""
+import contextlib
 import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -27,10 +27,30 @@ def members(name):
     return [f"a@{name}.example.org", f"b@{name}.example.org"]
 
 
-def post(instance, address, number):
+def post(instance, address, number, client=None):
     name = address.partition("@")[0]
     instance.lmtp_send(f"From: p@example.net\r\nTo: {address}\r\nSubject: post {number}\r\n"
-                       f"Message-ID: <{name}.{number}@example.net>\r\n\r\nHello.\r\n".encode(), address)
+                       f"Message-ID: <{name}.{number}@example.net>\r\n\r\nHello.\r\n".encode(), address, client=client)
+
+
+@contextlib.contextmanager
+def flood(instance, lists):
+    """Posts to each list, one after the other; in [0] is how many each got so far."""
+    sent, ended = [0], threading.Event()
+
+    def run():
+        with contextlib.closing(instance.lmtp()) as client:
+            while not ended.is_set():
+                for address in lists:
+                    post(instance, address, sent[0], client)
+                sent[0] += 1
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield sent
+    finally:
+        ended.set()
+        thread.join()
 
 
 def copies(sink):
@@ -81,25 +101,13 @@ def test_one_moment(instances, sink):
     another place, which is empty, and to no other."""
     instance = instances(sink.port, settings=TWO).start()
     lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
-    before, ended = [0], threading.Event()
-
-    def flood():
-        while not ended.is_set():
-            for address in lists:
-                post(instance, address, before[0])
-            before[0] += 1
-    thread = threading.Thread(target=flood)
-    thread.start()
-    try:
+    with flood(instance, lists) as before:
         wait_until(lambda: before[0] > 20, 60, "posts to go through")
         sure = before[0]  # these were accepted before the backup began
         backup = instance.directory / "backup"
         instance.cli("backup", backup)
         after = before[0]
         wait_until(lambda: before[0] > after + 5, 60, "posts to go on")
-    finally:
-        ended.set()
-        thread.join()
     instance.wait_idle()
     assert instance.stop() == 0
     assert not (instance.spool / ".backup").exists()
@@ -276,6 +284,36 @@ def test_old_spool(instances, tmp_path, trail):
         sink.stop()
 
 
+def test_old_spool_of_a_busy_site(instances, sink, tmp_path):
+    """The backup is made while posts are in every state, and the site works on. Then each post that was taken went to
+    each member once, or the report names it; nothing went twice, by the site before and the restored one together."""
+    instance = instances(sink.port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    backup = tmp_path / "backup"
+    tmp_path.chmod(0o777)
+    with flood(instance, lists) as sent:
+        wait_until(lambda: sent[0] > 50, 60, "posts to go through")
+        instance.cli("backup", backup)
+        after = sent[0]
+        wait_until(lambda: sent[0] > after + 50, 60, "posts to go on")
+    instance.wait_idle()
+    assert instance.stop() == 0
+    lose_spool(instance)
+    done = instance.run("restore", "--only", "spool", "--json", backup)
+    assert done.returncode == 1, done
+    rows = rows_of(done)
+    assert any(row["kind"] == "taken" for row in rows)
+    named = {row["message_id"] for row in rows if row["unknown"]}
+    instance.start()
+    instance.wait_idle()
+    assert not instance.set_aside()
+    all_of_them = each_once(f"{name}.{number}@example.net" for name in ("one", "two") for number in range(sent[0]))
+    there = copies(sink)
+    assert [key for key, times in there.items() if times != 1] == [], "something went twice"
+    missing = {identifier for identifier, member in all_of_them if (identifier, member) not in there}
+    assert missing <= named
+
+
 @pytest.mark.sqlite
 def test_old_spool_goes_on(instances, tmp_path):
     """What the spool had and nobody has worked on since goes to each member once, though the database is later."""
@@ -348,6 +386,29 @@ def test_old_database(instances, tmp_path):
             assert list(store.execute("SELECT post_id FROM list WHERE list_name = 'one'")) == [(3,)]
     finally:
         sink.stop()
+
+
+@pytest.mark.sqlite
+def test_old_database_of_a_busy_site(instances, sink, tmp_path):
+    """The site is stopped in the middle of its work, and its database is from before: each post goes to each member
+    once all the same, for the spool has what was not finished."""
+    instance = instances(sink.port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    backup = tmp_path / "backup"
+    tmp_path.chmod(0o777)
+    with flood(instance, lists) as sent:
+        wait_until(lambda: sent[0] > 50, 60, "posts to go through")
+        instance.cli("backup", backup)
+        after = sent[0]
+        wait_until(lambda: sent[0] > after + 50, 60, "posts to go on")
+    assert instance.stop() == 0
+    lose_database(instance)
+    assert instance.run("restore", "--only", "database", "--json", backup).returncode == 1
+    instance.start()
+    instance.wait_idle()
+    assert not instance.set_aside() and instance.files("hold") == {"hold": []}
+    assert copies(sink) == each_once(f"{name}.{number}@example.net"
+                                     for name in ("one", "two") for number in range(sent[0]))
 
 
 @pytest.mark.sqlite
