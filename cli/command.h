@@ -42,7 +42,7 @@ struct Command {
 extern const Command *const commands[];
 
 extern const Command cmd_archive, cmd_backup, cmd_digest, cmd_export, cmd_fragments, cmd_host, cmd_import, cmd_mta,
-    cmd_news, cmd_trace;
+    cmd_news, cmd_restore, cmd_trace;
 
 extern const Command cmd_address, cmd_pending, cmd_person, cmd_task, cmd_template, cmd_unsubscribe, cmd_user;
 

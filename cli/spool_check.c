@@ -47,6 +47,7 @@ static bool check_top(SpoolCheck *check, GError **error)
                                        ".out",
                                        SPOOL_RECORDS,
                                        SPOOL_BACKUP,
+                                       SPOOL_RESTORING,
                                        OPERATE_LOCK_FILE,
                                        PREPARED_LOCK_FILE,
                                        KEPT_KEY_FILE,

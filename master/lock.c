@@ -27,6 +27,11 @@ static bool refuse(int fd, const char *spool, const struct flock *holder, GError
 
 int lock_take(int dir_fd, const char *spool, GError **error)
 {
+    g_autofree char *restoring = g_build_filename(spool, ".restoring", NULL);
+    if (access(restoring, F_OK) == 0) {
+        fail(error, FAIL_CONFIG, "a restore of the spool %s is not finished; give the command again", spool);
+        return -1;
+    }
     auto_fd fd = openat(dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
     if (fd < 0) {
         fail_errno(error, FAIL_LATER, "open the lock of %s", spool);

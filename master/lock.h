@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Take the lock and write pid, host and start time. Returns the
- * descriptor, to be kept open, or -1: FAIL_RACE with the holder's words when
- * another master has it. The process must not open the file a second time:
- * closing any descriptor of it frees the lock. */
+/* Take the lock and write pid, host and start time. Returns the descriptor, to be kept open, or -1: FAIL_RACE with the
+ * holder's words when another master has it; FAIL_CONFIG, a restore of the spool is not finished. The process must not
+ * open the file a second time: closing any descriptor of it frees the lock. */
 int lock_take(int dir_fd, const char *spool, GError **error);

@@ -33,6 +33,8 @@ bool queue_name_valid(const char *name);
 
 /* Names of the spool's files, while a backup copies them; no queue. */
 #define SPOOL_BACKUP ".backup"
+/* A file: the spool or its database is being restored, or that was interrupted. No master starts (master/lock.c). */
+#define SPOOL_RESTORING ".restoring"
 
 /* Open the spool at an absolute path. FAIL_CONFIG: there is no such directory, or we may not enter it. */
 Spool *spool_open(const char *path, GError **error);

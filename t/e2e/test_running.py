@@ -1,104 +1,437 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""A backup that is made while posts go through holds spool and database of one moment: what the spool had then is
-delivered once by the site that it is restored to, on two lists."""
+"""Backup and restore (doc/running.md). A backup that is made while posts go through is of one moment. A spool and a
+database of different ages are made to fit when they are restored: each post goes to each member once, as far as that
+can be known, and the report names the rest."""
+import contextlib
+import json
+import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from support.instance import HOST, prefix, wait_until
+from support.instance import HOST, prefix, tool, wait_until
+from support.ports import free_port
+from support.sink import Sink
 
-pytestmark = pytest.mark.sqlite
+TWO = {"runner.in": {"instances": 2}, "runner.out": {"instances": 2}}
 
 
-def post(instance, address, number):
+def members(name):
+    return [f"a@{name}.example.org", f"b@{name}.example.org"]
+
+
+def post(instance, address, number, client=None):
     name = address.partition("@")[0]
     instance.lmtp_send(f"From: p@example.net\r\nTo: {address}\r\nSubject: post {number}\r\n"
-                       f"Message-ID: <{name}.{number}@example.net>\r\n\r\nHello.\r\n".encode(), address)
+                       f"Message-ID: <{name}.{number}@example.net>\r\n\r\nHello.\r\n".encode(), address, client=client)
 
 
-def restore(instance, backup):
-    """As doc/running.md says."""
+@contextlib.contextmanager
+def flood(instance, lists):
+    """Posts to each list, one after the other; in [0] is how many each got so far."""
+    sent, ended = [0], threading.Event()
+
+    def run():
+        with contextlib.closing(instance.lmtp()) as client:
+            while not ended.is_set():
+                for address in lists:
+                    post(instance, address, sent[0], client)
+                sent[0] += 1
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield sent
+    finally:
+        ended.set()
+        thread.join()
+
+
+def copies(sink):
+    """How often each member got each post: {(message id, address): times}. Letters of our own do not count."""
+    return Counter((mail.message_id.strip("<>"), to) for mail in sink.transactions() for to in mail.to
+                   if "@example.net" in mail.message_id)
+
+
+def each_once(ids):
+    """What copies() tells when each post went to both members of its list, once."""
+    return {(identifier, member): 1 for identifier in ids for member in members(identifier.partition(".")[0])}
+
+
+def rows_of(done):
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def kinds(rows):
+    return sorted((row["kind"], (row["list"] or "").partition(".")[0], (row["message_id"] or "").partition("@")[0])
+                  for row in rows)
+
+
+def lose_spool(instance):
     shutil.rmtree(instance.spool)
     instance.spool.mkdir()
     instance.own(instance.spool)
+
+
+def lose_database(instance):
     for path in instance.sections["store"]["path"].parent.glob("listrunner.db*"):
         path.unlink()
-    subprocess.run(["cp", "-a", f"{backup}/spool/.", f"{instance.spool}/"], check=True)
-    subprocess.run(["cp", "-a", backup / "listrunner.db", instance.sections["store"]["path"]], check=True)
 
 
+def stopped(pids):
+    """Those of the processes that stand still."""
+    return [pid for pid in pids if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"]
+
+
+def children(instance):
+    return [child["pid"] for runner in instance.status()["runners"] for child in runner["children"]]
+
+
+# ---- backup ----
+
+@pytest.mark.sqlite
 def test_one_moment(instances, sink):
-    """Posts before the backup are delivered or in it, each once; posts after it that the backup cannot know are
-    not doubled either."""
-    instance = instances(sink.port).start()
-    lists = [instance.create_list(name, [f"a@{name}.example.org", f"b@{name}.example.org"]) for name in ("one", "two")]
-    before, ended = [0], threading.Event()
-
-    def flood():
-        while not ended.is_set():
-            for address in lists:
-                post(instance, address, before[0])
-            before[0] += 1
-    thread = threading.Thread(target=flood)
-    thread.start()
-    try:
+    """Posts before the backup are delivered or in it, each once, on two lists with two slices; it is restored to
+    another place, which is empty, and to no other."""
+    instance = instances(sink.port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    with flood(instance, lists) as before:
         wait_until(lambda: before[0] > 20, 60, "posts to go through")
         sure = before[0]  # these were accepted before the backup began
         backup = instance.directory / "backup"
         instance.cli("backup", backup)
         after = before[0]
         wait_until(lambda: before[0] > after + 5, 60, "posts to go on")
-    finally:
-        ended.set()
-        thread.join()
     instance.wait_idle()
     assert instance.stop() == 0
     assert not (instance.spool / ".backup").exists()
     assert (backup / "manifest").exists() and not (backup / "begun").exists()
     assert (backup / "files" / instance.config.relative_to("/")).read_text() == instance.config.read_text()
-    gone = sink.transactions()
-    assert len({(tuple(mail.to), mail.octets) for mail in gone}) == len(gone)
-    restore(instance, backup)
-    instance.start()
-    instance.wait_idle()
-    assert not instance.set_aside()
-    again = sink.transactions()[len(gone):]
-    assert len({(tuple(mail.to), mail.octets) for mail in again}) == len(again), "none twice by the restored site"
-    known = {row for row, in database(instance, "SELECT message_id FROM message_id")}
+    gone = copies(sink)
+    assert set(gone.values()) == {1}
+    sink.purge()
+    other = instances(sink.port, settings=TWO)
+    (other.spool / "foreign").touch()
+    refused = other.run("restore", backup)
+    assert refused.returncode == 1 and "foreign" in refused.stderr, refused
+    (other.spool / "foreign").unlink()
+    database_file = other.sections["store"]["path"]
+    database_file.touch()
+    refused = other.run("restore", backup)
+    assert refused.returncode == 1 and str(database_file) in refused.stderr, refused
+    assert os.listdir(other.spool) == []
+    database_file.unlink()
+    assert other.run("restore", backup / "spool").returncode == 66
+    other.cli("restore", backup)
+    other.has_store = True
+    other.start()
+    other.wait_idle()
+    assert not other.set_aside() and other.files("hold") == {"hold": []}
+    again = copies(sink)
+    assert all(times == 1 for times in again.values()), "none twice by the restored site"
+    with other.database() as store:
+        known = {row[0] for row in store.execute("SELECT message_id FROM message_id")}
     for name in ("one", "two"):
         there = [any(f"{name}.{n}@example.net" in row for row in known) for n in range(before[0])]
         assert all(there[:sure]), "accepted before the backup, and not known to what was restored"
         assert there == sorted(there, reverse=True), "one is missing between others: they are not of one moment"
+    refused = other.run("restore", backup)
+    assert refused.returncode == 1 and "running" in refused.stderr, refused
 
 
-def database(instance, sql):
-    with instance.database() as store:
-        return list(store.execute(sql))
+PAUSE = """
+import socket, sys
+control = socket.socket(socket.AF_UNIX)
+control.connect(sys.argv[1])
+control.sendall(b'{"verb":"pause"}\\n')
+print(control.recv(1000).decode(), flush=True)
+sys.stdin.read()
+"""
 
 
+def pause(instance):
+    """A process of the site's user that has all others stand still."""
+    words = {"user": instance.user, "extra_groups": []} if os.getuid() == 0 and instance.user != "root" else {}
+    process = subprocess.Popen([sys.executable, "-c", PAUSE, instance.directory / "run" / "control.sock"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/", **words)
+    return process, json.loads(process.stdout.readline())
+
+
+def test_pause_ends(instances, sink):
+    """All stand still while somebody holds the pause, and go on when that process is killed; the next master ends those
+    that a killed one left standing still."""
+    instance = instances(sink.port, settings={"master": {"stop_timeout": "2s"}}).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    first, reply = pause(instance)
+    pids = children(instance)
+    assert reply["ok"] and stopped(pids) == pids
+    second, reply = pause(instance)
+    assert not reply["ok"] and stopped(pids) == pids
+    second.kill()
+    second.wait()
+    assert stopped(pids) == pids, "the pause is the first one's"
+    first.kill()
+    first.wait()
+    wait_until(lambda: not stopped(pids), 10, "all to go on")
+    post(instance, lists[0], 1)
+    wait_until(lambda: copies(sink) == each_once(["one.1@example.net"]), 60, "a post to go through")
+    third, reply = pause(instance)
+    instance.kill()
+    third.kill()
+    third.wait()
+    assert stopped(pids) == pids
+    instance.start()
+    assert not set(pids) & set(children(instance))
+    post(instance, lists[1], 1)
+    wait_until(lambda: copies(sink) == each_once(["one.1@example.net", "two.1@example.net"]), 60,
+               "a post to go through")
+
+
+@pytest.mark.sqlite
 def test_begun_anew(instances, sink):
     """What is there is never written over; a backup that was killed is begun anew, and the site works on."""
     instance = instances(sink.port).start()
-    lists = [instance.create_list(name, ["a@example.org"]) for name in ("one", "two")]
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    (instance.spool / ".out").mkdir(exist_ok=True)
+    instance.own(instance.spool / ".out")
+    for number in range(300):  # something to copy, so that a kill hits the middle
+        path = instance.spool / ".out" / f"padding-{number}"
+        path.write_bytes(os.urandom(1000))
+        instance.own(path)
     backup = instance.directory / "backup"
     program = prefix() / "bin" / "listrunner"
-    for _ in range(5):
+    pids = children(instance)
+    for look in (backup, instance.spool / ".backup", backup / "listrunner.db", backup / "spool"):
         killed = subprocess.Popen([program, "--config", instance.config, "backup", backup])
-        wait_until(lambda: backup.exists() or killed.poll() is not None, 20, "the backup to begin")
+        wait_until(lambda: look.exists() or killed.poll() is not None, 20, "the backup to begin", step=0.001)
         killed.send_signal(signal.SIGKILL)
         killed.wait()
+        wait_until(lambda: not stopped(pids), 10, "all to go on")
         if (backup / "manifest").exists():
             shutil.rmtree(backup)
     for number, address in enumerate(lists):
         post(instance, address, number)
-    wait_until(lambda: len(sink.transactions()) == 2, 60, "mail to be delivered after that")
+    wait_until(lambda: copies(sink) == each_once(["one.0@example.net", "two.1@example.net"]), 60,
+               "mail to be delivered after that")
     instance.cli("backup", backup)
-    assert (backup / "manifest").exists()
+    assert (backup / "manifest").exists() and not (backup / "begun").exists()
+    assert not (instance.spool / ".backup").exists()
     refused = instance.run("backup", backup)
     assert refused.returncode == 1 and str(backup) in refused.stderr, refused
     assert instance.run("backup", "/dev/full/backup").returncode == 75
     assert HOST in (backup / "files" / instance.config.relative_to("/")).read_text()
+
+
+# ---- restore of one of both ----
+
+def relay(tmp_path, port):
+    return Sink(tool("smtp-sink"), tmp_path / f"sink-{port}", port=port)
+
+
+@pytest.mark.parametrize("trail", [True, False], ids=["trail", "no trail"])
+def test_old_spool(instances, tmp_path, trail):
+    """The spool is older than the database: what was sent since the backup does not go again, by the trail, or waits
+    for a person without one; what waited goes once."""
+    port = free_port()
+    instance = instances(port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    for address in lists:
+        post(instance, address, 1)  # waits, since there is no relay
+    wait_until(lambda: sum(len(names) for names in instance.files("retry").values()) >= 2 and
+               not instance.files("in", "out")["out"], 60, "posts to wait")
+    assert instance.stop() == 0
+    for address in lists:  # is taken, and nobody works on it
+        name = address.partition("@")[0]
+        instance.cli("inject", address, "-", input=f"From: p@example.net\r\nTo: {address}\r\nSubject: x\r\n"
+                     f"Message-ID: <{name}.2@example.net>\r\n\r\nHello.\r\n")
+    backup = tmp_path / "backup"
+    tmp_path.chmod(0o777)
+    instance.cli("backup", backup)
+    sink = relay(tmp_path, port)
+    try:
+        instance.start()
+        instance.cli("queue", "requeue", "--queue", "retry")
+        for address in lists:
+            post(instance, address, 3)
+        instance.wait_idle()
+        once = each_once(f"{name}.{number}@example.net" for name in ("one", "two") for number in (1, 2, 3))
+        assert copies(sink) == once
+        assert instance.stop() == 0
+        lose_spool(instance)
+        if not trail:
+            shutil.rmtree(instance.directory / "trail")
+        done = instance.run("restore", "--only", "spool", "--json", backup)
+        assert done.returncode == 1, done
+        first = "sent" if trail else "unknown"
+        found = kinds(rows_of(done))
+        assert found == sorted([(first, "one", "one.1"), (first, "two", "two.1"), ("worked-on", "one", "one.2"),
+                                ("worked-on", "two", "two.2"), ("taken", "one", "one.3"), ("taken", "two", "two.3")])
+        assert all(("2 recipients" in row["text"]) == trail for row in rows_of(done))
+        instance.start()
+        instance.wait_idle()
+        assert copies(sink) == once, "something went a second time"
+        assert len(instance.files("hold")["hold"]) == (2 if trail else 4)
+        post(instance, lists[0], 4)
+        instance.wait_idle()
+        assert copies(sink) == {**once, **each_once(["one.4@example.net"])}
+    finally:
+        sink.stop()
+
+
+def test_old_spool_of_a_busy_site(instances, sink, tmp_path):
+    """The backup is made while posts are in every state, and the site works on. Then each post that was taken went to
+    each member once, or the report names it; nothing went twice, by the site before and the restored one together."""
+    instance = instances(sink.port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    backup = tmp_path / "backup"
+    tmp_path.chmod(0o777)
+    with flood(instance, lists) as sent:
+        wait_until(lambda: sent[0] > 50, 60, "posts to go through")
+        instance.cli("backup", backup)
+        after = sent[0]
+        wait_until(lambda: sent[0] > after + 50, 60, "posts to go on")
+    instance.wait_idle()
+    assert instance.stop() == 0
+    lose_spool(instance)
+    done = instance.run("restore", "--only", "spool", "--json", backup)
+    assert done.returncode == 1, done
+    rows = rows_of(done)
+    assert any(row["kind"] == "taken" for row in rows)
+    named = {row["message_id"] for row in rows if row["unknown"]}
+    instance.start()
+    instance.wait_idle()
+    assert not instance.set_aside()
+    all_of_them = each_once(f"{name}.{number}@example.net" for name in ("one", "two") for number in range(sent[0]))
+    there = copies(sink)
+    assert [key for key, times in there.items() if times != 1] == [], "something went twice"
+    missing = {identifier for identifier, member in all_of_them if (identifier, member) not in there}
+    assert missing <= named
+
+
+@pytest.mark.sqlite
+def test_old_spool_goes_on(instances, tmp_path):
+    """What the spool had and nobody has worked on since goes to each member once, though the database is later."""
+    port = free_port()
+    instance = instances(port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    for address in lists:
+        post(instance, address, 1)
+    wait_until(lambda: sum(len(names) for names in instance.files("retry").values()) >= 2 and
+               not instance.files("out")["out"], 60, "posts to wait")
+    backup = tmp_path / "backup"
+    tmp_path.chmod(0o777)
+    instance.cli("backup", backup)
+    post(instance, lists[0], 2)  # so the database and the trail are later; nobody gets it
+    wait_until(lambda: len(instance.files("retry")["retry"]) >= 3, 60, "the third post to wait")
+    assert instance.stop() == 0
+    lose_spool(instance)
+    done = instance.run("restore", "--only", "spool", "--json", backup)
+    assert done.returncode == 1 and kinds(rows_of(done)) == [("taken", "one", "one.2")], done
+    sink = relay(tmp_path, port)
+    try:
+        instance.start()
+        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.wait_idle()
+        assert copies(sink) == each_once(["one.1@example.net", "two.1@example.net"])
+    finally:
+        sink.stop()
+
+
+@pytest.mark.sqlite
+def test_old_database(instances, tmp_path):
+    """The database is older than the spool: what waits goes once, the numbers of posts go on behind those in use, a
+    post that was accepted meanwhile is not held, and the report names what the database does not have."""
+    port = free_port()
+    instance = instances(port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    instance.cli("list", "set", lists[1], "default_nonmember_action=hold")
+    post(instance, lists[1], 1)
+    held = wait_until(lambda: [json.loads(line) for line in instance.cli("held", "ls", "--json").splitlines()], 60,
+                      "a post to be held")
+    backup = tmp_path / "backup"
+    tmp_path.chmod(0o777)
+    instance.cli("backup", backup)
+    instance.cli("held", "accept", str(held[0]["number"]))
+    third = instance.create_list("three", members("three"))
+    for address in (lists[0], third):
+        post(instance, address, 2)
+    wait_until(lambda: len({path[20:] for path in instance.files("retry")["retry"]}) >= 3 and
+               not instance.files("out", "pipeline")["out"], 60, "three posts to wait")
+    post(instance, lists[1], 3)  # is held, and lost with the database
+    wait_until(lambda: "two.3@example.net" in instance.cli("held", "ls", "--json"), 60, "a post to be held")
+    assert instance.stop() == 0
+    lose_database(instance)
+    assert instance.run("restore", backup).returncode == 1, "the spool is in its place"
+    done = instance.run("restore", "--only", "database", "--json", backup)
+    assert done.returncode == 1, done
+    assert kinds(rows_of(done)) == sorted([
+        ("database", "", ""), ("decided", "two", "two.1"), ("held", "two", "two.3"), ("list", "three", ""),
+        ("number", "one", ""), ("number", "two", "")])
+    sink = relay(tmp_path, port)
+    try:
+        instance.start()
+        assert instance.cli("held", "ls", "--json") == ""
+        instance.cli("queue", "requeue", "--queue", "retry")
+        post(instance, lists[0], 4)
+        instance.wait_idle()
+        ids = ["two.1@example.net", "one.2@example.net", "three.2@example.net", "one.4@example.net"]
+        assert copies(sink) == each_once(ids)
+        with instance.database() as store:
+            assert list(store.execute("SELECT post_id FROM list WHERE list_name = 'one'")) == [(3,)]
+    finally:
+        sink.stop()
+
+
+@pytest.mark.sqlite
+def test_old_database_of_a_busy_site(instances, sink, tmp_path):
+    """The site is stopped in the middle of its work, and its database is from before: each post goes to each member
+    once all the same, for the spool has what was not finished."""
+    instance = instances(sink.port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    backup = tmp_path / "backup"
+    tmp_path.chmod(0o777)
+    with flood(instance, lists) as sent:
+        wait_until(lambda: sent[0] > 50, 60, "posts to go through")
+        instance.cli("backup", backup)
+        after = sent[0]
+        wait_until(lambda: sent[0] > after + 50, 60, "posts to go on")
+    assert instance.stop() == 0
+    lose_database(instance)
+    assert instance.run("restore", "--only", "database", "--json", backup).returncode == 1
+    instance.start()
+    instance.wait_idle()
+    assert not instance.set_aside() and instance.files("hold") == {"hold": []}
+    assert copies(sink) == each_once(f"{name}.{number}@example.net"
+                                     for name in ("one", "two") for number in range(sent[0]))
+
+
+@pytest.mark.sqlite
+def test_restore_interrupted(instances, sink):
+    """No master starts on half a restore; the same command makes it whole, and puts nothing there twice."""
+    instance = instances(sink.port)
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    for address in lists:
+        instance.cli("inject", address, "-", input=f"From: p@example.net\r\nTo: {address}\r\nSubject: x\r\n"
+                     f"Message-ID: <{address.partition('@')[0]}.1@example.net>\r\n\r\nHello.\r\n")
+    backup = instance.directory / "backup"
+    instance.cli("backup", backup)
+    lose_spool(instance)
+    lose_database(instance)
+    whole = backup / "listrunner.db"
+    whole.rename(backup / "away")
+    assert instance.run("restore", backup).returncode == 75
+    assert os.listdir(instance.spool / "in"), "the spool was put there before"
+    started = subprocess.run([prefix() / "sbin" / "listrunner-master", "-c", instance.config], timeout=60,
+                             stderr=subprocess.PIPE, text=True)
+    assert started.returncode == 78 and "restore" in started.stderr, started
+    (backup / "away").rename(whole)
+    instance.cli("restore", backup)
+    instance.start()
+    instance.wait_idle()
+    assert copies(sink) == each_once(["one.1@example.net", "two.1@example.net"])
