@@ -81,16 +81,14 @@ static void show_sentences(const ShadowSummary *summary)
         printf("field %s differs in %" PRIu64 "\n", plain,
                *(const uint64_t *)g_hash_table_lookup(summary->fields, *name));
     }
-    printf("%" PRIu64 " posts were compared, %" PRIu64 " are equal, %" PRIu64 " differ.\n", all->posts, all->equal,
+    printf("posts compared: %" PRIu64 ", equal: %" PRIu64 ", differing: %" PRIu64 "\n", all->posts, all->equal,
            all->posts - all->equal);
     if (all->skipped > 0)
-        printf("%" PRIu64 " posts could not be judged.\n", all->skipped);
+        printf("posts that could not be judged: %" PRIu64 "\n", all->skipped);
     if (all->copies > 0)
-        printf("%" PRIu64 " mails of the live server belong to no post that was seen: digests, or posts that came "
-               "another way.\n",
-               all->copies);
+        printf("mails of the live server whose post was not seen: %" PRIu64 "\n", all->copies);
     if (summary->unreadable > 0)
-        printf("%" PRIu64 " lines of the report cannot be read.\n", summary->unreadable);
+        printf("lines of the report that cannot be read: %" PRIu64 "\n", summary->unreadable);
 }
 
 static int run_summary(GError **error)
@@ -136,13 +134,17 @@ static const char *on_message(const LmtpTransaction *transaction, void *data)
 
 static bool on_tick(void *data)
 {
+    static bool told; /* of a fault that lasts */
     bool more = true;
     for (unsigned at = 0; more && at < AT_ONCE; at++) {
         g_autoptr(GError) error = NULL;
         if (!shadow_report_due(data, &more, &error)) {
-            log_error("a post cannot be reported now: %s", error->message);
+            if (!told)
+                log_error("a post cannot be reported now, and is tried every second: %s", error->message);
+            told = true;
             return false;
         }
+        told = false;
     }
     return more;
 }

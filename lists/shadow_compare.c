@@ -68,22 +68,22 @@ static int by_text(const void *one, const void *other)
     return strcmp(*(const char *const *)one, *(const char *const *)other);
 }
 
-/* Type and parameters in lower case and in order, without the boundary, which each program makes up, and without
- * quotes. The charset goes with the body, which is compared decoded. */
+/* Type and parameters in lower case and in order, without blanks and quotes, and without the boundary, which each
+ * program makes up. The charset goes with the body, which is compared decoded. */
 static char *plain_type(const char *value)
 {
-    g_auto(GStrv) pieces = g_strsplit(value, ";", 100);
+    g_autoptr(GString) plain = g_string_new(NULL);
+    for (const char *at = value; *at; at++)
+        if (!g_ascii_isspace(*at) && *at != '"')
+            g_string_append_c(plain, g_ascii_tolower(*at));
+    g_auto(GStrv) pieces = g_strsplit(plain->str, ";", 100);
     g_autoptr(GPtrArray) kept = g_ptr_array_new();
-    for (char **piece = pieces; *piece; piece++) {
-        g_strstrip(g_strdelimit(*piece, "\"", ' '));
-        if (piece == pieces || (**piece && g_ascii_strncasecmp(*piece, "boundary", 8) != 0 &&
-                                g_ascii_strncasecmp(*piece, "charset", 7) != 0))
+    for (char **piece = pieces; *piece; piece++)
+        if (**piece && !g_str_has_prefix(*piece, "boundary") && !g_str_has_prefix(*piece, "charset"))
             g_ptr_array_add(kept, *piece);
-    }
     g_ptr_array_sort(kept, by_text);
     g_ptr_array_add(kept, NULL);
-    g_autofree char *joined = g_strjoinv("; ", (char **)kept->pdata), *one = squeezed(joined);
-    return g_ascii_strdown(one, -1);
+    return g_strjoinv("; ", (char **)kept->pdata);
 }
 
 static char *value_of(const Field *field, const char *name)

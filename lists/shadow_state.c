@@ -351,6 +351,8 @@ bool shadow_state_seen(ShadowState *state, const char *key, const ShadowSeen *se
     const Waiting *known = g_hash_table_lookup(state->waiting, key);
     bool keeps = !seen->letter && !(known && known->copy);
     uint64_t size = keeps ? g_bytes_get_size(seen->octets) : 0;
+    for (char **address = seen->recipients; address && *address; address++)
+        size += strlen(*address) + strlen("r " LINE_END);
     *taken = g_hash_table_contains(state->done, key) ? SHADOW_LATE
              : !has_room(state, key, size)           ? SHADOW_NO_ROOM
                                                      : SHADOW_TAKEN;

@@ -6,10 +6,11 @@ import hashlib
 import json
 import os
 import re
+import smtplib
 
 import pytest
 
-from support import mailman3_core
+from support import mailman3_core, postfix as postfix_server
 from support.instance import HOST, tool, wait_until
 from support.post import post
 from support.shadow import Shadow
@@ -131,7 +132,7 @@ def test_what_is_equal_and_what_differs(shadow, instance):
     assert done.returncode == 1
     assert re.search(rf"^news\.{HOST} +3 +2 +1 +0 +0 +0 +0 +0$", done.stdout, re.M), done.stdout
     assert re.search(rf"^talk\.{HOST} +7 +2 +1 +2 +1 +1 +0 +1$", done.stdout, re.M), done.stdout
-    assert "10 posts were compared, 4 are equal, 6 differ." in done.stdout
+    assert "posts compared: 10, equal: 4, differing: 6\n" in done.stdout
     assert "field subject differs in 1\n" in done.stdout
 
 
@@ -139,7 +140,7 @@ def test_summary_of_equal_posts(shadow, instance, tmp_path):
     live_post(shadow, "equal")
     shadow.pass_hour()
     done = shadow.summary()
-    assert done.returncode == 0 and "1 posts were compared, 1 are equal, 0 differ." in done.stdout
+    assert done.returncode == 0 and "posts compared: 1, equal: 1, differing: 0\n" in done.stdout
     row = json.loads(shadow.summary("--json").stdout)
     assert (row["posts"], row["equal"], row["header"]) == (1, 1, 0)
     assert instance.run("shadow", "--summary", tmp_path / "none").returncode == 66
@@ -335,6 +336,61 @@ def test_without_a_database(shadow, instance):
     shadow.send(octets, [TALK], "anne@example.org")
     shadow.send(copy_of(octets, "talk"), MEMBERS, bounces("talk"))
     assert [line["differs"] for line in shadow.pass_hour()] == [[]]
+
+
+# ---- a real Postfix ----
+
+@pytest.fixture
+def postfix(tmp_path, sinks):
+    """Makes one with the maps of doc/shadow.md; what is not for the shadow goes to a sink."""
+    if postfix_server.missing():
+        pytest.skip(postfix_server.missing())
+    made = []
+
+    def make(route):
+        sink = sinks()
+        server = postfix_server.Postfix("live", {"default_transport": f"smtp:[127.0.0.1]:{sink.port}",
+                                                 "transport_maps": f"inline:{{ {{ shadow.invalid = {route} }} }}"})
+        made.append(server)
+        bcc = server.config / "shadow"
+        bcc.write_text("/^(.+)@(.+)$/   shadow+$1=$2@shadow.invalid\n")
+        with open(server.config / "main.cf", "a") as main:
+            main.write(f"recipient_bcc_maps = regexp:{bcc}\n")
+        server.sink = sink
+        return server.start()
+    yield make
+    for server in made:
+        server.close()
+
+
+def hand_in(server, octets, recipients, sender):
+    with smtplib.SMTP("127.0.0.1", server.port, timeout=60) as client:
+        client.sendmail(sender, recipients, octets)
+
+
+def test_postfix_makes_the_copies(shadows, postfix):
+    shadow = shadows("--bcc", "shadow@shadow.invalid")
+    server = postfix(f"lmtp:[127.0.0.1]:{shadow.port}")
+    octets = {subject: post("anne@example.org", subject, to=TALK) for subject in ("all", "one less")}
+    for subject, to in (("all", MEMBERS), ("one less", MEMBERS[1:])):
+        hand_in(server, octets[subject], [TALK], "anne@example.org")
+        hand_in(server, copy_of(octets[subject], "talk"), to, bounces("talk"))
+    hand_in(server, post(to="x@example.com", subject="private"), ["x@example.com"], "anne@example.org")
+    wait_until(server.empty, 60, server.log_text)
+    lines = by_subject(shadow.pass_hour())
+    assert {subject: line["differs"] for subject, line in lines.items()} == {"all": [], "one less": ["recipients"]}, \
+        json.dumps(lines, indent=1)
+    assert lines["one less"]["recipients"]["ours_only_addresses"] == [MEMBERS[0]]
+    assert sum(len(sent.to) for sent in server.sink.transactions()) == 2 + 3 + 2 + 1
+
+
+def test_no_sender_hears_of_a_shadow_that_refuses(postfix):
+    server = postfix("error:there is no shadow")
+    octets = post("anne@example.org", "unseen", to=TALK)
+    hand_in(server, octets, [TALK], "anne@example.org")
+    hand_in(server, copy_of(octets, "talk"), MEMBERS, bounces("talk"))
+    wait_until(server.empty, 60, server.log_text)
+    assert {sent.sender for sent in server.sink.transactions()} == {"anne@example.org", bounces("talk")}
 
 
 # ---- a real Mailman ----
