@@ -10,7 +10,8 @@ import smtplib
 
 import pytest
 
-from support import mailman3_core, postfix as postfix_server
+from support import exim, mailman3_core, postfix as postfix_server
+from support.corpus import TOP
 from support.instance import HOST, tool, wait_until
 from support.post import post
 from support.shadow import Shadow
@@ -158,7 +159,7 @@ def test_letters_tell_what_the_live_server_decided(shadow, instance):
     shadow.send(letter("news", f"news-owner@{HOST}", octets, confirm=True), [f"news-owner@{HOST}"], "site@example.com")
     shadow.send(copy_of(octets, "news"), ["dora@example.com", "anne@example.org"], bounces("news"))
     # A digest has posts within it, and is no letter about one.
-    octets = live_post(shadow, "in a digest")
+    octets = live_post(shadow, "in a digest", to=[])
     digest = post(f"talk-request@{HOST}", "Talk Digest, Vol 1",
                   "--cut\nContent-Type: multipart/digest; boundary=in\n\n--in\nContent-Type: message/rfc822\n\n" +
                   octets.decode().replace("\r\n", "\n") + "\n--in--\n--cut--\n",
@@ -168,7 +169,7 @@ def test_letters_tell_what_the_live_server_decided(shadow, instance):
     decisions = {subject: (line["decision"]["live"], line["decision"]["ours"], line["differs"])
                  for subject, line in lines.items()}
     assert decisions == {"rejected": ("rejected", "rejected", []), "held": ("held", "rejected", ["decision"]),
-                         "released": ("held", "held", []), "in a digest": ("accepted", "accepted", [])}
+                         "released": ("held", "held", []), "in a digest": ("stopped", "accepted", ["decision"])}
 
 
 def packed(address):
@@ -391,6 +392,52 @@ def test_no_sender_hears_of_a_shadow_that_refuses(postfix):
     hand_in(server, copy_of(octets, "talk"), MEMBERS, bounces("talk"))
     wait_until(server.empty, 60, server.log_text)
     assert {sent.sender for sent in server.sink.transactions()} == {"anne@example.org", bounces("talk")}
+
+
+# ---- a real Exim ----
+
+@pytest.mark.skipif(exim.missing() is not None, reason=str(exim.missing()))
+def test_exim_makes_the_copies(shadow, sink):
+    """By the lines of doc/shadow.md."""
+    page = (TOP / "doc" / "shadow.md").read_text()
+    router, transport = (re.search(rf"^    # {place}\n((?:    .*\n)+)", page, re.M)[1].replace("8034", str(shadow.port))
+                         for place in ("the first of the routers", "among the transports"))
+    server = exim.Server()
+    server.configure(f"""tls_advertise_hosts =
+acl_smtp_rcpt = all
+recipients_max = 0
+begin acl
+all:
+  accept
+begin routers
+{router}
+others:
+  driver = manualroute
+  transport = relay
+  route_list = * 127.0.0.1
+  self = send
+begin transports
+{transport}
+relay:
+  driver = smtp
+  port = {sink.port}
+  allow_localhost
+begin retry
+* * F,1h,1m
+""")
+    try:
+        server.start()
+        octets = {subject: post("anne@example.org", subject, to=TALK) for subject in ("all", "one less")}
+        for subject, to in (("all", MEMBERS), ("one less", MEMBERS[1:])):
+            hand_in(server, octets[subject], [TALK], "anne@example.org")
+            hand_in(server, copy_of(octets[subject], "talk"), to, bounces("talk"))
+        wait_until(lambda: not list((server.top / "spool" / "input").rglob("*-H")), 60, server.log_text)
+        lines = by_subject(shadow.pass_hour())
+        assert {subject: line["differs"] for subject, line in lines.items()} == \
+            {"all": [], "one less": ["recipients"]}, server.log_text()
+        assert sum(len(sent.to) for sent in sink.transactions()) == 2 + 3 + 2
+    finally:
+        server.close()
 
 
 # ---- a real Mailman ----
