@@ -50,7 +50,7 @@ extern const Command cmd_ban, cmd_header_match, cmd_token;
 
 extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
 
-extern const Command cmd_dest, cmd_doctor, cmd_metrics, cmd_probe, cmd_setup, cmd_store;
+extern const Command cmd_dest, cmd_doctor, cmd_metrics, cmd_probe, cmd_setup, cmd_shadow, cmd_store;
 extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_shunt, cmd_spool, cmd_start, cmd_status, cmd_stop;
 
 /* Verbs that stand in another file than their group. */

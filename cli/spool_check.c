@@ -40,7 +40,7 @@ static bool check_top(SpoolCheck *check, GError **error)
             close(fd);
         return false;
     }
-    /* .out is what the runner out has learnt of destinations, .watch what watch has told. */
+    /* .out is what the runner out has learnt of destinations, .watch what watch has told, .shadow is of the shadow. */
     static const char *const ours[] = {".",
                                        "..",
                                        ".master",
@@ -55,6 +55,7 @@ static bool check_top(SpoolCheck *check, GError **error)
                                        THIS_HOST_FILE,
                                        THIS_HOST_SITE_FILE,
                                        ".watch",
+                                       ".shadow",
                                        "lost+found",
                                        NULL};
     const struct dirent *found;

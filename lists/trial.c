@@ -6,34 +6,18 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/autorespond.h"
+#include "lists/trial_judge.h"
 #include "lists/trial_mail.h"
-#include "mail/approved.h"
 #include "mail/header.h"
-#include "posting/judge.h"
-#include "posting/list_cache.h"
-#include "posting/external.h"
-#include "posting/order.h"
-#include "posting/setup.h"
 #include "lists/keys.h"
 #include "store/scratch.h"
 #include "switchboard/meta.h"
-#include "switchboard/spool.h"
-
-/* One of the two ways in which the list is set. */
-typedef struct Side {
-    Store *store; /* scratch */
-    ListCache *lists;
-    const List *list; /* of lists */
-} Side;
 
 /* What both sides share. */
 typedef struct Court {
     const Trial *trial;
-    PostSetup setup;
-    GArray *archivers; /* of PostArchiver, zero-terminated */
-    bool no_requests;  /* as in Post */
-    Side before, after;
+    TrialRules rules;
+    TrialSide before, after;
 } Court;
 
 const char *trial_fate_text(TrialFate fate)
@@ -51,64 +35,23 @@ void trial_tally_clear(TrialTally *tally)
 
 /* ---- two lists ---- */
 
-static void side_clear(Side *side)
-{
-    list_cache_free(side->lists);
-    store_free(side->store);
-}
-
-static bool side_open(Side *side, const char *list_id, GError **error)
-{
-    side->lists = list_cache_new(side->store);
-    side->list = list_cache_get(side->lists, list_id, error);
-    return side->list != NULL;
-}
-
-static bool answer_pass(const External *external, const Post *post, int *code, GBytes **output, GError **error)
-{
-    (void)external, (void)post, (void)error;
-    *code = EXTERNAL_PASS;
-    *output = g_bytes_new(NULL, 0);
-    return true;
-}
-
 static void court_clear(Court *court)
 {
-    side_clear(&court->before);
-    side_clear(&court->after);
-    post_setup_clear(&court->setup);
-    g_clear_pointer(&court->archivers, g_array_unref);
+    trial_side_clear(&court->before);
+    trial_side_clear(&court->after);
+    trial_rules_clear(&court->rules);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Court, court_clear)
-
-static GArray *read_archivers(const Config *config)
-{
-    GArray *archivers = g_array_new(TRUE, TRUE, sizeof(PostArchiver));
-    for (const char *const *name = config_family(config, "archiver"); *name; name++) {
-        g_autofree char *section = g_strconcat("archiver.", *name, NULL);
-        const char *type = config_string(config, section, "type");
-        const PostArchiver archiver = {.name = *name, .public_only = g_str_equal(type, "mail-archive")};
-        if (config_bool(config, section, "enabled"))
-            g_array_append_val(archivers, archiver);
-    }
-    return archivers;
-}
 
 static bool court_open(Court *court, const Trial *trial, GError **error)
 {
     court->trial = trial;
-    post_setup_init(&court->setup, trial->config, false);
-    PostSite *site = &court->setup.site;
-    site->ask = answer_pass;
-    site->authserv_id = NULL;
-    g_clear_pointer(&site->html_to_text, g_strfreev);
-    site->news = config_string(trial->config, "nntp", "host") && queue_is_worked(trial->config, POST_NEWS);
-    court->no_requests = !queue_is_worked(trial->config, "command");
-    court->archivers = read_archivers(trial->config);
+    trial_rules_init(&court->rules, trial->config, trial->names);
     return (court->before.store = scratch_new(trial->store, trial->list_id, error)) &&
            (court->after.store = scratch_new(court->before.store, trial->list_id, error)) &&
            trial->change(court->after.store, trial->list_id, trial->data, error) &&
-           side_open(&court->before, trial->list_id, error) && side_open(&court->after, trial->list_id, error);
+           trial_side_open(&court->before, trial->list_id, error) &&
+           trial_side_open(&court->after, trial->list_id, error);
 }
 
 /* ---- one post ---- */
@@ -121,70 +64,6 @@ static void outcome_clear(TrialOutcome *outcome)
     g_clear_pointer(&outcome->sum, g_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TrialOutcome, outcome_clear)
-
-static void begin_post(const Court *court, const Side *side, const TrialMail *mail, Post *post)
-{
-    const json_t *meta = mail->meta;
-    post_init(post);
-    post->store = side->store;
-    post->lists = side->lists;
-    post->list = side->list;
-    post->site = &court->setup.site;
-    post->archivers = (const PostArchiver *)(const void *)court->archivers->data;
-    post->no_requests = court->no_requests;
-    post->names = court->trial->names;
-    post->sender = meta_string(meta, KEY_SENDER, "");
-    post->recipient = meta_string(meta, KEY_RECIPIENT, NULL);
-    post->message_id = meta_string(meta, KEY_MESSAGE_ID, NULL);
-    post->left = meta_string(meta, KEY_LEFT, NULL);
-    post->left_reason = meta_string(meta, KEY_LEFT_REASON, NULL);
-    post->from_news = meta_string(meta, KEY_FROM_NEWS, NULL) != NULL;
-    post->now = post->arrival = mail->arrival;
-    post->size = g_bytes_get_size(mail->octets);
-}
-
-/* The rules, and what the list does by itself; in a transaction of the scratch store, for the sake of speed. */
-static bool decide(Post *post, Verdict *verdict, GError **error)
-{
-    bool stranger;
-    if (!store_begin(post->store, error))
-        return false;
-    if (!judge_run(post, verdict, error) || !judge_enter(post, verdict, &stranger, error)) {
-        store_rollback(post->store);
-        return false;
-    }
-    if ((*verdict == VERDICT_ACCEPT || *verdict == VERDICT_HOLD) &&
-        autorespond_action(post->list, AUTORESPOND_TO_POSTINGS) == AUTORESPOND_AND_DISCARD) {
-        *verdict = VERDICT_DISCARD;
-        post_add_reason(post, AUTORESPOND_KEEPS_NONE);
-    }
-    return store_commit(post->store, error);
-}
-
-static bool handle(Post *post, GError **error)
-{
-    const char *name = post->list->posting_pipeline;
-    const Pipeline *pipeline = order_pipeline(post->site->orders, name);
-    if (pipeline)
-        return pipeline_run(pipeline, post, error);
-    post->end = POST_PRESERVED;
-    post_add_reason(post, "The configuration has no pipeline %s.", name);
-    return true;
-}
-
-static TrialFate fate_of(const Post *post, Verdict verdict)
-{
-    static const TrialFate verdicts[] = {[VERDICT_NONE] = TRIAL_HELD,
-                                         [VERDICT_ACCEPT] = TRIAL_ACCEPTED,
-                                         [VERDICT_HOLD] = TRIAL_HELD,
-                                         [VERDICT_REJECT] = TRIAL_REJECTED,
-                                         [VERDICT_DISCARD] = TRIAL_DISCARDED};
-    static const TrialFate ends[] = {[POST_DISCARDED] = TRIAL_DISCARDED,
-                                     [POST_REJECTED] = TRIAL_REJECTED,
-                                     [POST_FORWARDED] = TRIAL_FORWARDED,
-                                     [POST_PRESERVED] = TRIAL_PRESERVED};
-    return post->end == POST_GOES ? verdicts[verdict] : ends[post->end];
-}
 
 static int compare_text(const void *one, const void *other)
 {
@@ -240,28 +119,26 @@ static void describe(const Post *post, Verdict verdict, TrialOutcome *outcome)
     g_autoptr(GStrvBuilder) removed = g_strv_builder_new();
     for (guint at = 0; goes && at < post->removed->len; at++)
         g_strv_builder_add(removed, post->removed->pdata[at]);
-    outcome->fate = fate_of(post, verdict);
+    outcome->fate = trial_fate_of(post, verdict);
     outcome->reasons = goes ? g_strdup("") : post_reasons(post, " ");
     outcome->removed = g_strv_builder_end(removed);
     outcome->ways = ways_of(post);
     outcome->sum = goes ? sum_of(post) : g_strdup("");
 }
 
-static bool judge(const Court *court, const Side *side, const TrialMail *mail, int64_t number, TrialOutcome *outcome,
-                  GError **error)
+static bool judge(const Court *court, const TrialSide *side, const TrialMail *mail, int64_t number,
+                  TrialOutcome *outcome, GError **error)
 {
     g_autofree char *trace = mail->file           ? g_strdup(mail->file)
                              : mail->refused.name ? g_strdup(mail->refused.name)
                                                   : g_strdup_printf("held.%" G_GINT64_FORMAT, mail->held);
     g_autoptr(Message) message = message_new(mail->octets);
-    g_autofree char *password = approved_take(message);
     g_auto(Post) post = {0};
     Verdict verdict;
-    begin_post(court, side, mail, &post);
-    post.message = message;
+    trial_begin(&court->rules, side, mail, message, &post);
     post.trace = trace;
     post.post_id = number; /* the same on both sides, or one more held post would change each Subject behind it */
-    if (decide(&post, &verdict, error) && (verdict != VERDICT_ACCEPT || handle(&post, error))) {
+    if (trial_judge(&post, &verdict, error)) {
         describe(&post, verdict, outcome);
         return true;
     }

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "lists/archive_place.h"
+#include "lists/post_archivers.h"
 #include "posting/loop.h"
 #include "posting/setup.h"
 #include "runners/keys.h"
@@ -20,60 +20,6 @@ struct ListPosts {
     PostSetup setup;
 };
 
-static void archiver_clear(void *data)
-{
-    PostArchiver *archiver = data;
-    g_free((char *)archiver->list_url);
-    g_free((char *)archiver->permalink);
-}
-
-/* Where the archive that the runner web shows has its pages, unless the configuration says so. */
-static void fill_own_places(PostArchiver *archiver, const WorkSite *site)
-{
-    if (!archiver->list_url)
-        archiver->list_url = work_site_page(site, "/archive/$archive");
-    if (!archiver->permalink)
-        archiver->permalink = work_site_page(site, "/archive/$archive/$hash");
-}
-
-/* The same for the archives of well-known services. */
-static void fill_places(PostArchiver *archiver, const char *type, const char *url)
-{
-    if (strcmp(type, "mail-archive") == 0 && !archiver->list_url)
-        archiver->list_url = g_strdup("https://www.mail-archive.com/$list_name@$mail_host/");
-    if (strcmp(type, "hyperkitty") != 0 || !url)
-        return;
-    const char *slash = g_str_has_suffix(url, "/") ? "" : "/";
-    if (!archiver->list_url)
-        archiver->list_url = g_strdup_printf("%s%slist/$list_name@$mail_host/", url, slash);
-    if (!archiver->permalink)
-        archiver->permalink = g_strdup_printf("%s%slist/$list_name@$mail_host/message/$hash/", url, slash);
-}
-
-static GArray *read_archivers(const Config *config, const WorkSite *site)
-{
-    const char *shown = "";
-    archive_place_indexed(config, NULL, &shown);
-    GArray *archivers = g_array_new(true, true, sizeof(PostArchiver));
-    g_array_set_clear_func(archivers, archiver_clear);
-    for (const char *const *name = config_family(config, "archiver"); *name; name++) {
-        g_autofree char *section = g_strconcat("archiver.", *name, NULL);
-        const char *type = config_string(config, section, "type");
-        PostArchiver archiver = {.name = *name,
-                                 .list_url = g_strdup(config_string(config, section, "list_url")),
-                                 .permalink = g_strdup(config_string(config, section, "permalink")),
-                                 .public_only = strcmp(type, "mail-archive") == 0};
-        fill_places(&archiver, type, config_string(config, section, "url"));
-        if (g_str_equal(*name, shown))
-            fill_own_places(&archiver, site);
-        if (config_bool(config, section, "enabled"))
-            g_array_append_val(archivers, archiver);
-        else
-            archiver_clear(&archiver);
-    }
-    return archivers;
-}
-
 bool list_posts_start(Runner *runner, GError **error)
 {
     if (!list_runner_start(runner, error))
@@ -82,7 +28,7 @@ bool list_posts_start(Runner *runner, GError **error)
     ListRunner *own = runner_data(runner);
     ListPosts *posts = own->posts = g_new0(ListPosts, 1);
     own->kept = g_ptr_array_new_with_free_func((GDestroyNotify)list_runner_post_free);
-    posts->archivers = read_archivers(config, &own->site);
+    posts->archivers = post_archivers_read(config, &own->site);
     const char *url = config_string(config, "pipeline", "unsubscribe_url");
     posts->unsubscribe_url = url ? g_strdup(url) : work_site_page(&own->site, "/u/$token");
     posts->copies = (PostCopies){

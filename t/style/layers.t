@@ -54,6 +54,9 @@ LAYERS = {
     "runners/server": ["base/", "runners/process.h", "runners/server"],
     "runners/http": ["base/", "runners/server.h", "runners/http"],
 }
+LAYERS["lists/shadow"] = LAYERS["lists/trial"]
+LAYERS["lists/post_archivers"] = LAYERS["lists/trial"]
+LAYERS["cli/cmd_shadow"] = LAYERS["cli/"] + ["net/lmtp_door.h", "net/lmtp_server.h"]
 LAYERS["lists/moving/"] = LAYERS["lists/"] + ["runners/keys.h"]
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",

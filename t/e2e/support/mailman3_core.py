@@ -68,7 +68,10 @@ def missing():
 
 
 class Core:
-    def __init__(self, database=None):
+    """database: where it is in place of a file. started: runners that start beside the usual ones; "out" sends to port
+    self.smtp."""
+
+    def __init__(self, database=None, started=()):
         self.top = Path(tempfile.mkdtemp(prefix="mailman-"))
         self.rest, self.lmtp, self.smtp = free_port(), free_port(), free_port()
         (self.top / "bin").mkdir()
@@ -82,7 +85,7 @@ class Core:
             program.chmod(0o755)
         self.config = self.top / "mailman.cfg"
         lines = [CONFIG.format(top=self.top, lmtp=self.lmtp, smtp=self.smtp, rest=self.rest)]
-        lines += [f"[runner.{name}]\nstart: no\n" for name in IDLE]
+        lines += [f"[runner.{name}]\nstart: no\n" for name in IDLE if name not in started]
         if database:
             lines.append(f"[database]\nclass: mailman.database.postgresql.PostgreSQLDatabase\nurl: {database}\n")
         self.config.write_text("".join(lines))

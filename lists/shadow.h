@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Compare Listrunner with the list server that is live, on copies of its mail (doc/shadow.md). Mail is taken; a post is
+ * reported when the live server has had its time to send the copies. Nothing is delivered, and the store of the site is
+ * only read.
+ *
+ *   shadow = shadow_open(&site, &error);
+ *   shadow_take(shadow, &mail, &error);          for each mail of the MTA
+ *   shadow_report_due(shadow, &more, &error);    every second, and at once while there is more
+ *
+ * Times are microseconds. One thread.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "lists/shadow_mail.h"
+#include "mail/names.h"
+
+typedef struct Shadow Shadow;
+
+/* All is borrowed. */
+typedef struct ShadowSite {
+    const Config *config;
+    const Names *names;  /* the DNS, as Trial.names */
+    const char *state;   /* directory, shadow_state.h */
+    int report;          /* open file, for reading and writing */
+    int64_t patience;    /* from the first mail about a post until it is reported */
+    char *const *ignore; /* fields that are not compared; may be NULL */
+} ShadowSite;
+
+/* FAIL_EXISTS: another process is at work there. */
+Shadow *shadow_open(const ShadowSite *site, GError **error);
+void shadow_free(Shadow *shadow);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Shadow, shadow_free)
+
+/* Take a mail that the MTA copied; one that concerns no post is dropped. True: all that is needed of it is on the disk.
+ * mail->bcc is the caller's, mail->delimiter is filled in. */
+bool shadow_take(Shadow *shadow, ShadowMail *mail, GError **error);
+
+/* Report the post that waits longest, if its time is over. *more: there may be another. */
+bool shadow_report_due(Shadow *shadow, bool *more, GError **error);

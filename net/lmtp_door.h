@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A door for LMTP in a program that no master started: it listens on an address, takes each message whole, for whatever
+ * recipients, and hands it to the owner, who answers on the spot. Everything runs in one thread, in lmtp_door_run().
+ *
+ * Nothing that comes is refused for good, except a message above the limit and commands that are none: who hands in
+ * copies must never cause a letter to the sender of a mail.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/lmtp_server.h"
+
+typedef struct LmtpDoor LmtpDoor;
+
+typedef struct LmtpDoorOwner {
+    /* A message is there. NULL: it is taken; else the reply for all recipients, "451 4.3.0 ...", static. */
+    const char *(*message)(const LmtpTransaction *transaction, void *data);
+    /* Called every second, and again at once while it returns true. */
+    bool (*tick)(void *data);
+    void *data;
+} LmtpDoorOwner;
+
+/* Listen on "127.0.0.1:8034", "[::1]:8034" or "localhost:8034". hostname is copied, the others are borrowed.
+ * FAIL_NEVER: it is no address; FAIL_LATER: the address cannot be used, and the message says why. */
+LmtpDoor *lmtp_door_open(const char *address, const char *hostname, const LmtpLimits *limits,
+                         const LmtpDoorOwner *owner, GError **error);
+void lmtp_door_free(LmtpDoor *door);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LmtpDoor, lmtp_door_free)
+
+/* Serve until SIGTERM or SIGINT. */
+void lmtp_door_run(LmtpDoor *door);
