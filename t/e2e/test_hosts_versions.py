@@ -11,7 +11,8 @@ from support import postgresql
 from support.corpus import TOP
 from support.instance import HOST, wait_until
 from support.post import post
-from test_hosts import ANNE, BOB, CORA, WORKERS, arrived, hosts, pair, recipient_code, send, server, states  # noqa: F401
+from test_hosts import ANNE, BOB, CORA, WORKERS, arrived, hosts, recipient_code, send, states
+from test_hosts import pair, server  # noqa: F401: fixtures
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 
