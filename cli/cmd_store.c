@@ -50,17 +50,19 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     for (guint i = 0; i < report.faults->len; i++)
         plain_complain("%s", (const char *)report.faults->pdata[i]);
-    if (report.schema > report.newest)
+    if (!report.usable)
         plain_complain("The schema %" PRId64 " is of a newer Listrunner: this one knows only up to %" PRId64
                        "; install that version.", report.schema, report.newest);
     if (report.faults->len > 0)
         plain_complain("The database %s is damaged: stop Listrunner, then restore a backup%s.", place.shown,
                        strcmp(place.driver, "sqlite") == 0 ? ", or mend it with the .recover command of sqlite3" : "");
-    if (report.faults->len > 0 || report.schema > report.newest)
+    if (report.faults->len > 0 || !report.usable)
         return TOOL_NOT_SO;
     printf("The database %s %s, schema %" PRId64 "%s.\n", place.shown, quick ? "can be opened" : "is sound",
            report.schema,
-           report.schema == report.newest ? "" : " (older than this program; the next start brings it up to date)");
+           report.schema == report.newest  ? ""
+           : report.schema > report.newest ? " (newer than this program, which can work with it)"
+                                           : " (older than this program; the next start brings it up to date)");
     return TOOL_OK;
 }
 

@@ -66,7 +66,7 @@ char *host_connections_fault(const Config *config, GError **error)
     bool found = store_check(place.driver, place.where, false, &report, &fault);
     if (!found && !g_error_matches(fault, FAIL, FAIL_MISSING))
         g_propagate_error(error, g_steal_pointer(&fault));
-    if (!found || report.schema != report.newest)
+    if (!found || report.schema < report.newest)
         return NULL;
     g_autoptr(Store) store = store_open(place.driver, place.where, false, error);
     return store ? compare(store, config, error) : NULL;

@@ -12,6 +12,6 @@ int64_t host_connections(const Config *config);
 
 /* Add up those of all hosts of the configured database, this one by its configuration, and return a sentence that says
  * what to change where the server does not take so many; g_free(). NULL without an error: it does, or there is nothing
- * to add up, since the database has no server, no schema yet, or that of another version. Changes nothing. FAIL_LATER,
+ * to add up, since the database has no server, no schema yet, or that of an older version. Changes nothing. FAIL_LATER,
  * FAIL_CONFIG: it cannot be asked. */
 char *host_connections_fault(const Config *config, GError **error);

@@ -11,7 +11,7 @@
 /* Return "living", "draining", "stopped", or "dead": its lease has run out. */
 const char *host_state_word(const Host *host);
 
-/* Return {name, state, started_at, seen_at, lease_until, epoch, version, backlog, draining, parts, connections, waiting,
- * said}; a new reference. time writes a time. backlog is what is due in all its queues, waiting what waits there for a
- * person, both as it said last; null where its master did not answer it. said is all that it said. */
+/* Return a new reference to {name, state, started_at, seen_at, lease_until, epoch, version, backlog, draining, parts,
+ * connections, waiting, said}. time writes a time. backlog is what is due in all its queues, waiting what waits there
+ * for a person, both as it said last; null where its master did not answer it. said is all that it said. */
 json_t *host_state(const Host *host, json_t *(*time)(int64_t time));

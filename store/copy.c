@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/migrate.h"
 #include "store/store_internal.h"
 
 #define SUM_SIZE 32 /* of SHA-256 */
@@ -196,7 +197,7 @@ static void get_row(Query *query, Value *values, int count)
 bool store_copy_rows(const StoreCopied *copied, const char *table, const char *condition, int64_t *rows, GError **error)
 {
     Store *from = copied->from, *to = copied->to;
-    g_autofree char *columns = columns_of(from, table, error);
+    g_autofree char *columns = columns_of(to, table, error); /* those of from may be of a newer version */
     g_autoptr(Query) query = columns ? read_some(from, table, columns, condition, INTEGER(copied->key), error) : NULL;
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_FAILED)
@@ -276,9 +277,20 @@ static bool compare_all(Store *from, Store *to, StoreCopyProgress *progress, voi
 }
 
 /* The comparison is made before the commit: what differs is never there for anybody to use. */
+/* Tables that a newer version made are not copied by name. */
+static bool knows_all(Store *store, GError **error)
+{
+    int64_t number, newest;
+    return migrate_version(store_driver(store), store_connection(store), &number, &newest, error) &&
+           (number <= newest || fail(error, FAIL_CONFIG,
+                                     "a database has schema %" G_GINT64_FORMAT ", of which this program knows only up "
+                                     "to %" G_GINT64_FORMAT ": copy it by the newer version",
+                                     number, newest));
+}
+
 bool store_copy(Store *from, Store *to, StoreCopyProgress *progress, void *data, GError **error)
 {
-    if (!store_begin(from, error))
+    if (!knows_all(from, error) || !knows_all(to, error) || !store_begin(from, error))
         return false;
     bool done = store_begin(to, error);
     if (done) {

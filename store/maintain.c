@@ -24,7 +24,8 @@ bool store_check(const char *driver, const char *where, bool deep, StoreReport *
         g_prefix_error(error, "%s: ", shown);
     else if (report->schema == 0)
         read = store_fail_missing(shown, "is empty", error);
-    else if (deep)
+    report->usable = read && migrate_usable(found, connection, report->schema);
+    if (read && deep)
         read = found->verify(connection, report->faults, error);
     found->close(connection);
     return read;

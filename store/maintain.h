@@ -12,6 +12,7 @@
 
 typedef struct StoreReport {
     int64_t schema, newest; /* the schema that it has, and the newest that this program knows */
+    bool usable;            /* by this program, also where its schema is a newer one */
     GPtrArray *faults;      /* of char *, owned: sentences; empty when it is sound */
 } StoreReport;
 

@@ -76,6 +76,24 @@ static int64_t newest_of(const Migration *table)
     return newest;
 }
 
+/* Of a database that has later steps than the table: where the question cannot be answered, the version that made it
+ * knew nothing of neighbours. */
+static bool is_neighbour(const StoreDriver *driver, void *connection, int64_t newest)
+{
+    int64_t least = INT64_MAX;
+    g_autofree char *sql = g_strdup_printf(
+        "SELECT MAX(COALESCE(l.least, m.number)) FROM schema_migration AS m "
+        "LEFT JOIN schema_least AS l ON l.number = m.number WHERE m.number > %" G_GINT64_FORMAT,
+        newest);
+    return statement(driver, connection, sql, &least, NULL) && least <= newest;
+}
+
+bool migrate_usable(const StoreDriver *driver, void *connection, int64_t number)
+{
+    const int64_t newest = newest_of(migrations);
+    return number <= newest || is_neighbour(driver, connection, newest);
+}
+
 bool migrate_to(const StoreDriver *driver, void *connection, const char *where, const Migration *table, GError **error)
 {
     int64_t number = 0;
@@ -85,9 +103,10 @@ bool migrate_to(const StoreDriver *driver, void *connection, const char *where, 
     }
     const int64_t newest = newest_of(table);
     if (number > newest)
-        return fail(error, FAIL_CONFIG,
+        return is_neighbour(driver, connection, newest) ||
+               fail(error, FAIL_CONFIG,
                     "%s has schema %" G_GINT64_FORMAT ", but this program knows only up to %" G_GINT64_FORMAT
-                    ": it was used by a newer version; install that version",
+                    " and is too old for it: it was used by a newer version; install that version",
                     where, number, newest);
     for (const Migration *migration = table; migration->number; migration++)
         if (migration->number > number && !apply_whole(driver, connection, migration, error)) {

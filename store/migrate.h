@@ -5,7 +5,8 @@
  * Brings a database up to the newest schema this program knows: the files
  * store/schema/NNN-name.sql, built in, each applied once, in order, in a
  * transaction of its own. Any number of processes may try at once.
- * FAIL_CONFIG: the database is of a newer program, or not ours at all.
+ * A database of a newer program is used as it is where its steps allow that (schema_least), so that hosts of a site are
+ * upgraded one after the other. FAIL_CONFIG: they do not, or the database is not ours at all.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -25,6 +26,9 @@ bool migrate(const StoreDriver *driver, void *connection, const char *where, boo
 
 /* The number of the last migration that was applied (0: none), and of the last one that this program knows. */
 bool migrate_version(const StoreDriver *driver, void *connection, int64_t *number, int64_t *newest, GError **error);
+
+/* Whether this program may use a database whose last migration has that number. */
+bool migrate_usable(const StoreDriver *driver, void *connection, int64_t number);
 
 /* With a table of one's own, for tests. */
 bool migrate_to(const StoreDriver *driver, void *connection, const char *where, const Migration *table, GError **error);

@@ -210,8 +210,14 @@ bool pgsql_look_around(PgsqlConnection *self, GError **error)
     bool durable = strcmp(libpq.PQgetvalue(result, 0, 2), "off") != 0;
     libpq.PQclear(result);
     self->lock = schema << 31;
-    /* Statements find rows by an index, whatever their values: one plan is right, and planning takes longer than it. */
-    if (!self->pooled && !pgsql_run(self, "SET plan_cache_mode = force_generic_plan", error))
+    /* Statements find rows by an index, whatever their values: one plan is right, and planning takes longer than it.
+     * And the server is to notice within half a minute that this host was cut off, since an open transaction keeps the
+     * locks for which all others wait. */
+    if (!self->pooled && !pgsql_run(self,
+                                    "SET plan_cache_mode = force_generic_plan; SET tcp_keepalives_idle = 10; "
+                                    "SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; "
+                                    "SET tcp_user_timeout = 25000",
+                                    error))
         return false;
     return durable || fail(error, FAIL_CONFIG,
                            "%s: synchronous_commit is off, so mail that was accepted could be "

@@ -32,7 +32,7 @@
  * schema up to date (numbered migrations, each in a transaction). With create
  * false a database that is missing or empty is FAIL_MISSING, and the message
  * says how one is made: only a person may decide that a new one is wanted.
- * FAIL_CONFIG: it is of a newer program, not a database, or not ours. */
+ * FAIL_CONFIG: it is of a newer program that is no neighbour (README.md), not a database, or not ours. */
 Store *store_open(const char *driver, const char *where, bool create, GError **error);
 void store_free(Store *store);
 

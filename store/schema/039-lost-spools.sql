@@ -10,3 +10,10 @@ ALTER TABLE held ADD COLUMN spool @text@ NOT NULL DEFAULT '';
 -- how many connections to the database a host may open; 0: it did not say.
 ALTER TABLE host ADD COLUMN empty_at @integer@ NOT NULL DEFAULT 0;
 ALTER TABLE host ADD COLUMN connections @integer@ NOT NULL DEFAULT 0;
+
+-- Which step a program has to know to work on a database that has this later one (README.md, Two versions). A step that
+-- is not here wants to be known.
+CREATE TABLE schema_least (
+    number @integer@ NOT NULL PRIMARY KEY,
+    least @integer@ NOT NULL
+) @clustered@;

@@ -351,6 +351,22 @@ def test_connections_are_added_up(instances, sink):
         server.remove()
 
 
+def keepalive_of(port):
+    """Of each connection that a server on this port has, after how many seconds at most the kernel asks whether the
+    other end is still there; None: it does not."""
+    rows = [line.split() for line in open("/proc/net/tcp", encoding="ascii").readlines()[1:]]
+    timers = [row[5].split(":") for row in rows if int(row[1].partition(":")[2], 16) == port and row[3] == "01"]
+    return [int(when, 16) / os.sysconf("SC_CLK_TCK") if kind == "02" else None for kind, when in timers]
+
+
+def test_the_server_asks_whether_hosts_are_there(pair, server):
+    """An open transaction of a host that was cut off keeps locks, so the server looks for it every few seconds."""
+    a, _ = pair
+    a.wait_idle()
+    for asks_after in wait_until(lambda: keepalive_of(server.port), 10, "connections"):
+        assert asks_after is not None and asks_after <= 10, keepalive_of(server.port)
+
+
 def test_drained(pair, sink):
     """One takes no more mail, works off what it has, and takes mail again."""
     a, b = pair
