@@ -66,10 +66,10 @@ bool carry_read(Store *store, const CarryKind *kind, const char *list_id, CarryR
 
 char **carry_lists(Store *store, const char *mail_host, GError **error)
 {
-    return query_texts(query_open(store, error,
-                                  "SELECT list_id FROM list WHERE mail_host = COALESCE($1, mail_host) ORDER BY list_id",
-                                  TEXT(mail_host)),
-                       error);
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT list_id FROM list WHERE mail_host = COALESCE($1, mail_host) ORDER BY list_id",
+        TEXT(mail_host));
+    return query_texts(query, error);
 }
 
 bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError **error)
