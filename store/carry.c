@@ -163,8 +163,6 @@ static bool add_all(Store *store, const CarryKind *kind, const Value *values, Pa
 
 static bool before(Store *store, const CarryKind *kind, Parameters *to, GError **error)
 {
-    if (kind->hook == CARRY_SECRET)
-        store_changed(store);
     if (kind->hook == CARRY_HELD)
         return take_number(store, "held", "SELECT 1 FROM held WHERE number = $1", &to->values[1].integer, error);
     return kind->hook != CARRY_REQUEST ||
@@ -213,6 +211,8 @@ static bool write_row(Store *store, const CarryKind *kind, Parameters *to, const
         !query_all(store, error, &added, kind->insert, to->values, to->count))
         return false;
     *known = added == 0;
+    if (!*known)
+        store_changed(store);
     return *known ? is_there(store, kind, values, error) : after(store, kind, to, values, error);
 }
 

@@ -269,6 +269,7 @@ def test_some_lists(site, empty, tmp_path):
     assert {line["email"].lower() for line in lines if line["row"] == "address"} == {
         "anne.m@example.com", "anne.second@example.net", "bob@example.com", "carol@example.net", "mod@example.com",
         "olga@example.com"}, "nobody who is not of the list"
+    assert not [line for line in lines if line.get("server_owner")], "rights over a site are not those of a list"
     assert not {"secret", "token", "site_ban", "counter", "domain_owner"} & {line["row"] for line in lines}
     assert export(site, "--domain", HOST) == export(site, "--list", f"news@{HOST}", "--list", f"talk@{HOST}")
     empty.cli("domain", "create", HOST)
