@@ -13,6 +13,7 @@
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/work_site.h"
+#include "lists/moving/ezmlm.h"
 #include "lists/moving/leaving.h"
 #include "lists/moving/mailman2.h"
 #include "lists/moving/mailman3.h"
@@ -236,6 +237,12 @@ static int run_listrunner(Site *site, int argc, char **argv, GError **error)
     return code;
 }
 
+static int run_ezmlm(Site *site, int argc, char **argv, GError **error)
+{
+    (void)argc;
+    return run_lists(&(Lists){EZMLM_SOURCE, ezmlm_move}, site, argv, error);
+}
+
 #define DRY_RUN_OPTION                                                                                               \
     {                                                                                                                \
         "dry-run", 0, 0, G_OPTION_ARG_NONE, &dry_run, "change nothing, and show what would come and what would not", \
@@ -298,6 +305,19 @@ static const Command mlmmj_verb = {
                "those of mailman3.",
 };
 
+static const Command ezmlm_verb = {
+    .name = "ezmlm",
+    .arguments = "LISTDIR...",
+    .summary = "Move lists of ezmlm in",
+    .least = 1,
+    .most = -1,
+    .options = mailman2_options,
+    .run = run_ezmlm,
+    .details =
+        "LISTDIR is the directory of a list of ezmlm or ezmlm-idx. Its settings, members, owners, moderators and bans "
+        "come along, and posts that wait for a moderator. Lines and exit codes are those of mailman3.",
+};
+
 static const Command listrunner_verb = {
     .name = "listrunner",
     .arguments = "FILE",
@@ -312,7 +332,8 @@ static const Command listrunner_verb = {
         "are those of mailman3. Exit code 1: something cannot come.",
 };
 
-static const Command *const verbs[] = {&listrunner_verb, &mailman3_verb, &mailman2_verb, &mlmmj_verb, NULL};
+static const Command *const verbs[] = {&listrunner_verb, &mailman3_verb, &mailman2_verb,
+                                       &mlmmj_verb,      &ezmlm_verb,    NULL};
 
 const Command cmd_import = {
     .name = "import",
