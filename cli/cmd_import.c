@@ -13,9 +13,11 @@
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/work_site.h"
+#include "lists/moving/ezmlm.h"
 #include "lists/moving/leaving.h"
 #include "lists/moving/mailman2.h"
 #include "lists/moving/mailman3.h"
+#include "lists/moving/mlmmj.h"
 #include "lists/moving/moving.h"
 
 #define MAILMAN3_DATABASE "/var/lib/mailman3/data/mailman.db"
@@ -157,11 +159,17 @@ static int run_mailman3(Site *site, int argc, char **argv, GError **error)
     return code;
 }
 
+/* A system that keeps each list in a directory. */
+typedef struct Lists {
+    const char *source;
+    bool (*move)(const char *directory, Moving *moving, GError **error);
+} Lists;
+
 /* One list; what is wrong with its directory is told, and the others come. */
-static bool import_directory(Moving *moving, const char *directory, GError **error)
+static bool import_directory(const Lists *lists, Moving *moving, const char *directory, GError **error)
 {
     g_autoptr(GError) why = NULL;
-    if (mailman2_move(directory, moving, &why))
+    if (lists->move(directory, moving, &why))
         return true;
     if (g_error_matches(why, FAIL, FAIL_LATER)) {
         g_propagate_error(error, g_steal_pointer(&why));
@@ -171,22 +179,34 @@ static bool import_directory(Moving *moving, const char *directory, GError **err
     return true;
 }
 
-static int import_mailman2(Import *import, char **directories, GError **error)
+static int import_directories(const Lists *lists, Import *import, char **directories, GError **error)
 {
     bool done = true;
-    g_autoptr(Moving) moving = moving_into(import, MAILMAN2_SOURCE, false);
+    g_autoptr(Moving) moving = moving_into(import, lists->source, false);
     for (char **directory = directories; done && *directory; directory++)
-        done = import_directory(moving, *directory, error);
+        done = import_directory(lists, moving, *directory, error);
     return finish(moving, done && moving_finish(moving, error), import);
+}
+
+static int run_lists(const Lists *lists, Site *site, char **directories, GError **error)
+{
+    Import import = {.progress = {.what = "rows"}};
+    int code = open_place(&import, site, true, error) ? import_directories(lists, &import, directories, error)
+                                                      : TOOL_LATER;
+    remove_trial(&import);
+    return code;
 }
 
 static int run_mailman2(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    Import import = {.progress = {.what = "rows"}};
-    int code = open_place(&import, site, true, error) ? import_mailman2(&import, argv, error) : TOOL_LATER;
-    remove_trial(&import);
-    return code;
+    return run_lists(&(Lists){MAILMAN2_SOURCE, mailman2_move}, site, argv, error);
+}
+
+static int run_mlmmj(Site *site, int argc, char **argv, GError **error)
+{
+    (void)argc;
+    return run_lists(&(Lists){MLMMJ_SOURCE, mlmmj_move}, site, argv, error);
 }
 
 /* All or nothing: it is one transaction, which is undone where something cannot come. */
@@ -215,6 +235,12 @@ static int run_listrunner(Site *site, int argc, char **argv, GError **error)
     int code = from && open_place(&import, site, false, error) ? import_listrunner(&import, from, error) : TOOL_LATER;
     remove_trial(&import);
     return code;
+}
+
+static int run_ezmlm(Site *site, int argc, char **argv, GError **error)
+{
+    (void)argc;
+    return run_lists(&(Lists){EZMLM_SOURCE, ezmlm_move}, site, argv, error);
 }
 
 #define DRY_RUN_OPTION                                                                                               \
@@ -266,6 +292,32 @@ static const Command mailman2_verb = {
         "exit codes are those of mailman3.",
 };
 
+static const Command mlmmj_verb = {
+    .name = "mlmmj",
+    .arguments = "LISTDIR...",
+    .summary = "Move lists of mlmmj in",
+    .least = 1,
+    .most = -1,
+    .options = mailman2_options,
+    .run = run_mlmmj,
+    .details = "LISTDIR is the directory of a list, /var/spool/mlmmj/NAME. Its settings, members, owners and "
+               "moderators come along, and posts and requests that wait for a moderator. Lines and exit codes are "
+               "those of mailman3.",
+};
+
+static const Command ezmlm_verb = {
+    .name = "ezmlm",
+    .arguments = "LISTDIR...",
+    .summary = "Move lists of ezmlm in",
+    .least = 1,
+    .most = -1,
+    .options = mailman2_options,
+    .run = run_ezmlm,
+    .details =
+        "LISTDIR is the directory of a list of ezmlm or ezmlm-idx. Its settings, members, owners, moderators and bans "
+        "come along, and posts that wait for a moderator. Lines and exit codes are those of mailman3.",
+};
+
 static const Command listrunner_verb = {
     .name = "listrunner",
     .arguments = "FILE",
@@ -280,7 +332,8 @@ static const Command listrunner_verb = {
         "are those of mailman3. Exit code 1: something cannot come.",
 };
 
-static const Command *const verbs[] = {&listrunner_verb, &mailman3_verb, &mailman2_verb, NULL};
+static const Command *const verbs[] = {&listrunner_verb, &mailman3_verb, &mailman2_verb,
+                                       &mlmmj_verb,      &ezmlm_verb,    NULL};
 
 const Command cmd_import = {
     .name = "import",

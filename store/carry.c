@@ -66,10 +66,10 @@ bool carry_read(Store *store, const CarryKind *kind, const char *list_id, CarryR
 
 char **carry_lists(Store *store, const char *mail_host, GError **error)
 {
-    return query_texts(query_open(store, error,
-                                  "SELECT list_id FROM list WHERE mail_host = COALESCE($1, mail_host) ORDER BY list_id",
-                                  TEXT(mail_host)),
-                       error);
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT list_id FROM list WHERE mail_host = COALESCE($1, mail_host) ORDER BY list_id",
+        TEXT(mail_host));
+    return query_texts(query, error);
 }
 
 bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError **error)
@@ -163,8 +163,6 @@ static bool add_all(Store *store, const CarryKind *kind, const Value *values, Pa
 
 static bool before(Store *store, const CarryKind *kind, Parameters *to, GError **error)
 {
-    if (kind->hook == CARRY_SECRET)
-        store_changed(store);
     if (kind->hook == CARRY_HELD)
         return take_number(store, "held", "SELECT 1 FROM held WHERE number = $1", &to->values[1].integer, error);
     return kind->hook != CARRY_REQUEST ||
@@ -213,6 +211,8 @@ static bool write_row(Store *store, const CarryKind *kind, Parameters *to, const
         !query_all(store, error, &added, kind->insert, to->values, to->count))
         return false;
     *known = added == 0;
+    if (!*known)
+        store_changed(store);
     return *known ? is_there(store, kind, values, error) : after(store, kind, to, values, error);
 }
 

@@ -41,7 +41,6 @@ typedef enum CarryHook {
     CARRY_MEMBER,
     CARRY_HELD,
     CARRY_REQUEST,
-    CARRY_SECRET,
 } CarryHook;
 
 #define CARRY_FIELDS_MAX 26

@@ -48,7 +48,7 @@ const CarryKind carry_kinds[] = {
      "INSERT INTO counter (name, value) SELECT $1, $2 WHERE $1 IN ('held', 'pending') AND $2 < " CARRY_NUMBER_MOST
      " ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE counter.value < excluded.value",
      {MUST("name", TEXT), MUST("value", INTEGER)}},
-    {"secret", false, CARRY_SECRET, "SELECT key, octets, replaced_at FROM secret ORDER BY key", NULL,
+    {"secret", false, CARRY_NOTHING, "SELECT key, octets, replaced_at FROM secret ORDER BY key", NULL,
      "INSERT INTO secret (key, octets, replaced_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
      {MUST("id", ID), SECRET_MUST("bytes", BYTES), MUST("replaced_at", INTEGER)}},
     {"token", false, CARRY_NOTHING,
@@ -84,7 +84,7 @@ const CarryKind carry_kinds[] = {
      {TEMPLATE_FIELDS}},
     {"user", false, CARRY_USER,
      "SELECT key, display_name, created_at, password, server_owner, stands_in FROM person ORDER BY key",
-     "SELECT key, display_name, created_at, password, server_owner, stands_in FROM person WHERE key IN " PEOPLE
+     "SELECT key, display_name, created_at, password, 0, stands_in FROM person WHERE key IN " PEOPLE
      " ORDER BY key",
      "INSERT INTO person (key, display_name, created_at, password, server_owner, stands_in) "
      "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",

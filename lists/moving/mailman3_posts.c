@@ -11,10 +11,6 @@
 #include "lists/moving/mailman3_internal.h"
 #include "lists/moving/mmdf.h"
 #include "lists/moving/python_mail.h"
-#include "mail/header.h"
-#include "mail/message.h"
-#include "lists/keys.h"
-#include "switchboard/meta.h"
 
 /* ---- values of a request ---- */
 
@@ -59,17 +55,6 @@ static GBytes *read_message(Mailman3 *from, const char *path, char **sender, GEr
     return message;
 }
 
-static char *meta_of(const List *list, const Held *held, const char *sender)
-{
-    g_autoptr(json_t) meta = json_object();
-    meta_set_string(meta, META_LIST, list->list_id);
-    meta_set_string(meta, KEY_TO, TO_POSTING);
-    meta_set_string(meta, KEY_RECIPIENT, list->posting_address);
-    meta_set_string(meta, KEY_SENDER, sender ? sender : "");
-    meta_set_string(meta, KEY_MESSAGE_ID, held->message_id);
-    return meta_print(meta);
-}
-
 /* The letter to the moderators about it, whose answer decides. */
 static bool take_ticket(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
@@ -88,21 +73,14 @@ static const char letter_sql[] =
 static bool put_held(Mailman3 *from, const List *list, GHashTable *values, GBytes *message, const char *sender,
                      GError **error)
 {
-    g_autoptr(Message) parsed = message_new(message);
-    g_autofree char *id = message_id_brief(parsed), *raw = message_value(parsed, "Subject");
-    g_autofree char *subject = header_decode(raw ? raw : "");
     const char *by = g_hash_table_lookup(values, "_mod_sender"), *reason = g_hash_table_lookup(values, "_mod_reason");
     int64_t held_at = mm_time(g_hash_table_lookup(values, "_mod_hold_date"));
     Held held = {.list_id = list->list_id,
-                 .message_id = id,
-                 .subject = subject,
                  .sender = (char *)(by ? by : ""),
                  .reason = (char *)(reason ? reason : ""),
                  .held_at = held_at ? held_at : clock_now(),
                  .message = message};
-    g_autofree char *meta = meta_of(list, &held, sender);
-    held.meta = meta;
-    return moving_held(from->moving, &held, error) &&
+    return moving_post(from->moving, list, &held, sender, error) &&
            (held.number == 0 ||
             mm_each(from, letter_sql, g_hash_table_lookup(values, "number"), take_ticket, &held, error));
 }

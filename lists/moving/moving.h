@@ -145,6 +145,9 @@ bool moving_header_match(Moving *moving, const HeaderMatch *match, GError **erro
 bool moving_template(Moving *moving, const TemplateText *text, GError **error);
 /* Both numbers are set; 0 where it was left out. */
 bool moving_held(Moving *moving, Held *held, GError **error);
+/* The same for the message alone, besides sender, reason and held_at: its Message-ID and Subject are found in it.
+ * sender: of the envelope; NULL: none is known. */
+bool moving_post(Moving *moving, const List *list, Held *held, const char *sender, GError **error);
 /* token: as it was mailed; NULL: none. */
 bool moving_request(Moving *moving, const Pending *request, const char *token, GError **error);
 /* The answer to a letter with the token decides about the held post. */

@@ -4,10 +4,14 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/keys.h"
 #include "lists/moving/moving_internal.h"
+#include "mail/header.h"
+#include "mail/message.h"
 #include "store/autoresponse.h"
 #include "store/digest.h"
 #include "store/ticket.h"
+#include "switchboard/meta.h"
 
 typedef struct Same {
     const Held *held;
@@ -54,6 +58,32 @@ bool moving_held(Moving *moving, Held *held, GError **error)
     held->number = done ? held->number : number;
     g_autofree char *key = g_strdup_printf("held post <%s>", held->message_id ? held->message_id : "");
     return moving_settle(moving, done, refusal, &(MovingThing){MOVING_HELD, held->list_id, key}, NULL, error);
+}
+
+/* As the runner in describes what it holds. */
+static char *meta_of(const List *list, const Held *held, const char *sender)
+{
+    g_autoptr(json_t) meta = json_object();
+    meta_set_string(meta, META_LIST, list->list_id);
+    meta_set_string(meta, KEY_TO, TO_POSTING);
+    meta_set_string(meta, KEY_RECIPIENT, list->posting_address);
+    meta_set_string(meta, KEY_SENDER, sender ? sender : "");
+    meta_set_string(meta, KEY_MESSAGE_ID, held->message_id);
+    return meta_print(meta);
+}
+
+bool moving_post(Moving *moving, const List *list, Held *held, const char *sender, GError **error)
+{
+    g_autoptr(Message) parsed = message_new(held->message);
+    g_autofree char *id = message_id_brief(parsed), *raw = message_value(parsed, "Subject");
+    g_autofree char *subject = header_decode(raw ? raw : "");
+    held->message_id = id;
+    held->subject = subject;
+    g_autofree char *meta = meta_of(list, held, sender);
+    held->meta = meta;
+    bool done = moving_held(moving, held, error);
+    held->message_id = held->subject = held->meta = NULL;
+    return done;
 }
 
 bool moving_request(Moving *moving, const Pending *request, const char *token, GError **error)

@@ -269,6 +269,7 @@ def test_some_lists(site, empty, tmp_path):
     assert {line["email"].lower() for line in lines if line["row"] == "address"} == {
         "anne.m@example.com", "anne.second@example.net", "bob@example.com", "carol@example.net", "mod@example.com",
         "olga@example.com"}, "nobody who is not of the list"
+    assert not [line for line in lines if line.get("server_owner")], "rights over a site are not those of a list"
     assert not {"secret", "token", "site_ban", "counter", "domain_owner"} & {line["row"] for line in lines}
     assert export(site, "--domain", HOST) == export(site, "--list", f"news@{HOST}", "--list", f"talk@{HOST}")
     empty.cli("domain", "create", HOST)
@@ -303,9 +304,10 @@ def test_without_secrets(site, empty, tmp_path):
         hashes = [row[0] for sql in (
             "SELECT password FROM person", "SELECT digest FROM token", "SELECT token FROM ticket",
             "SELECT token FROM held", "SELECT token FROM pending", "SELECT token FROM departure",
-            "SELECT value FROM list_setting WHERE name = 'moderator_password'") for row in database.execute(sql).fetchall()
-            if row[0]]
-        keys = [base64.b64encode(bytes(row[0])).decode() for row in database.execute("SELECT octets FROM secret").fetchall()]
+            "SELECT value FROM list_setting WHERE name = 'moderator_password'") for row in
+            database.execute(sql).fetchall() if row[0]]
+        keys = [base64.b64encode(bytes(row[0])).decode() for row in
+                database.execute("SELECT octets FROM secret").fetchall()]
     assert len(hashes) >= 13 and len(keys) >= 2
     whole, without = "\n".join(export(site)), "\n".join(export(site, "--no-secrets"))
     for word in hashes + keys:
@@ -354,7 +356,8 @@ def test_what_cannot_come(site, empty, tmp_path):
             ({"row": "member", "email": "bob@example.com"} | talk, {"role": "king"},
              "member bob@example.com: its field role has a value that is not allowed"),
             ({"row": "member", "email": "bob@example.com"} | talk, {"joined_at": "now"}, "its field joined_at"),
-            ({"row": "member", "email": "bob@example.com"} | talk, {"joined_at": None}, "its field joined_at is missing"),
+            ({"row": "member", "email": "bob@example.com"} | talk, {"joined_at": None},
+             "its field joined_at is missing"),
             ({"row": "member", "email": "bob@example.com"} | talk, {"email": "x@nowhere.example"}, "x@nowhere.example"),
             ({"row": "address", "email": "carol@example.net"}, {"email": "no address"}, "is no e-mail address"),
             ({"row": "held"} | talk, {"message": "$$$$"}, "its field message"),
@@ -417,7 +420,8 @@ def test_what_is_not_known_is_told_once(site, empty, tmp_path):
     path = tmp_path / "site.jsonl"
     site.cli("export", "-o", path)
     lines = path.read_text().splitlines()
-    new = [json.dumps({**json.loads(line), "shoe_size": 43}) if '"row":"member"' in line else line for line in lines[:-1]]
+    new = [json.dumps({**json.loads(line), "shoe_size": 43}) if '"row":"member"' in line else line
+           for line in lines[:-1]]
     new += ['{"row":"from_tomorrow","list":"x"}', '{"row":"from_tomorrow"}']
     new.append(json.dumps({"row": "end", "lines": len(new) + 1}))
     path.write_text("\n".join(new) + "\n")
@@ -479,6 +483,7 @@ def test_many_members(instances, sink, tmp_path):
         again = time.monotonic()
         into = peak(there, "import", "listrunner", path)
         figures.append((out, into))
-        print(f"{count} members: out {middle - begun:.1f} s, {out} KiB; in {time.monotonic() - again:.1f} s, {into} KiB")
+        print(f"{count} members: out {middle - begun:.1f} s, {out} KiB; "
+              f"in {time.monotonic() - again:.1f} s, {into} KiB")
         assert export(there) == export(source)
     assert figures[1][0] < figures[0][0] + 16384 and figures[1][1] < figures[0][1] + 32768, figures

@@ -33,7 +33,8 @@ static const char *const other_columns[] = {
 static char *names_of(Store *store, const char *sql)
 {
     GError *error = NULL;
-    g_auto(GStrv) names = query_texts(query_start(store, &error, sql, NULL, 0), &error);
+    g_autoptr(Query) query = query_start(store, &error, sql, NULL, 0);
+    g_auto(GStrv) names = query_texts(query, &error);
     g_assert_no_error(error);
     return g_strjoinv(" ", names);
 }
