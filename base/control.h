@@ -8,7 +8,7 @@
  * master runs as (control_may_command()). Each request is one JSON object on
  * one line, each reply another, in order:
  *
- *   {"verb":"status"}
+ *   {"verb":"status"}, or with "old":true   counts of what waits may be as old as 800 times what counting them took
  *   {"verb":"metrics"}
  *   {"verb":"history","range":"hour"}   or day, or month
  *   {"verb":"reload"}

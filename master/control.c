@@ -238,13 +238,14 @@ static void on_surveyed(void *data, json_t *waiting, unsigned pending)
     answer_asked(client);
 }
 
-static void ask(ControlPeer *client, GatherWhat what)
+/* old: counts of queues that somebody else asked for a while ago will do. */
+static void ask(ControlPeer *client, GatherWhat what, bool old)
 {
     const Control *control = client->control;
     bufferevent_disable(client->stream, EV_READ);
     client->asked = what;
     client->gather = gather_destinations(control->master, what, on_gathered, client);
-    client->wish = survey_ask(control->survey, on_surveyed, client);
+    client->wish = survey_ask(control->survey, old, on_surveyed, client);
 }
 
 static void answer(ControlPeer *client, const char *line)
@@ -258,7 +259,7 @@ static void answer(ControlPeer *client, const char *line)
     size_t i = 0;
     while (i < G_N_ELEMENTS(verbs) && g_strcmp0(name, verbs[i].name) != 0)
         i++;
-    bool known = i < G_N_ELEMENTS(verbs);
+    bool known = i < G_N_ELEMENTS(verbs), old = json_is_true(json_object_get(request, "old"));
     if (!request)
         fail(&error, FAIL_CONFIG, "no JSON object: %s", where.text);
     else if (!known)
@@ -275,7 +276,7 @@ static void answer(ControlPeer *client, const char *line)
     if (error)
         reply = json_pack("{s:b,s:b,s:s}", "ok", 0, "forbidden", (int)forbidden, "error", error->message);
     if (known && !verbs[i].run && !error)
-        ask(client, strcmp(verbs[i].name, "metrics") == 0 ? GATHER_FIGURES : GATHER_TROUBLES);
+        ask(client, strcmp(verbs[i].name, "metrics") == 0 ? GATHER_FIGURES : GATHER_TROUBLES, old);
     else
         send_reply(client, reply);
 }
@@ -285,7 +286,7 @@ static void answer_scrape(ControlPeer *client)
 {
     g_auto(GStrv) words = g_strsplit(client->scrape, " ", 3);
     if (g_strcmp0(words[1], "/metrics") == 0)
-        ask(client, GATHER_FIGURES);
+        ask(client, GATHER_FIGURES, false);
     else
         send_page(client, "404 Not Found", "There is only /metrics.\n");
 }
@@ -436,7 +437,8 @@ Control *control_new(Master *master, GError **error)
     control->look = event_new(master->base, -1, EV_PERSIST, on_look, control);
     evtimer_add(control->look, (&(struct timeval){LOOK_INTERVAL, 0}));
     control->survey = survey_new(master);
-    survey_ask(control->survey, NULL, NULL); /* so that the first who asks is answered from more than half a second */
+    survey_ask(control->survey, false, NULL,
+               NULL); /* so that the first who asks is answered from more than half a second */
     return control;
 }
 
