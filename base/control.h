@@ -9,7 +9,7 @@
  * monitor_socket_mode, which answers status, metrics and history and forbids the rest to everybody. Each request is
  * one JSON object on one line, each reply another, in order:
  *
- *   {"verb":"status"}
+ *   {"verb":"status"}, or with "old":true   counts of what waits may be as old as 800 times what counting them took
  *   {"verb":"metrics"}
  *   {"verb":"history","range":"hour"}   or day, or month
  *   {"verb":"reload"}

@@ -142,7 +142,7 @@ static json_t *verb_history(Master *master, const json_t *request, GError **erro
 }
 
 /* The reply to one of these comes later, or now if it fails. */
-typedef bool LaterVerb(ControlPeer *client, GError **error);
+typedef bool LaterVerb(ControlPeer *client, const json_t *request, GError **error);
 static LaterVerb later_status, later_metrics, later_pause, later_resume;
 
 static const struct {
@@ -255,24 +255,25 @@ static void on_surveyed(void *data, json_t *waiting, unsigned pending)
     answer_asked(client);
 }
 
-static void ask(ControlPeer *client, GatherWhat what)
+/* old: counts of queues that somebody else asked for a while ago will do. */
+static void ask(ControlPeer *client, GatherWhat what, bool old)
 {
     const Control *control = client->control;
     bufferevent_disable(client->stream, EV_READ);
     client->asked = what;
     client->gather = gather_destinations(control->master, what, on_gathered, client);
-    client->wish = survey_ask(control->survey, on_surveyed, client);
+    client->wish = survey_ask(control->survey, old, on_surveyed, client);
 }
 
-static bool later_status(ControlPeer *client, GError **error)
+static bool later_status(ControlPeer *client, const json_t *request, GError **error)
 {
-    ask(client, GATHER_TROUBLES);
+    ask(client, GATHER_TROUBLES, json_is_true(json_object_get(request, "old")));
     return true;
 }
 
-static bool later_metrics(ControlPeer *client, GError **error)
+static bool later_metrics(ControlPeer *client, const json_t *request, GError **error)
 {
-    ask(client, GATHER_FIGURES);
+    ask(client, GATHER_FIGURES, false);
     return true;
 }
 
@@ -283,12 +284,12 @@ static void on_paused(void *data, const GError *error)
     send_reply(client, error ? json_pack("{s:b,s:s}", "ok", 0, "error", error->message) : NULL);
 }
 
-static bool later_pause(ControlPeer *client, GError **error)
+static bool later_pause(ControlPeer *client, const json_t *request, GError **error)
 {
     return pause_begin(client->control->master, on_paused, client, error);
 }
 
-static bool later_resume(ControlPeer *client, GError **error)
+static bool later_resume(ControlPeer *client, const json_t *request, GError **error)
 {
     if (!pause_end(client->control->master, client))
         return fail(error, FAIL_LATER, "the pause was over before");
@@ -308,7 +309,8 @@ static void answer(ControlPeer *client, const char *line)
     Master *master = client->control->master;
     g_autoptr(GError) error = NULL;
     json_error_t where;
-    json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &where), *reply = NULL;
+    g_autoptr(json_t) request = json_loads(line, JSON_REJECT_DUPLICATES, &where);
+    json_t *reply = NULL;
     const char *name = json_string_value(json_object_get(request, "verb"));
     bool forbidden = false;
     size_t i = 0;
@@ -328,8 +330,7 @@ static void answer(ControlPeer *client, const char *line)
         reply = verbs[i].run(master, request, &error);
     if (known && !verbs[i].looks)
         log_info("command%s: %s", forbidden ? " refused, its sender may not give it" : "", line);
-    json_decref(request);
-    if (!error && known && !verbs[i].run && verbs[i].later(client, &error))
+    if (!error && known && !verbs[i].run && verbs[i].later(client, request, &error))
         return;
     if (error)
         reply = json_pack("{s:b,s:b,s:s}", "ok", 0, "forbidden", (int)forbidden, "error", error->message);
@@ -341,7 +342,7 @@ static void answer_scrape(ControlPeer *client)
 {
     g_auto(GStrv) words = g_strsplit(client->scrape, " ", 3);
     if (g_strcmp0(words[1], "/metrics") == 0)
-        ask(client, GATHER_FIGURES);
+        ask(client, GATHER_FIGURES, false);
     else
         send_page(client, "404 Not Found", "There is only /metrics.\n");
 }
@@ -530,7 +531,8 @@ Control *control_new(Master *master, GError **error)
     control->look = event_new(master->base, -1, EV_PERSIST, on_look, control);
     evtimer_add(control->look, (&(struct timeval){LOOK_INTERVAL, 0}));
     control->survey = survey_new(master);
-    survey_ask(control->survey, NULL, NULL); /* so that the first who asks is answered from more than half a second */
+    survey_ask(control->survey, false, NULL,
+               NULL); /* so that the first who asks is answered from more than half a second */
     return control;
 }
 

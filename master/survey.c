@@ -56,6 +56,8 @@ struct Survey {
     GQueue *names;      /* of char *, owned: queues that this look has not come to */
     uint64_t look;      /* the one under way, or the last */
     bool looking;
+    int64_t took;       /* it, so far: microseconds */
+    int64_t rest_until; /* monotonic: what it found is good enough for those who look on */
     char *name;         /* of the queue being read */
     DIR *directory;     /* NULL: none is being read */
     QueueView *view;    /* what was found in it so far */
@@ -258,8 +260,12 @@ static bool read_on(Survey *survey)
 static void on_turn(evutil_socket_t fd, short what, void *data)
 {
     Survey *survey = data;
-    if (survey->looking && !read_on(survey)) {
+    int64_t begun = clock_monotonic();
+    bool ends = survey->looking && !read_on(survey);
+    survey->took += clock_monotonic() - begun;
+    if (ends) {
         survey->looking = false;
+        survey->rest_until = clock_monotonic() + SURVEY_REST * survey->took;
         g_hash_table_foreach_remove(survey->views, is_old, survey);
     }
     grant(survey, !survey->looking);
@@ -293,7 +299,7 @@ void survey_free(Survey *survey)
     g_free(survey);
 }
 
-SurveyWish *survey_ask(Survey *survey, SurveyDone *done, void *data)
+SurveyWish *survey_ask(Survey *survey, bool old, SurveyDone *done, void *data)
 {
     SurveyWish *wish = NULL;
     if (done) {
@@ -301,8 +307,9 @@ SurveyWish *survey_ask(Survey *survey, SurveyDone *done, void *data)
         *wish = (SurveyWish){.done = done, .data = data, .until = clock_monotonic() + SURVEY_WAIT};
         g_ptr_array_add(survey->wishes, wish);
     }
-    if (!survey->looking) {
+    if (!survey->looking && (!old || clock_monotonic() >= survey->rest_until)) {
         survey->look++;
+        survey->took = 0;
         survey->looking = list_queues(survey);
     }
     struct timeval at_once = {0, 0};

@@ -12,6 +12,7 @@
  */
 #include <glib.h>
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "base/clock.h"
 #include "master/supervisor.h"
@@ -32,9 +33,12 @@ Survey *survey_new(const Master *master);
 void survey_free(Survey *survey);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Survey, survey_free)
 
-/* Begin a look unless one is under way. done is called once, from the loop, and then the wish is gone; with NULL for
- * done nobody waits, and NULL is returned. */
-SurveyWish *survey_ask(Survey *survey, SurveyDone *done, void *data);
+/* For how many times the time that a look took its counts are good enough for those who look on. */
+#define SURVEY_REST 800
+
+/* Begin a look unless one is under way, or, with old, the last one is young enough. done is called once, from the loop,
+ * and then the wish is gone; with NULL for done nobody waits, and NULL is returned. */
+SurveyWish *survey_ask(Survey *survey, bool old, SurveyDone *done, void *data);
 
 /* Return the queues whose directory was there (SPOOL/.queues names them) and cannot be listed now: [{queue, fault}], a
  * new reference. */

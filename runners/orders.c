@@ -37,6 +37,11 @@ json_t *orders_master(const Config *config, const char *verb, GError **error)
     return ask(config, CONTROL_SOCKET, json_pack("{ss}", "verb", verb), error);
 }
 
+json_t *orders_look(const Config *config, GError **error)
+{
+    return ask(config, CONTROL_SOCKET, json_pack("{ss sb}", "verb", "status", "old", true), error);
+}
+
 json_t *orders_history(const Config *config, const char *range, GError **error)
 {
     return ask(config, CONTROL_SOCKET, json_pack("{ss ss}", "verb", "history", "range", range), error);
@@ -47,7 +52,7 @@ json_t *orders_out(const Config *config, json_t *request, GError **error)
     size_t index;
     json_t *group, *destination;
     json_int_t instances = 0;
-    g_autoptr(json_t) own = request, status = orders_master(config, "status", error), all = json_array();
+    g_autoptr(json_t) own = request, status = orders_look(config, error), all = json_array();
     if (!status)
         return NULL;
     json_array_foreach(json_object_get(status, "runners"), index, group)

@@ -16,6 +16,10 @@
 /* The master's reply to a verb, a new reference. FAIL_LATER: it does not answer, or nobody listens. */
 json_t *orders_master(const Config *config, const char *verb, GError **error);
 
+/* The same for "status", of whoever looks on: how much waits for a person may have been counted a while ago, so that it
+ * costs little however much waits (master/survey.h). */
+json_t *orders_look(const Config *config, GError **error);
+
 /* What runners did in the last "hour", "day" or "month" (master/history.h), a new reference. */
 json_t *orders_history(const Config *config, const char *range, GError **error);
 
@@ -30,7 +34,7 @@ json_t *orders_out(const Config *config, json_t *request, GError **error);
  * takes no more than that part of a processor, and nothing while nobody asks. */
 #define ORDERS_SHAPE_ROWS 20
 #define ORDERS_SHAPE_READ 1000
-#define ORDERS_SHAPE_REST 400
+#define ORDERS_SHAPE_REST 800
 const json_t *orders_queues(Spool *spool, GError **error);
 
 /* ---- shunt ---- */

@@ -238,7 +238,7 @@ static bool add_shunt(Spool *spool, json_t *view, GError **error)
 static json_t *site_view(const Web *web, const char *range)
 {
     g_autoptr(GError) silent = NULL, unknown = NULL, hidden = NULL, unread = NULL;
-    g_autoptr(json_t) state = orders_master(web->config, "status", &silent);
+    g_autoptr(json_t) state = orders_look(web->config, &silent);
     json_t *view = json_object(), *destinations = NULL;
     if (state) {
         site_state_add(web->store, web->config, state);

@@ -38,7 +38,8 @@ static void test_garbage(void)
         "", "Ready", "ready ", "beat", "beat ", "beat progress", "beat progress=", "beat progress=-1",
         "beat progress=1x", "beat progress=18446744073709551616", "beat done=1", "beat progress=1  done=2",
         "beat progress=1 oldest=1.5", "beat progress=1 oldest=99999999999999999999", "beat progress=1 oldest=.000001",
-        "beat progress=1 holding=", "beat progress=1 holding=a\x01", "beat progress=1 =2", "fault ", "beat progress=1 tried=1,x",
+        "beat progress=1 holding=", "beat progress=1 holding=a\x01", "beat progress=1 =2", "fault ",
+        "beat progress=1 tried=1,x",
         "notice ", "notices",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
