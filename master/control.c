@@ -24,6 +24,7 @@
 #include "master/sampler.h"
 #include "master/status.h"
 #include "master/survey.h"
+#include "switchboard/meta.h"
 
 #define CLIENTS_MAX 64
 #define CLIENT_TIMEOUT 60 /* seconds */
