@@ -19,7 +19,8 @@ static void see(Fixture *fixture, const char *list, const char *message_id, int6
 {
     GError *error = NULL;
     bool known;
-    assert_ok(list_record_message_id(fixture->store, list, message_id, "0123456789ab", time, &known, &error), error);
+    const SeenMail seen = {message_id, "0123456789ab", "spool", time};
+    assert_ok(list_record_message_id(fixture->store, list, &seen, &known, &error), error);
     g_assert_false(known);
 }
 
