@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "lists/ban.h"
 #include "lists/setting_check.h"
+#include "store/ban.h"
 
 bool change_log(Work *work, const char *list_id, const Change *change, GError **error)
 {
@@ -55,16 +57,31 @@ bool change_setting(Work *work, const List *list, const char *name, const char *
            log_setting(work, list, setting, before, error);
 }
 
+bool change_look(Store *store, const List *list, const ListLogRow *row, Undo *undo, GError **error)
+{
+    bool is_setting = strcmp(row->kind, LOG_SETTING) == 0 && row->before && row->after &&
+                      list_setting_find(row->name, NULL);
+    bool is_ban = strcmp(row->kind, LOG_BAN) == 0, banned = false;
+    *undo = UNDO_NOTHING;
+    if (!is_setting && !is_ban)
+        return true;
+    g_autofree char *value = is_setting ? list_get(list, row->name, error) : NULL;
+    if (is_setting ? !value : !ban_find(store, list->list_id, row->name, &banned, error))
+        return false;
+    bool stands = is_setting ? strcmp(value, row->after) == 0 : banned == (row->after != NULL);
+    *undo = stands ? UNDO_DONE : UNDO_CHANGED;
+    return true;
+}
+
 bool change_undo(Work *work, const List *list, int64_t key, Undo *result, GError **error)
 {
     g_autoptr(ListLogRow) row = list_log_find(work_store(work), list->list_id, key, error);
     g_autoptr(List) now = row ? list_by_id(work_store(work), list->list_id, error) : NULL;
-    *result = UNDO_NOTHING;
-    if (!now)
+    if (!now || !change_look(work_store(work), now, row, result, error))
         return false;
-    if (strcmp(row->kind, LOG_SETTING) != 0 || !row->before || !row->after || !list_setting_find(row->name, NULL))
+    if (*result != UNDO_DONE)
         return true;
-    g_autofree char *value = list_get(now, row->name, error);
-    *result = g_strcmp0(value, row->after) == 0 ? UNDO_DONE : UNDO_CHANGED;
-    return *result == UNDO_CHANGED || change_setting(work, list, row->name, row->before, error);
+    if (strcmp(row->kind, LOG_SETTING) == 0)
+        return change_setting(work, list, row->name, row->before, error);
+    return row->after ? ban_lift(work, list, row->name, error) : ban_impose(work, list, row->name, error);
 }

@@ -23,9 +23,13 @@ bool change_setting(Work *work, const List *list, const char *name, const char *
 
 typedef enum Undo {
     UNDO_DONE,
-    UNDO_NOTHING, /* the row is no change of a setting that can be undone */
-    UNDO_CHANGED, /* the setting was changed again since */
+    UNDO_NOTHING, /* the row is no change of a setting or a ban that can be undone */
+    UNDO_CHANGED, /* it was changed again since */
 } Undo;
 
-/* Give the setting of a row the value that it had before. FAIL_MISSING: the list has no such row. */
+/* Tell how change_undo() would end for a row, with the list as it is now. Only reads the store. */
+bool change_look(Store *store, const List *list, const ListLogRow *row, Undo *undo, GError **error);
+
+/* Give the setting of a row the value that it had before, lift a ban, or ban again. FAIL_MISSING: the list has no such
+ * row. */
 bool change_undo(Work *work, const List *list, int64_t key, Undo *result, GError **error);

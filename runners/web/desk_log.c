@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The log of a list: each change, of all kinds or one, and the button that undoes one of a setting. */
+/* The log of a list: each change, of all kinds or one, and the button that undoes one of a setting or a ban. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -25,14 +25,18 @@ static json_t *value_json(const char *value)
     return json_string(text->str);
 }
 
-/* Is it a setting that still has the value of the row, and that the person may set? */
-static bool may_undo(const Desk *desk, const ListLogRow *row)
+/* May the person set what the row is about? */
+static bool may_set(const Desk *desk, const ListLogRow *row)
 {
     const ListSetting *setting = strcmp(row->kind, LOG_SETTING) == 0 ? list_setting_find(row->name, NULL) : NULL;
-    if (!setting || !row->before || !row->after || !authority_covers(authority_of_setting(setting), desk->by))
-        return false;
-    g_autofree char *now = list_get(desk->list, row->name, NULL);
-    return g_strcmp0(now, row->after) == 0;
+    return !setting || authority_covers(authority_of_setting(setting), desk->by);
+}
+
+/* Is there a button? */
+static bool may_undo(const Desk *desk, const ListLogRow *row)
+{
+    Undo undo;
+    return may_set(desk, row) && change_look(desk_store(desk), desk->list, row, &undo, NULL) && undo == UNDO_DONE;
 }
 
 /* A word of the log, and what the page calls it. */
@@ -141,12 +145,11 @@ static void get_log(WebCall *call)
         show(&desk, 200, json_pack("{sb}", "undone", undone != NULL));
 }
 
-/* May the person change the setting of the row? One who may not sees no button for it. */
+/* One who may not sees no button for it. */
 static bool undo_allowed(const Desk *desk, int64_t key, GError **error)
 {
     g_autoptr(ListLogRow) row = list_log_find(desk_store(desk), desk->list->list_id, key, error);
-    const ListSetting *setting = row ? list_setting_find(row->name, NULL) : NULL;
-    return row && (!setting || authority_covers(authority_of_setting(setting), desk->by) ||
+    return row && (may_set(desk, row) ||
                    fail(error, FAIL_NEVER, "%s: it is for the people who run the site to set", row->name));
 }
 

@@ -157,6 +157,11 @@ def test_log_of_all_ways_and_undo(site, sink):
     # Bans by moderators and others are there, too; an undo of another list's row is none.
     site.cli("ban", "add", "--list", f"cats@{HOST}", "spam@example.org")
     assert rows(olga)[0]["what"] == "Ban spam@example.org"
+    ban = rows(olga)[0]["key"]
+    assert olga.send(f"{CATS}/log", {"undo": ban}).status == 303
+    assert site.cli("ban", "ls", f"cats@{HOST}", "--names") == ""
+    assert rows(olga)[0]["before"] == "banned" and rows(olga)[0]["after"] is None and not rows(olga)[1]["key"]
+    assert olga.send(f"{CATS}/log", {"undo": ban}).status == 409
     site.cli("list", "set", f"dogs@{HOST}", "description=Foreign")
     mo = Person(site, sink, MO)
     (key,) = re.findall(r'name="undo" value="(\d+)"', mo.get(f"/desk/list/dogs.{HOST}/log").text)[:1]

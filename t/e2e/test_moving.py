@@ -261,6 +261,10 @@ def check_lists(instance, told):
 
 
 def check_people(instance):
+    # Those who came at once are told as numbers.
+    came = rows(instance, "list", "log", f"talk@{HOST}", "--kind=import")
+    members = instance.cli("member", "ls", f"talk@{HOST}", "--names").split()
+    assert members and sum(int(row["after"]) for row in came if row["name"] == "member") == len(members), came
     anne = json.loads(instance.cli("user", "show", "anne.second@example.net", "--json"))
     assert (anne["display_name"], anne["preferred_address"], anne["server_owner"], anne["has_password"]) == \
         ("Anne Müller 日本", "Anne.M@Example.com", True, True)

@@ -128,6 +128,22 @@ static void test_undo(World *world, const void *data)
     expect_undo(world, info, UNDO_CHANGED); /* twice */
     set(world, "moderator_password", "secret phrase");
     expect_undo(world, newest_key(world), UNDO_NOTHING);
+    /* A ban, and that it was lifted. */
+    Work *bans = begin(world);
+    assert_ok(ban_impose(bans, world->list, "Spam@Example.org", &error), error);
+    const int64_t imposed = newest_key(world);
+    assert_ok(ban_impose(bans, world->list, "^.*@Evil[.]example$", &error), error);
+    const int64_t pattern = newest_key(world);
+    commit(bans);
+    expect_undo(world, imposed, UNDO_DONE);
+    assert_newest(world, "mail - ban spam@example.org: banned > -");
+    const int64_t lifted = newest_key(world);
+    expect_undo(world, imposed, UNDO_CHANGED);
+    expect_undo(world, lifted, UNDO_DONE);
+    assert_newest(world, "mail - ban spam@example.org: - > banned");
+    expect_undo(world, lifted, UNDO_CHANGED);
+    expect_undo(world, pattern, UNDO_DONE);
+    assert_newest(world, "mail - ban ^.*@Evil[.]example$: banned > -");
     g_autoptr(Work) work = begin(world);
     g_assert_false(change_undo(work, world->list, 12345, &result, &error));
     assert_failed(FAIL_MISSING, error);
