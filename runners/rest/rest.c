@@ -34,9 +34,21 @@ static void cannot(Call *call, GError *error)
     answer_refusal(call, 503, "The server cannot do this now; its log says why. Nothing was changed; try again");
 }
 
+/* A unit that cannot be settled now keeps nobody from reading, nor from other changes. */
+static void settle_units(Rest *rest)
+{
+    g_autoptr(GError) waits = NULL;
+    if (!unit_settle(rest->store, rest->spool, false, &waits))
+        log_warn("what a change left when it was cut short waits: %s", waits->message);
+}
+
 Store *rest_open(Rest *rest, GError **error)
 {
-    return this_host_store(&rest->store, rest->spool, rest->config, error);
+    const Store *before = rest->store;
+    Store *store = this_host_store(&rest->store, rest->spool, rest->config, error);
+    if (store && store != before)
+        settle_units(rest);
+    return store;
 }
 
 Store *rest_store(Call *call)
@@ -328,14 +340,6 @@ static void handle(Http *http, HttpCall *message)
 
 /* ---- start and end ---- */
 
-/* A unit that cannot be settled now keeps nobody from reading, nor from other changes. */
-static void settle_units(Rest *rest)
-{
-    g_autoptr(GError) waits = NULL;
-    if (!unit_settle(rest->store, rest->spool, false, &waits))
-        log_warn("what a change left when it was cut short waits: %s", waits->message);
-}
-
 static bool rest_start(Http *http, GError **error)
 {
     const Config *config = http_config(http);
@@ -348,9 +352,16 @@ static bool rest_start(Http *http, GError **error)
     door->guard = http_guard_new(config_string(config, SECTION, "password_file"),
                                  config_integer(config, SECTION, "attempts_per_minute"), error);
     rest->spool = door->guard ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
-    if (!rest->spool || !rest_open(rest, error))
+    if (!rest->spool)
         return false;
-    settle_units(rest);
+    /* A database that is away for a while keeps nobody from an answer: it is 503 until then. */
+    g_autoptr(GError) away = NULL;
+    if (!rest_open(rest, &away) && !g_error_matches(away, FAIL, FAIL_LATER)) {
+        g_propagate_error(error, g_steal_pointer(&away));
+        return false;
+    }
+    if (away)
+        log_warn("all calls are answered with 503: %s", away->message);
     http_set_data(http, g_steal_pointer(&door));
     return true;
 }

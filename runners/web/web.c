@@ -266,8 +266,12 @@ static Store *open_store(Web *web, GError **error)
     const Store *before = web->store;
     if (!this_host_store(&web->store, web->spool, web->config, error))
         return NULL;
-    if (web->store != before)
+    if (web->store != before) {
+        g_autoptr(GError) waits = NULL;
         g_clear_pointer(&web->form_keys, form_keys_free);
+        if (!unit_settle(web->store, web->spool, false, &waits))
+            log_warn("what a change left when it was cut short waits: %s", waits->message);
+    }
     if (refresh_keys(web, error))
         return web->store;
     g_clear_pointer(&web->store, store_free);
@@ -527,12 +531,17 @@ static bool web_start(Http *http, GError **error)
     web->base = path_of_url(web->url);
     web->theme = theme_new(DATADIR "/web", config_string(config, SECTION, "directory"), error);
     web->spool = web->theme ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
-    if (!web->spool || !open_store(web, error))
+    if (!web->spool)
         return false;
+    /* A database that is away for a while keeps nobody from an answer: it is 503 until then. */
+    g_autoptr(GError) away = NULL;
+    if (!open_store(web, &away) && !g_error_matches(away, FAIL, FAIL_LATER)) {
+        g_propagate_error(error, g_steal_pointer(&away));
+        return false;
+    }
+    if (away)
+        log_warn("all calls are answered with 503: %s", away->message);
     web->archive = web_archive_new(config);
-    g_autoptr(GError) waits = NULL;
-    if (!unit_settle(web->store, web->spool, false, &waits))
-        log_warn("what a change left when it was cut short waits: %s", waits->message);
     http_set_data(http, g_steal_pointer(&web));
     return true;
 }
