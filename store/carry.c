@@ -24,7 +24,7 @@ bool carry_id_parse(const char *id, int64_t *key)
 
 static ValueType type_of(const CarryField *field)
 {
-    bool text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL;
+    bool text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL || field->type == CARRY_NAME;
     return text ? VALUE_TEXT : field->type == CARRY_BYTES ? VALUE_BLOB : VALUE_INTEGER;
 }
 

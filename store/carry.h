@@ -23,6 +23,8 @@ typedef enum CarryType {
     CARRY_ID,     /* VALUE_INTEGER, a key; carry_id() */
     CARRY_CHOICE, /* VALUE_INTEGER, the place of a word in words */
     CARRY_EMAIL,  /* VALUE_TEXT, an address */
+    CARRY_NAME,   /* VALUE_TEXT, without control characters, since it comes into fields of letters */
+    CARRY_OBJECT, /* of no kind: for the caller's own */
 } CarryType;
 
 typedef struct CarryField {

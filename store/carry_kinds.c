@@ -88,7 +88,7 @@ const CarryKind carry_kinds[] = {
      " ORDER BY key",
      "INSERT INTO person (key, display_name, created_at, password, server_owner, stands_in) "
      "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
-     {MUST("id", ID), MAY("display_name", TEXT), MUST("created_at", INTEGER),
+     {MUST("id", ID), MAY("display_name", NAME), MUST("created_at", INTEGER),
       SECRET_MAY("password", TEXT), MUST("server_owner", BOOL), MUST("address_alone", BOOL)}},
     {"user_preferences", false, CARRY_NOTHING,
      "SELECT person, " PREFERENCES("") " FROM person_preference ORDER BY person",
@@ -101,7 +101,7 @@ const CarryKind carry_kinds[] = {
      "INSERT INTO address (key, email, folded, person, preferred, display_name, registered_at, verified_at) "
      "SELECT $1, $2, $3, p.key, $5, $6, $7, $8 FROM person p WHERE p.key = $4 ON CONFLICT DO NOTHING",
      {MUST("id", ID), MUST("email", EMAIL), MUST("user", ID), MUST("preferred", BOOL),
-     MAY("display_name", TEXT), MUST("registered_at", INTEGER), MUST("verified_at", INTEGER)}},
+     MAY("display_name", NAME), MUST("registered_at", INTEGER), MUST("verified_at", INTEGER)}},
     {"address_preferences", false, CARRY_NOTHING,
      "SELECT address, " PREFERENCES("") " FROM address_preference ORDER BY address",
      "SELECT address, " PREFERENCES("") " FROM address_preference WHERE address IN "
@@ -152,7 +152,7 @@ const CarryKind carry_kinds[] = {
      "$12, "
      "$13, $14, $15, $16, $17, $18, a.key, a.person FROM address a WHERE a.folded = $5 ON CONFLICT DO NOTHING",
      {MUST("id", ID), WORD("role", ROLES), MUST("email", EMAIL), MUST("as_user", BOOL),
-     MAY_WORD("moderation_action", ACTIONS), MUST("joined_at", INTEGER), MAY("given_name", TEXT),
+     MAY_WORD("moderation_action", ACTIONS), MUST("joined_at", INTEGER), MAY("given_name", NAME),
      MAY("topics", TEXT), MAY("topics_unmatched", BOOL), PREFERENCE_FIELDS}},
     {"bounce_score", true, CARRY_NOTHING,
      "SELECT s.member, s.score, s.last_bounce_at, s.probe_at, s.disabled_at, s.warnings, s.next_at, s.warned_at "
@@ -238,7 +238,7 @@ const CarryKind carry_kinds[] = {
      "expires_at, delivery_mode, delivery_status, by_person, welcome, detail, way) VALUES ($1, $2, $3, $4, $5, $6, $7, "
      "$8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT DO NOTHING",
      {MUST("number", INTEGER), WORD("kind", "join|leave|change_address|set"),
-     MUST("email", EMAIL), MAY("display_name", TEXT), MUST("facts", INTEGER),
+     MUST("email", EMAIL), MAY("display_name", NAME), MUST("facts", INTEGER),
       WORD("waits_for", "person|moderator"), SECRET_MAY("token", TEXT), MUST("made_at", INTEGER),
      MUST("asked_at", INTEGER), MUST("expires_at", INTEGER), MAY_WORD("delivery_mode", MODES),
      MAY_WORD("delivery_status", STATUSES), MUST("as_user", BOOL),
@@ -283,7 +283,7 @@ const CarryKind carry_kinds[] = {
      "$17, $18, $19, $20, $21, $22, $23, $24, $25) ON CONFLICT DO NOTHING",
      {MUST("id", ID), MUST("email", EMAIL), MUST("domain", TEXT), WORD("way", WAYS),
      MUST("counts", BOOL), MUST("left_at", INTEGER), MUST("expires_at", INTEGER),
-      SECRET_MAY("token", TEXT), MUST("as_user", BOOL), MAY("given_name", TEXT),
+      SECRET_MAY("token", TEXT), MUST("as_user", BOOL), MAY("given_name", NAME),
      MAY_WORD("moderation_action", ACTIONS), PREFERENCE_FIELDS, MAY("topics", TEXT),
      MAY("topics_unmatched", BOOL), MAY("vacation_begins_at", INTEGER),
      MAY("vacation_ends_at", INTEGER), MAY("vacation_begun", BOOL)}},

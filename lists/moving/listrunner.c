@@ -151,10 +151,18 @@ static bool read_bytes(const char *text, size_t length, Value *value, GPtrArray 
     return true;
 }
 
+/* Text that may stand in a field of a letter. */
+static bool is_name(const char *text)
+{
+    while (text && *text && !g_unichar_iscntrl(g_utf8_get_char(text)))
+        text = g_utf8_next_char(text);
+    return text && !*text;
+}
+
 static bool read_value(const CarryField *field, const json_t *json, Value *value, GPtrArray *owned)
 {
     const char *text = json_string_value(json);
-    bool is_text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL;
+    bool is_text = field->type == CARRY_TEXT || field->type == CARRY_EMAIL || field->type == CARRY_NAME;
     *value = (Value){.type = is_text                      ? VALUE_TEXT
                              : field->type == CARRY_BYTES ? VALUE_BLOB
                                                           : VALUE_INTEGER,
@@ -172,12 +180,14 @@ static bool read_value(const CarryField *field, const json_t *json, Value *value
         return text && find_word(field->words, text, &value->integer);
     case CARRY_ID:
         return text && carry_id_parse(text, &value->integer);
+    case CARRY_OBJECT:
+        return json_is_object(json);
     case CARRY_BYTES:
         return text && read_bytes(text, json_string_length(json), value, owned);
     default:
         value->data = text;
         value->length = json_string_length(json);
-        return text != NULL;
+        return field->type == CARRY_NAME ? is_name(text) : text != NULL;
     }
 }
 
@@ -201,6 +211,20 @@ static void check_names(LeavingFile *from, const char *row, const CarryField *fi
         if (!field->name && !g_str_equal(name, "row") && !g_str_equal(name, "list"))
             tell_unknown(from, row, name);
     }
+}
+
+/* All fields of a row; false with refusal. owned takes what values borrow. */
+static bool read_fields(LeavingFile *from, json_t *line, const CarryField *fields, Value *values, GPtrArray *owned,
+                        GError **refusal)
+{
+    check_names(from, text_at(line, "row"), fields, line);
+    for (int i = 0; fields[i].name; i++) {
+        const json_t *value = json_object_get(line, fields[i].name);
+        if (!read_value(&fields[i], value, &values[i], owned))
+            return fail(refusal, FAIL_NEVER, "its field %s %s", fields[i].name,
+                        value ? "has a value that is not allowed" : "is missing");
+    }
+    return true;
 }
 
 static MovingKind counted_as(const CarryKind *kind)
@@ -247,6 +271,13 @@ static bool write_row(LeavingFile *from, const CarryKind *kind, const Value *val
     return moving_judge(from->moving, done, refusal, thing, NULL, error);
 }
 
+static bool write_domain(LeavingFile *from, const json_t *line, GError **error)
+{
+    const MovingDomain domain = {text_at(line, "mail_host"), text_at(line, "description"),
+                                 text_at(line, "alias_domain")};
+    return moving_domain(from->moving, &domain, error);
+}
+
 static bool move_row(LeavingFile *from, const CarryKind *kind, json_t *line, GError **error)
 {
     Value values[CARRY_FIELDS_MAX];
@@ -256,15 +287,9 @@ static bool move_row(LeavingFile *from, const CarryKind *kind, json_t *line, GEr
     const MovingThing thing = {counted_as(kind), place, key};
     if (!moving_work(from->moving, error))
         return false;
-    check_names(from, kind->name, kind->fields, line);
-    for (int i = 0; !refusal && kind->fields[i].name; i++) {
-        const json_t *value = json_object_get(line, kind->fields[i].name);
-        if (!read_value(&kind->fields[i], value, &values[i], owned))
-            fail(&refusal, FAIL_NEVER, "its field %s %s", kind->fields[i].name,
-                 value ? "has a value that is not allowed" : "is missing");
-    }
-    return (refusal ? moving_judge(from->moving, false, refusal, &thing, NULL, error)
-                    : write_row(from, kind, values, &thing, error)) &&
+    if (!read_fields(from, line, kind->fields, values, owned, &refusal))
+        return moving_judge(from->moving, false, refusal, &thing, NULL, error);
+    return (kind->insert ? write_row(from, kind, values, &thing, error) : write_domain(from, line, error)) &&
            moving_step(from->moving, error);
 }
 
@@ -288,7 +313,7 @@ static const CarryField list_fields[] = {
     {"held_last", CARRY_INTEGER, NULL, false, false},
     {"archive", CARRY_INTEGER, NULL, false, false},
     {"moderator_password", CARRY_TEXT, NULL, true, true},
-    {"settings", CARRY_TEXT, NULL, false, false},
+    {"settings", CARRY_OBJECT, NULL, false, false},
     {NULL, CARRY_TEXT, NULL, false, false},
 };
 
@@ -296,18 +321,24 @@ static bool make_list(LeavingFile *from, json_t *line, bool *made, GError **erro
 {
     const char *name;
     json_t *value;
+    GError *refusal = NULL;
+    Value values[G_N_ELEMENTS(list_fields)];
     g_autoptr(GPtrArray) settings = setting_list_new();
-    check_names(from, "list", list_fields, line);
+    g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line);
+    if (!read_fields(from, line, list_fields, values, NULL, &refusal))
+        return moving_judge(from->moving, false, refusal, &(MovingThing){MOVING_LISTS, place, from->list_id}, NULL,
+                            error);
     json_object_foreach(json_object_get(line, "settings"), name, value)
     {
         g_autoptr(GError) unknown = NULL;
-        if (json_is_string(value) && list_setting_find(name, &unknown))
+        if (!list_setting_find(name, &unknown))
+            tell_unknown(from, "list.settings", name);
+        else if (json_is_string(value))
             setting_list_add(settings, name, name, g_strdup(json_string_value(value)));
         else
-            tell_unknown(from, "list.settings", name);
+            moving_tell(from->moving, MOVING_LEFT_OUT, place, name, "the value of a setting is a text");
     }
-    const char *address = text_at(line, "address");
-    const MovingList list = {.list = {.address = address ? address : "",
+    const MovingList list = {.list = {.address = text_at(line, "address"),
                                       .list_id = from->list_id,
                                       .created_at = number_at(line, "created_at"),
                                       .last_post_at = number_at(line, "last_post_at"),
@@ -322,8 +353,8 @@ static bool make_list(LeavingFile *from, json_t *line, bool *made, GError **erro
     *made = new != NULL;
     list_free(new);
     const CarryList more = {.list_id = from->list_id,
-                            .held_last = number_at(line, "held_last"),
-                            .archive = number_at(line, "archive")};
+                            .held_last = MAX(number_at(line, "held_last"), 0),
+                            .archive = MAX(number_at(line, "archive"), 0)};
     return done && (!*made || carry_write_list(from->moving->site.store, &more, error));
 }
 
@@ -369,12 +400,7 @@ static bool move_line(LeavingFile *from, json_t *line, GError **error)
     }
     if (kind->of_list && (!list_id || g_strcmp0(list_id, from->list_id) != 0))
         return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": it stands behind another list", from->line);
-    if (kind->insert)
-        return move_row(from, kind, line, error);
-    check_names(from, kind->name, kind->fields, line);
-    const char *host = text_at(line, "mail_host"), *about = text_at(line, "description");
-    const MovingDomain domain = {host ? host : "", about ? about : "", text_at(line, "alias_domain")};
-    return moving_domain(from->moving, &domain, error);
+    return move_row(from, kind, line, error);
 }
 
 static bool begin_site(LeavingFile *from, GError **error)

@@ -363,9 +363,15 @@ def test_what_cannot_come(site, empty, tmp_path):
             ({"row": "held"} | talk, {"message": "$$$$"}, "its field message"),
             ({"row": "held"} | talk, {"number": -1}, "the number -1 is not allowed"),
             ({"row": "ban"} | talk, {"id": "f" * 32}, "its field id"),
+            ({"row": "user", "display_name": "Dora"}, {"display_name": "D\r\nBcc: x@example.net"},
+             "its field display_name"),
+            ({"row": "domain"}, {"description": 5}, "its field description"),
+            ({"row": "list"} | talk, {"settings": []}, "its field settings"),
+            ({"row": "list"} | talk, {"settings": {"info": 5}}, "info: the value of a setting is a text"),
+            ({"row": "list"} | talk, {"post_id": "1"}, "its field post_id"),
             ({"row": "list"} | talk, {"address": "nothing"}, "nothing")):
         number = line_of(**fields)
-        place = f"line {number}: " if fields["row"] != "list" else f"talk.{HOST}: "
+        place = f"line {number}: " if other.get("address") != "nothing" else f"talk.{HOST}: "
         refused(empty, change(path, number, **other), f"left out: {place}", word, "Nothing was written, since")
     # What can comes, where that is asked for.
     broken = tmp_path / "broken.jsonl"
