@@ -16,6 +16,7 @@
 #include "base/fs.h"
 
 #define BLOCK (256 * 1024)
+#define MODE_BITS 0770
 #define TREE_FILES 16 /* that are open at a time when one is removed */
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DIR, closedir)
@@ -23,6 +24,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DIR, closedir)
 bool file_tree_make(const char *path, GError **error)
 {
     return g_mkdir_with_parents(path, 0700) == 0 || fail_errno(error, FAIL_LATER, "make %s", path);
+}
+
+/* One of a tree, which others may look into as they may into the first. */
+static bool make_like(const char *path, const struct stat *first, GError **error)
+{
+    return file_tree_make(path, error) &&
+           (chmod(path, first->st_mode & MODE_BITS) == 0 || fail_errno(error, FAIL_LATER, "set the mode of %s", path));
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
@@ -55,10 +63,11 @@ static bool copy_bytes(int from, int to, const char *path, GError **error)
 
 bool file_tree_copy_file(const char *from, const char *to, GError **error)
 {
+    struct stat status;
     auto_fd source = open(from, O_RDONLY | O_CLOEXEC);
-    if (source < 0)
+    if (source < 0 || fstat(source, &status) != 0)
         return fail_errno(error, FAIL_LATER, "read %s", from);
-    auto_fd target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    auto_fd target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & MODE_BITS);
     if (target < 0)
         return fail_errno(error, FAIL_LATER, "make %s", to);
     if (copy_bytes(source, target, from, error))
@@ -100,7 +109,7 @@ bool file_tree_copy(const char *from, const char *to, const char *except, GError
         g_autofree char *target = g_build_filename(to, found->d_name, NULL);
         if (lstat(source, &status) != 0)
             return fail_errno(error, FAIL_LATER, "look at %s", source);
-        if (S_ISDIR(status.st_mode) ? !file_tree_copy(source, target, NULL, error)
+        if (S_ISDIR(status.st_mode) ? !make_like(target, &status, error) || !file_tree_copy(source, target, NULL, error)
                                     : S_ISREG(status.st_mode) && !file_tree_copy_file(source, target, error))
             return false;
     }
@@ -152,7 +161,7 @@ static bool follow_one(const char *from, const char *to, const struct dirent *fo
     if (lstat(source, &status) != 0)
         return errno == ENOENT || fail_errno(error, FAIL_LATER, "look at %s", source);
     if (S_ISDIR(status.st_mode))
-        return file_tree_follow(source, target, NULL, changed, error);
+        return make_like(target, &status, error) && file_tree_follow(source, target, NULL, changed, error);
     return !S_ISREG(status.st_mode) || follow_file(source, target, there, changed, error);
 }
 

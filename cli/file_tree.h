@@ -14,11 +14,11 @@ bool file_tree_make(const char *path, GError **error);
 /* Remove a directory with all that is in it, or a file; it may be missing. */
 bool file_tree_remove(const char *path, GError **error);
 
-/* Copy a file to a place where none is, mode 0640, and sync it. */
+/* Copy a file with its mode, less what everybody may, to a place where none is, and sync it. */
 bool file_tree_copy_file(const char *from, const char *to, GError **error);
 
-/* Copy a directory but for `except`, a name directly in it (NULL: nothing is left out), into another one, which is made
- * when it is missing; what is in that already stays. Files are synced, directories are not. */
+/* Copy what is in a directory, with its modes, into another one, which is made when it is missing; what that has stays.
+ * `except`, a name directly in it, is left out (NULL: nothing). Files are synced, directories are not. */
 bool file_tree_copy(const char *from, const char *to, const char *except, GError **error);
 
 /* Give each file of a directory, but for `except` as above, a second name (a hard link) below `to`, and take away names

@@ -129,6 +129,8 @@ def test_one_moment(instances, sink):
     database_file.unlink()
     assert other.run("restore", backup / "spool").returncode == 66
     other.cli("restore", backup)
+    for name in (".outbox-key", "in"):
+        assert (other.spool / name).stat().st_mode == (instance.spool / name).stat().st_mode, name
     other.has_store = True
     other.start()
     other.wait_idle()
