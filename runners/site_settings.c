@@ -46,8 +46,8 @@ static const ConfigKey trail_keys[] = {
     {"directory", PATH(CONFIG_STATE "/log/listrunner/trail"),
      .about = "Where that is. It may not be on a network file system that other hosts write to as well."},
     {"size", SIZE("1G", 16 * MIB, INT64_C(1024) * GIB),
-     .about = "How much it may grow; then the oldest goes. A million copies of posts take 8 MB, and 25 MB where "
-      "each goes out by itself."},
+     .about = "How much it may grow; then the oldest goes. A million copies of posts take 8 to 14 MB, and 25 to "
+      "70 MB where each goes out by itself."},
     {"keep", DURATION("365d", HOUR, 3660 * DAY),
      .about = "How long it is kept where size has room for it."},
     {.name = NULL},
