@@ -323,6 +323,7 @@ static const char *const stays[][2] = {
     {"held_sum", "counts of other rows, which are made with them"},
     {"store_version", "of this database"},
     {"schema_migration", "of this database"},
+    {"schema_least", "of this database"},
     {"last_key", "of this database"},
     {"site", "names this installation, and stands in the first line"},
     {"effect", "says what was done about an entry of the spool"},
