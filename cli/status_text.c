@@ -72,6 +72,21 @@ static void print_child(FILE *out, const char *runner, const json_t *child)
     }
 }
 
+/* Which way the number of processes went last by load. */
+static void print_scaled(FILE *out, const json_t *group)
+{
+    const json_t *scaled = json_object_get(group, "scaled");
+    if (!json_is_object(scaled))
+        return;
+    char age[ATTENTION_SPAN_SIZE];
+    attention_span(age, json_number_value(json_object_get(scaled, "age")));
+    fprintf(out,
+            "%-11s %" JSON_INTEGER_FORMAT " instances of %" JSON_INTEGER_FORMAT " to %" JSON_INTEGER_FORMAT
+            " since %s: %s\n",
+            text_of(group, "runner"), number_of(group, "instances"), number_of(group, "least"),
+            number_of(group, "most"), age, text_of(scaled, "why"));
+}
+
 static void print_table(FILE *out, const json_t *status)
 {
     size_t i, j;
@@ -85,6 +100,7 @@ static void print_table(FILE *out, const json_t *status)
                     state, number_of(group, "instances"), number_of(group, "wanted"));
         json_array_foreach(json_object_get(group, "children"), j, child)
             print_child(out, name, child);
+        print_scaled(out, group);
     }
 }
 

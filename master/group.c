@@ -26,6 +26,7 @@ void group_free(Group *group)
     g_ptr_array_unref(group->workers);
     plan_runner_free(group->plan);
     g_clear_pointer(&group->next, plan_runner_free);
+    g_free(group->scaled_why);
     g_free(group);
 }
 

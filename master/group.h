@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "master/plan.h"
+#include "master/scale.h"
 #include "master/supervisor.h"
 #include "master/worker.h"
 
@@ -18,6 +19,9 @@ typedef struct Group {
     PlanRunner *next; /* while changing: what follows; NULL: nothing, the group goes */
     bool changing;
     GPtrArray *workers;
+    Scale scale;
+    int64_t scaled_at; /* when their number was changed last because of the load, wall clock; 0: never */
+    char *scaled_why;
 } Group;
 
 /* Copy the plan; starts nothing yet. */

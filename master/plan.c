@@ -96,7 +96,8 @@ static PlanRunner *runner_new(const Config *config, const char *name)
     runner->name = g_strdup(name);
     runner->command = command ? g_strdup(command) : g_build_filename(LIBEXECDIR, name, NULL);
     runner->queue = g_strdup(queue ? queue : name);
-    runner->instances = (unsigned)config_integer(config, section, "instances");
+    runner->instances = runner->least = (unsigned)config_integer(config, section, "instances");
+    runner->most = MAX(runner->least, (unsigned)config_integer(config, section, "max_instances"));
     runner->listen = listen ? g_strdupv((char **)listen) : g_new0(char *, 1);
     runner->socket_mode = socket_mode(config, section, "socket_mode");
     runner->depends = depends_text(config, name);
@@ -117,6 +118,7 @@ Plan *plan_new(const Config *config)
                      .quiet = config_duration(config, "master", "restart_quiet")},
         .stall_timeout = config_duration(config, "master", "stall_timeout"),
         .stop_timeout = config_duration(config, "master", "stop_timeout"),
+        .scale_interval = config_duration(config, "master", "scale_interval"),
     };
     for (const char *const *name = config_family(config, "runner"); *name; name++) {
         g_autofree char *section = g_strdup_printf("runner.%s", *name);
@@ -135,10 +137,10 @@ void plan_free(Plan *plan)
     g_free(plan);
 }
 
-const PlanRunner *plan_find(const Plan *plan, const char *name)
+PlanRunner *plan_find(const Plan *plan, const char *name)
 {
     for (guint i = 0; i < plan->runners->len; i++) {
-        const PlanRunner *runner = g_ptr_array_index(plan->runners, i);
+        PlanRunner *runner = g_ptr_array_index(plan->runners, i);
         if (strcmp(runner->name, name) == 0)
             return runner;
     }
@@ -157,6 +159,8 @@ PlanRunner *plan_runner_copy(const PlanRunner *runner)
     copy->command = g_strdup(runner->command);
     copy->queue = g_strdup(runner->queue);
     copy->instances = runner->instances;
+    copy->least = runner->least;
+    copy->most = runner->most;
     copy->listen = g_strdupv(runner->listen);
     copy->socket_mode = runner->socket_mode;
     copy->depends = g_strdup(runner->depends);

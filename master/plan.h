@@ -18,6 +18,7 @@ typedef struct PlanRunner {
     char *command;  /* absolute path */
     char *queue;    /* names its slices */
     unsigned instances;
+    unsigned least, most; /* of instances; the same number: it stays */
     char **listen;  /* as configured, in order; never NULL */
     unsigned socket_mode; /* of UNIX sockets among them */
     char *depends;  /* the text of every setting it reads; equal: nothing changed for it */
@@ -25,7 +26,7 @@ typedef struct PlanRunner {
 
 typedef struct PlanLimits {
     ThrottleLimits throttle;
-    int64_t stall_timeout, stop_timeout; /* us */
+    int64_t stall_timeout, stop_timeout, scale_interval; /* us */
 } PlanLimits;
 
 typedef struct Plan {
@@ -41,7 +42,7 @@ void plan_free(Plan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Plan, plan_free)
 
 /* NULL when the plan has no such runner. Borrowed. */
-const PlanRunner *plan_find(const Plan *plan, const char *name);
+PlanRunner *plan_find(const Plan *plan, const char *name);
 
 /* Power of two, 1 .. 256. */
 bool plan_instances_valid(int64_t instances);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "master/group.h"
 #include "master/notify.h"
+#include "master/scaler.h"
 
 #define READ_TRIES 5
 
@@ -102,8 +103,10 @@ static void apply_plan(Master *master, Plan **next)
     master->plan = g_steal_pointer(next);
     for (guint i = 0; i < master->groups->len; i++) {
         Group *group = g_ptr_array_index(master->groups, i);
-        const PlanRunner *wanted = plan_find(master->plan, group->plan->name);
+        PlanRunner *wanted = plan_find(master->plan, group->plan->name);
         const PlanRunner *goal = group_goal(group);
+        if (wanted)
+            scaler_keep(group, wanted);
         if (!wanted ? goal != NULL : !goal || !plan_runner_equal(goal, wanted))
             group_change(group, wanted);
         else if (!group->changing)

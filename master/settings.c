@@ -31,6 +31,8 @@ static const ConfigKey master_keys[] = {
     {"stop_timeout", DURATION("30s", 0, HOUR),
      .about = "How long runners may take to finish their entry before they are killed.",
      .readers = "host out"},
+    {"scale_interval", DURATION("10s", SECOND / 10, HOUR),
+     .about = "How often runners with max_instances are looked at."},
     {"restart_delay_min", DURATION("1s", SECOND / 100, HOUR),
      .about = "The pause before a runner that keeps dying young is started again; it doubles each time."},
     {"restart_delay_max", DURATION("1m", SECOND / 100, DAY),
@@ -46,6 +48,9 @@ static const ConfigKey runner_keys[] = {
      .readers = "digest in lmtp pipeline"},
     {"instances", COUNT("1"),
      .about = "How many processes share the queue, each with its own part."},
+    {"max_instances", COUNT("1"),
+     .about = "Where it is more than instances: up to how many processes there are by load. They are doubled when "
+      "entries wait, and halved when nothing waits."},
     {"command", PATH(CONFIG_LIBEXEC "/" CONFIG_NAME),
      .about = "The program. A runner that does not come with Listrunner must have it.",
      .example = "/usr/local/libexec/count"},
@@ -163,6 +168,17 @@ static void check_command(const ConfigCheck *check, const char *section)
         config_check_program(check, section, "command", command->text);
 }
 
+static void check_instances(const ConfigCheck *check, const char *section)
+{
+    const ConfigValue *least = config_usable(check, section, "instances");
+    const ConfigValue *most = config_usable(check, section, "max_instances");
+    if (least && most && config_given(check, section, "max_instances") && most->number < least->number)
+        config_complain(check, section, "max_instances",
+                        "found %s, which is less than instances = %s; allowed is that "
+                        "or more",
+                        most->text, least->text);
+}
+
 static void check(const ConfigCheck *check)
 {
     config_check_order(check, "master", "restart_delay_min", "restart_delay_max");
@@ -173,6 +189,7 @@ static void check(const ConfigCheck *check)
     g_autofree const char **sections = config_family_sections(check->config, "runner");
     for (const char **section = sections; *section; section++) {
         check_command(check, *section);
+        check_instances(check, *section);
         check_listen(check, *section, listeners);
         check_queue(check, *section, owners);
     }

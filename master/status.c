@@ -71,9 +71,14 @@ static json_t *group_json(const Group *group, bool *healthy)
                         : !group->changing      ? "running"
                         : goal                  ? "changing"
                                                 : "removing";
-    return json_pack("{s:s,s:s,s:s,s:i,s:i,s:o}", "runner", group->plan->name, "queue", group->plan->queue,
-                     "state", state, "instances", (int)group->plan->instances,
-                     "wanted", goal ? (int)goal->instances : 0, "children", children);
+    const PlanRunner *plan = goal ? goal : group->plan;
+    json_t *scaled = group->scaled_at > 0 ? json_pack("{s:s,s:o}", "why", group->scaled_why, "age",
+                                                      seconds(group->scaled_at, clock_now()))
+                                          : json_null();
+    return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:o,s:o}", "runner", group->plan->name, "queue", group->plan->queue,
+                     "state", state, "instances", (int)group->plan->instances, "wanted",
+                     goal ? (int)goal->instances : 0, "least", (int)plan->least, "most", (int)plan->most, "scaled",
+                     scaled, "children", children);
 }
 
 json_t *status_json(Master *master)

@@ -11,6 +11,7 @@
 #include "master/notify.h"
 #include "master/pause.h"
 #include "master/sampler.h"
+#include "master/scaler.h"
 
 void supervisor_close_unwanted(Master *master)
 {
@@ -85,6 +86,7 @@ void supervisor_free(Master *master)
 {
     pause_break(master);
     sampler_free(master->sampler);
+    scaler_free(master->scaler);
     event_free(master->sweep);
     g_ptr_array_unref(master->groups);
     listen_free(master->listen);
@@ -103,6 +105,7 @@ void supervisor_start(Master *master)
         g_ptr_array_add(master->groups, group_new(master, g_ptr_array_index(master->plan->runners, i)));
     for (guint i = 0; i < master->groups->len; i++)
         group_start(g_ptr_array_index(master->groups, i));
+    master->scaler = scaler_new(master);
     supervisor_sweep_soon(master);
 }
 

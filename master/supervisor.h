@@ -32,6 +32,7 @@ typedef struct Master {
     char *reload_fault; /* why the last reload was refused */
     struct event *sweep;
     struct Sampler *sampler; /* NULL: not started yet */
+    struct Scaler *scaler;   /* the same */
     struct Pause *pause;     /* NULL: children may run */
 } Master;
 

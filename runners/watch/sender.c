@@ -20,8 +20,9 @@ void sender_init(Sender *sender, const Config *config, Store *store, Spool *spoo
     *sender = (Sender){.config = config, .store = store, .spool = spool};
     if (domain)
         sender->trip = round_trip_at(ROUND_TRIP_CANARY, domain);
-    sender->slices = (unsigned)MAX(config_integer(config, "runner.out", "instances"),
-                                   config_integer(config, "runner.in", "instances"));
+    static const char *const sections[] = {"runner.out", "runner.in"}, *const keys[] = {"instances", "max_instances"};
+    for (unsigned at = 0; at < 4; at++)
+        sender->slices = MAX(sender->slices, (unsigned)config_integer(config, sections[at / 2], keys[at % 2]));
     sender->due = clock_monotonic();
 }
 

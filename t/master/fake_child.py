@@ -43,8 +43,8 @@ def say(text):
         leave("orphaned")
 
 
-def beat(progress, backlog=0, holding="-"):
-    say(f"beat progress={progress} done={progress} backlog={backlog} oldest=0 holding={holding}\n")
+def beat(progress, backlog=0, holding="-", oldest="0"):
+    say(f"beat progress={progress} done={progress} backlog={backlog} oldest={oldest} holding={holding}\n")
 
 
 def leave(why, code=0):
@@ -116,6 +116,8 @@ def main():
         progress += 1
         if "stuck" in modes:
             beat(1, 5, "stuck-entry")
+        elif "late" in words():  # much waits
+            beat(progress, 1000, oldest=f"{time.time() - 60:.6f}")
         else:
             beat(progress)
         time.sleep(0.1)

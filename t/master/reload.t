@@ -186,6 +186,37 @@ def test_stop_with_nobody_left(site):
     assert site.wait() == 0
 
 
+def test_instances_by_load(site):
+    site.master["scale_interval"] = "100ms"
+    site.runners = {"in": {"instances": 1, "max_instances": 4}, "count": {"instances": 2}}
+    site.configure()
+    site.modes({"in": "late", "count": "late"})
+    site.start()
+
+    def group(name="in"):
+        return next(one for one in site.ask(verb="status")["runners"] if one["runner"] == name)
+
+    until(lambda: site.all_ready("in", 4), "four processes", 60)
+    assert (group()["least"], group()["most"]) == (1, 4) and group()["scaled"]["why"] == "entries wait"
+    assert site.said("in: entries wait: 1 instances become 2") and site.said("in: entries wait: 2 instances become 4")
+    assert group("count")["instances"] == 2 and group("count")["scaled"] is None  # its number is fixed
+    shown = subprocess.run([TOOL, "-c", site.path("l.conf"), "status"], capture_output=True, text=True, check=False)
+    assert "4 instances of 1 to 4 since" in shown.stdout, shown
+    pids = {child["pid"] for child in site.children()}
+    site.runners["in"]["max_instances"] = 8  # a reload keeps the number, within other limits
+    site.configure()
+    assert site.ask(verb="reload")["ok"]
+    assert group()["most"] == 8 and group()["instances"] == 4 and {child["pid"] for child in site.children()} == pids
+    site.runners["in"]["max_instances"] = 2
+    site.configure()
+    assert site.ask(verb="reload")["ok"]
+    until(lambda: site.all_ready("in", 2), "two processes")
+    site.modes({})  # nothing waits any more
+    until(lambda: site.all_ready("in", 1), "one process", 60)
+    assert site.said("nothing waits, and half of them can do the work: 2 instances become 1")
+    check_single_owner(site.journal("in"))
+
+
 def test_command_line(site):
     for verb in ("status", "stop", "reload", "restart"):
         assert tool(site, verb).returncode == 3, verb

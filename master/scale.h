@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * How many processes a runner should have, between [runner.NAME] instances and max_instances. They are doubled when
+ * entries wait and the processors have room, and stay doubled only if that made the work quicker: what waits for a disk
+ * or for another server does not get quicker by more processes. They are halved when nothing has waited for a while and
+ * half of them could do the work. Each change makes all of them begin anew, so changes are rare.
+ *
+ * Pure: the master looks at its children every [master] scale_interval and passes in what it saw. All spans are counted
+ * in looks.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SCALE_GROW 3       /* looks in a row with old entries, before they are doubled */
+#define SCALE_PROOF 6      /* looks, after that, over which the work is measured */
+#define SCALE_GAIN 1.1     /* the least factor of speed that keeps them */
+#define SCALE_PATIENCE 360 /* looks until it is tried again; doubled each time, up to */
+#define SCALE_PATIENCE_MAX 8640
+#define SCALE_SHRINK 60                 /* looks in a row without old entries, before they are halved */
+#define SCALE_OLD (10 * G_USEC_PER_SEC) /* age of an entry that has waited */
+#define SCALE_FALLING 0.95              /* of its age at the look before: the backlog is being worked off quickly */
+#define SCALE_IDLE 0.3                  /* of a processor for each process that would be left */
+
+/* What a look found of all processes together. */
+typedef struct ScaleLook {
+    unsigned instances;
+    int64_t now;       /* us, monotonic */
+    int64_t age;       /* us since the oldest entry was due; 0: nothing waits */
+    uint64_t done;     /* since they began */
+    int64_t processor; /* us of processor time since they began */
+    unsigned processors;
+    bool steady; /* all are ready, and no change is under way */
+} ScaleLook;
+
+typedef struct Scale {
+    unsigned least, most;
+    ScaleLook last;      /* instances 0: none */
+    unsigned old, young; /* looks in a row */
+    unsigned proof;      /* looks that are left of a proof; 0: none is under way */
+    double before;       /* entries a second before the doubling */
+    double speed;        /* entries a second, of the last looks on an old backlog */
+    int64_t proof_since;
+    uint64_t proof_done;
+    unsigned wait, patience; /* looks until they may be doubled again, and how many that will be next time */
+} Scale;
+
+void scale_init(Scale *scale, unsigned least, unsigned most);
+
+/* Take a look; return how many there should be, and, where that is another number, say in *why for the log and for
+ * status (a constant). */
+unsigned scale_decide(Scale *scale, const ScaleLook *look, const char **why);
