@@ -165,6 +165,7 @@ def test_a_day_of_a_bomber(clock, instances, sink, tmp_path):
         for job in JOBS:
             instance.run_job(job)
     rows_after, files_after = rows(instance), files(instance)
+    rows_before["list_log"] += 2  # a member has left and come back
     assert not {name: (rows_before[name], count) for name, count in rows_after.items() if count > rows_before[name]}
     assert figure(instance, "held_bytes") == figure(instance, "strangers") == 0
     assert len(files_after) <= len(files_before), sorted(files_after.keys() - files_before.keys())

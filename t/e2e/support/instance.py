@@ -118,6 +118,7 @@ class Instance:
             "site": {"user": self.user, "hostname": HOST, "site_owner": f"postmaster@{HOST}"},
             "spool": {"directory": self.spool, "min_free": "1M"},
             "trail": {"directory": self.directory / "trail"},
+            "refused": {"directory": self.directory / "refused"},
             "store": self.store_settings(),
             "master": {"runtime_directory": self.directory / "run", "heartbeat_interval": "1s",
                        "restart_delay_min": "100ms", "restart_delay_max": "2s", "stop_timeout": "10s"},
