@@ -230,6 +230,18 @@ def test_begun_anew(instances, sink):
     assert HOST in (backup / "files" / instance.config.relative_to("/")).read_text()
 
 
+def test_configuration_by_a_relative_path(instances, sink):
+    """The configuration lies in the backup under its whole path, however it was named."""
+    instance = instances(sink.port)
+    instance.create_store()
+    backup, above = instance.directory / "backup", instance.directory / "some" / "where"
+    above.mkdir(parents=True)
+    words = [prefix() / "bin" / "listrunner", "--config", f"../../{instance.config.name}", "backup", backup]
+    done = subprocess.run(words, cwd=above, timeout=60, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert HOST in (backup / "files" / instance.config.relative_to("/")).read_text()
+
+
 # ---- restore of one of both ----
 
 def relay(tmp_path, port):
