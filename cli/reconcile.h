@@ -37,8 +37,9 @@ typedef struct Reconcile {
 
 extern const Column reconcile_columns[];
 
-/* The spool is of that moment (us), and the database of a later one or of the same. */
-bool reconcile_old_spool(Reconcile *reconcile, int64_t moment, GError **error);
+/* The spool is of that moment (us). later: the database is of a later one; else it may be of the same, and nothing is
+ * done where neither it nor the trail tells of more. */
+bool reconcile_old_spool(Reconcile *reconcile, int64_t moment, bool later, GError **error);
 
 /* The database may be older than the spool. moment: when it was copied (us); 0: nothing says that it is older. */
 bool reconcile_old_store(Reconcile *reconcile, int64_t moment, GError **error);

@@ -298,6 +298,41 @@ def test_old_spool(instances, tmp_path, trail):
         sink.stop()
 
 
+@pytest.mark.parametrize("trail", [True, False], ids=["trail", "no trail"])
+def test_old_spool_that_only_delivered(instances, tmp_path, trail):
+    """Since the backup nothing was taken, and what waited was delivered: the database has no trace of that."""
+    port = free_port()
+    instance = instances(port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    for address in lists:
+        post(instance, address, 1)
+    wait_until(lambda: sum(len(names) for names in instance.files("retry").values()) >= 2 and
+               not instance.files("in", "out")["out"], 60, "posts to wait")
+    backup = tmp_path / "backup"
+    tmp_path.chmod(0o777)
+    instance.cli("backup", backup)
+    sink = relay(tmp_path, port)
+    try:
+        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.wait_idle()
+        once = each_once(f"{name}.1@example.net" for name in ("one", "two"))
+        assert copies(sink) == once
+        assert instance.stop() == 0
+        lose_spool(instance)
+        if not trail:
+            shutil.rmtree(instance.directory / "trail")
+        done = instance.run("restore", "--only", "spool", "--json", backup)
+        first = "sent" if trail else "unknown"
+        assert kinds(rows_of(done)) == [(first, "one", "one.1"), (first, "two", "two.1")], done
+        instance.start()
+        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.wait_idle()
+        assert copies(sink) == once, "something went a second time"
+        assert len(instance.files("hold")["hold"]) == (0 if trail else 2)
+    finally:
+        sink.stop()
+
+
 def test_old_spool_of_a_busy_site(instances, sink, tmp_path):
     """The backup is made while posts are in every state, and the site works on. Then each post that was taken went to
     each member once, or the report names it; nothing went twice, by the site before and the restored one together."""
