@@ -145,6 +145,7 @@ static bool settle_outgoing(OldSpool *old, Entry *entry, GError **error)
 
 static bool settle_by_effect(OldSpool *old, Entry *entry, GError **error)
 {
+    static const char *const unjudged[] = {"in", "pipeline", NULL};
     bool before;
     int64_t number;
     Finding finding = finding_of("worked-on", entry);
@@ -152,9 +153,10 @@ static bool settle_by_effect(OldSpool *old, Entry *entry, GError **error)
     finding.unknown = true;
     if (!store_find_effect(old->reconcile->store, effect, &before, &number, error))
         return false;
-    if (!before)
-        return operate_put_back(old->operate, entry, error);
     unsigned sent = sent_since_count(&old->sent, entry_trace(entry));
+    /* A post that was not judged had gone to nobody; of a digest, the posts may have. */
+    if (!before && !(sent > 0 && g_strv_contains(unjudged, queue_name(entry_queue(entry)))))
+        return operate_put_back(old->operate, entry, error);
     return hold(old, entry, &finding,
                 sent > 0
                     ? g_strdup_printf("it was worked on since, and went to %u recipients; whether that are all is "

@@ -8,6 +8,7 @@
  * The spool is the older one: its entries are as they were at its moment, and may have been worked on since.
  *
  *   an entry whose effect the database has   goes to hold: what became of it is lost or was sent
+ *   a post that the trail says went out      goes to hold likewise, if it was not judged at that moment
  *   mail on its way out                      to whom the trail says it went, it does not go again; without a trail it
  *                                            goes to hold
  *   letters of our own (virgin)              go to hold

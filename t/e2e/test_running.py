@@ -333,6 +333,34 @@ def test_old_spool_that_only_delivered(instances, tmp_path, trail):
         sink.stop()
 
 
+@pytest.mark.sqlite
+def test_old_spool_and_database(instances, sink):
+    """Both are older than the trail: a post that nobody had worked on, and that went out since, waits for a person."""
+    instance = instances(sink.port, settings=TWO)
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    for address in lists:
+        name = address.partition("@")[0]
+        instance.cli("inject", address, "-", input=f"From: p@example.net\r\nTo: {address}\r\nSubject: x\r\n"
+                     f"Message-ID: <{name}.1@example.net>\r\n\r\nHello.\r\n")
+    backup = instance.directory / "backup"
+    instance.cli("backup", backup)
+    instance.start()
+    instance.wait_idle()
+    once = each_once(["one.1@example.net", "two.1@example.net"])
+    assert copies(sink) == once
+    assert instance.stop() == 0
+    lose_spool(instance)
+    database = Path(instance.sections["store"]["path"])
+    lose_database(instance)
+    shutil.copy(backup / "listrunner.db", database)
+    instance.own(database)
+    done = instance.run("restore", "--only", "spool", "--json", backup)
+    assert kinds(rows_of(done)) == [("worked-on", "one", "one.1"), ("worked-on", "two", "two.1")], done
+    instance.start()
+    instance.wait_idle()
+    assert copies(sink) == once, "something went a second time"
+
+
 def test_old_spool_of_a_busy_site(instances, sink, tmp_path):
     """The backup is made while posts are in every state, and the site works on. Then each post that was taken went to
     each member once, or the report names it; nothing went twice, by the site before and the restored one together."""
