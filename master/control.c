@@ -24,7 +24,6 @@
 #include "master/sampler.h"
 #include "master/status.h"
 #include "master/survey.h"
-#include "switchboard/meta.h"
 
 #define CLIENTS_MAX 64
 #define CLIENT_TIMEOUT 60 /* seconds */
@@ -310,8 +309,7 @@ static void answer(ControlPeer *client, const char *line)
     Master *master = client->control->master;
     g_autoptr(GError) error = NULL;
     json_error_t where;
-    g_autoptr(json_t) request = json_loads(line, JSON_REJECT_DUPLICATES, &where);
-    json_t *reply = NULL;
+    json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &where), *reply = NULL;
     const char *name = json_string_value(json_object_get(request, "verb"));
     bool forbidden = false;
     size_t i = 0;
@@ -331,7 +329,9 @@ static void answer(ControlPeer *client, const char *line)
         reply = verbs[i].run(master, request, &error);
     if (known && !verbs[i].looks)
         log_info("command%s: %s", forbidden ? " refused, its sender may not give it" : "", line);
-    if (!error && known && !verbs[i].run && verbs[i].later(client, request, &error))
+    bool later = !error && known && !verbs[i].run && verbs[i].later(client, request, &error);
+    json_decref(request);
+    if (later)
         return;
     if (error)
         reply = json_pack("{s:b,s:b,s:s}", "ok", 0, "forbidden", (int)forbidden, "error", error->message);
