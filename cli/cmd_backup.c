@@ -42,7 +42,8 @@ static bool begin(const char *directory, GError **error)
 
 static bool copy_named(const char *path, const char *into, GError **error)
 {
-    g_autofree char *to = g_build_filename(into, path, NULL), *above = g_path_get_dirname(to);
+    g_autofree char *whole = g_canonicalize_filename(path, NULL), *to = g_build_filename(into, whole, NULL);
+    g_autofree char *above = g_path_get_dirname(to);
     return g_file_test(to, G_FILE_TEST_EXISTS) || !g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
            (file_tree_make(above, error) && file_tree_copy_file(path, to, error));
 }

@@ -20,7 +20,7 @@
 static char **list_option, *domain_option, *output_option;
 static gboolean no_secrets;
 
-/* A file that is new, or empty: who gave up the right to remove one leaves it so. */
+/* A file that is new, or empty and our own: who gave up the right to remove one leaves it so. */
 static FILE *open_named(const char *path, GError **error)
 {
     struct stat status;
@@ -29,8 +29,9 @@ static FILE *open_named(const char *path, GError **error)
         fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "%s", path);
         return NULL;
     }
-    if (!S_ISREG(status.st_mode) || status.st_size > 0) {
-        fail(error, FAIL_EXISTS, "%s is there already", path);
+    bool others = status.st_uid != geteuid(); /* whoever put it there could read it */
+    if (!S_ISREG(status.st_mode) || status.st_size > 0 || others) {
+        fail(error, FAIL_EXISTS, "%s is there already%s", path, others ? ", and is another user's" : "");
         return NULL;
     }
     FILE *file = fchmod(fd, 0600) == 0 ? fdopen(fd, "w") : NULL;

@@ -124,8 +124,9 @@ static bool reconcile(Site *site, const Restore *restore, unsigned *unknown, GEr
         return false;
     g_autoptr(Listing) listing = listing_new(reconcile_columns, json_option);
     Reconcile both = {.config = site_config(site, NULL), .spool = spool, .store = store, .listing = listing};
-    bool same = restore->puts_spool && restore->puts_database;
-    bool fits = same || ((!restore->puts_spool || reconcile_old_spool(&both, restore->backup.moment, error)) &&
+    bool same = restore->puts_spool && restore->puts_database,
+         later = only != NULL; /* who says so has not restored it */
+    bool fits = same || ((!restore->puts_spool || reconcile_old_spool(&both, restore->backup.moment, later, error)) &&
                          reconcile_old_store(&both, restore->puts_database ? restore->backup.moment : 0, error));
     *unknown = both.unknown;
     return fits;

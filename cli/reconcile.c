@@ -145,6 +145,7 @@ static bool settle_outgoing(OldSpool *old, Entry *entry, GError **error)
 
 static bool settle_by_effect(OldSpool *old, Entry *entry, GError **error)
 {
+    static const char *const unjudged[] = {"in", "pipeline", NULL};
     bool before;
     int64_t number;
     Finding finding = finding_of("worked-on", entry);
@@ -152,9 +153,10 @@ static bool settle_by_effect(OldSpool *old, Entry *entry, GError **error)
     finding.unknown = true;
     if (!store_find_effect(old->reconcile->store, effect, &before, &number, error))
         return false;
-    if (!before)
-        return operate_put_back(old->operate, entry, error);
     unsigned sent = sent_since_count(&old->sent, entry_trace(entry));
+    /* A post that was not judged had gone to nobody; of a digest, the posts may have. */
+    if (!before && !(sent > 0 && g_strv_contains(unjudged, queue_name(entry_queue(entry)))))
+        return operate_put_back(old->operate, entry, error);
     return hold(old, entry, &finding,
                 sent > 0
                     ? g_strdup_printf("it was worked on since, and went to %u recipients; whether that are all is "
@@ -212,20 +214,24 @@ static bool settle_spool(OldSpool *old, GError **error)
     return settled && restored_posts(reconcile->store, old->moment, tell_missing, old, error);
 }
 
-bool reconcile_old_spool(Reconcile *reconcile, int64_t moment, GError **error)
+static bool settle_old_spool(OldSpool *old, GError **error)
+{
+    const Reconcile *reconcile = old->reconcile;
+    return recover_all(reconcile->spool, error) && unit_settle(reconcile->store, reconcile->spool, true, error) &&
+           settle_spool(old, error);
+}
+
+/* Deliveries leave no row in the database: it may look as old as the spool where only the trail tells of more. */
+bool reconcile_old_spool(Reconcile *reconcile, int64_t moment, bool later, GError **error)
 {
     int64_t newest;
-    if (!restored_newest(reconcile->store, &newest, error))
-        return false;
-    if (newest <= moment)
-        return true;
     const char *trail = config_string(reconcile->config, "trail", "directory");
     OldSpool old = {.reconcile = reconcile,
                     .moment = moment,
                     .traces = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
-    bool settled = recover_all(reconcile->spool, error) &&
-                   unit_settle(reconcile->store, reconcile->spool, true, error) &&
-                   sent_since_read(&old.sent, trail, moment, error) && settle_spool(&old, error);
+    bool settled = restored_newest(reconcile->store, &newest, error) &&
+                   sent_since_read(&old.sent, trail, moment, error) &&
+                   ((!later && newest <= moment && old.sent.last == 0) || settle_old_spool(&old, error));
     sent_since_clear(&old.sent);
     g_hash_table_unref(old.traces);
     g_clear_error(&old.fault);

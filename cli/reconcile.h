@@ -8,6 +8,7 @@
  * The spool is the older one: its entries are as they were at its moment, and may have been worked on since.
  *
  *   an entry whose effect the database has   goes to hold: what became of it is lost or was sent
+ *   a post that the trail says went out      goes to hold likewise, if it was not judged at that moment
  *   mail on its way out                      to whom the trail says it went, it does not go again; without a trail it
  *                                            goes to hold
  *   letters of our own (virgin)              go to hold
@@ -37,8 +38,9 @@ typedef struct Reconcile {
 
 extern const Column reconcile_columns[];
 
-/* The spool is of that moment (us), and the database of a later one or of the same. */
-bool reconcile_old_spool(Reconcile *reconcile, int64_t moment, GError **error);
+/* The spool is of that moment (us). later: the database is of a later one; else it may be of the same, and nothing is
+ * done where neither it nor the trail tells of more. */
+bool reconcile_old_spool(Reconcile *reconcile, int64_t moment, bool later, GError **error);
 
 /* The database may be older than the spool. moment: when it was copied (us); 0: nothing says that it is older. */
 bool reconcile_old_store(Reconcile *reconcile, int64_t moment, GError **error);

@@ -189,7 +189,7 @@ void refused_keep(const Config *config, const Refused *mail)
 
 /* ---- reading ---- */
 
-/* The time of a name; -1: it is none of ours. */
+/* The time of a name; -1: it is no name of a mail. */
 static int64_t time_of(const char *name)
 {
     gint64 time;
@@ -356,6 +356,8 @@ static bool look(const char *place, const char *path, int64_t time, void *data, 
     Tidy *tidy = data;
     struct stat status;
     (void)place;
+    if (time < 0 && !g_str_has_prefix(strrchr(path, '/') + 1, UNDER_WAY "."))
+        return true; /* it is somebody else's */
     if (stat(path, &status) != 0)
         return true; /* somebody removed it meanwhile */
     const int64_t written = (int64_t)status.st_mtime * CLOCK_SECOND;

@@ -402,9 +402,12 @@ static bool append_report(const ShadowState *state, const char *line, GError **e
         memcmp(last, whole, (size_t)length) == 0)
         return true;
     /* Take off what a crash left of a line. */
-    for (char byte; end > 0; end--)
-        if (pread(state->report, &byte, 1, end - 1) == 1 && byte == '\n')
+    for (char byte = '\0'; end > 0; end--) {
+        if (pread(state->report, &byte, 1, end - 1) != 1)
+            return fail_errno(error, FAIL_LATER, "read the report");
+        if (byte == '\n')
             break;
+    }
     return (end == status.st_size || fs_truncate(state->report, end, error)) &&
            fs_pwrite(state->report, whole, (size_t)length, end, error) && fs_sync_file(state->report, error);
 }

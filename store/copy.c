@@ -276,7 +276,6 @@ static bool compare_all(Store *from, Store *to, StoreCopyProgress *progress, voi
     return true;
 }
 
-/* The comparison is made before the commit: what differs is never there for anybody to use. */
 /* Tables that a newer version made are not copied by name. */
 static bool knows_all(Store *store, GError **error)
 {
@@ -288,6 +287,7 @@ static bool knows_all(Store *store, GError **error)
                                      number, newest));
 }
 
+/* The comparison is made before the commit: what differs is never there for anybody to use. */
 bool store_copy(Store *from, Store *to, StoreCopyProgress *progress, void *data, GError **error)
 {
     if (!knows_all(from, error) || !knows_all(to, error) || !store_begin(from, error))

@@ -433,6 +433,23 @@ bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error)
     return fault == 0 || fail_errno(error, FAIL_LATER, "list queue %s", queue->name);
 }
 
+bool queue_is_empty(Queue *queue, bool *empty, GError **error)
+{
+    *empty = true;
+    DIR *directory = open_listing(queue->fd);
+    if (!directory)
+        return fail_errno(error, FAIL_LATER, "list queue %s", queue->name);
+    for (const char *file; *empty && (file = next_name(directory)) != NULL;) {
+        EntryName name;
+        const char *rest;
+        *empty = !name_parse(file, &name, &rest);
+    }
+    int fault = *empty ? errno : 0;
+    closedir(directory);
+    errno = fault;
+    return fault == 0 || fail_errno(error, FAIL_LATER, "list queue %s", queue->name);
+}
+
 bool spool_visit(Spool *spool, char **names, QueueVisit *visit, void *data, GError **error)
 {
     for (char **name = names; *name; name++) {

@@ -82,6 +82,8 @@ bool spool_sync_queues(Spool *spool, GError **error);
  * suffix with its point. Files that come or go meanwhile may be seen or not. */
 typedef void QueueVisit(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest);
 bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error);
+/* Set *empty to whether there is no such file. A queue with many costs no more than one with a few. */
+bool queue_is_empty(Queue *queue, bool *empty, GError **error);
 
 /* The same for each of the queues with these names, one after the other. */
 bool spool_visit(Spool *spool, char **names, QueueVisit *visit, void *data, GError **error);

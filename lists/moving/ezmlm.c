@@ -65,11 +65,12 @@ static bool take_file(ListFolder *from, const char *name, const char *path, void
         return list_folder_pass_over(from, to->name, why, error);
     const char *at = g_bytes_get_data(bytes, &length), *end = at + length;
     while (at < end) {
-        g_autofree char *record = g_strndup(at, (gsize)(end - at));
+        gsize size = strnlen(at, (gsize)(end - at));
+        g_autofree char *record = g_strndup(at, size);
         g_autofree char *address = g_utf8_make_valid(*record == 'T' ? record + 1 : record, -1);
         if (*record && !to->take(from, address, to->data, error))
             return false;
-        at += strlen(record) + 1;
+        at += size + 1;
     }
     return true;
 }

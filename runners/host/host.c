@@ -62,12 +62,6 @@ static json_t *runner_said(const json_t *group)
                      "oldest", oldest);
 }
 
-static void note_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
-{
-    bool *empty = data;
-    *empty = false;
-}
-
 /* Whether no queue holds an entry but those whose entries wait for a person. */
 static bool look_for_entries(Spool *spool, bool *empty)
 {
@@ -77,7 +71,7 @@ static bool look_for_entries(Spool *spool, bool *empty)
         bool waits = strcmp(*name, HOLD_QUEUE) == 0 || strcmp(*name, SHUNT_QUEUE) == 0 ||
                      strcmp(*name, CORRUPT_QUEUE) == 0;
         Queue *queue = waits ? NULL : spool_queue(spool, *name, NULL);
-        if (!waits && (!queue || !queue_visit(queue, note_file, empty, NULL)))
+        if (!waits && (!queue || !queue_is_empty(queue, empty, NULL)))
             return false;
     }
     return names != NULL;

@@ -258,6 +258,17 @@ def test_again_changes_nothing(site, empty, tmp_path):
     assert tables(empty) == before
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="a file is to be another user's")
+def test_file_of_another(site, tmp_path):
+    """A file that somebody else has put there, and could read afterwards, is not written."""
+    path = tmp_path / "export"
+    path.touch(0o600)
+    os.chown(path, 65534, 65534)
+    done = site.run("export", "--output", path)
+    assert done.returncode == 1 and str(path) in done.stderr, done
+    assert path.stat().st_size == 0 and path.exists()
+
+
 # ---- some of it ----
 
 def test_some_lists(site, empty, tmp_path):

@@ -231,6 +231,18 @@ def test_begun_anew(instances, sink):
     assert HOST in (backup / "files" / instance.config.relative_to("/")).read_text()
 
 
+def test_configuration_by_a_relative_path(instances, sink):
+    """The configuration lies in the backup under its whole path, however it was named."""
+    instance = instances(sink.port)
+    instance.create_store()
+    backup, above = instance.directory / "backup", instance.directory / "some" / "where"
+    above.mkdir(parents=True)
+    words = [prefix() / "bin" / "listrunner", "--config", f"../../{instance.config.name}", "backup", backup]
+    done = subprocess.run(words, cwd=above, timeout=60, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert HOST in (backup / "files" / instance.config.relative_to("/")).read_text()
+
+
 # ---- restore of one of both ----
 
 def relay(tmp_path, port):
@@ -285,6 +297,69 @@ def test_old_spool(instances, tmp_path, trail):
         assert copies(sink) == {**once, **each_once(["one.4@example.net"])}
     finally:
         sink.stop()
+
+
+@pytest.mark.parametrize("trail", [True, False], ids=["trail", "no trail"])
+def test_old_spool_that_only_delivered(instances, tmp_path, trail):
+    """Since the backup nothing was taken, and what waited was delivered: the database has no trace of that."""
+    port = free_port()
+    instance = instances(port, settings=TWO).start()
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    for address in lists:
+        post(instance, address, 1)
+    wait_until(lambda: sum(len(names) for names in instance.files("retry").values()) >= 2 and
+               not instance.files("in", "out")["out"], 60, "posts to wait")
+    backup = tmp_path / "backup"
+    tmp_path.chmod(0o777)
+    instance.cli("backup", backup)
+    sink = relay(tmp_path, port)
+    try:
+        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.wait_idle()
+        once = each_once(f"{name}.1@example.net" for name in ("one", "two"))
+        assert copies(sink) == once
+        assert instance.stop() == 0
+        lose_spool(instance)
+        if not trail:
+            shutil.rmtree(instance.directory / "trail")
+        done = instance.run("restore", "--only", "spool", "--json", backup)
+        first = "sent" if trail else "unknown"
+        assert kinds(rows_of(done)) == [(first, "one", "one.1"), (first, "two", "two.1")], done
+        instance.start()
+        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.wait_idle()
+        assert copies(sink) == once, "something went a second time"
+        assert len(instance.files("hold")["hold"]) == (0 if trail else 2)
+    finally:
+        sink.stop()
+
+
+@pytest.mark.sqlite
+def test_old_spool_and_database(instances, sink):
+    """Both are older than the trail: a post that nobody had worked on, and that went out since, waits for a person."""
+    instance = instances(sink.port, settings=TWO)
+    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    for address in lists:
+        name = address.partition("@")[0]
+        instance.cli("inject", address, "-", input=f"From: p@example.net\r\nTo: {address}\r\nSubject: x\r\n"
+                     f"Message-ID: <{name}.1@example.net>\r\n\r\nHello.\r\n")
+    backup = instance.directory / "backup"
+    instance.cli("backup", backup)
+    instance.start()
+    instance.wait_idle()
+    once = each_once(["one.1@example.net", "two.1@example.net"])
+    assert copies(sink) == once
+    assert instance.stop() == 0
+    lose_spool(instance)
+    database = Path(instance.sections["store"]["path"])
+    lose_database(instance)
+    shutil.copy(backup / "listrunner.db", database)
+    instance.own(database)
+    done = instance.run("restore", "--only", "spool", "--json", backup)
+    assert kinds(rows_of(done)) == [("worked-on", "one", "one.1"), ("worked-on", "two", "two.1")], done
+    instance.start()
+    instance.wait_idle()
+    assert copies(sink) == once, "something went a second time"
 
 
 def test_old_spool_of_a_busy_site(instances, sink, tmp_path):

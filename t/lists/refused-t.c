@@ -232,6 +232,21 @@ static void test_abandoned(Place *place, const void *more)
     assert_kept(place, ANT, 0, "whole ");
 }
 
+/* The directory of something else is named by mistake. */
+static void test_foreign(Place *place, const void *more)
+{
+    (void)more;
+    static const char *const names[] = {"letter.txt", "template", ".hidden", "12.short"};
+    keep(place, ANT, place->now, "whole", 3);
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
+        g_autofree char *path = g_build_filename(place->refused, ANT, names[at], NULL);
+        g_assert_true(g_file_set_contents(path, "precious", -1, NULL));
+    }
+    place->now += 2 * 3600 * CLOCK_SECOND;
+    tidy(place, 0);
+    assert_files(place, ANT, 1 + G_N_ELEMENTS(names));
+}
+
 static void choose(const Refused *mail, bool *gone, void *data)
 {
     g_string_append_printf(data, "%s %s ", mail->list_id, mail->trace);
@@ -262,6 +277,7 @@ int main(int argc, char **argv)
     ADD("/refused/size of all", "keep = 30d\nsize = 1M\n", test_size);
     ADD("/refused/disk full", "keep = 30d\nsize = 1M\n", test_full);
     ADD("/refused/abandoned", "keep = 30d\n", test_abandoned);
+    ADD("/refused/files of others stay", "keep = 30d\n", test_foreign);
     ADD("/refused/each, and removed", "keep = 30d\n", test_each);
     return g_test_run();
 }

@@ -8,6 +8,7 @@
 
 #include <glib/gstdio.h>
 
+#include "base/fail.h"
 #include "switchboard/meta.h"
 
 #define LIST "talk.lists.example.com"
@@ -175,6 +176,24 @@ static void reported_posts_are_known_and_bounded(Place *place, const void *data)
     g_assert_cmpstr(text, ==, "a\nb\nc\n");
 }
 
+/* What cannot be read is not taken for what a crash left. */
+static void report_that_cannot_be_read_stays(Place *place, const void *data)
+{
+    (void)data;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *key = shadow_state_key(LIST, "b"), *text = NULL;
+    take(place, "a", 10, 1);
+    report(place, "a");
+    take(place, "b", 10, 2);
+    int closed = open(place->report, O_WRONLY | O_CLOEXEC);
+    g_assert_cmpint(dup3(closed, place->fd, O_CLOEXEC), ==, place->fd);
+    close(closed);
+    g_assert_false(shadow_state_report(place->state, key, "b", &error));
+    g_assert_error(error, FAIL, FAIL_LATER);
+    g_assert_true(g_file_get_contents(place->report, &text, NULL, NULL));
+    g_assert_cmpstr(text, ==, "a\n");
+}
+
 static void third_attempt_is_poison(Place *place, const void *data)
 {
     (void)data;
@@ -200,6 +219,7 @@ int main(int argc, char **argv)
     ADD(longest_waiting_comes_first);
     ADD(lines_that_were_cut_do_not_count);
     ADD(reported_posts_are_known_and_bounded);
+    ADD(report_that_cannot_be_read_stays);
     ADD(third_attempt_is_poison);
     return g_test_run();
 }

@@ -202,10 +202,30 @@ static void test_start(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 0);
 }
 
+/* An entry in any state counts, a file of nobody's does not. */
+static void test_empty(Fixture *fixture, gconstpointer data)
+{
+    (void)data;
+    bool empty;
+    g_assert_true(queue_is_empty(spool_queue(fixture->spool, "in", NULL), &empty, NULL) && empty);
+    g_autofree char *other = fixture_file_path(fixture, "in", "notes.txt");
+    g_assert_true(g_file_set_contents(other, "", 0, NULL));
+    g_assert_true(queue_is_empty(spool_queue(fixture->spool, "in", NULL), &empty, NULL) && empty);
+    g_autofree char *first = fixture_store(fixture, "in", "one"), *second = fixture_store(fixture, "in", "two");
+    g_assert_true(queue_is_empty(spool_queue(fixture->spool, "in", NULL), &empty, NULL) && !empty);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 2);
+    g_assert_true(queue_is_empty(spool_queue(fixture->spool, "in", NULL), &empty, NULL) && !empty);
+    for (guint at = 0; at < entries->len; at++)
+        entry_free(entries->pdata[at]);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_log_set_default_handler(quiet, NULL);
+    ADD("/gone/not yet", test_empty);
     ADD("/gone/intake", test_intake);
     ADD("/gone/replaced", test_replaced);
     ADD("/gone/hop", test_hop);
