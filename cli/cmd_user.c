@@ -32,7 +32,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {{"user_id", "USER", COLUMN_TEXT},
                                      {"created_on", "CREATED", COLUMN_TEXT},
-                                     {"preferred_address", "PREFERS", COLUMN_TEXT},
+                                     {"address", "ADDRESS", COLUMN_TEXT},
                                      {"display_name", "NAME", COLUMN_TEXT},
                                      {NULL, NULL, COLUMN_TEXT}};
     UserCriteria criteria = {.text = argc > 0 ? argv[0] : NULL, .server_owners = owners};
@@ -47,10 +47,13 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
             return TOOL_LATER;
         for (unsigned at = 0; at < page->len; at++) {
             const User *user = page->pdata[at];
-            if (names)
+            if (names) {
                 puts(user->address ? user->address : user->id);
-            else
-                listing_row(listing, user_row(user));
+                continue;
+            }
+            json_t *row = user_row(user);
+            json_object_set_new(row, "address", listing_text(user->address));
+            listing_row(listing, row);
         }
         if (page->len < PAGE || ferror(stdout))
             return TOOL_OK;

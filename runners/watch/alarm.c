@@ -144,8 +144,8 @@ static bool run_command(const Alarm *alarm, const char *command, const char *key
     g_autofree char *since = clock_text(fault->since);
     const char *host = config_string(alarm->config, "site", "hostname");
     const char *mend = fault->gone || !fault->mend ? "" : fault->mend;
-    g_autofree char *said = g_strdup_printf("%s: %s%s (since %s)\n%s%s", host, fault->gone ? "Gone: " : "", fault->text,
-                                            since, mend, *mend ? "\n" : "");
+    g_autofree char *said = g_strdup_printf("%s: %s%s (seen since %s)\n%s%s", host, fault->gone ? "Gone: " : "",
+                                            fault->text, since, mend, *mend ? "\n" : "");
     g_autoptr(GBytes) input = g_bytes_new(said, strlen(said));
     const Program program = {.words = words, .timeout = PATIENCE, .alive = alarm->alive, .data = alarm->data};
     if (!program_run(&program, input, &code, NULL, error))

@@ -84,30 +84,39 @@ static json_t *row_view(const Desk *desk, const ListLogRow *row)
     Role role;
     const WebCall *call = desk->call;
     const bool left = role_parse(row->kind, &role) && row->before && row->after;
+    const bool decided = strcmp(row->kind, LOG_POST) == 0 || strcmp(row->kind, LOG_REQUEST) == 0;
     json_t *view = json_pack("{sI ss ss sb sb}", "key", (json_int_t)row->key, "kind",
                              text_of(call, kinds, row->kind), "door", text_of(call, doors, row->door), "may_undo",
                              may_undo(desk, row), "has_values", row->before || row->after);
     web_set_time(view, "when", row->made_at);
-    desk_set_line(view, "by", row->by);
+    if (strcmp(row->by, "-") != 0)
+        desk_set_line(view, "by", row->by);
     desk_set_line(view, "name", row->name);
-    json_object_set_new(view, "before", value_json(row->before));
+    if (decided && row->before)
+        desk_set_line(view, "subject", row->before);
+    json_object_set_new(view, "before", value_json(decided ? NULL : row->before));
     json_object_set_new(view, "after", value_json(left ? text_of(call, ways, row->after) : row->after));
     return view;
 }
 
-/* The kinds to choose from; *chosen is NULL where no such kind is asked for. */
-static json_t *choices_view(const WebCall *call, const char *asked, const char **chosen)
+/* The kind of rows that the address of the page asks for; NULL: all. */
+static const char *kind_asked(const WebCall *call)
+{
+    g_autofree char *asked = web_query(call, "kind");
+    for (const Word *kind = kinds; kind->word; kind++)
+        if (g_strcmp0(asked, kind->word) == 0)
+            return kind->word;
+    return NULL;
+}
+
+/* The kinds to choose from. */
+static json_t *choices_view(const WebCall *call, const char *chosen)
 {
     json_t *choices = json_array();
-    *chosen = NULL;
-    for (const Word *kind = kinds; kind->word; kind++) {
-        const bool selected = g_strcmp0(asked, kind->word) == 0;
-        if (selected)
-            *chosen = kind->word;
+    for (const Word *kind = kinds; kind->word; kind++)
         json_array_append_new(choices, json_pack("{ss ss sb}", "word", kind->word, "text",
                                                  theme_text(call->web->theme, call->language, kind->text), "selected",
-                                                 selected));
-    }
+                                                 kind->word == chosen));
     return choices;
 }
 
@@ -116,9 +125,9 @@ static void show(Desk *desk, int status, json_t *view)
 {
     GError *error = NULL;
     int64_t before = 0;
-    const char *kind;
-    g_autofree char *from = web_query(desk->call, "before"), *asked = web_query(desk->call, "kind");
-    json_object_set_new(view, "kinds", choices_view(desk->call, asked, &kind));
+    const char *kind = kind_asked(desk->call);
+    g_autofree char *from = web_query(desk->call, "before");
+    json_object_set_new(view, "kinds", choices_view(desk->call, kind));
     json_object_set_new(view, "of_kind", kind ? json_string(kind) : json_null());
     if (from)
         g_ascii_string_to_signed(from, 10, 1, G_MAXINT64, &before, NULL);
@@ -153,6 +162,14 @@ static bool undo_allowed(const Desk *desk, int64_t key, GError **error)
                    fail(error, FAIL_NEVER, "%s: it is for the people who run the site to set", row->name));
 }
 
+/* The rows of the kind from which it was undone. */
+static void see_undone(const Desk *desk)
+{
+    const char *kind = kind_asked(desk->call);
+    g_autofree char *place = g_strconcat("/log?undone=1", kind ? "&kind=" : "", kind ? kind : "", NULL);
+    desk_see(desk, place);
+}
+
 static void post_log(WebCall *call)
 {
     GError *error = NULL;
@@ -175,7 +192,7 @@ static void post_log(WebCall *call)
     if (result != UNDO_DONE)
         show(&desk, 409, json_pack("{sb}", result == UNDO_CHANGED ? "changed" : "not_possible", true));
     else if (web_commit(call, work))
-        desk_see(&desk, "/log?undone=1");
+        see_undone(&desk);
 }
 
 const WebRoute web_desk_log[] = {

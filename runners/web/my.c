@@ -153,7 +153,8 @@ json_t *my_member_line(const WebCall *call, const Member *member, const List *li
 {
     g_autofree char *archive = list_archive_name(list->list_id, list->archive);
     g_autofree char *archive_path = g_uri_escape_string(archive, "~", false);
-    json_t *line = json_pack("{ss ss ss sb sb sb}", "id", member->id, "name",
+    g_autofree char *path = g_uri_escape_string(list->list_id, NULL, false);
+    json_t *line = json_pack("{ss ss ss ss sb sb sb}", "id", member->id, "path", path, "name",
                              *list->display_name ? list->display_name : list->list_name, "address", member->address,
                              "is_member", member->role == ROLE_MEMBER, "is_owner", member->role == ROLE_OWNER,
                              "is_moderator", member->role == ROLE_MODERATOR);
@@ -182,8 +183,19 @@ bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError 
     return members != NULL;
 }
 
+bool my_owns_place(Store *store, const SignedIn *person, bool *owns, GError **error)
+{
+    *owns = false;
+    return !*person->user_id || user_owns_place(store, person->user_id, owns, error);
+}
+
 static bool set_page(WebCall *call, const SignedIn *person, json_t *view, GError **error)
 {
+    bool owns;
+    if (!my_owns_place(call->web->store, person, &owns, error))
+        return false;
+    if (owns)
+        json_object_set_new(view, "runs", json_true());
     char *next = NULL;
     g_autofree char *after = web_query(call, "after");
     const MemberCriteria criteria = sign_in_criteria(person);

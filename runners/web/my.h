@@ -21,6 +21,8 @@ json_t *my_member_line(const WebCall *call, const Member *member, const List *li
 /* Put such lines into "lists" of the view for members (of Member; NULL: error is set), and say whether the person
  * "receives" mail of one, "runs" one, "owns" one. */
 bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError **error);
+/* Does the person own the site or a domain? */
+bool my_owns_place(Store *store, const SignedIn *person, bool *owns, GError **error);
 /* The text in the language of the page. */
 const char *my_say(const WebCall *call, const char *text);
 /* "2026-12-20"; g_free() */

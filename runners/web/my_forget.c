@@ -9,13 +9,6 @@
 #include "runners/web/my.h"
 #include "store/user.h"
 
-/* Who runs the site or a domain is removed by an operator alone, as the rights of others may hang on it. */
-static bool runs_site(Store *store, const SignedIn *person, bool *runs, GError **error)
-{
-    *runs = false;
-    return !*person->user_id || user_owns_place(store, person->user_id, runs, error);
-}
-
 static bool set_lists(WebCall *call, const SignedIn *person, json_t *view, GError **error)
 {
     g_autoptr(GPtrArray) members = sign_in_members(call->web->store, person, NULL, INT_MAX, error);
@@ -30,7 +23,7 @@ static void get_forget(WebCall *call)
     if (!person)
         return;
     json_t *view = my_view(call, person);
-    if (!runs_site(call->web->store, person, &runs, &error) || !set_lists(call, person, view, &error)) {
+    if (!my_owns_place(call->web->store, person, &runs, &error) || !set_lists(call, person, view, &error)) {
         json_decref(view);
         web_missing(call, error);
         return;
@@ -48,7 +41,7 @@ static void post_forget(WebCall *call)
     if (!work)
         return;
     work_become(work, ACTOR_MEMBER, person->address);
-    if (!runs_site(work_store(work), person, &runs, &error)) {
+    if (!my_owns_place(work_store(work), person, &runs, &error)) {
         web_missing(call, error);
     } else if (runs) {
         work_cancel(work);

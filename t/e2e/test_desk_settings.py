@@ -158,7 +158,8 @@ def test_log_of_all_ways_and_undo(site, sink):
     site.cli("ban", "add", "--list", f"cats@{HOST}", "spam@example.org")
     assert rows(olga)[0]["what"] == "Ban spam@example.org"
     ban = rows(olga)[0]["key"]
-    assert olga.send(f"{CATS}/log", {"undo": ban}).status == 303
+    answer = olga.send(f"{CATS}/log?kind=ban", {"undo": ban})
+    assert answer.status == 303 and '"ban" selected' in olga.get(answer.headers["Location"]).says("It was undone.").text
     assert site.cli("ban", "ls", f"cats@{HOST}", "--names") == ""
     assert rows(olga)[0]["before"] == "banned" and rows(olga)[0]["after"] is None and not rows(olga)[1]["key"]
     assert olga.send(f"{CATS}/log", {"undo": ban}).status == 409

@@ -58,6 +58,8 @@ def test_who_may_see_it(site, sink):
     assert site.pages.get(PAGE).status == 303
     assert 'href="/desk/site"' in people[OPAL].get("/desk").text
     assert 'href="/desk/site"' not in people[OLGA].get("/desk").text
+    # One who is on no list finds the desk, too.
+    assert 'href="/desk"' in people[OPAL].get("/my").text and 'href="/desk"' not in people[ANNE].get("/my").text
     for name, status in ((OLGA, 403), (MONA, 403), (ANNE, 403)):
         assert people[name].send(PAGE, {"suspend": "relay relay"}).status == status
     assert site.pages.send(PAGE, {"suspend": "relay relay", "mark": people[OPAL].mark}).status == 303

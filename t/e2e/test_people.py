@@ -96,7 +96,9 @@ def test_people_in_the_shell(instances, sink):
     assert run("user", "create", ANNE).returncode == 1 and run("user", "create", "nonsense").returncode == 64
     cli("address", "add", "--user", user, NEW)
     cli("address", "verify", ANNE, NEW)
+    assert ANNE in cli("user", "ls")
     cli("user", "set", user, f"preferred_address={NEW}", "delivery_mode=mime_digests", "server_owner=yes")
+    assert NEW in cli("user", "ls") and ANNE not in cli("user", "ls")
     cli("address", "set", ANNE, "hide_address=no", "delivery_mode=plaintext_digests")
     cli("member", "add", address, ANNE, NEW)
     modes = {row["address"]: row["delivery_mode"] for row in rows(cli("member", "ls", address, "--json"))}

@@ -58,7 +58,7 @@ def fill(instance, sink):
             "desk": "/desk", "desk-post": f"/desk/post/{olga.field('May I ask').split('-')[1]}",
             "my": "/my", "my-list": re.search(r"/my/member/[^\"]+", olga.get("/my").text).group(0),
             "my-person": "/my/person", "my-forget": "/my/forget", "desk-site": "/desk/site",
-            "desk-site-trace": "/desk/site/trace?of=garden%231",
+            "desk-site-trace": f"/desk/site/trace?of=garden%40{HOST}%231",
             "desk-lists": "/desk/lists", "desk-list": f"/desk/list/garden.{HOST}",
             **{f"desk-{name}": f"/desk/list/garden.{HOST}/{path}" for name, path in (
                 ("settings", "settings/moderation"), ("log", "log"), ("members", "members"), ("add", "members/add"),
