@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The spool is full: LMTP says 4xx, what was accepted is kept, and all goes on when there is room."""
-import mailbox
 import itertools
+import mailbox
 import os
 import re
 import shutil
