@@ -24,7 +24,6 @@
 #include "master/sampler.h"
 #include "master/status.h"
 #include "master/survey.h"
-#include "switchboard/meta.h"
 
 #define CLIENTS_MAX 64
 #define CLIENT_TIMEOUT 60 /* seconds */
@@ -310,7 +309,7 @@ static void answer(ControlPeer *client, const char *line)
     Master *master = client->control->master;
     g_autoptr(GError) error = NULL;
     json_error_t where;
-    g_autoptr(json_t) request = json_loads(line, JSON_REJECT_DUPLICATES, &where);
+    json_auto_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &where);
     json_t *reply = NULL;
     const char *name = json_string_value(json_object_get(request, "verb"));
     bool forbidden = false;
