@@ -309,7 +309,8 @@ static void answer(ControlPeer *client, const char *line)
     Master *master = client->control->master;
     g_autoptr(GError) error = NULL;
     json_error_t where;
-    json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &where), *reply = NULL;
+    json_auto_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &where);
+    json_t *reply = NULL;
     const char *name = json_string_value(json_object_get(request, "verb"));
     bool forbidden = false;
     size_t i = 0;
@@ -329,9 +330,7 @@ static void answer(ControlPeer *client, const char *line)
         reply = verbs[i].run(master, request, &error);
     if (known && !verbs[i].looks)
         log_info("command%s: %s", forbidden ? " refused, its sender may not give it" : "", line);
-    bool later = !error && known && !verbs[i].run && verbs[i].later(client, request, &error);
-    json_decref(request);
-    if (later)
+    if (!error && known && !verbs[i].run && verbs[i].later(client, request, &error))
         return;
     if (error)
         reply = json_pack("{s:b,s:b,s:s}", "ok", 0, "forbidden", (int)forbidden, "error", error->message);

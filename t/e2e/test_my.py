@@ -448,7 +448,7 @@ def test_forget_me(world, sink):
     assert world.cli("member", "ls", f"cats@{HOST}", "--names") == ""
     assert ANNE not in world.cli("user", "ls") + world.cli("address", "ls")
     assert ANNE in world.cli("ban", "ls", f"dogs@{HOST}")
-    bart.get("/my").says("Dogs", f'<a href="/desk/list/dogs.{HOST}">You own it</a>')
+    bart.get("/my").says("Dogs", "You own it", f'<a href="/desk/list/dogs.{HOST}">Dogs</a>')
     world.cli("user", "set", BART, "server_owner=yes")
     assert "Yes, forget me" not in bart.get("/my/forget").says("You run this site").text
     bart.send("/my/forget", {}, begin="/my").says("You run this site")
