@@ -353,7 +353,7 @@ void config_read(Config *config, ConfigFaults *faults)
         int line = 1;
         for (const char *at = text; at < bad; at++)
             line += *at == '\n';
-        config_fault(faults, line, NULL, NULL, "found octet 0x%02x; allowed is text in UTF-8", (unsigned char)*bad);
+        config_fault(faults, line, NULL, NULL, "found byte 0x%02x; allowed is text in UTF-8", (unsigned char)*bad);
         return;
     }
     ConfigReader reader = {.config = config, .faults = faults, .at = text, .end = text + length};

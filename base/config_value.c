@@ -187,7 +187,7 @@ static bool number_type_parse(ConfigValue *value, char **allowed)
     bool fits = numeric && in_range(value->key, value->number);
     if (fits && (type != CONFIG_COUNT || (value->number & (value->number - 1)) == 0))
         return true;
-    const char *what = type == CONFIG_SIZE       ? "octets, with K, M or G as powers of 1024"
+    const char *what = type == CONFIG_SIZE       ? "bytes, with K, M or G as powers of 1024"
                        : type == CONFIG_DURATION ? "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
                                                  : "a whole number";
     g_autofree char *range = config_range_text(value->key);

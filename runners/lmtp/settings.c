@@ -22,7 +22,7 @@ static const ConfigKey keys[] = {
      .about = "How long a client may be silent."},
     {"session_timeout", DURATION("30m", SECOND, 7 * DAY),
      .about = "How long a session may last in all."},
-    {"line_length", INTEGER("2048", 512, 65536, "octets"),
+    {"line_length", INTEGER("2048", 512, 65536, "bytes"),
      .about = "The longest command line, its end included."},
     {"in_flow_limit", INTEGER("50000", 100, 10000000, "entries"),
      .about = "When more posts than this wait in the queues in, pipeline and out, and do not get fewer, the reply to "

@@ -324,7 +324,7 @@ static void check_relay(const ConfigCheck *check, const char *section, const cha
     bool path = host && g_str_has_prefix(host->text, "unix:");
     if (path && !config_socket_path_valid(host->text + 5))
         config_complain(check, section, host->name, "found %s; allowed after unix: is an absolute path of at most %zu "
-                        "octets", host->text, sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
+                        "bytes", host->text, sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
     if (host && !path && !config_host_valid(host->text) && !config_address_valid(host->text))
         config_complain(check, section, host->name, "found \"%s\"; allowed is a host name, an IPv4 or IPv6 address "
                         "without brackets, or unix:/PATH; the port has a line of its own", host->text);

@@ -177,7 +177,7 @@ static const Refusal refusals[] = {
     {"indented", "[site]\nlog = stderr\n  user = me",
      "FILE:3: [site] log: found an indented line, which would continue it; allowed only after a list "
      "(a key begins in the first column)"},
-    {"not-utf8", "[site]\n# \xff", "FILE:2: found octet 0xff; allowed is text in UTF-8"},
+    {"not-utf8", "[site]\n# \xff", "FILE:2: found byte 0xff; allowed is text in UTF-8"},
     {"path", "[spool]\ndirectory = spool", "FILE:2: [spool] directory: found \"spool\"; allowed is an absolute path"},
     {"bool", "[site]\nverbose = maybe", "FILE:2: [site] verbose: found \"maybe\"; allowed is yes or no"},
     {"choice", "[spool]\nsync = never", "FILE:2: [spool] sync: found \"never\"; allowed is one of fsync, syncfs"},
@@ -199,9 +199,9 @@ static const Refusal refusals[] = {
      "FILE:2: [master] stop_timeout: found \"30s # half a minute\"; allowed is " DURATION_ALLOWED
      ", from 0 to 1h (a comment behind a value begins with \" ;\")"},
     {"size", "[spool]\nmin_free = 10T",
-     "FILE:2: [spool] min_free: found \"10T\"; allowed is octets, with K, M or G as powers of 1024"},
+     "FILE:2: [spool] min_free: found \"10T\"; allowed is bytes, with K, M or G as powers of 1024"},
     {"size-range", "[lmtp]\nmax_message_size = 10",
-     "FILE:2: [lmtp] max_message_size: found \"10\"; allowed is octets, with K, M or G as powers of 1024, "
+     "FILE:2: [lmtp] max_message_size: found \"10\"; allowed is bytes, with K, M or G as powers of 1024, "
      "from 1K to 2047M"},
     {"count-between", "[runner.in]\ninstances = 6",
      "FILE:2: [runner.in] instances: found \"6\"; allowed is a power of two from 1 to 256; the nearest are 4 and 8"},
