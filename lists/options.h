@@ -49,7 +49,7 @@ char *options_of(Store *store, const Member *member, const char *prefix, GError 
  * options_log(). FAIL_MISSING: there is no such member. */
 char *options_own(Store *store, const char *member_id, GError **error);
 /* Write into the list's log (LOG_OPTIONS) which of these differ now from `before`, a text of options_own(), if any do.
- * To be called in the transaction of the change, by each who makes one. */
+ * To be called in the transaction of the change, by each who makes one on one list. */
 bool options_log(Work *work, const Member *member, const char *before, GError **error);
 
 /* Can members of the list set this? FAIL_NEVER: it has no such topic; the message names those that it has. */
@@ -62,7 +62,7 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
 
 /* Mail of all lists on which the person who has the address is a member. It comes again where the person or bounces
  * stopped it; what a moderator stopped stays so. Both end vacations. The cost is a few statements, be it one list or
- * 10,000. FAIL_NEVER: the vacation is over already. */
+ * 10,000, and so no list's log gets a row. FAIL_NEVER: the vacation is over already. */
 typedef enum MailEverywhere { MAIL_STOPS, MAIL_COMES, MAIL_PAUSES } MailEverywhere;
 bool options_set_everywhere(Work *work, const char *address, MailEverywhere mail, const MemberOptions *vacation,
                             GError **error);

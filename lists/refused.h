@@ -60,5 +60,5 @@ typedef void RefusedEach(const Refused *mail, bool *remove, void *data);
 bool refused_each(const Config *config, RefusedEach *each, void *data, GError **error);
 
 /* Remove what is older than it is to be kept, and the oldest mail of all lists while there is no room for new one;
- * *removed counts. Counts the bytes anew. */
+ * *removed counts. Counts the bytes anew. Files whose names are none of ours stay. */
 bool refused_tidy(const Config *config, int64_t now, int64_t *removed, GError **error);

@@ -98,8 +98,9 @@ static bool is_type(const char *text)
            g_ascii_strcasecmp(halves[0], "message") != 0 && g_ascii_strcasecmp(halves[0], "multipart") != 0;
 }
 
-/* Text as one part: as it is where lines may be so long, else in base64. */
-static void append_text(GString *out, const char *text)
+/* Text as one part: as it is where lines may be so long and none can be taken for the boundary (NULL: there is none),
+ * else in base64. */
+static void append_text(GString *out, const char *text, const char *boundary)
 {
     size_t longest = 0;
     for (const char *line = text; *line;) {
@@ -107,7 +108,7 @@ static void append_text(GString *out, const char *text)
         longest = MAX(longest, length);
         line += length + (line[length] == '\n');
     }
-    bool plain = longest <= LINE_LONGEST && !strchr(text, '\r');
+    bool plain = longest <= LINE_LONGEST && !strchr(text, '\r') && !(boundary && strstr(text, boundary));
     g_string_append_printf(out, "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: %s\n\n",
                            plain ? "8bit" : "base64");
     if (plain)
@@ -227,17 +228,6 @@ static bool append_files(Reading *self, GString *out, const char *email, const c
     return rows != NULL;
 }
 
-/* A line that the text does not have. */
-static char *boundary_of(const char *hash, const char *text)
-{
-    for (unsigned number = 0;; number++) {
-        char *boundary = g_strdup_printf("=_%s_%u", hash, number);
-        if (!strstr(text, boundary))
-            return boundary;
-        g_free(boundary);
-    }
-}
-
 /* ---- rows ---- */
 
 enum { ID, MESSAGE_ID, SENDER_NAME, SENDER, SUBJECT, CONTENT, DATE, ZONE, ANSWERS, ARCHIVED };
@@ -270,12 +260,12 @@ static bool make_mail(Reading *self, ForeignRows *rows, const char *hash, GStrin
         append_id(out, "In-Reply-To", text_of(rows, ANSWERS));
     g_string_append(out, "MIME-Version: 1.0\n");
     if (!files) {
-        append_text(out, content);
+        append_text(out, content, NULL);
         return true;
     }
-    g_autofree char *boundary = boundary_of(hash, content);
+    g_autofree char *boundary = g_strdup_printf("=_%s_0", hash); /* base64 has no such line */
     g_string_append_printf(out, "Content-Type: multipart/mixed; boundary=\"%s\"\n\n--%s\n", boundary, boundary);
-    append_text(out, content);
+    append_text(out, content, boundary);
     if (!append_files(self, out, email, hash, boundary, error))
         return false;
     g_string_append_printf(out, "\n--%s--\n", boundary);

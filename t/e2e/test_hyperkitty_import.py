@@ -10,10 +10,11 @@ import subprocess
 import pytest
 
 from support import postgresql
-from support.hyperkitty import Database
+from support.hyperkitty import Database, hash_of
 from support.instance import HOST, prefix, wait_until
 
 CATS, DOGS = f"cats@{HOST}", f"dogs@{HOST}"
+BOUNDED = f"=_\n--=_\n--=_{hash_of('3@old.example')}_0--\n"  # as if its author knew what separates its parts
 
 
 @pytest.fixture
@@ -62,8 +63,9 @@ def fill(database):
                              ("a.html", "text/html", "iso-8859-1", "<b>ü</b>".encode("latin-1")),
                              ("../../x\r\nY: z", "message/rfc822", "x\ny", b"From: a\n\nb"),
                              ("", "text/plain", None, b"")])
-    database.add_mail(1, "3@old.example", "a\r\nX-Evil: yes", "=_\n--=_\n", sender_name="anne@old.example",
-                      sender_id="anne@old.example>\nX-Evil: yes", timezone=9999)
+    database.add_mail(1, "3@old.example", "a\r\nX-Evil: yes", BOUNDED, sender_name="anne@old.example",
+                      sender_id="anne@old.example>\nX-Evil: yes", timezone=9999,
+                      files=[("b.txt", "text/plain", None, b"b")])
     database.add_mail(2, "1@old.example", "Bones", "Of dogs.\n")
 
 
@@ -84,7 +86,9 @@ def check(site):
     assert mail.get_content_type() == "application/octet-stream" and mail.get_content() == b"From: a\n\nb"
     assert "/" not in mail.get_filename() and empty.get_content() == ""
     assert third["X-Evil"] is None and third["Date"].datetime.utcoffset().total_seconds() == 0
-    assert third.get_content() == "=_\n--=_\n" and not any(one.defects for one in (first, second, third))
+    text, file = third.iter_parts()
+    assert (text.get_content(), file.get_content()) == (BOUNDED, "b")
+    assert not any(one.defects for one in (first, second, third))
     assert set(mails) == {"1@old.example", "2@old.example", "3@old.example"}
     done = site.run("archive", "search", CATS, "Käse")
     assert done.returncode == 0 and "Grüße" in done.stdout and "Bones" not in done.stdout
