@@ -35,9 +35,11 @@ static bool begin(const char *directory, GError **error)
     g_autofree char *begun = g_build_filename(directory, BACKUP_BEGUN, NULL);
     if (g_file_test(begun, G_FILE_TEST_EXISTS) && !file_tree_remove(directory, error))
         return false;
+    rmdir(directory); /* an empty one, of a command that was killed before it could write begun */
     if (mkdir(directory, 0700) != 0)
         return fail_errno(error, errno == EEXIST ? FAIL_EXISTS : FAIL_LATER, "make %s", directory);
-    return g_file_set_contents(begun, "", 0, error);
+    auto_fd made = open(begun, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    return made >= 0 || fail_errno(error, FAIL_LATER, "make %s", begun);
 }
 
 static bool copy_named(const char *path, const char *into, GError **error)
