@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Lists of Sympa move in: from directories and databases that are made here in the forms of Sympa 6.2."""
+import contextlib
 import json
 import sqlite3
 
 import pytest
 
+from support import postgresql
 from support.instance import HOST
 
 OTHER = "other.example.com"
@@ -297,3 +299,32 @@ def test_what_is_refused(empty, tmp_path):
         done = empty.run("import", "sympa", *words, timeout=60)
         assert done.returncode not in (0, 1) and says in done.stderr, (words, done)
         assert not empty.cli("list", "ls", "--names").strip(), words
+
+
+def test_a_database_in_postgresql(empty, tmp_path):
+    """The columns are of the types that Sympa gives them there."""
+    if not postgresql.programs():
+        pytest.skip("PostgreSQL's server is missing")
+    numbers = {"suspend_subscriber", "suspend_start_date_subscriber", "suspend_end_date_subscriber",
+               "bounce_score_subscriber", "date_epoch_subscriber", "inclusion_subscriber", "last_login_date_user",
+               "date_exclusion"}
+    site, path = make_site(tmp_path), make_rows(tmp_path / "sympa.sqlite")
+    server = postgresql.Server()
+    try:
+        with contextlib.closing(postgresql.connect(server.url("public"))) as there, sqlite3.connect(path) as here:
+            for table in ("subscriber_table", "admin_table", "user_table", "exclusion_table"):
+                found = here.execute(f"SELECT * FROM {table}")
+                names = [column[0] for column in found.description]
+                types = ", ".join(f"{name} {'int8' if name in numbers else 'varchar(500)'}" for name in names)
+                there.execute(f"CREATE TABLE {table} ({types})")
+                for row in found.fetchall():
+                    there.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+            there.commit()
+        here.close()
+        told = bring(empty, site, "--db", server.url("public"), code=1)
+    finally:
+        server.remove()
+    for line in TOLD:
+        assert "\n" + line in "\n" + told, (line, told)
+    assert len(rows(empty, "member", "ls", f"talk@{HOST}")) == 11
+    assert staff(empty, f"talk@{HOST}", "owner") == ["olga@example.com"]
