@@ -19,11 +19,12 @@
 #include "lists/moving/mailman3.h"
 #include "lists/moving/mlmmj.h"
 #include "lists/moving/moving.h"
+#include "lists/moving/sympa.h"
 
 #define MAILMAN3_DATABASE "/var/lib/mailman3/data/mailman.db"
 #define MAILMAN3_VAR "/var/lib/mailman3"
 
-static char *database_option, *var_option;
+static char *database_option, *var_option, *domain_option;
 static gboolean dry_run, the_rest;
 
 typedef struct Import {
@@ -243,6 +244,26 @@ static int run_ezmlm(Site *site, int argc, char **argv, GError **error)
     return run_lists(&(Lists){EZMLM_SOURCE, ezmlm_move}, site, argv, error);
 }
 
+static int import_sympa(Import *import, Sympa *sympa, GError **error)
+{
+    g_autoptr(Moving) moving = moving_into(import, SYMPA_SOURCE, false);
+    return finish(moving, sympa_move(sympa, moving, error), import);
+}
+
+static int run_sympa(Site *site, int argc, char **argv, GError **error)
+{
+    (void)argc;
+    Import import = {.progress = {.what = "rows"}};
+    /* Before the right to read there may be given up. */
+    g_autoptr(Foreign) database = database_option ? foreign_open(database_option, error) : NULL;
+    if (database_option && !database)
+        return TOOL_LATER;
+    g_autoptr(Sympa) sympa = sympa_open(argv[0], database, domain_option, error);
+    int code = sympa && open_place(&import, site, true, error) ? import_sympa(&import, sympa, error) : TOOL_LATER;
+    remove_trial(&import);
+    return code;
+}
+
 #define DRY_RUN_OPTION                                                                                               \
     {                                                                                                                \
         "dry-run", 0, 0, G_OPTION_ARG_NONE, &dry_run, "change nothing, and show what would come and what would not", \
@@ -253,6 +274,15 @@ static const GOptionEntry mailman3_options[] = {
     {"db", 0, 0, G_OPTION_ARG_STRING, &database_option,
      "Mailman's database: a file of SQLite, or a connection string of PostgreSQL (" MAILMAN3_DATABASE ")", "FILE|URL"},
     {"var", 0, 0, G_OPTION_ARG_STRING, &var_option, "Mailman's var_dir (" MAILMAN3_VAR ")", "DIR"},
+    DRY_RUN_OPTION,
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry sympa_options[] = {
+    {"db", 0, 0, G_OPTION_ARG_STRING, &database_option,
+     "Sympa's database: a file of SQLite, or a connection string of PostgreSQL", "FILE|URL"},
+    {"domain", 0, 0, G_OPTION_ARG_STRING, &domain_option,
+     "the lists of this domain alone, or the domain of lists whose folders do not name one", "DOMAIN"},
     DRY_RUN_OPTION,
     G_OPTION_ENTRY_NULL,
 };
@@ -318,6 +348,20 @@ static const Command ezmlm_verb = {
         "come along, and posts that wait for a moderator. Lines and exit codes are those of mailman3.",
 };
 
+static const Command sympa_verb = {
+    .name = "sympa",
+    .arguments = "DIR",
+    .summary = "Move lists of Sympa in",
+    .least = 1,
+    .most = 1,
+    .options = sympa_options,
+    .run = run_sympa,
+    .details =
+        "DIR is the directory of Sympa's lists, list_data or expl. The settings of each list come along, and from the "
+        "database (without --db: from member.dump, owner.dump and editor.dump of each list) its members, owners, "
+        "editors and the accounts of these. Closed lists stay away. Lines and exit codes are those of mailman3.",
+};
+
 static const Command listrunner_verb = {
     .name = "listrunner",
     .arguments = "FILE",
@@ -332,8 +376,8 @@ static const Command listrunner_verb = {
         "are those of mailman3. Exit code 1: something cannot come.",
 };
 
-static const Command *const verbs[] = {&listrunner_verb, &mailman3_verb, &mailman2_verb,
-                                       &mlmmj_verb,      &ezmlm_verb,    NULL};
+static const Command *const verbs[] = {
+    &listrunner_verb, &mailman3_verb, &mailman2_verb, &mlmmj_verb, &ezmlm_verb, &sympa_verb, NULL};
 
 const Command cmd_import = {
     .name = "import",

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Read the file `config` of a list of Sympa: paragraphs, which empty lines separate. Each begins with its name and
+ * perhaps a value; the lines below are keys with values of their own. A line that begins with # is a comment. Files in
+ * which Sympa dumps members (member.dump, owner.dump) have paragraphs of keys alone.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SYMPA_CONFIG_MAX ((size_t)1 << 20) /* bytes of a config */
+#define SYMPA_LINE_MAX ((size_t)4096)      /* bytes of a line */
+
+typedef struct SympaEntry {
+    char *key, *value; /* UTF-8; value "": there is none */
+    unsigned line;     /* from 1 */
+} SympaEntry;
+
+typedef struct SympaParagraph {
+    char *name, *value; /* the first line */
+    unsigned line;
+    GPtrArray *entries; /* of SympaEntry: the lines below */
+} SympaParagraph;
+
+/* Told of each line that cannot be taken; it is left out. */
+typedef void SympaFault(unsigned line, const char *text, void *data);
+
+/* Of SympaParagraph, as they stand in the file; never NULL. */
+GPtrArray *sympa_config_read(const char *octets, size_t length, SympaFault *fault, void *data);
+
+/* The first paragraph of that name; NULL: there is none. */
+const SympaParagraph *sympa_config_find(const GPtrArray *config, const char *name);
+/* The value of a paragraph's key; NULL: there is none. paragraph may be NULL. */
+const char *sympa_config_value(const SympaParagraph *paragraph, const char *key);
