@@ -78,13 +78,19 @@ typedef struct Moment {
     int64_t time;
 } Moment;
 
+/* For how long a spool may change in the hands of those who are not paused. They finish what they have begun. */
+#define STILL_WITHIN (10 * CLOCK_SECOND)
+
 /* Nobody that the master started moves a file now, and no command does under the operator's lock. But a command that
  * has committed a unit may be about to rename its files, so we look until nothing has changed. */
 static bool see_all(Moment *moment, GError **error)
 {
+    const int64_t until = clock_monotonic() + STILL_WITHIN;
     bool changed = true;
     moment->time = clock_now();
     while (changed) {
+        if (clock_monotonic() > until)
+            return fail(error, FAIL_LATER, "files of the spool come and go, though nobody should work on it");
         changed = false;
         if (!file_tree_follow(moment->spool, moment->aside, SPOOL_BACKUP, &changed, error))
             return false;
