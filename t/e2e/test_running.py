@@ -271,7 +271,7 @@ def test_old_spool(instances, tmp_path, trail):
     sink = relay(tmp_path, port)
     try:
         instance.start()
-        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.try_again()
         for address in lists:
             post(instance, address, 3)
         instance.wait_idle()
@@ -314,7 +314,7 @@ def test_old_spool_that_only_delivered(instances, tmp_path, trail):
     instance.cli("backup", backup)
     sink = relay(tmp_path, port)
     try:
-        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.try_again()
         instance.wait_idle()
         once = each_once(f"{name}.1@example.net" for name in ("one", "two"))
         assert copies(sink) == once
@@ -326,7 +326,7 @@ def test_old_spool_that_only_delivered(instances, tmp_path, trail):
         first = "sent" if trail else "unknown"
         assert kinds(rows_of(done)) == [(first, "one", "one.1"), (first, "two", "two.1")], done
         instance.start()
-        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.try_again()
         instance.wait_idle()
         assert copies(sink) == once, "something went a second time"
         assert len(instance.files("hold")["hold"]) == (0 if trail else 2)
@@ -414,7 +414,7 @@ def test_old_spool_goes_on(instances, tmp_path):
     sink = relay(tmp_path, port)
     try:
         instance.start()
-        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.try_again()
         instance.wait_idle()
         assert copies(sink) == each_once(["one.1@example.net", "two.1@example.net"])
     finally:
@@ -455,7 +455,7 @@ def test_old_database(instances, tmp_path):
     try:
         instance.start()
         assert instance.cli("held", "ls", "--json") == ""
-        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.try_again()
         post(instance, lists[0], 4)
         instance.wait_idle()
         ids = ["two.1@example.net", "one.2@example.net", "three.2@example.net", "one.4@example.net"]

@@ -131,7 +131,7 @@ def test_one_of_both_is_left(instances, tmp_path):
     admin.give("Backup", "listrunner")
     sink = Sink(tool("smtp-sink"), tmp_path / "sink", port=port)
     try:
-        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.try_again()
         post(instance, lists[0], 2)
         instance.wait_idle()
         assert instance.stop() == 0
@@ -147,7 +147,7 @@ def test_one_of_both_is_left(instances, tmp_path):
         admin.give("One of both is left", "listrunner queue", **{"027e93ddd49b": traces["talk"],
                                                                   "4ee2a1d3b7c9": traces["news"]})
         admin.gave_all("One of both is left")
-        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.try_again()
         instance.wait_idle()
         assert got(sink) == ["news.1@example.net", "talk.1@example.net", "talk.1@example.net", "talk.2@example.net"]
         assert instance.files("hold") == {"hold": []}
@@ -254,7 +254,7 @@ def test_a_spammers_night(instances, tmp_path):
     post(instance, lists[0], 6)
     sink = Sink(tool("smtp-sink"), tmp_path / "sink", port=port)
     try:
-        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.try_again()
         wait_until(lambda: "talk.6@example.net" in got(sink), 60, "the last post")
         instance.wait_idle()
         assert got(sink) == ["news.3@example.net", "talk.2@example.net", "talk.6@example.net"]
@@ -281,7 +281,7 @@ def test_moving_the_spool(instances, tmp_path):
     try:
         admin.give("Moving the spool", "listrunner start")
         admin.gave_all("Moving the spool")
-        instance.cli("queue", "requeue", "--queue", "retry")
+        instance.try_again()
         post(instance, lists[1], 2)
         instance.wait_idle()
         assert got(sink) == ["news.1@example.net", "news.2@example.net", "talk.1@example.net"]

@@ -364,6 +364,10 @@ class Instance:
         preserved = [name for names in self.files(*FLOW).values() for name in names if name.endswith(".psv")]
         return preserved + [name for names in self.files("shunt", "corrupt").values() for name in names]
 
+    def try_again(self):
+        """What was put off is due now, also what a runner has in hand at first."""
+        wait_until(lambda: self.run("queue", "requeue", "--queue", "retry").returncode == 0, 60, "all to be requeued")
+
     def wait_idle(self, seconds=60):
         def left():
             names = {queue: (len(names), names[:3]) for queue, names in self.under_way().items()}
