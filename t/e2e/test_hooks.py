@@ -328,7 +328,7 @@ def test_the_runtime_directory_is_made_again(tmp_path_factory):
         pid, = site.pids("rest")
         for way in (shutil.rmtree, lambda path: path.rename(own / "away")):
             before = site.runtime.stat().st_ino
-            assert before in watched_directories(pid)
+            wait_until(lambda inode=before: inode in watched_directories(pid), 60, "the directory to be watched")
             way(site.runtime)
             wait_until(lambda: site.runtime.exists() and site.runtime.stat().st_ino in watched_directories(pid)
                        and (way is shutil.rmtree or before not in watched_directories(pid)), 60,
