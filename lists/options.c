@@ -328,6 +328,13 @@ bool options_fit(const MemberOptions *options, const List *list, GError **error)
     return !names || topic_names_match(&names, list, error);
 }
 
+bool options_allowed(const MemberOptions *options, const Member *member, GError **error)
+{
+    return options->wanted.delivery_status != DELIVERY_ENABLED ||
+           member->own.delivery_status != DELIVERY_BY_MODERATOR ||
+           fail(error, FAIL_NEVER, "delivery: the people who run this list have stopped its mail for you");
+}
+
 static bool set_topics(Store *store, const List *list, const Member *member, const MemberOptions *options,
                        GError **error)
 {
@@ -354,6 +361,11 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
     if (!before)
         return false;
     Preferences own = member->own, wanted = options->wanted;
+    bool himself = work_actor(work)->role >= ACTOR_MEMBER;
+    if (himself && !options_allowed(options, member, error))
+        return false;
+    if (himself && own.delivery_status == DELIVERY_BY_MODERATOR)
+        wanted.delivery_status = -1;
     for (size_t at = 0; at < G_N_ELEMENTS(choices); at++)
         if (*number_of(&wanted, &choices[at]) >= 0)
             *number_of(&own, &choices[at]) = *number_of(&wanted, &choices[at]);

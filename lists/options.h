@@ -55,8 +55,12 @@ bool options_log(Work *work, const Member *member, const char *before, GError **
 /* Can members of the list set this? FAIL_NEVER: it has no such topic; the message names those that it has. */
 bool options_fit(const MemberOptions *options, const List *list, GError **error);
 
-/* Sets them, all or none. FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already,
- * or as options_fit(). */
+/* May the member himself set them? FAIL_NEVER: mail is to come again that the people who run the list have stopped. */
+bool options_allowed(const MemberOptions *options, const Member *member, GError **error);
+
+/* Set them, all or none. Where the actor is the member, what a moderator stopped stays so, whatever is set.
+ * FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already, or as options_fit() and
+ * options_allowed(). */
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
                  GError **error);
 

@@ -278,11 +278,16 @@ static bool show_options(Order *order, const char *line, GError **error)
 
 static bool set(Order *order, const MailCommand *command, GError **error)
 {
+    Member *found;
     g_autoptr(GError) refusal = NULL;
     g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
     if (!command->argument)
         return show_options(order, command->line, error);
-    if (!options_read(&options, command->argument, &refusal) || !options_fit(&options, order->list, &refusal)) {
+    if (!member_look_up(work_store(order->work), order->list->list_id, ROLE_MEMBER, order->who, &found, error))
+        return false;
+    g_autoptr(Member) member = found;
+    if (!options_read(&options, command->argument, &refusal) || !options_fit(&options, order->list, &refusal) ||
+        (member && !options_allowed(&options, member, &refusal))) {
         g_autofree char *why = reason_translate(order->work, order->list, order->language, refusal->message);
         const TemplateValue values[] = {{"error", order->quotes ? why : "..."}, {0}};
         g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, "set_bad", values);

@@ -97,8 +97,8 @@ static json_t *language_view(const WebCall *call, const Member *member)
                      "choices", choices);
 }
 
-/* What was done: "saved", or what was wrong: "bad_option", "bad_vacation", "vacation_over"; NULL: the page was only
- * asked for. */
+/* What was done: "saved", or what was wrong: "bad_option", "stopped", "bad_vacation", "vacation_over"; NULL: the page
+ * was only asked for. */
 static void show_membership(WebCall *call, const SignedIn *person, const Member *member, const List *list,
                             const char *done)
 {
@@ -160,6 +160,8 @@ static const char *read_options(WebCall *call, const Member *member, const Vacat
             return "bad_option";
         *any = true;
     }
+    if (!options_allowed(wanted, member, &fault))
+        return "stopped";
     return read_vacation(call, now, wanted, any, &fault) ? NULL : "bad_vacation";
 }
 

@@ -220,6 +220,20 @@ def test_settings_of_a_member(people):
     assert mode_of(people, ANNE) == ("mime_digests", "by_user", True)
 
 
+def test_mail_that_a_moderator_stopped_stays_so(people):
+    """The member is told at once; the other member's own stop ends as asked."""
+    for who, status in ((ANNE, "by_moderator"), (BOB, "by_user")):
+        people.instance.cli("member", "add", f"test@{HOST}", who)
+        people.instance.cli("member", "set", f"test@{HOST}", who, "--delivery-status", status)
+        people.write(who, "test-request", "set delivery on")
+    letters = dict(people.letters())
+    assert "have stopped its mail for you" in " ".join(body(letters[ANNE]).split())
+    assert "confirm" in letters[BOB]["Subject"]
+    people.write(BOB, sender_of(letters[BOB]))
+    people.letters()
+    assert mode_of(people, ANNE)[1] == "by_moderator" and mode_of(people, BOB)[1] == "enabled"
+
+
 def test_two_lines_of_settings_are_one_letter(people):
     """Two members, each with two lines: each gets one letter that asks for both, and the answer to it sets both."""
     for who in (ANNE, BOB):

@@ -175,6 +175,12 @@ def test_options(world, sink):
     assert 'value="mime" selected' in anne.get(dogs).text
     anne.send(dogs, {"delivery": "on", "vacation_from": "2020-01-01", "vacation_until": "2020-01-02"}).says("fault")
     assert options(world, "dogs", ANNE)["delivery_status"] == "by_user"
+    world.cli("member", "set", f"dogs@{HOST}", ANNE, "--delivery-status", "by_moderator")
+    anne.send(dogs, {"delivery": "on", "ack": "off"}).says("have stopped its mail")
+    anne.send(dogs, {"delivery": "off", "digest": "plain"}).says("Your settings were changed")
+    row = options(world, "dogs", ANNE)
+    assert (row["delivery_mode"], row["delivery_status"], row["acknowledge_posts"]) == (
+        "plaintext_digests", "by_moderator", True)
     assert bart.membership("Cats") is None
     for path in (cats, dogs, "/my/member/00000000000000000000000000000000", "/my/member/x"):
         assert bart.get(path).status == 404

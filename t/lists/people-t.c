@@ -480,6 +480,39 @@ static void test_set_topics(World *world, const void *data)
     assert_failed(FAIL_NEVER, error);
 }
 
+/* No wish of the member lifts a moderator's stop, also not by way of a stop of its own. Others may lift it. */
+static void test_set_stopped(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
+    add(world, ANNE);
+    g_autoptr(Member) member = member_of(world, ANNE);
+    Preferences own = member->own;
+    own.delivery_status = DELIVERY_BY_MODERATOR;
+    assert_ok(member_set_preferences(world->store, LIST, ROLE_MEMBER, ANNE, &own, &error), error);
+    static const struct {
+        const char *wish;
+        SubscriptionResult result;
+    } wishes[] = {{"delivery on", SUBSCRIPTION_NO_CHANGE},
+                  {"delivery off ack on", SUBSCRIPTION_DONE},
+                  {"digest mime delivery on", SUBSCRIPTION_NO_CHANGE},
+                  {"vacation off", SUBSCRIPTION_DONE}};
+    for (size_t at = 0; at < G_N_ELEMENTS(wishes); at++) {
+        g_autofree char *letters = NULL;
+        g_assert_cmpint(set(world, ANNE, wishes[at].wish, FACT_CONFIRMED, &letters), ==, wishes[at].result);
+        g_autoptr(Member) now = member_of(world, ANNE);
+        g_assert_cmpint(now->own.delivery_status, ==, DELIVERY_BY_MODERATOR);
+        g_assert_cmpint(now->own.delivery_mode, ==, -1);
+    }
+    world->actor.role = ACTOR_OWNER;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(options_read(&options, "delivery on", &error), error);
+    assert_ok(options_set(work, world->list, ROLE_MEMBER, ANNE, &options, &error), error);
+    g_autoptr(Member) lifted = member_of(world, ANNE);
+    g_assert_cmpint(lifted->own.delivery_status, ==, DELIVERY_ENABLED);
+    g_assert_cmpint(lifted->own.acknowledge_posts, ==, 1);
+}
+
 /* A wish that cannot be granted as a whole, when it is confirmed at last, changes nothing. */
 static void test_set_all_or_none(World *world, const void *data)
 {
@@ -752,6 +785,7 @@ int main(int argc, char **argv)
     g_test_add_func("/people/option words", test_option_words);
     g_test_add_func("/people/words for topics", test_topic_words);
     WORLD_TEST("/people/set topics", test_set_topics);
+    WORLD_TEST("/people/set stopped", test_set_stopped);
     WORLD_TEST("/people/set all or none", test_set_all_or_none);
     WORLD_TEST("/people/set by letter", test_set_by_letter);
     WORLD_TEST("/people/set at once", test_set_at_once);
