@@ -337,6 +337,15 @@ int64_t config_integer(const Config *config, const char *section, const char *ke
     return get(config, section, key, 1u << CONFIG_INTEGER | 1u << CONFIG_COUNT)->number;
 }
 
+unsigned config_instances(const Config *config, const char *runner, unsigned *most)
+{
+    g_autofree char *section = g_strconcat("runner.", runner, NULL);
+    unsigned fixed = (unsigned)config_integer(config, section, "instances");
+    if (most)
+        *most = fixed > 0 ? fixed : (unsigned)config_integer(config, section, "max_instances");
+    return fixed > 0 ? fixed : (unsigned)config_integer(config, section, "min_instances");
+}
+
 bool config_bool(const Config *config, const char *section, const char *key)
 {
     return get(config, section, key, 1u << CONFIG_BOOL)->number != 0;

@@ -17,9 +17,9 @@
 
 typedef enum ConfigType {
     CONFIG_STRING,
-    CONFIG_PATH,     /* absolute */
+    CONFIG_PATH, /* absolute */
     CONFIG_INTEGER,
-    CONFIG_COUNT,    /* a power of two, 1 .. 256 */
+    CONFIG_COUNT,    /* a power of two, 1 .. 256; where min is 0 also "auto", which is read as 0 */
     CONFIG_BOOL,     /* yes, no, true, false, on, off, 1, 0 */
     CONFIG_DURATION, /* 1us 1ms 1s 1m 1h 1d 1w; a number alone is seconds; stored as microseconds */
     CONFIG_SIZE,     /* bytes, with optional K, M, G (powers of 1024) */
@@ -67,6 +67,10 @@ bool config_bool(const Config *config, const char *section, const char *key);
 int64_t config_duration(const Config *config, const char *section, const char *key); /* us */
 uint64_t config_size(const Config *config, const char *section, const char *key);
 const char *const *config_list(const Config *config, const char *section, const char *key);
+
+/* How many processes a runner has at least, and, in *most (NULL: not asked for), at most, which is the same number
+ * unless [runner.NAME] instances is auto. */
+unsigned config_instances(const Config *config, const char *runner, unsigned *most);
 
 /* Names of a family's members, in the order of the file, built-in ones first: "runner" gives
  * in, pipeline, out, ...; NULL-terminated, borrowed. */

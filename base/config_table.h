@@ -119,6 +119,7 @@ bool config_read_by(const char *readers, const char *runner);
 #define LIST(fallback) CONFIG_LIST, fallback, 0, 0, NULL, NULL
 #define BOOL(fallback) CONFIG_BOOL, fallback, 0, 0, NULL, NULL
 #define COUNT(fallback) CONFIG_COUNT, fallback, 1, 256, NULL, "a power of two"
+#define COUNT_OR_AUTO(fallback) CONFIG_COUNT, fallback, 0, 256, NULL, "auto, or a power of two"
 #define RATE(fallback) CONFIG_RATE, fallback, 0, 0, NULL, NULL
 #define FEEDBACK(fallback) CONFIG_FEEDBACK, fallback, 0, 0, NULL, NULL
 #define REGEX(fallback) CONFIG_REGEX, fallback, 0, 0, NULL, NULL

@@ -142,16 +142,24 @@ static bool bool_parse(const char *text, int64_t *number)
     return false;
 }
 
+/* min 0 stands for "auto". */
+static bool count_fits(const ConfigValue *value, bool numeric)
+{
+    if (numeric)
+        return value->number > 0 && (value->number & (value->number - 1)) == 0;
+    return value->key->min == 0 && g_str_equal(value->text, "auto");
+}
+
 static char *count_allowed(const ConfigKey *key, bool numeric, int64_t number)
 {
-    g_autofree char *rule = g_strdup_printf("a power of two from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT,
-                                            key->min, key->max);
+    int64_t least = MAX(key->min, 1);
+    g_autofree char *rule = g_strdup_printf("%sa power of two from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT,
+                                            key->min == 0 ? "auto, or " : "", least, key->max);
     if (!numeric)
         return g_steal_pointer(&rule);
-    if (number <= key->min || number >= key->max)
-        return g_strdup_printf("%s; the nearest is %" G_GINT64_FORMAT, rule,
-                               number <= key->min ? key->min : key->max);
-    int64_t below = key->min;
+    if (number <= least || number >= key->max)
+        return g_strdup_printf("%s; the nearest is %" G_GINT64_FORMAT, rule, number <= least ? least : key->max);
+    int64_t below = least;
     while (below * 2 < number)
         below *= 2;
     return g_strdup_printf("%s; the nearest are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT, rule, below,
@@ -184,8 +192,8 @@ static bool number_type_parse(ConfigValue *value, char **allowed)
     ConfigType type = value->key->type;
     int64_t plain = type == CONFIG_DURATION ? 1000000 : 1;
     bool numeric = number_parse(value->text, units_of(type), plain, &value->number);
-    bool fits = numeric && in_range(value->key, value->number);
-    if (fits && (type != CONFIG_COUNT || (value->number & (value->number - 1)) == 0))
+    bool fits = type == CONFIG_COUNT ? count_fits(value, numeric) : numeric;
+    if (fits && in_range(value->key, value->number))
         return true;
     const char *what = type == CONFIG_SIZE       ? "bytes, with K, M or G as powers of 1024"
                        : type == CONFIG_DURATION ? "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"

@@ -17,10 +17,10 @@ int64_t host_connections(const Config *config)
     int64_t sum = COMMANDS;
     for (const char *const *name = config_family(config, "runner"); *name; name++) {
         g_autofree char *section = g_strconcat("runner.", *name, NULL);
-        int64_t least = config_integer(config, section, "instances");
+        unsigned most;
+        config_instances(config, *name, &most);
         if (config_bool(config, section, "start"))
-            sum += MAX(least, config_integer(config, section, "max_instances")) +
-                   (strcmp(*name, "watch") == 0 ? WATCH : 0);
+            sum += most + (strcmp(*name, "watch") == 0 ? WATCH : 0);
     }
     return sum;
 }

@@ -96,8 +96,7 @@ static PlanRunner *runner_new(const Config *config, const char *name)
     runner->name = g_strdup(name);
     runner->command = command ? g_strdup(command) : g_build_filename(LIBEXECDIR, name, NULL);
     runner->queue = g_strdup(queue ? queue : name);
-    runner->instances = runner->least = (unsigned)config_integer(config, section, "instances");
-    runner->most = MAX(runner->least, (unsigned)config_integer(config, section, "max_instances"));
+    runner->instances = runner->least = config_instances(config, name, &runner->most);
     runner->listen = listen ? g_strdupv((char **)listen) : g_new0(char *, 1);
     runner->socket_mode = socket_mode(config, section, "socket_mode");
     runner->depends = depends_text(config, name);

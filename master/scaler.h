@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Look at the processes of each runner that has max_instances, every [master] scale_interval, and carry out what
+/* Look at the processes of each runner with instances = auto, every [master] scale_interval, and carry out what
  * scale.h decides. */
 #include "master/group.h"
 #include "master/supervisor.h"

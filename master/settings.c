@@ -32,7 +32,7 @@ static const ConfigKey master_keys[] = {
      .about = "How long runners may take to finish their entry before they are killed.",
      .readers = "host out"},
     {"scale_interval", DURATION("10s", SECOND / 10, HOUR),
-     .about = "How often runners with max_instances are looked at."},
+     .about = "How often runners with instances = auto are looked at."},
     {"restart_delay_min", DURATION("1s", SECOND / 100, HOUR),
      .about = "The pause before a runner that keeps dying young is started again; it doubles each time."},
     {"restart_delay_max", DURATION("1m", SECOND / 100, DAY),
@@ -46,11 +46,14 @@ static const ConfigKey runner_keys[] = {
     {"start", BOOL("yes"),
      .about = "Whether the master starts this runner.",
      .readers = "digest in lmtp pipeline"},
-    {"instances", COUNT("1"),
-     .about = "How many processes share the queue, each with its own part."},
-    {"max_instances", COUNT("1"),
-     .about = "Where it is more than instances: up to how many processes there are by load. They are doubled when "
-      "entries wait, and halved when nothing waits."},
+    {"instances", COUNT_OR_AUTO("1"),
+     .about = "How many processes share the queue, each with its own part. With auto they are doubled when entries "
+      "wait, and halved when nothing waits, between min_instances and max_instances."},
+    {"min_instances", COUNT("1"),
+     .about = "With instances = auto, how many there are at least, and at the start."},
+    {"max_instances", COUNT("8"),
+     .about = "With instances = auto, how many there are at most. It counts where connections to a database are "
+      "planned."},
     {"command", PATH(CONFIG_LIBEXEC "/" CONFIG_NAME),
      .about = "The program. A runner that does not come with Listrunner must have it.",
      .example = "/usr/local/libexec/count"},
@@ -170,13 +173,17 @@ static void check_command(const ConfigCheck *check, const char *section)
 
 static void check_instances(const ConfigCheck *check, const char *section)
 {
-    const ConfigValue *least = config_usable(check, section, "instances");
-    const ConfigValue *most = config_usable(check, section, "max_instances");
-    if (least && most && config_given(check, section, "max_instances") && most->number < least->number)
-        config_complain(check, section, "max_instances",
-                        "found %s, which is less than instances = %s; allowed is that "
-                        "or more",
-                        most->text, least->text);
+    static const char *const limits[] = {"min_instances", "max_instances"};
+    const ConfigValue *instances = config_usable(check, section, "instances");
+    for (size_t at = 0; instances && instances->number > 0 && at < G_N_ELEMENTS(limits); at++) {
+        const ConfigValue *limit = config_usable(check, section, limits[at]);
+        /* The default may stand there, as in a configuration that was printed whole. */
+        if (limit && !g_str_equal(limit->text, limit->key->fallback))
+            config_complain(check, section, limits[at], "found %s beside instances = %s; allowed is instances = auto",
+                            limit->text, instances->text);
+    }
+    if (instances && instances->number == 0)
+        config_check_order(check, section, "min_instances", "max_instances");
 }
 
 static void check(const ConfigCheck *check)

@@ -34,8 +34,8 @@ BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count
 {
     g_autofree char *section = transport_section(config, transport);
     int64_t per_transaction = PER_TRANSACTION;
-    unsigned instances = (unsigned)MAX(config_integer(config, "runner.out", "instances"),
-                                       config_integer(config, "runner.out", "max_instances"));
+    unsigned instances;
+    config_instances(config, "out", &instances);
     int64_t per_entry = config_integer(config, "out", "recipients_per_entry");
     if (section && strcmp(config_string(config, section, "type"), "mx") == 0 && instances > 1)
         return divide_domains(count, instances, per_entry);

@@ -32,11 +32,8 @@ static const ConfigMember members[] = {
 static void check(const ConfigCheck *check)
 {
     const ConfigValue *instances = config_usable(check, "runner.host", "instances");
-    const ConfigValue *most = config_usable(check, "runner.host", "max_instances");
     if (instances && !g_str_equal(instances->text, "1"))
         config_complain(check, "runner.host", "instances", "found %s; allowed is 1", instances->text);
-    if (most && !g_str_equal(most->text, "1"))
-        config_complain(check, "runner.host", "max_instances", "found %s; allowed is 1", most->text);
 }
 
 const ConfigSettings host_settings = {.tables = tables, .members = members, .check = check};

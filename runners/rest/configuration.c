@@ -185,8 +185,7 @@ static void fill_runner(const Config *config, const char *name, json_t *object)
 {
     g_autofree char *section = g_strconcat("runner.", name, NULL);
     bool known = has(config, "runner", name);
-    g_autofree char *instances = g_strdup_printf(
-        "%" G_GINT64_FORMAT, known ? config_integer(config, section, "instances") : 0);
+    g_autofree char *instances = g_strdup_printf("%u", known ? config_instances(config, name, NULL) : 0);
     set(object, "instances", instances);
     set(object, "start", known && config_bool(config, section, "start") ? "yes" : "no");
 }

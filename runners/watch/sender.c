@@ -20,9 +20,12 @@ void sender_init(Sender *sender, const Config *config, Store *store, Spool *spoo
     *sender = (Sender){.config = config, .store = store, .spool = spool};
     if (domain)
         sender->trip = round_trip_at(ROUND_TRIP_CANARY, domain);
-    static const char *const sections[] = {"runner.out", "runner.in"}, *const keys[] = {"instances", "max_instances"};
-    for (unsigned at = 0; at < 4; at++)
-        sender->slices = MAX(sender->slices, (unsigned)config_integer(config, sections[at / 2], keys[at % 2]));
+    static const char *const runners[] = {"out", "in"};
+    for (size_t at = 0; at < G_N_ELEMENTS(runners); at++) {
+        unsigned most;
+        config_instances(config, runners[at], &most);
+        sender->slices = MAX(sender->slices, most);
+    }
     sender->due = clock_monotonic();
 }
 

@@ -47,11 +47,8 @@ static void check(const ConfigCheck *check)
     const ConfigValue *start = config_usable(check, "runner.watch", "start");
     const ConfigValue *url = config_usable(check, "watch", "url");
     bool tells = !config_unset(check, "watch", "url") || !config_unset(check, "watch", "command");
-    const ConfigValue *most = config_usable(check, "runner.watch", "max_instances");
     if (instances && !g_str_equal(instances->text, "1"))
         config_complain(check, "runner.watch", "instances", "found %s; allowed is 1", instances->text);
-    if (most && !g_str_equal(most->text, "1"))
-        config_complain(check, "runner.watch", "max_instances", "found %s; allowed is 1", most->text);
     if (url && !g_str_has_prefix(url->text, "http://") && !g_str_has_prefix(url->text, "https://"))
         config_complain(check, "watch", "url", "found \"%s\"; allowed is an address that begins with http", url->text);
     if (tells && start && start->line == 0 && !start->number)

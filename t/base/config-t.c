@@ -116,7 +116,9 @@ static void test_types(void)
     g_assert_cmpuint(config_size(config, "spool", "min_free"), ==, UINT64_C(2) << 30);
     g_assert_cmpint(config_duration(config, "spool", "poll_interval"), ==, 250000);
     g_assert_cmpint(config_duration(config, "spool", "tmp_lifetime"), ==, INT64_C(7200) * 1000000);
-    g_assert_cmpint(config_integer(config, "runner.out", "instances"), ==, 256);
+    unsigned most;
+    g_assert_cmpint(config_instances(config, "out", &most), ==, 256);
+    g_assert_cmpint(most, ==, 256);
     g_autofree char *listen = g_strjoinv("|", (char **)config_list(config, "runner.lmtp", "listen"));
     g_assert_cmpstr(listen, ==, "10.0.0.1:24|[::1]:24|unix:/run/x|localhost:1");
     g_assert_cmpstr(config_string(config, "runner.count", "queue"), ==, "count");
@@ -144,17 +146,15 @@ typedef struct Refusal {
     "auth_mechanisms of scram-sha-256 and scram-sha-1 alone, or auth_in_clear = yes"
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
 #define SECTIONS "[site], [trail], and so on"
-#define RUNNER_KEYS "start, instances, max_instances, command, queue, listen, socket_mode"
+#define RUNNER_KEYS "start, instances, min_instances, max_instances, command, queue, listen, socket_mode"
 
 static const Refusal refusals[] = {
     {"section-near", "\n[sppol]\nx = 1\ny = 2\n",
      "FILE:2: [sppol]: found an unknown section; allowed is [spool], perhaps?"},
     {"section-empty-near", "[runer.in]",
      "FILE:1: [runer.in]: found an unknown section; allowed is [runner.in], perhaps?"},
-    {"section-far", "[somethingelse]",
-     "FILE:1: [somethingelse]: found an unknown section; allowed are " SECTIONS},
-    {"section-open", "[spool\ndirectory = x",
-     "FILE:1: found \"[spool\"; allowed is [SECTION], at most 48 characters"},
+    {"section-far", "[somethingelse]", "FILE:1: [somethingelse]: found an unknown section; allowed are " SECTIONS},
+    {"section-open", "[spool\ndirectory = x", "FILE:1: found \"[spool\"; allowed is [SECTION], at most 48 characters"},
     {"section-trailing", "[spool] directory = /x",
      "FILE:1: found \"[spool] directory = /x\"; allowed is [SECTION], at most 48 characters"},
     {"member-name", "[runner.In/x]\n",
@@ -204,15 +204,26 @@ static const Refusal refusals[] = {
      "FILE:2: [lmtp] max_message_size: found \"10\"; allowed is bytes, with K, M or G as powers of 1024, "
      "from 1K to 2047M"},
     {"count-between", "[runner.in]\ninstances = 6",
-     "FILE:2: [runner.in] instances: found \"6\"; allowed is a power of two from 1 to 256; the nearest are 4 and 8"},
+     "FILE:2: [runner.in] instances: found \"6\"; allowed is auto, or a power of two from 1 to 256; "
+     "the nearest are 4 and 8"},
+    {"count-auto", "[runner.in]\ninstances = auto\nmin_instances = auto",
+     "FILE:3: [runner.in] min_instances: found \"auto\"; allowed is a power of two from 1 to 256"},
+    {"count-auto-beside", "[runner.in]\ninstances = 2\nmax_instances = 4",
+     "FILE:3: [runner.in] max_instances: found 4 beside instances = 2; allowed is instances = auto"},
+    {"count-auto-order", "[runner.in]\ninstances = auto\nmin_instances = 4\nmax_instances = 2",
+     "FILE:4: [runner.in] max_instances: found 2; allowed is at least min_instances = 4"},
+    {"count-auto-one", "[runner.watch]\ninstances = auto",
+     "FILE:2: [runner.watch] instances: found auto; allowed is 1"},
     {"count-three", "[runner.in]\ninstances = 3",
-     "FILE:2: [runner.in] instances: found \"3\"; allowed is a power of two from 1 to 256; the nearest are 2 and 4"},
+     "FILE:2: [runner.in] instances: found \"3\"; allowed is auto, or a power of two from 1 to 256; "
+     "the nearest are 2 and 4"},
     {"count-zero", "[runner.in]\ninstances = 0",
-     "FILE:2: [runner.in] instances: found \"0\"; allowed is a power of two from 1 to 256; the nearest is 1"},
+     "FILE:2: [runner.in] instances: found \"0\"; allowed is auto, or a power of two from 1 to 256; the nearest is 1"},
     {"count-large", "[runner.in]\ninstances = 512",
-     "FILE:2: [runner.in] instances: found \"512\"; allowed is a power of two from 1 to 256; the nearest is 256"},
+     "FILE:2: [runner.in] instances: found \"512\"; allowed is auto, or a power of two from 1 to 256; "
+     "the nearest is 256"},
     {"count-word", "[runner.in]\ninstances = two",
-     "FILE:2: [runner.in] instances: found \"two\"; allowed is a power of two from 1 to 256"},
+     "FILE:2: [runner.in] instances: found \"two\"; allowed is auto, or a power of two from 1 to 256"},
     {"empty", "[runner.in]\nqueue =", "FILE:2: [runner.in] queue: found \"\"; allowed is a value, or no such line"},
     {"hostname", "[site]\nhostname = a b", "FILE:2: [site] hostname: found \"a b\"; allowed is a host name"},
     {"site-owner", "[site]\nsite_owner = me",
@@ -238,7 +249,8 @@ static const Refusal refusals[] = {
      "FILE:2: [runner.lmtp] listen: found \"unix:sock\"; allowed is " ENDPOINT_ALLOWED},
     {"listen-v6", "[runner.lmtp]\nlisten = ::1:24",
      "FILE:2: [runner.lmtp] listen: found \"::1:24\"; allowed is " ENDPOINT_ALLOWED},
-    {"listen-twice", "[runner.lmtp]\nlisten = localhost:8001 unix:/s\n[runner.rest]\nstart = yes\n"
+    {"listen-twice",
+     "[runner.lmtp]\nlisten = localhost:8001 unix:/s\n[runner.rest]\nstart = yes\n"
      "listen = localhost:8001\n[runner.mta]\nstart = no\nlisten = localhost:8001",
      "FILE:5: [runner.rest] listen: found \"localhost:8001\", where [runner.lmtp] listens; allowed is a place of its "
      "own"},
@@ -268,8 +280,9 @@ static const Refusal refusals[] = {
      "FILE:2: [defragment] hosts: found \"h=[::1]:99999\"; allowed is NAME=ADDRESS, the address " ENDPOINT_ALLOWED},
     {"auth-may", "[transport.a]\nhost = mail.example.com\nauth_user = u\nauth_password_file = /p",
      "FILE:3: [transport.a] auth_user: found \"u\" with tls_level = may" AUTH_ALLOWED},
-    {"auth-require", "[transport.a]\nhost = mail.example.com\nauth_user = u\nauth_password_file = /p\n"
-                     "tls_level = require\nauth_mechanisms = scram-sha-1 plain",
+    {"auth-require",
+     "[transport.a]\nhost = mail.example.com\nauth_user = u\nauth_password_file = /p\n"
+     "tls_level = require\nauth_mechanisms = scram-sha-1 plain",
      "FILE:5: [transport.a] tls_level: found \"require\"" AUTH_ALLOWED},
     {"queue-name", "[runner.in]\nqueue = ../in",
      "FILE:2: [runner.in] queue: found \"../in\"; allowed are 1 to 32 small letters, digits and -, with a letter first "
@@ -327,15 +340,17 @@ static const Refusal refusals[] = {
      "FILE:1: [archiver.a] path: found no value; allowed is an absolute path, because type = maildir"},
     {"archiver-command", "[archiver.a]\ntype = command",
      "FILE:1: [archiver.a] command: found no value; allowed is a program and its arguments, because type = command"},
-    {"archiver-twice", "[archiver.a]\ntype = mbox\npath = /x/y\n[archiver.b]\npath = /x/y\n"
-                       "[archiver.c]\ntype = mbox\npath = /x/y\nenabled = no\n[archiver.d]\ntype = mbox\npath = /x//y/",
+    {"archiver-twice",
+     "[archiver.a]\ntype = mbox\npath = /x/y\n[archiver.b]\npath = /x/y\n"
+     "[archiver.c]\ntype = mbox\npath = /x/y\nenabled = no\n[archiver.d]\ntype = mbox\npath = /x//y/",
      "FILE:12: [archiver.d] path: found \"/x//y/\", the path of [archiver.a]; allowed is a directory of its own"},
     {"archiver-relative", "[archiver.a]\ntype = command\ncommand = cat -n",
      "FILE:3: [archiver.a] command: found \"cat -n\"; allowed is the absolute path of a program and its arguments"},
     {"all-at-once", "[site]\nlog = x\nlgo = x\n[runner.in]\ninstances = 5\n[nothing.at.all]\n",
      "FILE:2: [site] log: found \"x\"; allowed is one of stderr, syslog\n"
      "FILE:3: [site] lgo: found an unknown key; allowed is log, perhaps?\n"
-     "FILE:5: [runner.in] instances: found \"5\"; allowed is a power of two from 1 to 256; the nearest are 4 and 8\n"
+     "FILE:5: [runner.in] instances: found \"5\"; allowed is auto, or a power of two from 1 to 256; "
+     "the nearest are 4 and 8\n"
      "FILE:6: [nothing.at.all]: found an unknown section; allowed are " SECTIONS},
 };
 

@@ -188,7 +188,7 @@ def test_stop_with_nobody_left(site):
 
 def test_instances_by_load(site):
     site.master["scale_interval"] = "100ms"
-    site.runners = {"in": {"instances": 1, "max_instances": 4}, "count": {"instances": 2}}
+    site.runners = {"in": {"instances": "auto", "max_instances": 4}, "count": {"instances": 2}}
     site.configure()
     site.modes({"in": "late", "count": "late"})
     site.start()
