@@ -28,3 +28,8 @@ bool bytes_8bit_of(GBytes *bytes)
     const void *data = g_bytes_get_data(bytes, &length);
     return bytes_8bit(data, length);
 }
+
+int bytes_compare_texts(const void *one, const void *other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}

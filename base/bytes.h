@@ -2,12 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Does text need more than 7 bits? Asked of whole messages, so it looks at eight bytes at a time.
+ * Ask about bytes as they are: whether text needs more than 7 bits, and the order of two texts.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is any byte above 127? data may be NULL when length is 0. */
+/* Is any byte above 127? data may be NULL when length is 0. It looks at eight bytes at a time, for whole messages. */
 bool bytes_8bit(const void *data, size_t length);
 bool bytes_8bit_of(GBytes *bytes);
+
+/* Compare two elements of an array of texts (char *) by their bytes, for qsort() and g_ptr_array_sort(). */
+int bytes_compare_texts(const void *one, const void *other);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the verbs of `listrunner archive` share that note old addresses. */
+/* Share code between the verbs of `listrunner archive` that note old addresses. */
 #include <stdbool.h>
 
 #include "lists/moving/old_address.h"

@@ -18,11 +18,6 @@ static gboolean names, all;
 
 /* ---- ls, show ---- */
 
-static json_t *whole_number(int64_t number)
-{
-    return number > 0 ? json_integer(number) : json_null();
-}
-
 static json_t *make_row(const FragmentSet *set)
 {
     g_autofree char *shown = g_strndup(set->key, KEY_SHOWN);
@@ -30,10 +25,10 @@ static json_t *make_row(const FragmentSet *set)
     bool open = set->state == FRAGMENT_OPEN;
     json_t *row = json_pack("{so so ss sI so sI so so so so so}", "set", listing_text(shown), "list",
                             listing_text(set->list_id), "state", fragment_state_text(set->state), "parts",
-                            (json_int_t)set->parts, "total", whole_number(set->total), "octets",
-                            (json_int_t)set->octets, "sender", listing_text(set->sender), "id", listing_text(set->id),
-                            "host", listing_text(set->host), "opened_at", listing_time(set->opened_at), "expires_at",
-                            listing_time(set->expires_at));
+                            (json_int_t)set->parts, "total", set->total > 0 ? json_integer(set->total) : json_null(),
+                            "octets", (json_int_t)set->octets, "sender", listing_text(set->sender), "id",
+                            listing_text(set->id), "host", listing_text(set->host), "opened_at",
+                            listing_time(set->opened_at), "expires_at", listing_time(set->expires_at));
     json_object_set_new(row, "age", json_integer((now - set->opened_at) / CLOCK_SECOND));
     json_object_set_new(row, "expires_in",
                         open ? json_integer(MAX(set->expires_at - now, 0) / CLOCK_SECOND) : json_null());

@@ -14,11 +14,6 @@
 static gboolean names;
 static char *reason;
 
-static bool request_number(const char *text, int64_t *number, GError **error)
-{
-    return decide_number(text, "a request", "listrunner pending ls", number, error);
-}
-
 static json_t *row_of(const Pending *pending)
 {
     return json_pack("{sI ss so so ss so so so sI}", "number", (json_int_t)pending->number, "kind",
@@ -56,7 +51,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 static int run_show(Site *site, int argc, char **argv, GError **error)
 {
     int64_t number;
-    if (!request_number(argv[0], &number, error))
+    if (!decide_number(argv[0], "a request", "listrunner pending ls", &number, error))
         return TOOL_USAGE;
     Store *store = site_store(site, false, error);
     g_autoptr(Pending) pending = store ? pending_find(store, number, clock_now(), error) : NULL;

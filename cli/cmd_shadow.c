@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/auto.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
@@ -31,17 +32,12 @@ static char *lmtp, *report_file, *state_directory, *patience_text, *bcc, **ignor
 
 /* ---- the summary ---- */
 
-static int by_text(const void *one, const void *other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
-}
-
 /* In order; NULL-terminated; g_free(). The texts stay the table's. */
 static char **keys_of(GHashTable *table)
 {
     guint count;
     char **keys = (char **)g_hash_table_get_keys_as_array(table, &count);
-    qsort(keys, count, sizeof *keys, by_text);
+    qsort(keys, count, sizeof *keys, bytes_compare_texts);
     return keys;
 }
 

@@ -73,5 +73,5 @@ extern const GOptionEntry json_rows_options[], json_object_options[];
  * TOOL_USAGE, so that refusing is one line. */
 int command_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* What an error leaves the shell with. */
+/* Return the exit code of the program for an error. */
 int command_exit_code(const GError *error);

@@ -39,6 +39,6 @@ void control_client_wait_end(ControlClient *client);
  * after `seconds`. runner NULL: all. */
 bool control_client_settle(ControlClient *client, const char *runner, int seconds, GError **error);
 
-/* What a verb does when open() failed: prints that nothing runs and returns
- * TOOL_NOT_RUNNING, or hands the error on and returns its code. */
+/* Handle a failed open(): print that nothing runs and return
+ * TOOL_NOT_RUNNING, or hand the error on and return its code. */
 int control_client_refused(GError **cause, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the verbs share that decide about numbered things, each in a unit of work of its own. */
+/* Decide about numbered things, each in a unit of work of its own: shared by the verbs that do so. */
 #include <stdbool.h>
 #include <stdint.h>
 

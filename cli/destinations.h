@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the instances of out know of destinations (runners/outgoing/control_server.h), asked of each and put together.
+ * Ask each instance of out about destinations (runners/outgoing/control_server.h), and put the answers together.
  */
 #include <glib.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What listrunner(1) leaves the shell with. The numbers from 64 on are those
+ * The exit codes of listrunner(1). The numbers from 64 on are those
  * of sysexits.h; scripts may rely on all of them.
  */
 enum ToolExit {

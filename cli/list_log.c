@@ -11,13 +11,6 @@
 static char *kind;
 static gint limit = 100;
 
-static json_t *row_of(const ListLogRow *row)
-{
-    return json_pack("{so so so so so so so}", "date", listing_time(row->made_at), "by", listing_text(row->by), "door",
-                     listing_text(row->door), "kind", listing_text(row->kind), "name", listing_text(row->name),
-                     "before", listing_text(row->before), "after", listing_text(row->after));
-}
-
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {{"date", "DATE", COLUMN_TEXT},   {"by", "BY", COLUMN_TEXT},
@@ -43,7 +36,10 @@ static int run(Site *site, int argc, char **argv, GError **error)
         left -= got;
         for (guint at = 0; at < got; at++) {
             const ListLogRow *row = rows->pdata[at];
-            listing_row(listing, row_of(row));
+            listing_row(listing, json_pack("{so so so so so so so}", "date", listing_time(row->made_at), "by",
+                                           listing_text(row->by), "door", listing_text(row->door), "kind",
+                                           listing_text(row->kind), "name", listing_text(row->name), "before",
+                                           listing_text(row->before), "after", listing_text(row->after)));
             before = row->key;
         }
     } while (got == wanted && left > 0);

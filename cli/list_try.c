@@ -255,12 +255,6 @@ static bool show(const TrialPost *post, void *data)
     return true;
 }
 
-static void show_kept(const Attempt *attempt)
-{
-    for (guint at = 0; attempt->kept && at < attempt->kept->len; at++)
-        listing_row(attempt->listing, json_incref(g_array_index(attempt->kept, Kept, at).row));
-}
-
 static bool tell(uint64_t done, uint64_t all, void *data)
 {
     Attempt *attempt = data;
@@ -352,11 +346,6 @@ static void warn(const TrialTally *tally)
                 tally->removed);
 }
 
-static bool is_asked_anything(char *const *words)
-{
-    return *words || files || bans || matches || json_file;
-}
-
 /* What --from-json names, json_decref(). NULL: it cannot be read, or is no object. */
 static json_t *read_asked(GError **error)
 {
@@ -380,7 +369,7 @@ static int run_try(Site *site, int argc, char **argv, GError **error)
         {"before", "BEFORE", COLUMN_TEXT}, {"after", "AFTER", COLUMN_TEXT}, {"subject", "SUBJECT", COLUMN_TEXT},
         {"message_id", NULL, COLUMN_TEXT}, {"file", NULL, COLUMN_TEXT},     {"held", NULL, COLUMN_NUMBER},
         {"differs", NULL, COLUMN_TEXT},    {NULL, NULL, COLUMN_TEXT}};
-    if (!is_asked_anything(argv + 1))
+    if (!argv[1] && !files && !bans && !matches && !json_file)
         return command_usage(error, "give SETTING=VALUE, --file, --ban, --header-match or --from-json");
     if (days < 1 || days > DAYS_MAX)
         return command_usage(error, "--days: allowed are 1 to %d", DAYS_MAX);
@@ -413,8 +402,8 @@ static int run_try(Site *site, int argc, char **argv, GError **error)
         g_array_set_clear_func(kept, kept_clear);
     bool done = trial_run(&trial, &tally, error);
     progress_end(&attempt.progress);
-    if (done)
-        show_kept(&attempt);
+    for (guint at = 0; done && attempt.kept && at < attempt.kept->len; at++)
+        listing_row(listing, json_incref(g_array_index(attempt.kept, Kept, at).row));
     g_clear_pointer(&listing, listing_free);
     if (!done)
         return TOOL_LATER;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Messages as octets, on their way between files and entries. */
+/* Messages as bytes, on their way between files and entries. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Write to standard output: the header with the empty line that ends it, the
- * body, or both; octet for octet, save on a terminal, where it is made plain (cli/plain.h). */
+ * body, or both; byte for byte, save on a terminal, where it is made plain (cli/plain.h). */
 void message_text_write(GBytes *message, bool header, bool body);
 
 /* Walk an mbox: a message begins at a line "From SENDER DATE" at the start

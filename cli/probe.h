@@ -28,5 +28,5 @@ typedef struct ProbeResult {
  * becomes [site] user. The runners must work. FAIL_EXISTS: another probe is under way. FAIL_MISSING: no such domain. */
 bool probe_run(Site *site, const char *domain, int seconds, ProbeResult *result, GError **error);
 
-/* What the result means, and what to do about it: sentences for people; g_free(). */
+/* Explain the result, and say what to do about it: sentences for people; g_free(). */
 char *probe_text(const ProbeResult *result, const Config *config, const char *domain);

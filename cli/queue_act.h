@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the verbs of `listrunner queue` and `listrunner shunt` that change something have in common: the
+ * Common code of the verbs of `listrunner queue` and `listrunner shunt` that change something: the
  * entries meant (queue_select.h), --dry-run, --json, and one row that says what became
  * of each. What a runner holds is not touched, and the row says so.
  */

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the trail (base/trail.h) tells of deliveries since a moment, for a spool that was restored to how it was then.
+ * Read from the trail (base/trail.h) the deliveries since a moment, for a spool that was restored to how it was then.
  * The trail is often on another disk than the spool, and then it knows what the spool has forgotten. A process that is
  * killed takes up to three seconds of it along.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What this machine must have for a site that is to be made. */
+/* Check that this machine has everything that a site to be made needs. */
 #include <glib.h>
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the MTA in front needs for a domain of lists: the lines that are there, those that are missing, and what would
- * contradict them. Postfix is asked and told by postconf(1), which honours MAIL_CONFIG.
+ * Find the lines that the MTA in front needs for a domain of lists: those that are there, those that are missing, and
+ * settings that would contradict them. Postfix is asked and told by postconf(1), which honours MAIL_CONFIG.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -60,5 +60,5 @@ bool setup_postfix_apply(const GPtrArray *lines, bool *running, GError **error);
  * none by SMTP. */
 bool setup_postfix_relay(char **host, char **port, GError **error);
 
-/* What a person must put into Exim's configuration, and where; g_free(). */
+/* Return the text that a person must put into Exim's configuration, and where; g_free(). */
 char *setup_exim_text(const SetupWiring *wiring);

@@ -72,11 +72,6 @@ static bool check_top(SpoolCheck *check, GError **error)
     return true;
 }
 
-static bool is_known_missing(const SpoolCheck *check, const char *queue)
-{
-    return g_strv_contains((const char *const *)check->missing, queue);
-}
-
 /* Queues that were there. */
 static bool check_missing(SpoolCheck *check, GError **error)
 {
@@ -108,7 +103,7 @@ static void need(SpoolCheck *check, const char *queue)
         findings_repaired(&check->findings, "missing", queue, NULL, g_strdup("the directory was made"));
     else if (repair)
         findings_fault(&check->findings, "missing", queue, NULL, g_strdup(fault->message));
-    else if (!is_known_missing(check, queue))
+    else if (!g_strv_contains((const char *const *)check->missing, queue))
         findings_note(&check->findings, "missing", queue, NULL,
                       g_strdup("there is no directory; its runner makes it when it starts"));
 }

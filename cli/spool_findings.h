@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What `listrunner spool check` finds, row by row. */
+/* Collect the findings of `listrunner spool check`, row by row. */
 #include <glib.h>
 #include <stdbool.h>
 

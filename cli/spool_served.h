@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Which slices of a queue have a living owner: the locks that runners hold
- * on SPOOL/.master/QUEUE.slices, an octet for each first octet of a hash (master/slices.h). Asking
+ * on SPOOL/.master/QUEUE.slices, a byte for each first byte of a hash (master/slices.h). Asking
  * takes no lock.
  */
 #include <glib.h>
@@ -11,7 +11,7 @@
 
 #include "switchboard/spool.h"
 
-/* One for each first octet of a hash. */
+/* One for each first byte of a hash. */
 typedef struct Served {
     bool octet[256];
     bool any;

@@ -7,7 +7,7 @@
 
 #include "store/store.h"
 
-/* What the options --list and --domain say. */
+/* The values of the options --list and --domain. */
 typedef struct TemplatePlaceOptions {
     char *list, *domain;
 } TemplatePlaceOptions;

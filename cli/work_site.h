@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What a verb needs to run use cases of lists/: who asks is the operator. */
+/* Give a verb the place in which use cases of lists/ run for the operator. */
 #include "cli/site.h"
 #include "lists/work.h"
 

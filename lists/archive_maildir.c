@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
@@ -37,11 +38,6 @@ static bool walk(const char *directory, const char *list, TakeFile *take, void *
     return true;
 }
 
-static int compare_text(gconstpointer one, gconstpointer other)
-{
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
-
 GPtrArray *archive_maildir_lists(const char *directory, GError **error)
 {
     g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
@@ -56,7 +52,7 @@ GPtrArray *archive_maildir_lists(const char *directory, GError **error)
         if (*name != '.' && g_file_test(inside, G_FILE_TEST_IS_DIR))
             g_ptr_array_add(lists, g_strdup(name));
     }
-    g_ptr_array_sort(lists, compare_text);
+    g_ptr_array_sort(lists, bytes_compare_texts);
     return g_steal_pointer(&lists);
 }
 
@@ -292,17 +288,13 @@ void archive_writer_free(ArchiveWriter *writer)
     g_free(writer);
 }
 
-static bool is_waiting(const ArchiveWriter *writer, const char *name)
-{
-    return g_ptr_array_find_with_equal_func(writer->names, name, g_str_equal, NULL);
-}
-
 char *archive_writer_add(ArchiveWriter *writer, int64_t arrival, const char *octets, size_t length, GError **error)
 {
     g_autofree char *key = g_compute_checksum_for_data(G_CHECKSUM_SHA1, (const guchar *)octets, length);
     g_autofree char *name = g_strdup_printf("%" G_GINT64_FORMAT ".%s.listrunner", arrival / CLOCK_SECOND, key);
     g_autofree char *aside = g_strconcat("tmp/", name, NULL);
-    if (faccessat(writer->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || is_waiting(writer, name))
+    if (faccessat(writer->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+        g_ptr_array_find_with_equal_func(writer->names, name, g_str_equal, NULL))
         return g_steal_pointer(&name);
     fs_unlink(writer->top_fd, aside, NULL); /* left over from a crash, perhaps half written */
     int fd = fs_create(writer->top_fd, aside, error);

@@ -182,12 +182,6 @@ static void add_clock(GPtrArray *all, json_int_t seconds)
 
 /* ---- destinations ---- */
 
-static char *trouble_key(const json_t *one)
-{
-    return g_strdup_printf("destination %s %s %s", text_of(one, "transport"), text_of(one, "name"),
-                           text_of(one, "state"));
-}
-
 /* Each instance of out has its own idea of a destination; most agree. */
 static bool is_told(const GPtrArray *all, const char *key)
 {
@@ -205,7 +199,8 @@ static void add_trouble(GPtrArray *all, const json_t *one)
     const char *name = text_of(one, "name"), *reason = text_of(one, "reason"), *rate = text_of(one, "rate");
     const char *state = text_of(one, "state"), *away = text_of(one, "away_since");
     const char *words = "being tried again after it was dead", *verb = "show";
-    g_autofree char *key = trouble_key(one);
+    g_autofree char *key = g_strdup_printf("destination %s %s %s", text_of(one, "transport"), text_of(one, "name"),
+                                           text_of(one, "state"));
     if (is_told(all, key))
         return;
     for (size_t i = 0; i < G_N_ELEMENTS(states); i++)

@@ -7,7 +7,7 @@
 
 #include "lists/work.h"
 
-/* What is to be made. Strings are borrowed. */
+/* The list to be made. Strings are borrowed. */
 typedef struct NewList {
     const char *address;
     const char *style;         /* lists/style.h; NULL: discussion */

@@ -71,18 +71,13 @@ static void add_address(const AddressMaps *maps, const List *list, const char *s
         add_first_address(maps, list, suffix);
 }
 
-static bool is_request(const char *suffix)
-{
-    return strcmp(suffix, "-owner") != 0 && strcmp(suffix, "-bounces") != 0;
-}
-
 static bool add_list(const List *list, void *data)
 {
     const AddressMaps *maps = data;
     const char *suffix;
     add_address(maps, list, NULL);
     for (size_t at = 0; (suffix = list_address_suffix(at)); at++)
-        if (maps->takes_requests || !is_request(suffix))
+        if (maps->takes_requests || strcmp(suffix, "-owner") == 0 || strcmp(suffix, "-bounces") == 0)
             add_address(maps, list, suffix + 1);
     return true;
 }

@@ -58,12 +58,6 @@ static bool parse_place(const char *text, Place *place)
            g_ascii_string_to_unsigned(words[4], 10, 0, G_MAXUINT32, &place->recipient, NULL);
 }
 
-static char *place_text(const char *mail, const TrailReading *reading, unsigned recipient)
-{
-    return g_strdup_printf("%s-%u-%" G_GUINT64_FORMAT "-%u-%u", mail, reading->number, reading->offset, reading->line,
-                           recipient);
-}
-
 bool post_trace_begin(PostTrace *trace, const char *place)
 {
     Place parsed;
@@ -190,7 +184,8 @@ static bool read_mails(Walk *walk, const Place *place, GError **error)
         trace->damaged += reading.damaged;
         room = reading.room;
         if (!reading.done) {
-            trace->next = place_text(mail, &reading, walk->skip);
+            trace->next = g_strdup_printf("%s-%u-%" G_GUINT64_FORMAT "-%u-%u", mail, reading.number, reading.offset,
+                                          reading.line, walk->skip);
             return true;
         }
     }

@@ -236,13 +236,6 @@ static json_t *row_json(const ShapeWork *work, const ShapeRow *row)
     return json_pack("{sI so}", "total", (json_int_t)scaled(work, row->total), "counts", counts);
 }
 
-static void add_row(const ShapeRow *row, ShapeRow *others, unsigned buckets)
-{
-    others->total += row->total;
-    for (unsigned i = 0; i < buckets; i++)
-        others->counts[i] += row->counts[i];
-}
-
 static json_t *picture(const ShapeWork *work)
 {
     const QueueShapeSpec *spec = work->spec;
@@ -254,7 +247,9 @@ static json_t *picture(const ShapeWork *work)
     for (guint i = 0; i < found; i++) {
         const ShapeRow *row = all[i];
         if (i >= shown) {
-            add_row(row, others, spec->buckets);
+            others->total += row->total;
+            for (unsigned bucket = 0; bucket < spec->buckets; bucket++)
+                others->counts[bucket] += row->counts[bucket];
             continue;
         }
         g_autofree char *name = g_utf8_make_valid(row->name, -1);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
@@ -198,11 +199,6 @@ static int64_t time_of(const char *name)
     return ours && g_ascii_string_to_signed(digits, 10, 0, G_MAXINT64, &time, NULL) ? time : -1;
 }
 
-static int compare_names(const void *one, const void *other)
-{
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
-
 /* The names in a directory, sorted. Empty where there is none. */
 static GPtrArray *names_in(const char *path, GError **error)
 {
@@ -215,7 +211,7 @@ static GPtrArray *names_in(const char *path, GError **error)
     }
     for (const char *name; folder && (name = g_dir_read_name(folder));)
         g_ptr_array_add(names, g_strdup(name));
-    g_ptr_array_sort(names, compare_names);
+    g_ptr_array_sort(names, bytes_compare_texts);
     return g_steal_pointer(&names);
 }
 

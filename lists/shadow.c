@@ -3,8 +3,8 @@
 #include "lists/shadow.h"
 
 #include <jansson.h>
-#include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -91,13 +91,6 @@ static bool take_sent(Shadow *shadow, const ShadowMail *mail, const ShadowPiece 
     return shadow_state_seen(shadow->state, key, &seen, taken, error);
 }
 
-static void warn_full(Shadow *shadow)
-{
-    if (!shadow->full)
-        log_warn("the state of the shadow has no room: posts are left out of the report until others are reported");
-    shadow->full = true;
-}
-
 bool shadow_take(Shadow *shadow, ShadowMail *mail, GError **error)
 {
     Store *store = shadow_judge_store(shadow->judge, error);
@@ -111,8 +104,9 @@ bool shadow_take(Shadow *shadow, ShadowMail *mail, GError **error)
         if (!(piece->sense == SHADOW_POST ? take_post(shadow, mail, piece, &taken, error)
                                           : take_sent(shadow, mail, piece, &taken, error)))
             return false;
-        if (taken == SHADOW_NO_ROOM)
-            warn_full(shadow);
+        if (taken == SHADOW_NO_ROOM && !shadow->full)
+            log_warn("the state of the shadow has no room: posts are left out of the report until others are reported");
+        shadow->full |= taken == SHADOW_NO_ROOM;
     }
     return true;
 }
@@ -168,11 +162,6 @@ static void compare_decision(const Pair *pair)
         json_array_append_new(pair->differs, json_string("decision"));
 }
 
-static int by_text(const void *one, const void *other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
-}
-
 /* The addresses of one that the other lacks, in order. */
 static json_t *lacking(GHashTable *one, GHashTable *other, guint *count)
 {
@@ -183,7 +172,7 @@ static json_t *lacking(GHashTable *one, GHashTable *other, guint *count)
     while (g_hash_table_iter_next(&each, &key, &address))
         if (!g_hash_table_contains(other, key))
             g_ptr_array_add(found, address);
-    g_ptr_array_sort(found, by_text);
+    g_ptr_array_sort(found, bytes_compare_texts);
     json_t *array = json_array();
     for (guint at = 0; at < found->len && at < ADDRESSES_SHOWN; at++)
         json_array_append_new(array, text(found->pdata[at]));

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "mail/header.h"
 #include "mail/message.h"
 #include "mail/mime.h"
@@ -63,11 +64,6 @@ static char *squeezed(const char *text)
     return g_string_free(out, FALSE);
 }
 
-static int by_text(const void *one, const void *other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
-}
-
 /* Type and parameters in lower case and in order, without blanks and quotes, and without the boundary, which each
  * program makes up. The charset goes with the body, which is compared decoded. */
 static char *plain_type(const char *value)
@@ -81,7 +77,7 @@ static char *plain_type(const char *value)
     for (char **piece = pieces; *piece; piece++)
         if (**piece && !g_str_has_prefix(*piece, "boundary") && !g_str_has_prefix(*piece, "charset"))
             g_ptr_array_add(kept, *piece);
-    g_ptr_array_sort(kept, by_text);
+    g_ptr_array_sort(kept, bytes_compare_texts);
     g_ptr_array_add(kept, NULL);
     return g_strjoinv("; ", (char **)kept->pdata);
 }
@@ -123,7 +119,7 @@ static GHashTable *fields_of(GBytes *octets, char *const *ignore)
     void *values;
     g_hash_table_iter_init(&each, fields);
     while (g_hash_table_iter_next(&each, NULL, &values))
-        g_ptr_array_sort(values, by_text);
+        g_ptr_array_sort(values, bytes_compare_texts);
     return fields;
 }
 
@@ -165,7 +161,7 @@ json_t *shadow_compare_header(GBytes *live, GBytes *ours, char *const *ignore)
     while (g_hash_table_iter_next(&each, &name, &values))
         if (!g_hash_table_contains(there, name))
             g_ptr_array_add(names, name);
-    g_ptr_array_sort(names, by_text);
+    g_ptr_array_sort(names, bytes_compare_texts);
     json_t *array = json_array();
     for (guint at = 0; at < names->len && at < SHADOW_FIELDS_MAX; at++)
         json_array_append_new(array, json_pack("{so so so}", "field", shown(names->pdata[at]), "live",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "lists/trial_judge.h"
 #include "lists/trial_mail.h"
@@ -65,11 +66,6 @@ static void outcome_clear(TrialOutcome *outcome)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TrialOutcome, outcome_clear)
 
-static int compare_text(const void *one, const void *other)
-{
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
-
 static char **ways_of(const Post *post)
 {
     g_autoptr(GStrvBuilder) ways = g_strv_builder_new();
@@ -84,7 +80,7 @@ static char **ways_of(const Post *post)
             g_strv_builder_add(ways, letter ? letter : send->queue);
     }
     char **all = g_strv_builder_end(ways);
-    qsort(all, g_strv_length(all), sizeof *all, compare_text);
+    qsort(all, g_strv_length(all), sizeof *all, bytes_compare_texts);
     return all;
 }
 

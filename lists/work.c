@@ -242,11 +242,6 @@ bool work_keep(Work *work, const char *entry, GError **error)
     return true;
 }
 
-static char **split_recipients(const OutboxRow *row)
-{
-    return *row->recipients ? g_strsplit(row->recipients, "\n", -1) : NULL;
-}
-
 bool work_recall(Work *work, const char *entry, GError **error)
 {
     g_assert(work->site.kept_key);
@@ -260,7 +255,7 @@ bool work_recall(Work *work, const char *entry, GError **error)
             return false;
         GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
         g_ptr_array_add(pieces, g_bytes_ref(row->message));
-        work_entry(work, row->queue, meta, pieces, split_recipients(row));
+        work_entry(work, row->queue, meta, pieces, *row->recipients ? g_strsplit(row->recipients, "\n", -1) : NULL);
     }
     return true;
 }

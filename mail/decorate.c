@@ -254,13 +254,6 @@ static const char *missing_end(GBytes *body, const BodyForm *content)
     return ended ? "" : "\r\n";
 }
 
-/* Fields that are true only of the body as it came. */
-static void remove_sums(Message *message)
-{
-    message_remove(message, "Content-Length");
-    message_remove(message, "Lines");
-}
-
 /* The list's texts as they stand in this content; false: one cannot. */
 static bool joinable_both(const Decoration *decoration, const BodyForm *content, char **before, char **after)
 {
@@ -466,7 +459,9 @@ void decorate(Message *message, const Decoration *decoration, Decorated *result)
         add(result, result->body);
         return;
     }
-    remove_sums(message);
+    /* Fields that are true only of the body as it came. */
+    message_remove(message, "Content-Length");
+    message_remove(message, "Lines");
     if (!join(message, decoration, &content, result) && !extend_mixed(message, decoration, &content, result))
         wrap(message, decoration, result);
 }

@@ -95,20 +95,6 @@ static void put_left_out(FILE *stream, const char *sentence, const MimePart *par
     issue_put_line(stream, text, strlen(text));
 }
 
-static bool is_within(const MimePart *part, const MimePart *container)
-{
-    return part->head >= container->body && part->head < container->body + container->body_length;
-}
-
-/* The place behind all that container holds. */
-static guint behind(const GPtrArray *parts, guint container)
-{
-    guint at = container + 1;
-    while (at < parts->len && is_within(parts->pdata[at], parts->pdata[container]))
-        at++;
-    return at;
-}
-
 static bool is_text(const MimePart *part)
 {
     return strcmp(part->type, "text/plain") == 0 || strcmp(part->type, "text") == 0;
@@ -150,7 +136,7 @@ static void put_text_part(FILE *stream, const MimePart *part)
 static void put_part(FILE *stream, const char *left_out, const GPtrArray *parts, guint *at, unsigned depth)
 {
     const MimePart *part = parts->pdata[*at];
-    guint next = behind(parts, *at);
+    guint next = mime_parts_behind(parts, *at);
     if (strcmp(part->type, "multipart/alternative") == 0) {
         gssize best = best_of(parts, *at + 1, next);
         if (best >= 0)
@@ -185,7 +171,7 @@ static void put_message(FILE *stream, const char *left_out, GBytes *octets, unsi
     bool first = true;
     for (guint at = 0; at < parts->len;) {
         const MimePart *part = parts->pdata[at];
-        bool container = g_str_has_prefix(part->type, "multipart/") && behind(parts, at) > at + 1 &&
+        bool container = g_str_has_prefix(part->type, "multipart/") && mime_parts_behind(parts, at) > at + 1 &&
                          strcmp(part->type, "multipart/alternative") != 0;
         if (!first && !container)
             fputs("\r\n", stream);

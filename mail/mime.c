@@ -251,6 +251,15 @@ GPtrArray *mime_parts(const char *octets, size_t length)
     return mime_parts_most(octets, length, PART_LIMIT);
 }
 
+guint mime_parts_behind(const GPtrArray *parts, guint at)
+{
+    const MimePart *container = parts->pdata[at], *part;
+    do {
+        part = ++at < parts->len ? parts->pdata[at] : NULL;
+    } while (part && part->head >= container->body && part->head < container->body + container->body_length);
+    return at;
+}
+
 GString *mime_text(const MimePart *part, size_t limit)
 {
     size_t length = MIN(part->body_length, limit);

@@ -30,6 +30,9 @@ typedef struct MimePart {
 GPtrArray *mime_parts(const char *octets, size_t length);
 GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most);
 
+/* Return the place in parts behind all that the part at `at` holds. */
+guint mime_parts_behind(const GPtrArray *parts, guint at);
+
 /* The value of the first field of that name in a head: unfolded, without blanks
  * around. g_free(), NULL when there is none. */
 char *mime_field(const char *head, size_t length, const char *name);

@@ -68,20 +68,6 @@ const ReadableFile *readable_file(const Readable *readable, size_t number)
 
 /* ---- parts ---- */
 
-static bool is_within(const MimePart *part, const MimePart *container)
-{
-    return part->head >= container->body && part->head < container->body + container->body_length;
-}
-
-/* The place behind all that the part at at holds. */
-static guint behind(const GPtrArray *parts, guint at)
-{
-    guint next = at + 1;
-    while (next < parts->len && is_within(parts->pdata[next], parts->pdata[at]))
-        next++;
-    return next;
-}
-
 static bool is_one_of(const char *type, const char *const *types)
 {
     for (; *types; types++)
@@ -117,11 +103,6 @@ static PartUse use_of(const MimePart *part)
                                                                   : USE_FILE;
 }
 
-static bool is_patch_type(const MimePart *part)
-{
-    return strcmp(part->type, "text/x-patch") == 0 || strcmp(part->type, "text/x-diff") == 0;
-}
-
 static ReadableForm form_of(const MimePart *part)
 {
     g_autofree char *value = mime_field(part->head, part->head_length, "Content-Type");
@@ -148,7 +129,7 @@ static bool is_empty(const Taking *taking, guint at)
 /* Show the plain text of the alternative at at, or where that is empty the HTML, and hide the other forms. */
 static void choose(const Taking *taking, guint at)
 {
-    guint end = behind(taking->parts, at);
+    guint end = mime_parts_behind(taking->parts, at);
     bool plain = false, html = false;
     for (guint part = at + 1; part < end; part++) {
         const MimePart *form = taking->parts->pdata[part];
@@ -243,7 +224,8 @@ static void show_part(const Taking *taking, guint at)
     PartUse use = use_of(part);
     g_autofree char *name = readable_part_name(part);
     bool attached = readable_is_attachment(part), is_text = use == USE_TEXT || use == USE_HTML;
-    bool patch = is_text && (readable_is_patch_name(name) || is_patch_type(part));
+    bool patch = is_text && (readable_is_patch_name(name) || strcmp(part->type, "text/x-patch") == 0 ||
+                             strcmp(part->type, "text/x-diff") == 0);
     if (use == USE_SIGNATURE) {
         readable_note_add(taking->to, taking->budget, READABLE_NOTE_SIGNED);
     } else if (use == USE_ENCRYPTED) {
@@ -263,7 +245,7 @@ static void show_part(const Taking *taking, guint at)
 static bool is_split(const GPtrArray *parts, guint at)
 {
     const MimePart *part = parts->pdata[at];
-    return g_str_has_prefix(part->type, "multipart/") && behind(parts, at) > at + 1;
+    return g_str_has_prefix(part->type, "multipart/") && mime_parts_behind(parts, at) > at + 1;
 }
 
 static void show_parts(const Taking *taking)
@@ -272,7 +254,7 @@ static void show_parts(const Taking *taking)
     for (guint at = 0, next; at < parts->len; at = next) {
         const MimePart *part = parts->pdata[at];
         bool split = is_split(parts, at);
-        next = is_message(part) ? behind(parts, at) : at + 1;
+        next = is_message(part) ? mime_parts_behind(parts, at) : at + 1;
         if (split && strcmp(part->type, "multipart/alternative") == 0)
             choose(taking, at);
         if (split || taking->hidden[at])

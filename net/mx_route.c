@@ -6,6 +6,7 @@
 #include <idn2.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/ip.h"
 
 #define DOMAIN_MAX 253
@@ -99,17 +100,12 @@ void mx_route_sort(MxRoute *route)
         g_ptr_array_set_size(route->targets, MX_HOSTS_MAX);
 }
 
-static gint by_name(gconstpointer one, gconstpointer other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
-}
-
 void mx_route_set_key(MxRoute *route)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint i = 0; i < route->targets->len; i++)
         g_ptr_array_add(names, ((const MxTarget *)route->targets->pdata[i])->name);
-    g_ptr_array_sort(names, by_name);
+    g_ptr_array_sort(names, bytes_compare_texts);
     g_autoptr(GString) key = g_string_new(NULL);
     for (guint i = 0; i < names->len; i++)
         if (i == 0 || strcmp(names->pdata[i], names->pdata[i - 1]) != 0)

@@ -42,13 +42,6 @@ static bool lost_in_flight(const SmtpClient *client)
     return client->turn.behind && client->phase != SMTP_RSET && (code == 500 || code == 502 || code == 503);
 }
 
-/* What concerns all its recipients and was not judged may go again at once. */
-static void judge_flight(const SmtpClient *client, SmtpResult *result)
-{
-    result->behind = lost_in_flight(client);
-    result->unstarted = result->behind && client->phase != SMTP_RCPT;
-}
-
 /* A server that offers CHUNKING and does not know BDAT, or its argument. */
 static bool knows_no_bdat(const SmtpClient *client)
 {
@@ -88,7 +81,9 @@ void smtp_client_judge(SmtpClient *client, SmtpVerdictText *judged)
         judged->status[0] = later ? '4' : '5';
         if (knows_no_bdat(client))
             judged->result.fallback = SMTP_FALLBACK_CHUNKING;
-        judge_flight(client, &judged->result);
+        /* What concerns all its recipients and was not judged may go again at once. */
+        judged->result.behind = lost_in_flight(client);
+        judged->result.unstarted = judged->result.behind && client->phase != SMTP_RCPT;
         const char *command = phases[client->phase].command;
         judged->text = g_strdup_printf("%s said: %s%s%s%s", client->peer, judged->reply,
                                        command ? " (in reply to " : "", command ? command : "", command ? ")" : "");

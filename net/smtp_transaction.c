@@ -213,17 +213,12 @@ void smtp_transaction_refuse(SmtpClient *client)
     smtp_session_rest(client);
 }
 
-/* The message is on its way, at the end of the output. */
-static void await_end(SmtpClient *client)
-{
-    bool sent = smtp_transaction_sent(client);
-    smtp_client_phase(client, sent ? SMTP_DOT : SMTP_BODY);
-}
-
 static void start_body(SmtpClient *client)
 {
     if (client->turn.bdat_ahead) {
-        await_end(client);
+        /* The message is on its way, at the end of the output. */
+        bool sent = smtp_transaction_sent(client);
+        smtp_client_phase(client, sent ? SMTP_DOT : SMTP_BODY);
     } else if (!uses_bdat(&client->turn)) {
         smtp_client_phase(client, SMTP_DATA);
         if (!client->pipelining || client->turn.data_unsaid)

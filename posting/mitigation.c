@@ -19,11 +19,6 @@ static Mitigation gentle(Mitigation action)
     return action == MITIGATION_WRAP_MESSAGE ? action : MITIGATION_MUNGE_FROM;
 }
 
-static Mitigation without_answer(const Post *post, Mitigation action)
-{
-    return post->list->dmarc_without_answer == DMARC_WITHOUT_PASS ? MITIGATION_NONE : gentle(action);
-}
-
 static bool is_gentle(Mitigation action)
 {
     return action == MITIGATION_MUNGE_FROM || action == MITIGATION_WRAP_MESSAGE;
@@ -70,7 +65,7 @@ static NamesAnswer find(const Post *post, Mitigation *mitigation)
         return NAMES_FOUND;
     }
     if (worst == NAMES_TROUBLE)
-        *mitigation = without_answer(post, action);
+        *mitigation = post->list->dmarc_without_answer == DMARC_WITHOUT_PASS ? MITIGATION_NONE : gentle(action);
     return worst;
 }
 

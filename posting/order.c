@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/log.h"
 
 struct Orders {
@@ -129,18 +130,13 @@ const Pipeline *order_pipeline(const Orders *orders, const char *name)
     return own ? own : pipeline_find(name);
 }
 
-static int compare(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static char **names_of(const Config *config, const char *family, const char *const *built_in)
 {
     g_autoptr(GStrvBuilder) names = g_strv_builder_new();
     g_strv_builder_addv(names, (const char **)built_in);
     g_strv_builder_addv(names, (const char **)config_family(config, family));
     char **all = g_strv_builder_end(names);
-    qsort(all, g_strv_length(all), sizeof *all, compare);
+    qsort(all, g_strv_length(all), sizeof *all, bytes_compare_texts);
     return all;
 }
 

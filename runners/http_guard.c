@@ -37,15 +37,10 @@ struct HttpGuard {
     guchar key[KEY_OCTETS];  /* of those HMACs; known to this process alone */
 };
 
-static GHashTable *no_users(void)
-{
-    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-}
-
 /* NULL: error is set. */
 static GHashTable *read_lines(const HttpGuard *guard, const char *text, GError **error)
 {
-    g_autoptr(GHashTable) users = no_users();
+    g_autoptr(GHashTable) users = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (size_t i = 0; lines[i]; i++) {
         char *line = g_strchomp(lines[i]), *colon = strchr(line, ':');

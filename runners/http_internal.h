@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What http.c, which reads requests, and http_answer.c, which answers them, share. For these two alone. */
+/* Shared by http.c, which reads requests, and http_answer.c, which answers them. For these two alone. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ typedef struct HttpLarge {
     unsigned clients;
 } HttpLarge;
 
-/* What a connection waits for. */
+/* The phase of a connection, which is what it waits for. */
 typedef enum HttpPhase {
     PHASE_HEAD,   /* a request's head */
     PHASE_BODY,   /* the rest of its body */

@@ -59,7 +59,7 @@ void *listener_data(const Listener *listener);
 
 /* Something moved: the next beat says so. */
 void listener_progress(Listener *listener);
-/* What pending() counts went down. */
+/* Tell the listener that the number which pending() returns went down. */
 void listener_settled(Listener *listener);
 
 Listener *connection_listener(const Connection *connection);

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/orders.h"
 
-#include <string.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/control.h"
@@ -121,11 +121,6 @@ void shunted_free(Shunted *shunted)
     g_free(shunted);
 }
 
-static int by_name(const void *one, const void *other)
-{
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
-
 static void note_ready(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     if (g_strcmp0(rest, ".msg") == 0 || g_strcmp0(rest, ".psv") == 0)
@@ -138,7 +133,7 @@ GPtrArray *orders_shunt(Spool *spool, Queue **queue, GError **error)
     *queue = spool_queue(spool, SHUNT, error);
     if (!*queue || !queue_visit(*queue, note_ready, files, error))
         return NULL;
-    g_ptr_array_sort(files, by_name);
+    g_ptr_array_sort(files, bytes_compare_texts);
     return g_steal_pointer(&files);
 }
 

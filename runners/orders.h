@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the operator asks and orders by REST and by the pages: of the processes through their control sockets
- * (base/control.h), and of what was set aside in the queue shunt.
+ * Carry out the questions and orders that the operator gives by REST and by the pages: to the processes through their
+ * control sockets (base/control.h), and about the entries set aside in the queue shunt.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -20,7 +20,7 @@ json_t *orders_master(const Config *config, const char *verb, GError **error);
  * costs little however much waits (master/survey.h). */
 json_t *orders_look(const Config *config, GError **error);
 
-/* What runners did in the last "hour", "day" or "month" (master/history.h), a new reference. */
+/* Return the work of the runners in the last "hour", "day" or "month" (master/history.h), a new reference. */
 json_t *orders_history(const Config *config, const char *range, GError **error);
 
 /* Send the request (taken) to all instances of out, and return their destinations, a new reference, each with

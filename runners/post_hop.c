@@ -239,25 +239,21 @@ static bool add_letter(Runner *runner, Entry *entry, const Post *post, const Pos
     return true;
 }
 
-/* An operator can put it back where it was, once the list takes such posts. */
-static void add_shunt(Runner *runner, Entry *entry, const Post *post, Outcome *outcome)
-{
-    g_autofree char *reasons = post_reasons(post, " ");
-    outcome_shunt(outcome, runner_name(runner), reasons);
-}
-
 static bool add_send(Runner *runner, Entry *entry, Post *post, const PostSend *send, Outcome *outcome, GError **error)
 {
     if (send->letter)
         return add_letter(runner, entry, post, send, outcome, error);
     if (strcmp(send->queue, POST_OUT) == 0)
         return add_out(runner, entry, post, send, outcome, error);
-    if (strcmp(send->queue, POST_ARCHIVE) == 0)
+    if (strcmp(send->queue, POST_ARCHIVE) == 0) {
         add_archive(entry, post, send, outcome);
-    else if (strcmp(send->queue, POST_SHUNT) == 0)
-        add_shunt(runner, entry, post, outcome);
-    else
+    } else if (strcmp(send->queue, POST_SHUNT) == 0) {
+        /* An operator can put it back where it was, once the list takes such posts. */
+        g_autofree char *reasons = post_reasons(post, " ");
+        outcome_shunt(outcome, runner_name(runner), reasons);
+    } else {
         outcome_add(outcome, make_draft(entry, post, send));
+    }
     return true;
 }
 

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What becomes of an accepted post: its handlers change it and say how it leaves (PostSend, posting/post.h), and each
- * of these ways becomes entries of the hop.
+ * Take an accepted post through its handlers, which change it and say how it leaves (PostSend, posting/post.h), and
+ * turn each of these ways into entries of the hop.
  */
 #include <glib.h>
 #include <stdbool.h>

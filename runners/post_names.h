@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the DNS must say before rules and handlers can judge a post. Of mail to the owners the signatures alone are
- * checked, and only where their pipeline has the handler validate-authenticity. */
+/* Find the answers of the DNS that rules and handlers need to judge a post. Of mail to the owners the signatures alone
+ * are checked, and only where their pipeline has the handler validate-authenticity. */
 #include "posting/post.h"
 #include "runners/runner.h"
 

@@ -2,15 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What runner.c (the loop, batches, failures) and runner_take.c (entries beyond the
- * one in hand) share.
+ * Shared by runner.c (the loop, batches, failures) and runner_take.c (entries beyond the one in hand).
  */
 #include "base/child.h"
 #include "runners/process.h"
 #include "runners/runner.h"
 #include "switchboard/claim.h"
 
-/* What becomes of one entry of the batch, beyond its Outcome. */
+/* The fate of one entry of the batch, beyond its Outcome. */
 typedef struct EntryFate {
     int64_t wait;   /* not 0: it is put back, due then */
     Outcome *taker; /* not NULL: taken by the outcome of another */

@@ -26,7 +26,8 @@ typedef struct ServerSpec {
     void (*begin)(Server *server);
     /* Accept nothing more and end what is in progress. Call server_end() when all of it has ended, now or later. */
     void (*leave)(Server *server);
-    /* What is in progress beyond connections, which the master is told as the backlog; may be NULL. */
+    /* Return the number of things in progress beyond connections, which the master is told as the backlog; may be
+     * NULL. */
     size_t (*pending)(Server *server);
     /* Free all that start() made. Not called when start() failed. */
     void (*stop)(Server *server);

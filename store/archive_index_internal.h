@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the files of archive_index.h share. For this folder only. */
+/* Shared by the files of archive_index.h. For this folder only. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What a search consists of, for the two files of archive_search.h. */
+/* The parts of a search, for the two files of archive_search.h. */
 #include "store/archive_search.h"
 
 typedef enum QueryField { QUERY_ANY, QUERY_SUBJECT, QUERY_FROM } QueryField;

@@ -34,8 +34,8 @@ bool ban_find(Store *store, const char *list_id, const char *email, bool *found,
  * one of the site alone. memory is that of base/pattern.h, or NULL. */
 bool ban_check(Store *store, const char *list_id, const char *address, GHashTable *memory, char **by, GError **error);
 
-/* Those of the list, or with list_id NULL those of the site: in the order of their text. Each returns false to stop,
- * and must not write to the store. */
+/* Call each for the bans of the list, or with list_id NULL for those of the site, in the order of their text. It
+ * returns false to stop, and must not write to the store. */
 typedef bool BanEach(const Ban *ban, void *data);
 bool ban_each(Store *store, const char *list_id, BanEach *each, void *data, GError **error);
 bool ban_count(Store *store, const char *list_id, int64_t *count, GError **error);

@@ -80,7 +80,7 @@ typedef bool BounceDayEach(const BounceDay *day, void *data);
 /* By day, then list and domain; strings are borrowed. each returns false to stop, and must not write to the store. */
 bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *each, void *data, GError **error);
 
-/* Those who have a score or were disabled for bounces, by list, then domain and local part; last is
+/* Call each for the members who have a score or were disabled for bounces, by list, then domain and local part; last is
  * the last day that is known, or NULL. each as above. */
 typedef bool BounceStandingEach(const BounceScore *score, const BounceDay *last, void *data);
 bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandingEach *each, void *data,

@@ -32,7 +32,7 @@
     "SELECT m.key FROM address a CROSS JOIN member m CROSS JOIN bounce_score s CROSS JOIN list l " \
     "WHERE a.folded = $2 AND m.person = a.person AND m.folded = $2 AND " BOUNCE_OF_REST
 
-/* What bounce_reset() does to them; 2 is DELIVERY_BY_BOUNCES. */
+/* The statement by which bounce_reset() gives members their mail again; 2 is DELIVERY_BY_BOUNCES. */
 #define BOUNCE_ENABLE(whom) "UPDATE member SET delivery_status = NULL WHERE delivery_status = 2 AND key IN (" whom ")"
 #define BOUNCE_FORGET(whom) "DELETE FROM bounce_score WHERE member IN (" whom ")"
 

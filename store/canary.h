@@ -28,7 +28,7 @@ bool canary_sent(Store *store, const char *host, int64_t slice, const char *mail
 /* The last mail through the slice came back. */
 bool canary_back(Store *store, const char *host, int64_t slice, int64_t now, GError **error);
 
-/* Those of the host by slice, of Canary, freed with the array. */
+/* Return the canaries of the host by slice, of Canary, freed with the array. */
 GPtrArray *canary_all(Store *store, const char *host, GError **error);
 
 /* Forget those of the host from this slice on; 0: all. */

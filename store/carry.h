@@ -35,7 +35,7 @@ typedef struct CarryField {
     bool secret;       /* so that whoever reads it can do what its owner can */
 } CarryField;
 
-/* What is done beside the row. */
+/* A further act beside the row. */
 typedef enum CarryHook {
     CARRY_NOTHING,
     CARRY_USER,

@@ -98,11 +98,6 @@ static Query *read_some(Store *store, const char *table, const char *columns, co
     return query_stream_start(store, error, sql, condition ? &value : NULL, condition ? 1 : 0);
 }
 
-static Query *read_table(Store *store, const char *table, const char *columns, GError **error)
-{
-    return read_some(store, table, columns, NULL, INTEGER(0), error);
-}
-
 /* ---- sums ---- */
 
 static void add_part(GChecksum *hash, char kind, const void *bytes, size_t length)
@@ -146,7 +141,7 @@ static void add_row(Sum *sum, GChecksum *hash, Query *query, int columns)
 
 static bool sum_table(Store *store, const char *table, const char *columns, Sum *sum, GError **error)
 {
-    g_autoptr(Query) query = read_table(store, table, columns, error);
+    g_autoptr(Query) query = read_some(store, table, columns, NULL, INTEGER(0), error);
     g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
     Step step = STEP_FAILED;
     *sum = (Sum){0};

@@ -10,8 +10,8 @@
 
 #include "store/store_type.h"
 
-/* What is copied: all that the schema makes but what a driver keeps for itself (schema_migration, last_key), each table
- * behind those that it refers to. NULL ends it. */
+/* The tables that are copied: all that the schema makes except those that a driver keeps for itself (schema_migration,
+ * last_key), each behind those that it refers to. NULL ends it. */
 extern const char *const store_copy_tables[];
 
 /* Told of each table that was copied, and then of each that was compared; rows is how many there are. */

@@ -22,12 +22,6 @@ void departure_free(Departure *departure)
     g_free(departure);
 }
 
-/* "example.com" of "example.com jo". */
-static char *domain_of(const char *folded)
-{
-    return g_strndup(folded, strcspn(folded, " "));
-}
-
 /* Notes what became of a token, of which hash is what is kept; NULL: there is none. */
 static bool spend(Store *store, const char *hash, TokenFate fate, GError **error)
 {
@@ -62,7 +56,7 @@ typedef struct Copying {
 static bool copy(Store *store, Copying *copying, int64_t key, int by_person, GError **error)
 {
     const Departure *departure = copying->departure;
-    g_autofree char *domain = domain_of(copying->folded);
+    g_autofree char *domain = g_strndup(copying->folded, strcspn(copying->folded, " "));
     int64_t copied = 0;
     bool done = query_run(
         store, error, &copied,

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Who left which list, when and by which way, with all options that the member had: so a token that was mailed undoes
- * it. A departure is recorded before the member is removed, in the same transaction. It is forgotten DEPARTURE_KEPT
- * later, when it was undone, and with its list: one of the same name that is made later is another one.
+ * Record departures: who left which list, when and by which way, with all options that the member had, so that a mailed
+ * token undoes it. A departure is recorded before the member is removed, in the same transaction. It is forgotten
+ * DEPARTURE_KEPT later, when it was undone, and with its list: one of the same name that is made later is another one.
  *
  * The token is one of store/pending.h, of which the SHA-256 is kept; what became of one that is good no more,
  * pending_token_fate() tells. Times are microseconds since 1970. Errors are those of the store.

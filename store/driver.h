@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What a database has to do for the store: one StoreDriver each. For this folder only; README.md says what a driver
- * must keep.
+ * The functions that a database gives the store: one StoreDriver each. For this folder only; README.md says what a
+ * driver must keep.
  */
 #include <glib.h>
 #include <stdbool.h>

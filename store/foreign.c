@@ -30,15 +30,10 @@ static bool stays(Foreign *foreign, GError **error)
     return false;
 }
 
-static const StoreDriver *driver_of(const char *where)
-{
-    return store_place_is_server(where) ? &store_pgsql : &store_foreign;
-}
-
 Foreign *foreign_open(const char *where, GError **error)
 {
     g_autoptr(Foreign) foreign = g_new0(Foreign, 1);
-    foreign->driver = driver_of(where);
+    foreign->driver = store_place_is_server(where) ? &store_pgsql : &store_foreign;
     foreign->shown = foreign->driver->shown(where, error);
     foreign->connection = foreign->shown ? foreign->driver->open(where, false, error) : NULL;
     const char *begin = foreign->driver == &store_pgsql ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN";

@@ -99,7 +99,7 @@ bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *eac
 /* The same for the joined sets of a host that are not settled. */
 bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each, void *data, GError **error);
 
-/* What waits: open sets. host NULL: of all hosts. However many there are, it is counted already. */
+/* The numbers of open sets and of their bytes. They are kept, not counted when asked for. */
 typedef struct FragmentCount {
     int64_t sets, parts, octets;
     int64_t oldest; /* when the first was opened; 0: none */

@@ -58,8 +58,8 @@ bool held_room(Store *store, const char *list_id, HeldRoom *room, GError **error
 bool held_remove_sender(Store *store, const char *sender, GError **error);
 /* How many wait for a moderator on all lists, and since when the oldest (0: none). */
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
-/* Those of a list, whole, in order: up to limit (of Held, freed with the array), behind the list_number `after` and
- * then the first `skip`; how many. */
+/* Return held posts of a list, whole and in order: up to limit (of Held, freed with the array), behind the list_number
+ * `after` and then the first `skip`. */
 GPtrArray *held_page(Store *store, const char *list_id, int64_t after, int64_t skip, unsigned limit, GError **error);
 bool held_total(Store *store, const char *list_id, int64_t *total, GError **error);
 

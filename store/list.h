@@ -89,7 +89,7 @@ uint64_t list_refused_size(const List *list); /* bytes above which posts are ref
 void list_free(List *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
 
-/* What is filled in around posts: of the list, and of the person who gets a copy where copies are personal. */
+/* The placeholders filled in around posts: of the list, and of the person who gets a copy where copies are personal. */
 #define LIST_PLACEHOLDERS \
     "list_name display_name description info list_id mail_host domain list_address listname fqdn_listname " \
     "short_listname posting_address owner_address owner_email request_address request_email join_address join_email " \

@@ -83,7 +83,8 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                             const Preferences *own, GError **error);
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
                            GError **error);
-/* What a member's moderation_action amounts to before the list's default: posts of owners and moderators pass. */
+/* Return the action that a member's moderation_action amounts to before the list's default: posts of owners and
+ * moderators pass. */
 Action member_action(Role role, Action own);
 Member *member_by_id(Store *store, const char *id, GError **error);
 /* Give the membership to another address (made when unknown, then of the same user). FAIL_EXISTS: that one has the

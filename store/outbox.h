@@ -37,7 +37,7 @@ bool outbox_unit_add(Store *store, const char *spool, const char *tag, const cha
  * until the row is removed. Commits a transaction of its own. */
 bool outbox_unit_decide(Store *store, const char *spool, const char *tag, int64_t now, bool *committed, GError **error);
 
-/* Those of a spool (NULL: of all): of OutboxUnit, freed with the array. */
+/* Return the units of a spool (NULL: of all): of OutboxUnit, freed with the array. */
 GPtrArray *outbox_units(Store *store, const char *spool, GError **error);
 
 /* Remove a unit: a committed one only when no file bears the tag any more, and the disk knows that. */
@@ -61,7 +61,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(OutboxRow, outbox_row_free)
 /* entry ("command:4cd1...") is the one that it belongs to. number is set on return and is never used twice. */
 bool outbox_add(Store *store, const char *spool, const char *entry, OutboxRow *row, GError **error);
 
-/* Those of an entry, in order: of OutboxRow, freed with the array. */
+/* Return the rows of an entry, in order: of OutboxRow, freed with the array. */
 GPtrArray *outbox_of(Store *store, const char *entry, GError **error);
 bool outbox_remove_of(Store *store, const char *entry, GError **error);
 /* The entries of a spool (NULL: of all) that have rows which were made before that time; g_strfreev(). */

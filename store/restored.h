@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What a database tells, after a restore, about a spool of another age; and what it must learn from that. Times are
+ * Compare a database, after a restore, with a spool of another age, and make it learn from that spool. Times are
  * microseconds since 1970. Errors are those of the store.
  */
 #include <glib.h>

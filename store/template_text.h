@@ -46,7 +46,7 @@ GPtrArray *template_text_all(Store *store, const char *place, GError **error);
 bool template_text_find(Store *store, const char *name, const List *list, const char *language, TemplateText **found,
                         GError **error);
 
-/* Those that are to be fetched: last tried before that time, or with a fault and tried before `retry`; as
+/* Return the texts that are to be fetched: last tried before that time, or with a fault and tried before `retry`; as
  * template_text_all(), the longest untried first. */
 GPtrArray *template_text_stale(Store *store, int64_t before, int64_t retry, GError **error);
 /* How many have a fault. */

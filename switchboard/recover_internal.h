@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the recovery of a slice (recover.c) and that of intake (recover_intake.c, R7 and R8) have in common.
+ * Shared by the recovery of a slice (recover.c) and that of intake (recover_intake.c, R7 and R8).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -17,7 +17,8 @@ GHashTable *recover_set_new(void);
 void recover_set_add(GHashTable *set, const uint8_t *hash);
 bool recover_set_has(GHashTable *set, const uint8_t *hash);
 
-/* What bears one of our names and is no file, nobody here made; it would stand in the way for ever. */
+/* Is it a file? A directory or the like with one of our names was made by nobody here, and would stand in the way for
+ * ever. */
 bool recover_is_file(Queue *queue, const char *file);
 
 /* A file of ours that somebody has taken from us: its owner or mode was changed, or it was made immutable. No waiting

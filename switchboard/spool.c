@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -291,11 +292,6 @@ Queue *spool_target(Spool *spool, const char *name, GError **error)
     return NULL;
 }
 
-static gint compare_names(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* A listing of an open directory; NULL with errno set. */
 static DIR *open_listing(int dir_fd)
 {
@@ -365,7 +361,7 @@ static char **list_names(const Spool *spool, DIR *directory, bool (*is_wanted)(c
         errno = fault;
         return NULL;
     }
-    g_ptr_array_sort(names, compare_names);
+    g_ptr_array_sort(names, bytes_compare_texts);
     g_ptr_array_add(names, NULL);
     return (char **)g_ptr_array_free(names, FALSE);
 }

@@ -20,7 +20,7 @@ static const char *const addresses_good[] = {
     ".foo@docomo.example",
     "a..b.@example.jp",
     "-..x-.@docomo.example",
-    /* What needs quotes has them. */
+    /* Parts that need quotes have them. */
     "\"a b\"@example.com",
     "\"a@b\"@example.com",
     "\"\"@example.com",

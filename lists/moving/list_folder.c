@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
@@ -45,11 +46,6 @@ bool list_folder_pass_over(ListFolder *from, const char *file, GError *why, GErr
     return true;
 }
 
-static int by_name(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 bool list_folder_each(ListFolder *from, const char *folder, ListFolderTake *take, void *data, GError **error)
 {
     const char *name;
@@ -62,7 +58,7 @@ bool list_folder_each(ListFolder *from, const char *folder, ListFolderTake *take
     while (open && (name = g_dir_read_name(open)))
         if (*name != '.')
             g_ptr_array_add(names, g_strdup(name));
-    g_ptr_array_sort(names, by_name);
+    g_ptr_array_sort(names, bytes_compare_texts);
     for (guint i = 0; i < names->len; i++) {
         g_autofree char *path = g_build_filename(directory, names->pdata[i], NULL);
         if (!take(from, names->pdata[i], path, data, error))
@@ -223,8 +219,15 @@ bool list_folder_held(ListFolder *from, const List *list, const char *file, cons
 
 /* ---- a list ---- */
 
-static bool make_list(ListFolder *from, const ListFolderReader *reader, List **list, GError **error)
+typedef struct FolderMaking {
+    ListFolder *from;
+    const ListFolderReader *reader;
+} FolderMaking;
+
+static bool make_list(void *data, List **list, GError **error)
 {
+    const FolderMaking *making = data;
+    ListFolder *from = making->from;
     g_autoptr(GPtrArray) settings = setting_list_new();
     const MovingDomain domain = {strchr(from->address, '@') + 1, NULL, NULL};
     const MovingList made = {.list = {.address = from->address,
@@ -236,26 +239,16 @@ static bool make_list(ListFolder *from, const ListFolderReader *reader, List **l
                              .volume = 1,
                              .next_digest = 1,
                              .watermark = -1};
-    return reader->settings(from, settings, error) && moving_domain(from->moving, &domain, error) &&
+    return making->reader->settings(from, settings, error) && moving_domain(from->moving, &domain, error) &&
            moving_list(from->moving, &made, list, error);
 }
 
 bool list_folder_move(ListFolder *from, const ListFolderReader *reader, GError **error)
 {
-    bool whole;
-    List *made = NULL, *found = NULL;
-    if (!moving_begin(from->moving, "list", from->list_id, MOVING_AT_ONCE, &whole, error))
-        return false;
-    if (whole)
-        moving_there(from->moving, MOVING_LISTS);
-    else if (!make_list(from, reader, &made, error))
-        return false;
-    else if (!made)
-        moving_cancel(from->moving);
-    else if (!moving_end(from->moving, error))
-        return false;
-    list_free(made);
-    if (!reader->behind(from, error) || !moving_find_list(from->moving, "list", from->list_id, &found, error))
+    bool in;
+    List *found = NULL;
+    if (!moving_make(from->moving, from->list_id, make_list, &(FolderMaking){from, reader}, &in, error) ||
+        !reader->behind(from, error) || !moving_find_list(from->moving, from->list_id, &found, error))
         return false;
     g_autoptr(List) list = found;
     return !list || (reader->members(from, error) && reader->waiting(from, list, error));

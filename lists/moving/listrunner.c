@@ -317,8 +317,16 @@ static const CarryField list_fields[] = {
     {NULL, CARRY_TEXT, NULL, false, false},
 };
 
-static bool make_list(LeavingFile *from, json_t *line, bool *made, GError **error)
+typedef struct LineMaking {
+    LeavingFile *from;
+    json_t *line;
+} LineMaking;
+
+static bool make_list(void *data, List **made, GError **error)
 {
+    const LineMaking *making = data;
+    LeavingFile *from = making->from;
+    json_t *line = making->line;
     const char *name;
     json_t *value;
     GError *refusal = NULL;
@@ -348,19 +356,16 @@ static bool make_list(LeavingFile *from, json_t *line, bool *made, GError **erro
                              .volume = 1,
                              .next_digest = 1,
                              .watermark = -1};
-    List *new = NULL;
-    bool done = moving_list(from->moving, &list, &new, error);
-    *made = new != NULL;
-    list_free(new);
     const CarryList more = {.list_id = from->list_id,
                             .held_last = MAX(number_at(line, "held_last"), 0),
                             .archive = MAX(number_at(line, "archive"), 0)};
-    return done && (!*made || carry_write_list(from->moving->site.store, &more, error));
+    return moving_list(from->moving, &list, made, error) &&
+           (!*made || carry_write_list(from->moving->site.store, &more, error));
 }
 
 static bool begin_list(LeavingFile *from, json_t *line, GError **error)
 {
-    bool whole, made = false;
+    bool in;
     Moving *moving = from->moving;
     const char *list_id = text_at(line, "list");
     if (!list_id)
@@ -368,17 +373,8 @@ static bool begin_list(LeavingFile *from, json_t *line, GError **error)
     g_free(from->list_id);
     from->list_id = g_strdup(list_id);
     from->pass = true;
-    if (!moving_begin(moving, "list", list_id, MOVING_AT_ONCE, &whole, error))
-        return false;
-    if (whole)
-        moving_there(moving, MOVING_LISTS);
-    else if (!make_list(from, line, &made, error))
-        return false;
-    else if (!made)
-        moving_cancel(moving);
-    else if (!moving_end(moving, error))
-        return false;
-    return (!whole && !made) || (moving_begin(moving, "all", list_id, MOVING_IN_PORTIONS, &from->pass, error));
+    return moving_make(moving, list_id, make_list, &(LineMaking){from, line}, &in, error) &&
+           (!in || moving_begin(moving, "all", list_id, MOVING_IN_PORTIONS, &from->pass, error));
 }
 
 /* ---- all ---- */
@@ -409,12 +405,6 @@ static bool begin_site(LeavingFile *from, GError **error)
     return moving_begin(from->moving, from->part, NULL, MOVING_IN_PORTIONS, &from->pass, error);
 }
 
-/* People of a list stand before it where some lists were exported: they are no lines of the list before. */
-static bool is_of_site(const json_t *line)
-{
-    return !json_object_get(line, "list");
-}
-
 static bool move_any(LeavingFile *from, json_t *line, bool *end, GError **error)
 {
     const char *kind = text_at(line, "row");
@@ -426,7 +416,8 @@ static bool move_any(LeavingFile *from, json_t *line, bool *end, GError **error)
         return end_part(from, error);
     if (g_str_equal(kind, "list"))
         return end_part(from, error) && begin_list(from, line, error);
-    if (is_of_site(line) && from->list_id) {
+    /* People of a list stand before it where some lists were exported: they are no lines of the list before. */
+    if (!json_object_get(line, "list") && from->list_id) {
         g_autofree char *part = g_steal_pointer(&from->part);
         from->part = g_strdup_printf("%s, line %" G_GUINT64_FORMAT, part, from->line);
         if (!end_part(from, error) || !begin_site(from, error))

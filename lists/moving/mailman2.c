@@ -20,7 +20,7 @@ typedef struct Mailman2 {
     const char *directory;
     const PickleValue *config;
     const char *charset; /* of texts that are bytes */
-    char *list_id;
+    char *list_id, *address;
     GHashTable *options, *names, *languages, *statuses; /* of members: pickle_table() */
 } Mailman2;
 
@@ -543,11 +543,12 @@ static bool tell_requests(Mailman2 *from, GError **error)
 
 /* ---- a list ---- */
 
-static bool make_list(Mailman2 *from, const char *address, List **list, GError **error)
+static bool make_list(void *data, List **list, GError **error)
 {
+    Mailman2 *from = data;
     g_autoptr(GPtrArray) settings = setting_list_new();
-    const MovingDomain domain = {strchr(address, '@') + 1, NULL, NULL};
-    const MovingList made = {.list = {.address = address,
+    const MovingDomain domain = {strchr(from->address, '@') + 1, NULL, NULL};
+    const MovingList made = {.list = {.address = from->address,
                                       .list_id = from->list_id,
                                       .created_at = time_of(pickle_get(from->config, "created_at")),
                                       .last_post_at = time_of(pickle_get(from->config, "last_post_time")),
@@ -562,23 +563,12 @@ static bool make_list(Mailman2 *from, const char *address, List **list, GError *
            (!*list || (take_bans(from, error) && take_filters(from, error)));
 }
 
-static bool move_list(Mailman2 *from, const char *address, GError **error)
+static bool move_list(Mailman2 *from, GError **error)
 {
-    bool whole;
-    List *made = NULL;
-    if (!moving_begin(from->moving, "list", from->list_id, MOVING_AT_ONCE, &whole, error))
-        return false;
-    if (whole)
-        moving_there(from->moving, MOVING_LISTS);
-    else if (!make_list(from, address, &made, error))
-        return false;
-    else if (!made)
-        moving_cancel(from->moving);
-    else if (!moving_end(from->moving, error))
-        return false;
-    list_free(made);
+    bool in;
     List *found = NULL;
-    if (!tell_requests(from, error) || !moving_find_list(from->moving, "list", from->list_id, &found, error))
+    if (!moving_make(from->moving, from->list_id, make_list, from, &in, error) || !tell_requests(from, error) ||
+        !moving_find_list(from->moving, from->list_id, &found, error))
         return false;
     g_autoptr(List) list = found;
     return !list || (move_members(from, list, error) && move_digest(from, error));
@@ -612,9 +602,10 @@ bool mailman2_move(const char *directory, Moving *moving, GError **error)
                      .config = config,
                      .charset = charset_of(language),
                      .list_id = list_id,
+                     .address = address,
                      .options = options,
                      .names = names,
                      .languages = languages,
                      .statuses = statuses};
-    return move_list(&from, address, error);
+    return move_list(&from, error);
 }

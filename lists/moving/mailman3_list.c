@@ -398,8 +398,16 @@ static char *password_of(Mailman3 *from, ForeignRows *rows, const char *list_id)
     return NULL;
 }
 
-static bool make_list(Mailman3 *from, ForeignRows *rows, List **list, GError **error)
+typedef struct RowMaking {
+    Mailman3 *from;
+    ForeignRows *rows;
+} RowMaking;
+
+static bool make_list(void *data, List **list, GError **error)
 {
+    const RowMaking *making = data;
+    Mailman3 *from = making->from;
+    ForeignRows *rows = making->rows;
     const char *list_id = foreign_text(rows, L_ID), *number = foreign_text(rows, L_NUMBER);
     g_autofree char *address = g_strdup_printf("%s@%s", foreign_text(rows, L_NAME), foreign_text(rows, L_HOST));
     g_autofree char *password = password_of(from, rows, list_id);
@@ -420,12 +428,9 @@ static bool make_list(Mailman3 *from, ForeignRows *rows, List **list, GError **e
            (!*list || take_small(from, number, *list, error));
 }
 
-#define PART "list"
-
 static bool take_list(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
-    bool whole;
-    List *made = NULL;
+    bool in;
     const char *list_id = foreign_text(rows, L_ID);
     (void)data;
     if (!list_id || !foreign_text(rows, L_NAME) || !foreign_text(rows, L_HOST)) {
@@ -433,19 +438,7 @@ static bool take_list(Mailman3 *from, ForeignRows *rows, void *data, GError **er
                     "the list has no List-Id, name or domain");
         return true;
     }
-    if (!moving_begin(from->moving, PART, list_id, MOVING_AT_ONCE, &whole, error))
-        return false;
-    if (whole) {
-        moving_there(from->moving, MOVING_LISTS);
-        return true;
-    }
-    if (!make_list(from, rows, &made, error))
-        return false;
-    g_autoptr(List) list = made;
-    if (list)
-        return moving_end(from->moving, error);
-    moving_cancel(from->moving);
-    return true;
+    return moving_make(from->moving, list_id, make_list, &(RowMaking){from, rows}, &in, error);
 }
 
 /* What belongs to a list comes when all lists are there: only then is it known which addresses are those of lists. */
@@ -454,7 +447,7 @@ static bool take_rest(Mailman3 *from, ForeignRows *rows, void *data, GError **er
     List *found = NULL;
     const char *list_id = foreign_text(rows, 0);
     (void)data;
-    if (list_id && !moving_find_list(from->moving, PART, list_id, &found, error))
+    if (list_id && !moving_find_list(from->moving, list_id, &found, error))
         return false;
     g_autoptr(List) list = found;
     return !list || (mm_members(from, list, error) && mm_held(from, list, error) && mm_digest(from, list, error));

@@ -187,11 +187,11 @@ void moving_cancel(Moving *moving)
     g_clear_pointer(&moving->list_id, g_free);
 }
 
-bool moving_find_list(Moving *moving, const char *part, const char *list_id, List **list, GError **error)
+bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error)
 {
     bool whole;
     g_autoptr(GError) missing = NULL;
-    g_autofree char *mark = mark_of(moving, part, list_id);
+    g_autofree char *mark = mark_of(moving, "list", list_id);
     *list = NULL;
     if (!bring_find(moving->site.store, mark, &whole, error))
         return false;
@@ -214,6 +214,25 @@ bool moving_end(Moving *moving, GError **error)
     g_autofree char *part = g_steal_pointer(&moving->part), *list_id = g_steal_pointer(&moving->list_id);
     return bring_note(moving->site.store, part, list_id, error) &&
            (moving->site.at_once || clock_monotonic() < moving->commit_at || moving_commit(moving, error));
+}
+
+bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *data, bool *in, GError **error)
+{
+    List *made = NULL;
+    if (!moving_begin(moving, "list", list_id, MOVING_AT_ONCE, in, error))
+        return false;
+    if (*in) {
+        moving_there(moving, MOVING_LISTS);
+        return true;
+    }
+    if (!make(data, &made, error))
+        return false;
+    *in = made != NULL;
+    list_free(made);
+    if (*in)
+        return moving_end(moving, error);
+    moving_cancel(moving);
+    return true;
 }
 
 bool moving_finish(Moving *moving, GError **error)

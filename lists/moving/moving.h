@@ -130,9 +130,14 @@ typedef struct MovingList {
 /* Make the list. *made (list_free()) is NULL where it was left out: it is not from this import, or cannot be made. */
 bool moving_list(Moving *moving, const MovingList *list, List **made, GError **error);
 
-/* Find a list whose part of this name is in. *list (list_free()) is NULL where it is not, and where it was there before
+/* Make the list in its part "list", which is whole or not there at all: make() calls moving_list() and writes what
+ * stands in that part, too. *in: the list came by this import, now or earlier, so that its other parts may follow. */
+typedef bool MovingMake(void *data, List **made, GError **error);
+bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *data, bool *in, GError **error);
+
+/* Find a list that moving_make() made. *list (list_free()) is NULL where it is not, and where it was there before
  * a run that only tries. */
-bool moving_find_list(Moving *moving, const char *part, const char *list_id, List **list, GError **error);
+bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error);
 
 bool moving_member(Moving *moving, const BroughtMember *member, GError **error);
 /* Set one setting more of a list that was just made. */

@@ -13,7 +13,7 @@
 #define YEAR_FIRST 1970
 #define HASH_LENGTH 32
 
-static const char *const kinds[] = {"pipermail", "hyperkitty", "mhonarc", "sympa", "ezmlm"};
+static const char *const kinds[] = OLD_KIND_NAMES;
 G_STATIC_ASSERT(G_N_ELEMENTS(kinds) == OLD_KINDS);
 
 const char *old_kind_text(OldKind kind)

@@ -27,6 +27,10 @@ typedef enum OldKind { OLD_PIPERMAIL, OLD_HYPERKITTY, OLD_MHONARC, OLD_SYMPA, OL
 
 const char *old_kind_text(OldKind kind);
 bool old_kind_read(const char *word, OldKind *kind);
+#define OLD_KIND_NAMES                                         \
+    {                                                          \
+        "pipermail", "hyperkitty", "mhonarc", "sympa", "ezmlm" \
+    } /* in the order of OldKind */
 #define OLD_KIND_WORDS "pipermail, hyperkitty, mhonarc, sympa or ezmlm"
 
 typedef enum OldPlace {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
@@ -111,11 +112,6 @@ static void list_free_one(gpointer data)
     g_free(list);
 }
 
-static int by_name(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The names in a directory, sorted, without those that begin with a dot. fd is taken. NULL with errno. */
 static GPtrArray *names_in(int fd)
 {
@@ -130,7 +126,7 @@ static GPtrArray *names_in(int fd)
         if (*entry->d_name != '.')
             g_ptr_array_add(names, g_strdup(entry->d_name));
     closedir(open);
-    g_ptr_array_sort(names, by_name);
+    g_ptr_array_sort(names, bytes_compare_texts);
     return names;
 }
 
@@ -240,8 +236,9 @@ static bool count_posts(const SympaList *list, int64_t *posts, GError **error)
     return true;
 }
 
-static bool describe(const SympaList *list, List **made, GError **error)
+static bool describe(void *data, List **made, GError **error)
 {
+    const SympaList *list = data;
     int64_t posts;
     Moving *moving = list->sympa->moving;
     g_autoptr(GPtrArray) settings = setting_list_new();
@@ -275,28 +272,13 @@ static bool is_open(const SympaList *list)
 
 static bool make_list(SympaList *list, GError **error)
 {
-    bool whole;
-    List *made = NULL;
+    bool in;
     Moving *moving = list->sympa->moving;
     if (!mailbox_valid(list->address)) {
         moving_tell(moving, MOVING_LEFT_OUT, list->place, "", "%s is no address", list->address);
         return true;
     }
-    if (!is_open(list))
-        return true;
-    if (!moving_begin(moving, "list", list->list_id, MOVING_AT_ONCE, &whole, error))
-        return false;
-    if (whole) {
-        moving_there(moving, MOVING_LISTS);
-        return true;
-    }
-    if (!describe(list, &made, error))
-        return false;
-    g_autoptr(List) there = made;
-    if (made)
-        return moving_end(moving, error);
-    moving_cancel(moving);
-    return true;
+    return !is_open(list) || moving_make(moving, list->list_id, describe, list, &in, error);
 }
 
 static bool move_list(SympaList *list, GError **error)
@@ -311,7 +293,7 @@ static bool move_list(SympaList *list, GError **error)
 static bool move_people(SympaList *list, GError **error)
 {
     List *found = NULL;
-    if (!moving_find_list(list->sympa->moving, "list", list->list_id, &found, error))
+    if (!moving_find_list(list->sympa->moving, list->list_id, &found, error))
         return false;
     g_autoptr(List) there = found;
     list->quiet = true;

@@ -49,20 +49,6 @@ typedef struct Reader {
     void *data;
 } Reader;
 
-static void begin_paragraph(Reader *reader, char *name, char *value, unsigned number)
-{
-    reader->open = g_new(SympaParagraph, 1);
-    *reader->open = (SympaParagraph){name, value, number, g_ptr_array_new_with_free_func(entry_free)};
-    g_ptr_array_add(reader->config, reader->open);
-}
-
-static void add_entry(Reader *reader, char *key, char *value, unsigned number)
-{
-    SympaEntry *entry = g_new(SympaEntry, 1);
-    *entry = (SympaEntry){key, value, number};
-    g_ptr_array_add(reader->open->entries, entry);
-}
-
 /* A line without blanks at its ends, which is not empty. */
 static void take_line(Reader *reader, const char *line, size_t length, unsigned number)
 {
@@ -82,9 +68,13 @@ static void take_line(Reader *reader, const char *line, size_t length, unsigned 
         }
         reader->fault(number, wrong ? wrong : "the paragraph does not begin with a name", reader->data);
     } else if (!reader->open) {
-        begin_paragraph(reader, key, value, number);
+        reader->open = g_new(SympaParagraph, 1);
+        *reader->open = (SympaParagraph){key, value, number, g_ptr_array_new_with_free_func(entry_free)};
+        g_ptr_array_add(reader->config, reader->open);
     } else {
-        add_entry(reader, key, value, number);
+        SympaEntry *entry = g_new(SympaEntry, 1);
+        *entry = (SympaEntry){key, value, number};
+        g_ptr_array_add(reader->open->entries, entry);
     }
 }
 

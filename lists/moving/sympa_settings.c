@@ -399,13 +399,6 @@ static bool set_text(const SympaList *list, GPtrArray *settings, const char *fil
     return true;
 }
 
-static bool set_texts(const SympaList *list, GPtrArray *settings, GError **error)
-{
-    return set_text(list, settings, "info", "info", false, error) &&
-           set_text(list, settings, "message_header", "msg_header", true, error) &&
-           set_text(list, settings, "message_footer", "msg_footer", true, error);
-}
-
 /* ---- what has no equal ---- */
 
 static void tell_lost(const SympaList *list, const SympaParagraph *paragraph)
@@ -449,5 +442,7 @@ bool sympa_settings(const SympaList *list, GPtrArray *settings, GError **error)
     set_language(list, settings);
     set_rest(list, settings);
     tell_rest(list);
-    return set_posting(list, settings, error) && set_texts(list, settings, error);
+    return set_posting(list, settings, error) && set_text(list, settings, "info", "info", false, error) &&
+           set_text(list, settings, "message_header", "msg_header", true, error) &&
+           set_text(list, settings, "message_footer", "msg_footer", true, error);
 }

@@ -20,12 +20,6 @@ static const char *const anonymous[] = {
     "X-Content-Filtered-By",
 };
 
-static void remove_all(Message *message, const char *const *names, size_t count)
-{
-    for (size_t at = 0; at < count; at++)
-        message_remove(message, names[at]);
-}
-
 static bool is_telling(const Field *field, void *data)
 {
     (void)data;
@@ -61,7 +55,8 @@ static void make_anonymous(Post *post)
 
 static bool process(Post *post, GError **error)
 {
-    remove_all(post->message, always, G_N_ELEMENTS(always));
+    for (size_t at = 0; at < G_N_ELEMENTS(always); at++)
+        message_remove(post->message, always[at]);
     if (post->list->anonymous_list)
         make_anonymous(post);
     return true;

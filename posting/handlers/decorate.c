@@ -20,13 +20,6 @@ typedef struct HoleMarks {
     char *fields[COPY_FIELDS];
 } HoleMarks;
 
-static void marks_init(HoleMarks *marks)
-{
-    marks->secret = random_word();
-    for (int field = 0; field < COPY_FIELDS; field++)
-        marks->fields[field] = copy_mark(marks->secret, (CopyField)field, COPY_HEADER);
-}
-
 static void marks_clear(HoleMarks *marks)
 {
     g_free(marks->secret);
@@ -163,7 +156,9 @@ static bool process(Post *post, GError **error)
     if (!above && !below && !unsubscribe && !named && list->personalize != PERSONALIZE_FULL)
         return true;
     g_auto(HoleMarks) marks = {0};
-    marks_init(&marks);
+    marks.secret = random_word();
+    for (int field = 0; field < COPY_FIELDS; field++)
+        marks.fields[field] = copy_mark(marks.secret, (CopyField)field, COPY_HEADER);
     Message *message = post_send_message(post, send);
     if (unsubscribe)
         set_unsubscribe(post, message, &marks);

@@ -52,7 +52,7 @@ typedef struct ArchiverType {
     /* Work that can wait, when the runner has nothing else to do. Returns the microseconds until it wants to be called
      * again, -1: not. NULL: none. */
     int64_t (*idle)(void *archiver);
-    /* What a person should know though mails are stored, borrowed until the next call; NULL: nothing. */
+    /* Return trouble that a person should know of though mails are stored, borrowed until the next call; NULL: none. */
     const char *(*trouble)(void *archiver);
     void (*close)(void *archiver);
 } ArchiverType;

@@ -77,13 +77,6 @@ static void give_up(IndexWriter *self, const GError *fault)
                                     self->directory, fault->message);
 }
 
-static void settle(IndexWriter *self)
-{
-    if (self->trouble)
-        log_info("archive=%s result=index-whole-again", self->directory);
-    g_clear_pointer(&self->trouble, g_free);
-}
-
 /* Opens the index, anew when another one is in its place. False: it cannot be used now. */
 static bool is_open(IndexWriter *self)
 {
@@ -182,6 +175,8 @@ int64_t index_writer_idle(IndexWriter *self)
         log_info("archive=%s result=caught-up posts=%" G_GUINT64_FORMAT, self->directory, figures.added);
     g_clear_pointer(&self->catch_up, archive_catch_up_free);
     self->behind = false;
-    settle(self);
+    if (self->trouble)
+        log_info("archive=%s result=index-whole-again", self->directory);
+    g_clear_pointer(&self->trouble, g_free);
     return LOOK;
 }

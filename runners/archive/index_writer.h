@@ -39,5 +39,5 @@ void index_writer_abandon(IndexWriter *writer);
 /* Add some of what was missed. Return the microseconds until it wants to be called again. */
 int64_t index_writer_idle(IndexWriter *writer);
 
-/* What a person should know about the index; NULL: nothing. */
+/* Return trouble with the index that a person should know of; NULL: none. */
 const char *index_writer_trouble(const IndexWriter *writer);

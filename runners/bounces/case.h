@@ -44,7 +44,7 @@ typedef struct Case {
     bool has_mail; /* the entry is a mail that may be shown to the owners */
 } Case;
 
-/* What came back of whom, all borrowed. */
+/* One failed delivery: the address, and how it failed; all borrowed. */
 typedef struct Failed {
     const char *address;
     const char *known_as; /* looked for when address is no member; or NULL */
@@ -76,7 +76,7 @@ bool case_forward(Case *given, const char *why, GError **error);
 
 /* The mail of an entry; which: how it came back (mail.c). */
 bool case_mail(Case *given, GError **error);
-/* What out was refused (refusals.c). */
+/* Count the refusals that out met (refusals.c). */
 bool case_refusals(Case *given, GError **error);
 
 /* Members for whom something is due (due.c). */
@@ -88,7 +88,8 @@ bool due_gather(Bounces *bounces, Spool *spool, GError **error);
 /* "test-bounces" of list and the rest of what makes its addresses; local is allocated (g_free()). */
 VerpList case_verp_list(const Case *given, char **local);
 
-/* Who signed for what: VERP_VALID and the recipient, or why not. Probes and copies are told apart. */
+/* The signature in an address: VERP_VALID with the recipient, or why it is not valid; and whether it is of a probe or
+ * of a copy. */
 typedef struct Signature {
     VerpResult result;
     VerpPurpose purpose;

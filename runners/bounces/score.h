@@ -26,7 +26,7 @@ typedef struct ScoreRules {
 
 ScoreRules score_rules(const List *list, bool probes);
 
-/* What is to be done, or was: flags, also kept with the record of an effect. */
+/* Acts to be done, or done: flags, also kept with the record of an effect. */
 typedef enum ScoreAct {
     SCORE_GREW = 1,
     SCORE_PROBE = 2,

@@ -11,7 +11,7 @@
 #include "lists/work.h"
 #include "runners/command/parse.h"
 
-/* Who asks about which list, and the language of the answer. */
+/* A question: the person who asks, the list, and the language of the answer. */
 typedef struct InformAsked {
     Work *work;
     const List *list;

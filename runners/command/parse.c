@@ -217,12 +217,6 @@ static MailCommand *find_answered(const MailCommands *read)
     return first && first->answers ? first : NULL;
 }
 
-/* Does the line say that the mail confirms what the letter asked? */
-static bool says_confirm(const MailCommand *answered, const char *line)
-{
-    return g_ascii_strcasecmp(line, "confirm") == 0 || g_ascii_strcasecmp(line, answered->line) == 0;
-}
-
 static void read_subject(MailCommands *read, const Message *message)
 {
     g_autofree char *subject = reply_subject(message);
@@ -242,7 +236,8 @@ static void read_text(MailCommands *read, const char *text)
         const char *line = lines->pdata[at];
         if (!*line)
             continue;
-        if (count++ == 0 && answered && says_confirm(answered, line))
+        if (count++ == 0 && answered &&
+            (g_ascii_strcasecmp(line, "confirm") == 0 || g_ascii_strcasecmp(line, answered->line) == 0))
             answered->answers = false;
         else if (!add_line(read, line))
             g_ptr_array_add(read->ignored, g_utf8_substring(line, 0, MIN(g_utf8_strlen(line, -1), LINE_MAX_CHARS)));

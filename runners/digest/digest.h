@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the files of this runner share. README.md says what happens; G1 and the like in comments are of its tables. */
+/* Shared by the files of this runner. README.md says what happens; G1 and the like in comments are of its tables. */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -10,7 +10,7 @@
 
 #define DIGEST_QUEUE "digest"
 
-/* What is made of an issue: one message for each group of its readers. */
+/* The messages made of an issue: one for each group of its readers. */
 typedef struct IssueTask {
     Runner *runner;
     Entry *entry; /* that makes it */

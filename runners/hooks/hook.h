@@ -29,7 +29,7 @@ GPtrArray *hooks_read(const Config *config, GError **error);
 /* list_id "": the event is about no list. */
 bool hook_wants(const Hook *hook, const char *type, const char *list_id);
 
-/* What is in the field webhook-signature; g_free(). time is in seconds. */
+/* Return the value of the field webhook-signature; g_free(). time is in seconds. */
 char *hook_signature(const Hook *hook, const char *id, int64_t time, GBytes *body);
 
 typedef enum HookResult {

@@ -24,7 +24,7 @@ typedef struct Entries {
 
 #define ENTRIES_NONE SIZE_MAX
 
-/* What entries need to know of the site; borrowed. */
+/* The parts of the site that entries need; borrowed. */
 typedef struct EntriesSite {
     const char *hostname;   /* stands in the Message-ID that is made */
     const char *site_owner; /* gets the mail for LIST_ADDRESS_SITE */

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the door does with message/partial: whether the list has parts joined,
- * and whether there is room for the part's bytes (runners/defragment/README.md, "Limits"). What was let in since the
- * index was asked is counted, so that a flood does not slip in while the runner is behind.
+ * Decide at the door about message/partial: whether the list has parts joined, and whether there is room for the part's
+ * bytes (runners/defragment/README.md, "Limits"). Parts let in since the index was asked are counted, so that a flood
+ * does not slip in while the runner is behind.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -27,8 +27,8 @@ typedef struct FragmentOffer {
     size_t size;
 } FragmentOffer;
 
-/* What becomes of it. key set: it goes to `defragment` with that shard key; refusal set: that is the reply; neither: it
- * goes to `in`. Both are g_free()d by the caller. */
+/* The decision about a part. key set: it goes to `defragment` with that shard key; refusal set: that is the reply;
+ * neither: it goes to `in`. Both are g_free()d by the caller. */
 typedef struct FragmentAnswer {
     char *key, *refusal;
 } FragmentAnswer;

@@ -199,12 +199,6 @@ static void answer(Lmtp *lmtp, LmtpJob *job)
     g_free(job);
 }
 
-/* Each recipient's entry has the message; one of them is in the server's memory, and counted there. */
-static bool has_room_for_all(Lmtp *lmtp, const LmtpTransaction *transaction)
-{
-    return has_space(lmtp, (transaction->recipients->len - 1) * (uint64_t)g_bytes_get_size(transaction->message));
-}
-
 static void refuse_all(const LmtpClient *client, LmtpTransaction *transaction, const char *reply)
 {
     for (guint i = 0; i < transaction->recipients->len; i++)
@@ -216,7 +210,8 @@ static void on_message(LmtpSession *session, LmtpTransaction *transaction, void 
 {
     Lmtp *lmtp = data;
     LmtpClient *client = lmtp_session_data(session);
-    if (!has_room_for_all(lmtp, transaction)) {
+    /* Each recipient's entry has the message; one of them is in the server's memory, and counted there. */
+    if (!has_space(lmtp, (transaction->recipients->len - 1) * (uint64_t)g_bytes_get_size(transaction->message))) {
         refuse_all(client, transaction, NO_SPACE);
         return;
     }

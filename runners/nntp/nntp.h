@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the files of the runner nntp share: nntp.c posts, and keeps the connection; fetch.c reads groups. */
+/* Shared by the files of the runner nntp: nntp.c posts, and keeps the connection; fetch.c reads groups. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -29,11 +29,6 @@ json_t *json_texts(const GPtrArray *texts)
     return array;
 }
 
-int by_text(const void *one, const void *other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
-}
-
 json_t *json_email(const char *address)
 {
     g_autofree char *valid = g_utf8_make_valid(address, -1), *lower = g_utf8_strdown(valid, -1);

@@ -3,6 +3,7 @@
 /* /system/configuration: our settings under the names that Mailman's configuration has for them. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "posting/transport.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/rest.h"
@@ -39,7 +40,7 @@ static GPtrArray *section_names(void)
         for (char **member = members; *member; member++)
             g_ptr_array_add(names, g_strconcat(family->prefix, ".", *member, NULL));
     }
-    g_ptr_array_sort(names, by_text);
+    g_ptr_array_sort(names, bytes_compare_texts);
     return names;
 }
 

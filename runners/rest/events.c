@@ -113,12 +113,6 @@ static void on_closed(HttpStream *stream)
     reader_free(reader);
 }
 
-static void feed_all(const EventReaders *readers)
-{
-    for (guint at = 0; at < readers->all->len; at++)
-        feed(readers->all->pdata[at]);
-}
-
 /* Without a watch the store is looked at each second, and the directory, too: it may be there again. */
 static void set_watching(EventReaders *readers, bool is_watching)
 {
@@ -148,8 +142,8 @@ static void on_watched(evutil_socket_t fd, short what, void *data)
                 set_watching(readers, false);
             at += (ssize_t)(sizeof *event + event->len);
         }
-    if (touched)
-        feed_all(readers);
+    for (guint at = 0; touched && at < readers->all->len; at++)
+        feed(readers->all->pdata[at]);
 }
 
 /* A token may have been revoked since, or have expired, or have lost a list that was removed. */

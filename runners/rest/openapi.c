@@ -38,14 +38,6 @@ static json_t *schema_ref(const char *name)
     return json_pack("{s{so}}", "schema", "$ref", json_sprintf("#/components/schemas/%s", name));
 }
 
-/* Parameters are a form or an object; which there are is in the manual of Mailman's interface. */
-static json_t *body_of(const RestRoute *route)
-{
-    return json_pack("{sb s{so so}}", "required", strcmp(route->verb, "PUT") == 0, "content",
-                     "application/x-www-form-urlencoded", schema_ref("Parameters"), "application/json",
-                     schema_ref("Parameters"));
-}
-
 static json_t *operation_of(const RestRoute *route)
 {
     g_autofree char *id = operation_id(route);
@@ -58,7 +50,11 @@ static json_t *operation_of(const RestRoute *route)
     if (route->about)
         json_object_set_new(operation, "summary", json_string(route->about));
     if (strcmp(route->verb, "GET") != 0 && strcmp(route->verb, "DELETE") != 0)
-        json_object_set_new(operation, "requestBody", body_of(route));
+        /* Parameters are a form or an object; which there are is in the manual of Mailman's interface. */
+        json_object_set_new(operation, "requestBody",
+                            json_pack("{sb s{so so}}", "required", strcmp(route->verb, "PUT") == 0, "content",
+                                      "application/x-www-form-urlencoded", schema_ref("Parameters"), "application/json",
+                                      schema_ref("Parameters")));
     return operation;
 }
 

@@ -3,6 +3,7 @@
 /* /queues: what lies in the queues under Mailman's names, and handing a message in. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -47,7 +48,7 @@ static json_t *queue_json(const Call *call, const QueueName *name, GError **erro
     g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
     if (!queue || !queue_visit(queue, note_file, files, error))
         return NULL;
-    g_ptr_array_sort(files, by_text);
+    g_ptr_array_sort(files, bytes_compare_texts);
     g_autofree char *directory = g_build_filename(spool_path(call->rest->spool), name->ours, NULL);
     return json_pack("{sI so so ss so}", "count", (json_int_t)files->len, "directory", json_words(directory), "files",
                      json_texts(files), "name", name->theirs, "self_link", json_link(call, "queues/%s", name->theirs));

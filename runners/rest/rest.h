@@ -177,9 +177,8 @@ void answer_long(Call *call, const LongCollection *kind, void *place, int64_t to
 
 /* Text that is a value; not NULL. What is no UTF-8 becomes so. */
 json_t *json_words(const char *text);
-/* An array of texts, and the order of two, to sort it. */
+/* An array of texts. */
 json_t *json_texts(const GPtrArray *texts);
-int by_text(const void *one, const void *other);
 /* An address in lower case, which clients compare with others. */
 json_t *json_email(const char *address);
 /* "2026-11-22T18:20:00.123456" */

@@ -3,6 +3,7 @@
 /* /system: what this is, and which chains and pipelines there are. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "posting/order.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/rest.h"
@@ -26,7 +27,7 @@ static void answer_names(Call *call, const char *key, char *const *choice, const
     for (; *besides; besides++)
         if (!g_ptr_array_find_with_equal_func(names, *besides, g_str_equal, NULL))
             g_ptr_array_add(names, (char *)*besides);
-    g_ptr_array_sort(names, by_text);
+    g_ptr_array_sort(names, bytes_compare_texts);
     answer_json(call, 200, json_pack("{so}", key, json_texts(names)));
 }
 

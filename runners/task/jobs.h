@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the timer does: one table. Each job calls a use case of lists/, or drops what the store need not keep. */
+/* The jobs of the timer: one table. Each job calls a use case of lists/, or drops what the store need not keep. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ typedef struct JobLease {
     bool cut;      /* the job left work undone, since the claim was lost or the process stops */
 } JobLease;
 
-/* What a job works with; all borrowed. */
+/* The place in which a job works; all borrowed. */
 typedef struct JobPlace {
     Runner *runner;
     Store *store;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "mail/visible.h"
 #include "store/held.h"
@@ -138,11 +139,6 @@ void desk_refuse(Desk *desk, GError *error, DeskShow *show, json_t *view)
 
 /* ---- lists ---- */
 
-static int by_text(const void *one, const void *other)
-{
-    return strcmp(*(const char *const *)one, *(const char *const *)other);
-}
-
 /* The List-Ids behind `after` of the lists that are the person's by a role, in order; of borrowed strings. */
 static GPtrArray *own_ids(const Standing *standing, const char *after)
 {
@@ -156,7 +152,7 @@ static GPtrArray *own_ids(const Standing *standing, const char *after)
             if ((!after || strcmp(id, after) > 0) && (i == 0 || !g_hash_table_contains(standing->owned, id)))
                 g_ptr_array_add(ids, id);
     }
-    g_ptr_array_sort(ids, by_text);
+    g_ptr_array_sort(ids, bytes_compare_texts);
     return ids;
 }
 

@@ -98,11 +98,6 @@ static void add_text(Parser *parser, const char *begin, const char *end)
     }
 }
 
-static const char *skip_blanks(const char *at)
-{
-    return at + strspn(at, " \t");
-}
-
 /* Read the tag at begin. */
 static bool read_tag(const Parser *parser, const char *begin, Tag *tag, GError **error)
 {
@@ -132,7 +127,7 @@ static bool stands_alone(const char *text, const Tag *tag, const char **begin, c
     const char *line = tag->begin;
     while (line > text && (line[-1] == ' ' || line[-1] == '\t'))
         line--;
-    const char *behind = skip_blanks(tag->end);
+    const char *behind = tag->end + strspn(tag->end, " \t");
     if (!is_line_begin(text, line) || (*behind && *behind != '\n' && strncmp(behind, "\r\n", 2) != 0))
         return false;
     *begin = line;

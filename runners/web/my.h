@@ -9,7 +9,7 @@
 
 #define MY_DAY (86400 * CLOCK_SECOND)
 
-/* Who is signed in; NULL: the call was answered, a stranger by the form to sign in. */
+/* Return the person who is signed in; NULL: the call was answered, a stranger by the form to sign in. */
 const SignedIn *my_person(WebCall *call);
 /* The same for a form, whose mark must be of this session. */
 const SignedIn *my_sender(WebCall *call);

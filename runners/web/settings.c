@@ -5,6 +5,7 @@
 
 #include "base/config_check.h"
 #include "base/config_table.h"
+#include "lists/moving/old_address.h"
 #include "runners/http_settings.h"
 
 /* clang-format off */
@@ -30,7 +31,7 @@ static const ConfigKey keys[] = {
     {"old_archives", LIST("pipermail:/pipermail, pipermail:/mailman/private, hyperkitty:/hyperkitty, "
                           "hyperkitty:/archives, sympa:/sympa, sympa:/wws, ezmlm:/ezmlm-cgi"),
      .about = "Where the archives of another list system stood before its lists moved here, each as KIND:PATH with a "
-      "kind of pipermail, hyperkitty, mhonarc, sympa or ezmlm. A page there is answered 301, to the page of the same "
+      "kind of " OLD_KIND_WORDS ". A page there is answered 301, to the page of the same "
       "message. Behind the path stands the list's old name (listrunner archive old). Of two paths that fit, the longer "
       "one counts. Empty: none.",
      .example = "pipermail:/pipermail, mhonarc:/lists/archive"},
@@ -56,10 +57,10 @@ static const ConfigMember members[] = {
 
 static bool old_archive_valid(const char *word)
 {
-    static const char *const kinds[] = {"pipermail:", "hyperkitty:", "mhonarc:", "sympa:", "ezmlm:"};
+    static const char *const kinds[] = OLD_KIND_NAMES;
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-        if (g_str_has_prefix(word, kinds[i]))
-            return word[strlen(kinds[i])] == '/';
+        if (g_str_has_prefix(word, kinds[i]) && g_str_has_prefix(word + strlen(kinds[i]), ":/"))
+            return true;
     return false;
 }
 
@@ -69,8 +70,8 @@ static void check(const ConfigCheck *check)
     for (char **word = old ? old->words : NULL; word && *word; word++)
         if (!old_archive_valid(*word))
             config_complain(check, "web", "old_archives",
-                            "found \"%s\"; allowed is KIND:PATH, with a kind of pipermail, hyperkitty, mhonarc, sympa "
-                            "or ezmlm, and a path that begins with a slash",
+                            "found \"%s\"; allowed is KIND:PATH, with a kind of " OLD_KIND_WORDS ", and a path that "
+                            "begins with a slash",
                             *word);
     const ConfigValue *folder = check->offline ? NULL : config_usable(check, "web", "directory");
     if (folder)

@@ -17,7 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
 
-from support import corpus, page_check, pages  # noqa: E402
+from support import corpus, page_check, pages, postgresql  # noqa: E402
 from support.clock import Clock  # noqa: E402
 from support.instance import Instance, let_through, prefix, service_user, tool  # noqa: E402
 from support.sink import Sink  # noqa: E402
@@ -139,6 +139,24 @@ def clock(tmp_path, monkeypatch):
 def instance(instances, sink):
     """A started instance whose relay is the sink."""
     return instances(sink.port).start()
+
+
+@pytest.fixture
+def empty(instances, sink):
+    """An instance with a store, not started."""
+    made = instances(sink.port)
+    made.create_store()
+    return made
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A server of PostgreSQL for the tests of a file."""
+    if not postgresql.programs():
+        pytest.skip("PostgreSQL's server is missing")
+    made = postgresql.Server()
+    yield made
+    made.remove()
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Whoever can be a member can post, gets mail, and is counted when mail for them comes back."""
-import json
-
 from support.instance import HOST
 from support.post import post
 from support.wire import split
@@ -56,5 +54,5 @@ def test_broken_header(instances, sink):
     instance.wait_idle()
     assert not [copy for copy in sink.transactions()[1:] if "anne@example.org" in copy.to and b"body" in copy.octets
                 and copy.sender == f"test-bounces@{HOST}"]
-    held = [json.loads(line) for line in instance.cli("held", "ls", address, "--json").splitlines()]
+    held = instance.rows("held", "ls", address)
     assert [row["reason"] for row in held if "header" in row["reason"]]

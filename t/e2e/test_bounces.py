@@ -74,7 +74,7 @@ def signed(instance, list_name, recipient, purpose="copy", when=None, local="bou
 
 
 def rows(instance, *words):
-    return [json.loads(line) for line in instance.cli("bounce", *words, "--json").splitlines()]
+    return instance.rows("bounce", *words)
 
 
 def standing(instance, address):

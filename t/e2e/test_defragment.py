@@ -61,7 +61,7 @@ def settled(instance, rest=0):
 
 
 def index(instance):
-    return [json.loads(line) for line in instance.cli("fragments", "ls", "--json").splitlines()]
+    return instance.rows("fragments", "ls")
 
 
 def assert_same(sink, mails):
@@ -231,7 +231,7 @@ def test_off(instances, sink, action, code):
     else:
         instance.lmtp_send(octets, address)
     instance.wait_idle()
-    held = [json.loads(line) for line in instance.cli("held", "ls", "--json").splitlines()]
+    held = instance.rows("held", "ls")
     assert len(held) == (action == "hold")
     assert len([t for t in sink.transactions() if t.to == [MEMBER]]) == (action == "pass")
     assert all("message/partial" in row["reason"] for row in held)
@@ -319,7 +319,7 @@ def test_expiry(clock, instances, sink, expiry):
     assert settled(instance, 2), "not before the time"
     clock.seconds(2 * 86400 + 1)
     wait_until(lambda: settled(instance), 30, lambda: f"{defragmenting(instance)}")
-    held = [json.loads(line) for line in instance.cli("held", "ls", "--json").splitlines()]
+    held = instance.rows("held", "ls")
     delivered = [t for t in sink.transactions() if t.to == [MEMBER]]
     if expiry == "hold":
         assert len(held) == 2 and not delivered
@@ -497,6 +497,6 @@ def test_list_removed_while_parts_wait(instances, sink):
     assert "2 parts of 1 incomplete message for it" in said
     wait_until(lambda: len(instance.files("shunt")["shunt"]) == 2, 10, "the parts in shunt")
     wait_until(lambda: settled(instance), 10, "the queue to be empty")
-    rows = [json.loads(line) for line in instance.cli("shunt", "ls", "--json").splitlines()]
+    rows = instance.rows("shunt", "ls")
     list_id = instance.address.replace("@", ".")
     assert len(rows) == 2 and all(f"no list {list_id}" in row["reason"] for row in rows), rows

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The log of a list has who joined, left and chose what, whichever way it came, and nothing of whom was forgotten."""
-import json
 import re
 
 import pytest
@@ -29,7 +28,7 @@ def site(instances, sink, tmp_path):
 
 def rows(instance, *options):
     """kind, name, door, before, after; the newest first."""
-    found = [json.loads(line) for line in instance.cli("list", "log", LIST, "--json", *options).splitlines()]
+    found = instance.rows("list", "log", LIST, *options)
     return [tuple(row[key] for key in ("kind", "name", "door", "before", "after")) for row in found]
 
 

@@ -2,7 +2,6 @@
 # Copyright (c) 2026 The Listrunner authors
 """The desk: what a setting, a ban or a header field would have done is shown before it is saved, by a process of its
 own that is killed when nobody waits for it, and other pages are served meanwhile."""
-import json
 import re
 import socket
 import urllib.parse
@@ -35,8 +34,7 @@ def start(instances, sink):
 
 def foretold(instance, *words):
     """Counts of the shell, and the ids of the rows."""
-    lines = [json.loads(line) for line in
-             instance.cli("list", "try", f"cats@{HOST}", "--json", *words).splitlines()]
+    lines = instance.rows("list", "try", f"cats@{HOST}", *words)
     return lines[-1], {str(row["held"]) if row["held"] else row["id"] for row in lines[:-1]}
 
 

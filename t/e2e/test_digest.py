@@ -221,7 +221,7 @@ def test_by_size_number_and_settings(readers):
     assert done.returncode == 1 and "no post waits" in done.stderr
     instance.cli("list", "set", ADDRESS, "digests_enabled=yes", "digest_is_default=yes")
     instance.cli("member", "add", ADDRESS, "eve@example.org")
-    members = [json.loads(line) for line in instance.cli("member", "ls", ADDRESS, "--json").splitlines()]
+    members = instance.rows("member", "ls", ADDRESS)
     assert {row["address"]: row["delivery_mode"] for row in members}["eve@example.org"] == "mime_digests"
 
 

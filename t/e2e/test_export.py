@@ -13,9 +13,8 @@ import time
 
 import pytest
 
-from support import postgresql
 from support.corpus import TOP
-from support.instance import HOST, Instance, prefix, wait_until
+from support.instance import HOST, prefix
 
 OTHER = "other.example.org"
 HASH = "$6$rounds=1000$abcdefgh$" + "x" * 86
@@ -157,22 +156,6 @@ def fill_list(instance, list_key, base, members, addresses):
 @pytest.fixture
 def site(instances, sink):
     return fill(instances(sink.port))
-
-
-@pytest.fixture
-def empty(instances, sink):
-    made = instances(sink.port)
-    made.create_store()
-    return made
-
-
-@pytest.fixture(scope="module")
-def server():
-    if not postgresql.programs():
-        pytest.skip("PostgreSQL's server is missing")
-    made = postgresql.Server()
-    yield made
-    made.remove()
 
 
 def export(instance, *words):

@@ -3,8 +3,6 @@
 """Lists of ezmlm-idx move in, from directories that are made here as its manual page ezmlm(5) says."""
 import json
 
-import pytest
-
 from support.instance import HOST
 
 POST = (b"From: Jo <jo@example.net>\nTo: talk@lists.example.com\nSubject: caf\xe9\n"
@@ -27,21 +25,10 @@ def make_list(place, name, files=(), **collections):
     return directory
 
 
-@pytest.fixture
-def empty(instances, sink):
-    made = instances(sink.port)
-    made.create_store()
-    return made
-
-
 def bring(instance, *words, code=0):
     done = instance.run("import", "ezmlm", *words, timeout=120)
     assert done.returncode == code, f"{done.returncode}: {done.stderr}{done.stdout}"
     return done.stdout
-
-
-def rows(instance, *words):
-    return [json.loads(line) for line in instance.cli(*words, "--json").splitlines()]
 
 
 def test_lists_of_ezmlm(empty, tmp_path):
@@ -92,23 +79,23 @@ def test_lists_of_ezmlm(empty, tmp_path):
         here = json.loads(empty.cli("list", "show", f"{name}@{HOST}", "--json"))
         for key, value in wanted.items():
             assert here[key] == value, (name, key, here[key])
-    members = {row["address"].lower(): row for row in rows(empty, "member", "ls", f"talk@{HOST}")}
+    members = {row["address"].lower(): row for row in empty.rows("member", "ls", f"talk@{HOST}")}
     assert list(members) == ["anne@example.com", "bob@example.com", "dora@example.org"]
     assert members["dora@example.org"]["delivery_mode"] == "mime_digests"
     for role, wanted in (("owner", ["olaf@example.com", "olga@example.com"]),
                          ("moderator", ["mod@example.com", "sub@example.com"])):
         assert empty.cli("member", "ls", "--names", f"--role={role}", f"talk@{HOST}").split() == wanted
-    assert {row["address"] for row in rows(empty, "ban", "ls", f"talk@{HOST}")} == \
+    assert {row["address"] for row in empty.rows("ban", "ls", f"talk@{HOST}")} == \
         {"evil@example.com", "^.*@bad\\.example$"}
     with empty.database() as database:
         actions = dict(database.execute("SELECT lower(m.email), m.moderation_action FROM member m "
                                         "JOIN list l ON l.key = m.list WHERE l.list_id = ? AND m.role = 0",
                                         (f"news.{HOST}",)).fetchall())
     assert actions == {"anne@example.com": 3, "bob@example.com": None}
-    held, = rows(empty, "held", "ls")
+    held, = empty.rows("held", "ls")
     assert (held["sender"], held["message_id"]) == ("jo@example.net", "held-1@example.net")
     # Again: nothing comes twice, and who left since stays away.
     empty.cli("member", "remove", f"talk@{HOST}", "bob@example.com")
     bring(empty, *words, code=1)
-    assert len(rows(empty, "held", "ls")) == 1
+    assert len(empty.rows("held", "ls")) == 1
     assert "bob@example.com" not in empty.cli("member", "ls", "--names", f"talk@{HOST}")

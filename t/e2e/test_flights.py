@@ -117,7 +117,7 @@ def serve(instances, server, **keys):
 
 
 def relay_of(instance):
-    (relay,) = [json.loads(line) for line in instance.cli("dest", "ls", "--json").splitlines()]
+    (relay,) = instance.rows("dest", "ls")
     return relay
 
 

@@ -3,7 +3,6 @@
 """Mail made to stop a host (support/hostile.py) goes to every runner, to REST and to the command line. No process dies
 or works long, nothing is set aside, and what comes behind arrives. All mails go to a list that posts, and each to one
 more place, or to every place with LISTRUNNER_EXHAUSTIVE."""
-import base64
 import http.server
 import json
 import os
@@ -321,7 +320,7 @@ def test_what_comes_behind(site):
         arrives(f"behind {name}".encode())
     instance.lmtp_send(post(subject="behind held", to=f"held@{HOST}"), f"held@{HOST}")
     arrives(b"behind held", OLGA)
-    held = [json.loads(line) for line in instance.cli("held", "ls", f"held@{HOST}", "--json").splitlines()]
+    held = instance.rows("held", "ls", f"held@{HOST}")
     number, = [row["number"] for row in held if row["subject"] == "behind held"]
     instance.cli("held", "discard", number)
     instance.lmtp_send(post(subject="", sender="new@example.net"), f"people-join@{HOST}", "new@example.net")

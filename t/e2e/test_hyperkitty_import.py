@@ -25,15 +25,6 @@ def site(instances, sink):
     return instance
 
 
-@pytest.fixture(scope="module")
-def server():
-    if not postgresql.programs():
-        pytest.skip("PostgreSQL's server is missing")
-    made = postgresql.Server()
-    yield made
-    made.remove()
-
-
 @pytest.fixture
 def database(tmp_path):
     made = Database(tmp_path)

@@ -3,7 +3,6 @@
 """Lists of mlmmj move in: from directories that are made here as its documents say, and from those of a real mlmmj
 where it is installed."""
 import json
-import os
 import shutil
 import subprocess
 
@@ -32,21 +31,10 @@ def make_list(spool, name, control=(), **members):
     return directory
 
 
-@pytest.fixture
-def empty(instances, sink):
-    made = instances(sink.port)
-    made.create_store()
-    return made
-
-
 def bring(instance, *words, code=0):
     done = instance.run("import", "mlmmj", *words, timeout=120)
     assert done.returncode == code, f"{done.returncode}: {done.stderr}{done.stdout}"
     return done.stdout
-
-
-def rows(instance, *words):
-    return [json.loads(line) for line in instance.cli(*words, "--json").splitlines()]
 
 
 def settings(instance, name):
@@ -109,7 +97,7 @@ def test_lists_of_mlmmj(empty, tmp_path):
         here = settings(empty, name)
         for key, value in wanted.items():
             assert here[key] == value, (name, key, here[key])
-    members = {row["address"].lower(): row for row in rows(empty, "member", "ls", f"talk@{HOST}")}
+    members = {row["address"].lower(): row for row in empty.rows("member", "ls", f"talk@{HOST}")}
     assert list(members) == ["anne@example.com", "bob@example.com", "away@example.org", "dora@example.org"]
     assert members["dora@example.org"]["delivery_mode"] == "mime_digests"
     assert members["away@example.org"]["delivery_status"] == "by_user"
@@ -125,14 +113,14 @@ def test_lists_of_mlmmj(empty, tmp_path):
             "SELECT h.message, l.post_id FROM held h JOIN list l ON l.key = h.list").fetchone()
     assert actions == {"anne@example.com": 3, "bob@example.com": None} and own == 4
     assert bytes(message) == POST and numbers == 42
-    held, = rows(empty, "held", "ls")
+    held, = empty.rows("held", "ls")
     assert (held["sender"], held["subject"]) == ("jo@example.net", "café")
-    request, = rows(empty, "pending", "ls")
+    request, = empty.rows("pending", "ls")
     assert (request["address"], request["kind"], request["waits_for"]) == ("joiner@example.org", "join", "moderator")
     # Again: nothing comes twice, and who left since stays away.
     empty.cli("member", "remove", f"talk@{HOST}", "bob@example.com")
     bring(empty, *words, code=1)
-    assert len(rows(empty, "held", "ls")) == len(rows(empty, "pending", "ls")) == 1
+    assert len(empty.rows("held", "ls")) == len(empty.rows("pending", "ls")) == 1
     assert "bob@example.com" not in empty.cli("member", "ls", "--names", f"talk@{HOST}")
 
 
@@ -164,9 +152,9 @@ def test_a_list_of_a_real_mlmmj(empty, tmp_path):
     process("two", b"Return-Path: <jo@example.net>\n" + POST.replace(b"held-1", b"held-2"))
     told = bring(empty, talk)
     assert f"no equal here: talk.{HOST}: archive: 1 posts" in told and " 0 changed" in told
-    members = {row["address"]: row for row in rows(empty, "member", "ls", f"talk@{HOST}")}
+    members = {row["address"]: row for row in empty.rows("member", "ls", f"talk@{HOST}")}
     assert list(members) == ["anne@example.com", "bob@example.com", "away@example.org", "dora@example.org"]
-    held, = rows(empty, "held", "ls")
+    held, = empty.rows("held", "ls")
     assert (held["sender"], held["subject"], held["message_id"]) == ("jo@example.net", "café", "held-2@example.net")
     assert settings(empty, "talk")["default_member_action"] == "hold"
     # Its archive is a maildir when it has the folders of one.

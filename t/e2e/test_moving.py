@@ -10,12 +10,11 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
 from support import mailman2, mailman3, mailman3_core, postgresql, rest
-from support.instance import HOST, Instance, prefix, wait_until
+from support.instance import HOST, prefix, wait_until
 
 OTHER = "other.example.org"
 TALK, NEWS, QUIET = f"talk.{HOST}", f"news.{OTHER}", f"renamed.{OTHER}"
@@ -132,23 +131,6 @@ def site(tmp_path):
     return mailman3.Site(tmp_path / "mailman")
 
 
-@pytest.fixture
-def reachable(instances, sink):
-    """An instance with a store, not started."""
-    made = instances(sink.port)
-    made.create_store()
-    return made
-
-
-@pytest.fixture(scope="module")
-def server():
-    if not postgresql.programs():
-        pytest.skip("PostgreSQL's server is missing")
-    made = postgresql.Server()
-    yield made
-    made.remove()
-
-
 def source(site):
     """The words that name it, when all is written."""
     site.done()
@@ -169,25 +151,21 @@ def tables(instance):
         return {name: sorted(map(repr, database.execute(f'SELECT * FROM "{name}"').fetchall())) for name in names}
 
 
-def rows(instance, *words):
-    return [json.loads(line) for line in instance.cli(*words, "--json").splitlines()]
-
-
 def settings(instance, address):
     return json.loads(instance.cli("list", "show", address, "--json"))
 
 
-def test_all_of_a_site(reachable, site):
+def test_all_of_a_site(empty, site):
     made = fill(site)
-    check_all(reachable, source(site), made)
+    check_all(empty, source(site), made)
 
 
-def test_all_of_a_site_in_postgresql(reachable, site, server):
+def test_all_of_a_site_in_postgresql(empty, site, server):
     made = fill(site)
     words = source(site)
     with contextlib.closing(postgresql.connect(server.url("public"))) as connection:
         site.copy_to(connection)
-    check_all(reachable, ["--db", server.url("public"), *words[2:]], made)
+    check_all(empty, ["--db", server.url("public"), *words[2:]], made)
 
 
 def check_all(instance, words, made):
@@ -250,19 +228,19 @@ def check_lists(instance, told):
                  "no equal here: list:nobody:knows: ", "changed: site: list:user:notice:hold: Mailman's text",
                  f"left out: @{OTHER}: list:user:notice:goodbye: ", "left out: site: list:user:notice:post: "):
         assert "\n" + line in "\n" + told, line
-    assert [(row["address"], row["list"]) for row in rows(instance, "ban", "ls", f"talk@{HOST}")] == \
+    assert [(row["address"], row["list"]) for row in instance.rows("ban", "ls", f"talk@{HOST}")] == \
         [("^.*@evil\\.example$", TALK), ("evil@example.com", TALK)]
-    assert [row["address"] for row in rows(instance, "ban", "ls")] == ["site-evil@example.com"]
+    assert [row["address"] for row in instance.rows("ban", "ls")] == ["site-evil@example.com"]
     assert [(row["header"], row["action"], row["tag"]) for row in
-            rows(instance, "header-match", "ls", f"talk@{HOST}")] == \
+            instance.rows("header-match", "ls", f"talk@{HOST}")] == \
         [("x-spam-flag", "discard", "spam"), ("subject", "hold", None), ("x-b", None, None)]
-    domains = {row["mail_host"]: row for row in rows(instance, "domain", "ls")}
+    domains = {row["mail_host"]: row for row in instance.rows("domain", "ls")}
     assert (domains[HOST]["description"], domains[OTHER]["alias_domain"]) == ("Zürich", "alias.example.org")
 
 
 def check_people(instance):
     # Those who came at once are told as numbers.
-    came = rows(instance, "list", "log", f"talk@{HOST}", "--kind=import")
+    came = instance.rows("list", "log", f"talk@{HOST}", "--kind=import")
     members = instance.cli("member", "ls", f"talk@{HOST}", "--names").split()
     assert members and sum(int(row["after"]) for row in came if row["name"] == "member") == len(members), came
     anne = json.loads(instance.cli("user", "show", "anne.second@example.net", "--json"))
@@ -313,7 +291,7 @@ def check_refused_people(told):
 
 
 def check_waiting(instance, told, made):
-    held = rows(instance, "held", "ls")
+    held = instance.rows("held", "ls")
     assert [(row["list"], row["sender"], row["subject"], row["reason"]) for row in held] == [
         (TALK, "stranger@example.net", "café", "the reason"), (TALK, "m@example.net", "two", "the reason")]
     with instance.database() as database:
@@ -330,7 +308,7 @@ def check_waiting(instance, told, made):
     assert kept == [(7, 3, 1772366400000000, 2)]
     assert posts == [b"From: a@example.net\nSubject: one\n\nfirst\nFrom here\n", b"Subject: two\n\ncaf\xe9\n"]
     assert (last, answered) == (1, [("owner", "alone@example.org")])
-    pending = {row["address"]: row for row in rows(instance, "pending", "ls")}
+    pending = {row["address"]: row for row in instance.rows("pending", "ls")}
     assert {address: (row["kind"], row["waits_for"]) for address, row in pending.items()} == {
         "joiner@example.com": ("join", "person"), "asks@example.com": ("join", "moderator"),
         "invited@example.com": ("join", "person"), "bob@example.com": ("leave", "person")}
@@ -342,20 +320,20 @@ def check_waiting(instance, told, made):
 
 
 @pytest.mark.sqlite
-def test_run_again_changes_nothing(reachable, site):
+def test_run_again_changes_nothing(empty, site):
     fill(site)
     words = source(site)
-    bring(reachable, words, code=1)
-    before = tables(reachable)
-    told = bring(reachable, words, code=1)  # what waits in the queue of Mailman is told each time
-    assert tables(reachable) == before
+    bring(empty, words, code=1)
+    before = tables(empty)
+    told = bring(empty, words, code=1)  # what waits in the queue of Mailman is told each time
+    assert tables(empty) == before
     assert "lists                             0              3" in told
     # Who left since does not come back, and a list that was removed can be brought again.
-    reachable.cli("member", "remove", f"talk@{HOST}", "bob@example.com")
-    reachable.cli("list", "remove", f"news@{OTHER}", "--yes")
-    bring(reachable, words, code=1)
-    assert "bob@example.com" not in reachable.cli("member", "ls", f"talk@{HOST}", "--names")
-    assert "anne.m@example.com" in reachable.cli("member", "ls", f"news@{OTHER}", "--names").lower()
+    empty.cli("member", "remove", f"talk@{HOST}", "bob@example.com")
+    empty.cli("list", "remove", f"news@{OTHER}", "--yes")
+    bring(empty, words, code=1)
+    assert "bob@example.com" not in empty.cli("member", "ls", f"talk@{HOST}", "--names")
+    assert "anne.m@example.com" in empty.cli("member", "ls", f"news@{OTHER}", "--names").lower()
 
 
 def post(sender, to, subject="", text="", **fields):
@@ -373,29 +351,29 @@ def report(address):
             f"Final-Recipient: rfc822; {address}\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n--B--\r\n").encode()
 
 
-def test_letters_of_mailman_are_good(reachable, site, sink):
+def test_letters_of_mailman_are_good(empty, site, sink):
     """Whoever answers a letter that Mailman wrote gets what it promised, and its addresses are those of the list."""
     made = fill(site)
-    bring(reachable, source(site), code=1)
-    reachable.start()
+    bring(empty, source(site), code=1)
+    empty.start()
 
     def send(octets, to, sender):
-        reachable.lmtp_send(octets, to, sender=sender)
-        reachable.wait_idle()
+        empty.lmtp_send(octets, to, sender=sender)
+        empty.wait_idle()
 
     def members():
-        return reachable.cli("member", "ls", f"talk@{HOST}", "--names").split()
+        return empty.cli("member", "ls", f"talk@{HOST}", "--names").split()
 
     # The answer to the letter that asks whether somebody wants to join; then a moderator decides.
     send(post("joiner@example.com", f"talk-confirm+{made['join']}@{HOST}", "Re: Your confirmation is needed"),
          f"talk-confirm+{made['join']}@{HOST}", "joiner@example.com")
-    waits = {row["address"]: row for row in rows(reachable, "pending", "ls")}
+    waits = {row["address"]: row for row in empty.rows("pending", "ls")}
     assert waits["joiner@example.com"]["waits_for"] == "moderator"
-    reachable.cli("pending", "accept", waits["joiner@example.com"]["number"])
+    empty.cli("pending", "accept", waits["joiner@example.com"]["number"])
     assert "joiner@example.com" in members()
-    joined, = [row for row in rows(reachable, "member", "ls", f"talk@{HOST}") if row["address"] == "joiner@example.com"]
+    joined, = [row for row in empty.rows("member", "ls", f"talk@{HOST}") if row["address"] == "joiner@example.com"]
     assert joined["delivery_mode"] == "mime_digests"
-    reachable.cli("pending", "accept", waits["asks@example.com"]["number"])
+    empty.cli("pending", "accept", waits["asks@example.com"]["number"])
     assert "asks@example.com" in members()
     # By the Subject, to -request, as people do who write anew.
     send(post("bob@example.com", f"talk-request@{HOST}", f"confirm {made['leave']}"), f"talk-request@{HOST}",
@@ -404,16 +382,16 @@ def test_letters_of_mailman_are_good(reachable, site, sink):
     # An invitation; the token is good once.
     send(post("invited@example.com", f"news-confirm+{made['invite']}@{OTHER}", "Re: invitation"),
          f"news-confirm+{made['invite']}@{OTHER}", "invited@example.com")
-    assert "invited@example.com" in reachable.cli("member", "ls", f"news@{OTHER}", "--names")
+    assert "invited@example.com" in empty.cli("member", "ls", f"news@{OTHER}", "--names")
     # The letter to the moderators about a held post.
     send(post("olga@example.com", f"talk-request@{HOST}", f"Re: confirm {made['held'][1]}", "accept"),
          f"talk-request@{HOST}", "olga@example.com")
-    assert [row["subject"] for row in rows(reachable, "held", "ls")] == ["two"]
+    assert [row["subject"] for row in empty.rows("held", "ls")] == ["two"]
     sink.take_mail()
     # Bounces of copies that Mailman sent: with VERP, without, and of a letter that tried an address.
     for number, detail in enumerate(("", "+alone=example.org", f"+{'0a' * 20}")):
         send(report("alone@example.org"), f"talk-bounces{detail}@{HOST}", "")
-        days = rows(reachable, "bounce", "show", "alone@example.org", f"talk@{HOST}")
+        days = empty.rows("bounce", "show", "alone@example.org", f"talk@{HOST}")
         assert sum(day["bounces"] for day in days) == number + 1, (detail, days)
     # List-Unsubscribe of old copies, which names nobody: the list's policy decides about whoever wrote.
     sink.take_mail()
@@ -422,24 +400,24 @@ def test_letters_of_mailman_are_good(reachable, site, sink):
 
 
 @pytest.mark.sqlite
-def test_a_store_that_fails_is_gone_on_with(reachable, site):
+def test_a_store_that_fails_is_gone_on_with(empty, site):
     """Whatever row the database refuses: the import ends and says so, and the next one brings the rest, once."""
     fill(site)
     words = source(site)
     for table in ("address", "list_setting", "member", "held", "pending", "digest_post", "moved"):
-        with reachable.database() as database:
+        with empty.database() as database:
             there, = database.execute(f"SELECT count(*) FROM {table}").fetchone()
             database.execute(f"CREATE TRIGGER broken AFTER INSERT ON {table} WHEN (SELECT count(*) FROM {table}) > "
                              f"{there + 1} BEGIN SELECT RAISE(ABORT, 'the disk is on fire'); END")
-        done = reachable.run("import", "mailman3", *words)
+        done = empty.run("import", "mailman3", *words)
         assert done.returncode == 75 and "the disk is on fire" in done.stderr, (table, done.stderr, done.stdout)
         assert "run it again to go on" in done.stdout
-        with reachable.database() as database:
+        with empty.database() as database:
             database.execute("DROP TRIGGER broken")
-    bring(reachable, words, code=1)
-    check_people(reachable)
-    assert len(rows(reachable, "held", "ls")) == 2 and len(rows(reachable, "pending", "ls")) == 4
-    with reachable.database() as database:
+    bring(empty, words, code=1)
+    check_people(empty)
+    assert len(empty.rows("held", "ls")) == 2 and len(empty.rows("pending", "ls")) == 4
+    with empty.database() as database:
         assert database.execute("SELECT count(*) FROM digest_post").fetchone() == (2,)
 
 
@@ -453,7 +431,7 @@ class Evil:
         return os.system, (f"touch {self.path}",)
 
 
-def test_a_pickle_is_not_executed(reachable, site, tmp_path):
+def test_a_pickle_is_not_executed(empty, site, tmp_path):
     fill(site)
     touched = tmp_path / "touched"
     site.db.execute("UPDATE mailinglist SET accept_these_nonmembers = ?, topics = ? WHERE list_name = 'talk'",
@@ -461,35 +439,35 @@ def test_a_pickle_is_not_executed(reachable, site, tmp_path):
     for path in (site.var / "messages").rglob("*"):
         if path.is_file():
             path.write_bytes(pickle.dumps(Evil(touched), protocol=2))
-    told = bring(reachable, source(site), code=1)
+    told = bring(empty, source(site), code=1)
     assert not touched.exists()
     for key in ("accept_these_nonmembers", "topics"):
         assert f"left out: {TALK}: {key}: byte " in told and "it has a posix.system, which is not taken" in told
     assert told.count("left out: " + TALK + ": held post") == 2
 
 
-def test_a_refused_database_changes_nothing(reachable, site, tmp_path):
+def test_a_refused_database_changes_nothing(empty, site, tmp_path):
     fill(site)
     source(site)
-    before = rows(reachable, "domain", "ls")
+    before = empty.rows("domain", "ls")
 
     def refused(path, code, *words):
-        done = reachable.run("import", "mailman3", "--db", path, "--var", site.var)
+        done = empty.run("import", "mailman3", "--db", path, "--var", site.var)
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         for word in (str(path), *words):
             assert word in done.stderr, (word, done.stderr)
-        assert not done.stdout and rows(reachable, "domain", "ls") == before
+        assert not done.stdout and empty.rows("domain", "ls") == before
 
     refused(tmp_path / "nowhere.db", 66, "there is no file")
     refused("mysql://mailman@127.0.0.1/mailman", 66, "PostgreSQL alone can be read")
-    done = reachable.run("import", "mailman3", "--db", site.path, "--var", tmp_path / "nowhere")
+    done = empty.run("import", "mailman3", "--db", site.path, "--var", tmp_path / "nowhere")
     assert done.returncode == 66 and f"{tmp_path / 'nowhere'}, Mailman's var_dir (--var): " in done.stderr
     text = tmp_path / "text"
     text.write_text("no database " * 1000)
     refused(text, 78, "file is not a database")
-    empty = tmp_path / "empty"
-    empty.write_bytes(b"")
-    refused(empty, 78, "no table alembic_version")
+    nothing = tmp_path / "empty"
+    nothing.write_bytes(b"")
+    refused(nothing, 78, "no table alembic_version")
     damaged = tmp_path / "damaged.db"
     octets = bytearray(site.path.read_bytes())
     octets[8192:12288] = b"\xff" * 4096
@@ -503,20 +481,20 @@ def test_a_refused_database_changes_nothing(reachable, site, tmp_path):
     refused(site.path, 78, '"ffffffffffff"', "3.3.3 to 3.3.9", "alembic_version")
 
 
-def test_a_list_that_is_there_stays(reachable, site):
+def test_a_list_that_is_there_stays(empty, site):
     """Neither its settings nor its members, also not when the import is run again; all others come."""
     fill(site)
-    reachable.cli("domain", "create", HOST)
-    reachable.cli("list", "create", f"talk@{HOST}", "--owner", "mine@example.com")
-    reachable.cli("user", "create", "bob@example.com", "--display-name", "My Bob")
+    empty.cli("domain", "create", HOST)
+    empty.cli("list", "create", f"talk@{HOST}", "--owner", "mine@example.com")
+    empty.cli("user", "create", "bob@example.com", "--display-name", "My Bob")
     for more in ((), ("--dry-run",), ()):
-        told = bring(reachable, source(site), *more, code=1)
+        told = bring(empty, source(site), *more, code=1)
         if not more:
             assert f"left out: {TALK}: a list talk@{HOST} with the List-Id {TALK} is there already" in told
-    assert reachable.cli("member", "ls", f"talk@{HOST}", "--names") == ""
-    assert settings(reachable, f"talk@{HOST}")["description"] == ""
-    assert json.loads(reachable.cli("user", "show", "bob@example.com", "--json"))["display_name"] == "My Bob"
-    assert "news@" in reachable.cli("list", "ls", "--names")
+    assert empty.cli("member", "ls", f"talk@{HOST}", "--names") == ""
+    assert settings(empty, f"talk@{HOST}")["description"] == ""
+    assert json.loads(empty.cli("user", "show", "bob@example.com", "--json"))["display_name"] == "My Bob"
+    assert "news@" in empty.cli("list", "ls", "--names")
 
 
 def test_it_goes_on_where_it_was_killed(instances, sink, tmp_path):
@@ -560,28 +538,28 @@ def test_it_goes_on_where_it_was_killed(instances, sink, tmp_path):
 
 # ---- Mailman 2.1 ----
 
-def test_lists_of_mailman_2(reachable, tmp_path):
+def test_lists_of_mailman_2(empty, tmp_path):
     old, new = mailman2.make_list(tmp_path / "lists", "old"), mailman2.make_list(
         tmp_path / "lists", "new", default_member_moderation=1, archive=False, preferred_language=b"en")
-    broken, empty = tmp_path / "lists" / "broken", tmp_path / "lists" / "empty"
+    broken, hollow = tmp_path / "lists" / "broken", tmp_path / "lists" / "empty"
     broken.mkdir()
     (broken / "config.pck").write_bytes(pickle.dumps(Evil(tmp_path / "touched"), protocol=1))
-    empty.mkdir()
-    words = ["import", "mailman2", old, broken, new, empty]
-    reachable.cli("domain", "create", HOST)
-    dry = reachable.run(*words, "--dry-run")
-    done = reachable.run(*words)
+    hollow.mkdir()
+    words = ["import", "mailman2", old, broken, new, hollow]
+    empty.cli("domain", "create", HOST)
+    dry = empty.run(*words, "--dry-run")
+    done = empty.run(*words)
     assert (done.returncode, dry.returncode) == (1, 1), done.stderr
     assert not (tmp_path / "touched").exists()
     for told in (dry.stdout, done.stdout):
         assert re.search(r"^domains +0 +2$", told, re.MULTILINE), told
     for line in (f"left out: {broken}: {broken}/config.pck: it is no list of Mailman 2.1: byte ",
-                 f"left out: {empty}: {empty}/config.pck: ", f"no equal here: old.{HOST}: welcome_msg: Hello.",
+                 f"left out: {hollow}: {hollow}/config.pck: ", f"no equal here: old.{HOST}: welcome_msg: Hello.",
                  f"left out: old.{HOST}: member no address: ", f"changed: old.{HOST}: msg_footer: a value",
                  f"left out: old.{HOST}: header_filter_rules: \"no field\"",
                  f"no equal here: old.{HOST}: request.pck: 1 held posts and requests"):
         assert line in done.stdout and line in dry.stdout, (line, done.stdout)
-    here = settings(reachable, f"old@{HOST}")
+    here = settings(empty, f"old@{HOST}")
     for name, value in {
             "description": "für alle", "display_name": "Old", "subject_prefix": "[old] ",
             "created_at": "2004-11-09T11:33:20Z",
@@ -595,14 +573,14 @@ def test_lists_of_mailman_2(reachable, tmp_path):
             "acceptable_aliases": ["old@example.com", "^old-.*@example\\.com"], "autoresponse_grace_period": "30d",
             "msg_footer": "-- \n$display_name costs $$5, 100%\n%(web_page_url)s"}.items():
         assert here[name] == value, (name, here[name])
-    there = settings(reachable, f"new@{HOST}")
+    there = settings(empty, f"new@{HOST}")
     assert (there["default_member_action"], there["archive_policy"]) == ("reject", "never")
-    members = {row["address"]: row for row in rows(reachable, "member", "ls", f"old@{HOST}")}
+    members = {row["address"]: row for row in empty.rows("member", "ls", f"old@{HOST}")}
     assert list(members) == ["anne@example.com", "Bob@Example.com", "cate@example.com", "dora@example.com",
                              "emil@example.com"]
-    anne = json.loads(reachable.cli("member", "show", f"old@{HOST}", "anne@example.com", "--json"))
+    anne = json.loads(empty.cli("member", "show", f"old@{HOST}", "anne@example.com", "--json"))
     assert members["anne@example.com"]["display_name"] == "Änne", anne
-    with reachable.database() as database:
+    with empty.database() as database:
         kept = {row[0]: tuple(row[1:]) for row in database.execute(
             "SELECT email, receive_own_postings, acknowledge_posts, receive_list_copy, hide_address, delivery_mode, "
             "delivery_status, moderation_action, preferred_language FROM member m JOIN list l ON l.key = m.list "
@@ -614,34 +592,34 @@ def test_lists_of_mailman_2(reachable, tmp_path):
         "dora@example.com": (None, None, None, None, 1, None, None, None),
         "emil@example.com": (None, None, None, 0, 2, 1, None, None)}
     assert posts == [b"Subject: one\n\nFrom here\n"] * 2
-    assert reachable.cli("member", "ls", f"old@{HOST}", "--role", "owner", "--names").split() == ["olga@example.com"]
-    assert [(row["header"], row["action"]) for row in rows(reachable, "header-match", "ls", f"old@{HOST}")] == \
+    assert empty.cli("member", "ls", f"old@{HOST}", "--role", "owner", "--names").split() == ["olga@example.com"]
+    assert [(row["header"], row["action"]) for row in empty.rows("header-match", "ls", f"old@{HOST}")] == \
         [("x-spam-flag", "discard"), ("subject", "hold")]
-    assert len(rows(reachable, "ban", "ls", f"old@{HOST}")) == 2
-    again = reachable.run(*words)
+    assert len(empty.rows("ban", "ls", f"old@{HOST}")) == 2
+    again = empty.run(*words)
     assert "lists                             0              2" in again.stdout, again.stdout
 
 
-def test_files_of_mailman_2_that_cannot_be_read(reachable, tmp_path):
+def test_files_of_mailman_2_that_cannot_be_read(empty, tmp_path):
     """A digest that cannot be read now comes later; what waits is told where nobody can count it."""
     path = mailman2.make_list(tmp_path / "lists", "old")
     digest, kept = path / "digest.mbox", (path / "digest.mbox").read_bytes()
     (path / "request.pck").write_bytes(b"nonsense")
     digest.unlink()
     digest.symlink_to(digest)
-    done = reachable.run("import", "mailman2", path)
+    done = empty.run("import", "mailman2", path)
     assert done.returncode == 75 and str(digest) in done.stderr, done.stderr
     assert f"left out: old.{HOST}: request.pck: byte " in done.stdout, done.stdout
     assert "The import is not complete" in done.stdout
     digest.unlink()
     digest.write_bytes(kept)
-    done = reachable.run("import", "mailman2", path)
+    done = empty.run("import", "mailman2", path)
     assert done.returncode == 1 and re.search("posts for digests +1 +0", done.stdout), done.stdout
     # A part that is in is not gone through again, so nothing comes twice.
-    assert "posts for digests" not in reachable.run("import", "mailman2", path).stdout
+    assert "posts for digests" not in empty.run("import", "mailman2", path).stdout
 
 
-def test_texts_of_files_that_the_database_names(reachable, site):
+def test_texts_of_files_that_the_database_names(empty, site):
     """Root reads what Mailman's user could not, so only what everybody may read is a text of Mailman's."""
     site.add("domain", mail_host=HOST)
     site.list(f"talk@{HOST}", list_id=TALK)
@@ -650,9 +628,9 @@ def test_texts_of_files_that_the_database_names(reachable, site):
         path.write_text(f"{name} $user_name")
         path.chmod(mode)
         site.add("template", name=f"list:user:notice:{name}", context=TALK, uri=path.as_uri())
-    told = bring(reachable, source(site), code=1)
+    told = bring(empty, source(site), code=1)
     assert f"left out: {TALK}: list:user:notice:goodbye: {site.var}/goodbye.txt: not everybody" in told, told
-    with reachable.database() as database:
+    with empty.database() as database:
         texts = [tuple(row) for row in database.execute("SELECT name, text FROM template").fetchall()]
     assert texts == [("list:user:notice:welcome", "welcome $user_name")]
 
@@ -719,34 +697,34 @@ def fill_core(core):
 
 @pytest.mark.proof
 @pytest.mark.skipif(mailman3_core.missing() is not None, reason=str(mailman3_core.missing()))
-def test_a_real_mailman(reachable, sink):
+def test_a_real_mailman(empty, sink):
     core = mailman3_core.Core()
     try:
         there = fill_core(core.start())
         core.stop()
-        told = bring(reachable, ["--db", core.top / "var/data/mailman.db", "--var", core.top / "var"], code=1)
+        told = bring(empty, ["--db", core.top / "var/data/mailman.db", "--var", core.top / "var"], code=1)
     finally:
         core.close()
     left = [line for line in told.splitlines() if line.startswith(("left out", "no equal")) and "queue" not in line]
     assert not left, left
     # What Listrunner's REST interface says of each setting is what Mailman's said.
     from mailmanclient import Client
-    reachable.set(rest.serving(reachable.directory))
-    reachable.start()
-    ours = Client(f"http://{reachable.sections['runner.rest']['listen']}/3.1", rest.USER, rest.PASSWORD)
+    empty.set(rest.serving(empty.directory))
+    empty.start()
+    ours = Client(f"http://{empty.sections['runner.rest']['listen']}/3.1", rest.USER, rest.PASSWORD)
     for name, values in there.items():
         here = dict(ours.get_list(name).settings)
         differ = {key: (value, here.get(key)) for key, value in values.items() if here.get(key) != value and
                   key not in ("http_etag", "self_link", "digest_last_sent_at", "last_post_at", "usenet_watermark",
                               "moderator_password")}
         assert not differ, differ
-    held = rows(reachable, "held", "ls")
+    held = empty.rows("held", "ls")
     assert sorted(row["subject"] for row in held) == ["café", "moderated"]
-    with reachable.database() as database:
+    with empty.database() as database:
         messages = [bytes(row[0]) for row in database.execute("SELECT message FROM held").fetchall()]
         password, = database.execute("SELECT value FROM list_setting WHERE name = 'moderator_password'").fetchone()
     assert RAW in messages and password == there[f"talk@{HOST}"]["moderator_password"]
-    assert {row["address"] for row in rows(reachable, "pending", "ls")} == \
+    assert {row["address"] for row in empty.rows("pending", "ls")} == \
         {"asks@example.com", "invited@example.com", "joiner@example.com"}
-    assert len(reachable.cli("member", "ls", f"talk@{HOST}", "--names").split()) == PEOPLE + 2
-    assert "1" in reachable.cli("digest", "ls")
+    assert len(empty.cli("member", "ls", f"talk@{HOST}", "--names").split()) == PEOPLE + 2
+    assert "1" in empty.cli("digest", "ls")

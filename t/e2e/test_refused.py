@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Refused mail is kept for trials where the site wants it, and nothing else comes of that."""
-import json
-
 import pytest
 
 from support.desk import Person, form_fields, write_to
 from support.instance import HOST, free_port
 from support.pages import Pages
-from support.post import post
 
 OLGA, ANNE, BART, CLEO = (f"{name}@example.org" for name in ("olga", "anne", "bart", "cleo"))
 LIST = f"cats@{HOST}"
@@ -40,7 +37,7 @@ def kept(instance, name="cats"):
 
 def attempt(instance, *words):
     """The rows, and the last line."""
-    rows = [json.loads(line) for line in instance.cli("list", "try", LIST, "--json", *words).splitlines()]
+    rows = instance.rows("list", "try", LIST, *words)
     return rows[:-1], rows[-1]
 
 

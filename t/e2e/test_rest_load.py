@@ -2,7 +2,6 @@
 # Copyright (c) 2026 The Listrunner authors
 """Many clients change lists, members and people over REST while its processes are killed: no change is half done, and
 no answer is without its effect. LISTRUNNER_LOAD_SECONDS says how long the load lasts."""
-import json
 import os
 import random
 import signal
@@ -85,7 +84,7 @@ def load(instance, clients, figures, pool):
 # ---- the account ----
 
 def lines(instance, *words):
-    return [json.loads(line) for line in instance.cli(*words, "--json").splitlines()]
+    return instance.rows(*words)
 
 
 def list_by_shell(instance, address):

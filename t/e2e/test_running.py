@@ -74,6 +74,19 @@ def each_once(ids):
     return {(identifier, member): 1 for identifier in ids for member in members(identifier.partition(".")[0])}
 
 
+def without_relay(instances):
+    """A started instance whose relay is not there yet, at this port, and two lists."""
+    port = free_port()
+    instance = instances(port, settings=TWO).start()
+    return port, instance, [instance.create_list(name, members(name)) for name in ("one", "two")]
+
+
+def back_up(instance, tmp_path):
+    tmp_path.chmod(0o777)
+    instance.cli("backup", tmp_path / "backup")
+    return tmp_path / "backup"
+
+
 def rows_of(done):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -263,9 +276,7 @@ def relay(tmp_path, port):
 def test_old_spool(instances, tmp_path, trail):
     """The spool is older than the database: what was sent since the backup does not go again, by the trail, or waits
     for a person without one; what waited goes once."""
-    port = free_port()
-    instance = instances(port, settings=TWO).start()
-    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    port, instance, lists = without_relay(instances)
     for address in lists:
         post(instance, address, 1)  # waits, since there is no relay
     wait_put_off(instance, 2)
@@ -274,9 +285,7 @@ def test_old_spool(instances, tmp_path, trail):
         name = address.partition("@")[0]
         instance.cli("inject", address, "-", input=f"From: p@example.net\r\nTo: {address}\r\nSubject: x\r\n"
                      f"Message-ID: <{name}.2@example.net>\r\n\r\nHello.\r\n")
-    backup = tmp_path / "backup"
-    tmp_path.chmod(0o777)
-    instance.cli("backup", backup)
+    backup = back_up(instance, tmp_path)
     sink = relay(tmp_path, port)
     try:
         instance.start()
@@ -311,15 +320,11 @@ def test_old_spool(instances, tmp_path, trail):
 @pytest.mark.parametrize("trail", [True, False], ids=["trail", "no trail"])
 def test_old_spool_that_only_delivered(instances, tmp_path, trail):
     """Since the backup nothing was taken, and what waited was delivered: the database has no trace of that."""
-    port = free_port()
-    instance = instances(port, settings=TWO).start()
-    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    port, instance, lists = without_relay(instances)
     for address in lists:
         post(instance, address, 1)
     wait_put_off(instance, 2)
-    backup = tmp_path / "backup"
-    tmp_path.chmod(0o777)
-    instance.cli("backup", backup)
+    backup = back_up(instance, tmp_path)
     sink = relay(tmp_path, port)
     try:
         instance.try_again()
@@ -403,15 +408,11 @@ def test_old_spool_of_a_busy_site(instances, sink, tmp_path):
 @pytest.mark.sqlite
 def test_old_spool_goes_on(instances, tmp_path):
     """What the spool had and nobody has worked on since goes to each member once, though the database is later."""
-    port = free_port()
-    instance = instances(port, settings=TWO).start()
-    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    port, instance, lists = without_relay(instances)
     for address in lists:
         post(instance, address, 1)
     wait_put_off(instance, 2)
-    backup = tmp_path / "backup"
-    tmp_path.chmod(0o777)
-    instance.cli("backup", backup)
+    backup = back_up(instance, tmp_path)
     post(instance, lists[0], 2)  # so the database and the trail are later; nobody gets it
     wait_put_off(instance, 3)
     assert instance.stop() == 0
@@ -432,16 +433,11 @@ def test_old_spool_goes_on(instances, tmp_path):
 def test_old_database(instances, tmp_path):
     """The database is older than the spool: what waits goes once, the numbers of posts go on behind those in use, a
     post that was accepted meanwhile is not held, and the report names what the database does not have."""
-    port = free_port()
-    instance = instances(port, settings=TWO).start()
-    lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
+    port, instance, lists = without_relay(instances)
     instance.cli("list", "set", lists[1], "default_nonmember_action=hold")
     post(instance, lists[1], 1)
-    held = wait_until(lambda: [json.loads(line) for line in instance.cli("held", "ls", "--json").splitlines()], 60,
-                      "a post to be held")
-    backup = tmp_path / "backup"
-    tmp_path.chmod(0o777)
-    instance.cli("backup", backup)
+    held = wait_until(lambda: instance.rows("held", "ls"), 60, "a post to be held")
+    backup = back_up(instance, tmp_path)
     instance.cli("held", "accept", str(held[0]["number"]))
     third = instance.create_list("three", members("three"))
     for address in (lists[0], third):

@@ -2,7 +2,6 @@
 # Copyright (c) 2026 The Listrunner authors
 """The commands of doc/running.md are given as they stand there, section by section, to a site in which that has
 happened which the section is about, and do what it says. Only paths and names differ."""
-import json
 import re
 import smtplib
 import subprocess
@@ -140,7 +139,7 @@ def test_one_of_both_is_left(instances, tmp_path):
             path.mkdir()
             instance.own(path)
         admin.give("One of both is left", "listrunner restore", codes=(1,))
-        rows = [json.loads(line) for line in instance.cli("queue", "ls", "--json", "hold").splitlines()]
+        rows = instance.rows("queue", "ls", "hold")
         traces = {row["list"].partition(".")[0]: row["trace"] for row in rows}
         instance.start()
         admin.give("One of both is left", "listrunner trace", codes=(1,), **{"027e93ddd49b": traces["talk"]})

@@ -94,21 +94,10 @@ def make_database(path, members=(), staff=(), users=(), gone=()):
     return path
 
 
-@pytest.fixture
-def empty(instances, sink):
-    made = instances(sink.port)
-    made.create_store()
-    return made
-
-
 def bring(instance, *words, code=0):
     done = instance.run("import", "sympa", *words, timeout=120)
     assert done.returncode == code, f"{done.returncode}: {done.stderr}{done.stdout}"
     return done.stdout + done.stderr
-
-
-def rows(instance, *words):
-    return [json.loads(line) for line in instance.cli(*words, "--json").splitlines()]
 
 
 def settings(instance, address):
@@ -220,7 +209,7 @@ def test_a_site_of_two_robots(empty, tmp_path):
         here = settings(empty, address)
         for key, value in wanted.items():
             assert here[key] == value, (address, key, here[key])
-    members = {row["address"].lower(): row for row in rows(empty, "member", "ls", f"talk@{HOST}")}
+    members = {row["address"].lower(): row for row in empty.rows("member", "ls", f"talk@{HOST}")}
     assert set(members) == {"anne@example.com", "bob@example.com", "carl@example.org", "dora@example.org",
                             "away@example.org", "eve@example.org", "fay@example.org", "gus@example.org",
                             "hal@example.org", "ida@example.org", f"news@{HOST}"}
@@ -265,13 +254,13 @@ def test_one_robot_and_dumps(empty, tmp_path):
     assert not empty.cli("list", "ls", "--names").strip()
     told = bring(empty, site, "--domain", HOST, code=1)
     assert f"left out: talk.{HOST}: line 5 of its members: it has no email" in told
-    members = {row["address"]: row for row in rows(empty, "member", "ls", f"talk@{HOST}")}
+    members = {row["address"]: row for row in empty.rows("member", "ls", f"talk@{HOST}")}
     assert members.keys() == {"anne@example.com", "bob@example.com"}
     assert members["anne@example.com"]["delivery_mode"] == "mime_digests"
     assert staff(empty, f"talk@{HOST}", "owner") == ["olga@example.com"]
     assert staff(empty, f"bare@{HOST}", "moderator") == ["carl@example.org"]
     assert settings(empty, f"bare@{HOST}")["accept_these_nonmembers"] == ["carl@example.org"]
-    assert len(rows(empty, "member", "ls", f"bare@{HOST}")) == 2
+    assert len(empty.rows("member", "ls", f"bare@{HOST}")) == 2
 
 
 def test_one_domain_of_several(empty, tmp_path):
@@ -326,5 +315,5 @@ def test_a_database_in_postgresql(empty, tmp_path):
         server.remove()
     for line in TOLD:
         assert "\n" + line in "\n" + told, (line, told)
-    assert len(rows(empty, "member", "ls", f"talk@{HOST}")) == 11
+    assert len(empty.rows("member", "ls", f"talk@{HOST}")) == 11
     assert staff(empty, f"talk@{HOST}", "owner") == ["olga@example.com"]

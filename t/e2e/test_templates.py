@@ -3,7 +3,6 @@
 """Texts of letters that somebody set: for a list, a domain, the site; kept here, or fetched from a web server; and what
 is refused."""
 import base64
-import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -60,7 +59,7 @@ class Site:
         assert done.returncode == code and says in done.stderr, (done.returncode, done.stderr)
 
     def rows(self, *words):
-        return [json.loads(line) for line in self.cli("template", "ls", "--json", *words).splitlines()]
+        return self.instance.rows("template", "ls", *words)
 
 
 @pytest.fixture

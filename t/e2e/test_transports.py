@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """What a transport has for itself: how long its mail waits, how fast it goes; and who clogs the others."""
-import json
 import re
 import socket
 import socketserver
@@ -44,7 +43,7 @@ def test_each_transport_has_its_schedule(instances, sinks):
     tried = {domain: attempts(instance.log_text(), domain) for domain in domains}
     assert [tried[domain] for domain in domains[1:]] == [1, 1, 1], tried
     wait_until(lambda: len(instance.files("retry")["retry"]) == 3, 10, "an entry for each law")
-    rows = [json.loads(line) for line in instance.cli("queue", "ls", "retry", "--json").splitlines()]
+    rows = instance.rows("queue", "ls", "retry")
     waits = sorted(((parse(row["due"]) - parse(row["arrival"])).total_seconds(), row["todo"]) for row in rows)
     assert [todo for _, todo in waits] == [4, 4, 8]
     assert waits[0][0] < 600 and 1795 <= waits[1][0] <= 1900 and 3595 <= waits[2][0] <= 3700, waits

@@ -3,7 +3,6 @@
 """listrunner list try foretells what a change of a list then does, changes nothing itself, and says what it lacks."""
 import collections
 import email.utils
-import json
 import os
 import re
 import signal
@@ -82,7 +81,7 @@ def forget(instance):
 
 
 def foretell(instance, address, words):
-    lines = [json.loads(line) for line in instance.cli("list", "try", address, "--json", *DAYS, *words).splitlines()]
+    lines = instance.rows("list", "try", address, *DAYS, *words)
     return {row["message_id"]: row for row in lines[:-1]}, lines[-1]
 
 

@@ -3,7 +3,6 @@
 """The pages of the runner web: links in letters, leaving by one click, joining by a form."""
 import html
 import http.client
-import json
 import os
 import random
 import re
@@ -35,7 +34,7 @@ def world(instances, sink):
 
 
 def rows(instance, name):
-    return [json.loads(line) for line in instance.cli("member", "ls", f"{name}@{HOST}", "--json").splitlines()]
+    return instance.rows("member", "ls", f"{name}@{HOST}")
 
 
 def members(instance, name):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the fuzz targets share. */
+/* Shared by the fuzz targets. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>

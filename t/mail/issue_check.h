@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What holds of an issue of a digest whatever its posts are: for the unit test, over real mail, and the fuzzer. */
+/* Check what holds of an issue of a digest whatever its posts are: for the unit test, real mail, and the fuzzer. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdio.h>

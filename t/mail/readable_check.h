@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What holds of a mail as people read it, whatever it is: for the unit test, over real mail, and the fuzzer. */
+/* Check what holds of a mail as people read it, whatever it is: for the unit test, over real mail, and the fuzzer. */
 #include <glib.h>
 #include <stdbool.h>
 #include <string.h>

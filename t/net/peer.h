@@ -40,7 +40,7 @@ typedef struct Owner {
     SmtpBody *body;
     unsigned transactions; /* to do */
     unsigned behind;       /* more in the flight of each */
-    /* What was reported, as text: "0 sent 2.0.0 250 2.0.0 ok\n" a recipient. */
+    /* The report, as text: "0 sent 2.0.0 250 2.0.0 ok\n" a recipient. */
     GString *report;
     Peer peer;
     SmtpClient *client;

@@ -11,7 +11,7 @@
 
 #define FAULT_MESSAGES 12
 
-/* What the world outside has seen. */
+/* All that the world outside has seen. */
 typedef struct FaultOutside {
     unsigned delivered[26]; /* by recipient, a to z */
     unsigned acknowledged;  /* messages, a bit each */

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the parts of the world share: the plan (faultworld.c), the spool
+ * Shared by the parts of the world: the plan (faultworld.c), the spool
  * (faultspool.c), the judge (faultjudge.c).
  */
 #include "t/runners/faultworld.h"

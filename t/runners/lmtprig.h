@@ -40,7 +40,7 @@ void rig_start(LmtpRig *rig);
 /* Sends SIGTERM and waits for the end; rig_wait_end() waits alone. */
 void rig_stop(LmtpRig *rig);
 void rig_wait_end(LmtpRig *rig);
-/* What it wrote to its status pipe by now, at least one line; "" at the end. g_free() it. */
+/* Return the text that it wrote to its status pipe by now, at least one line; "" at the end. g_free() it. */
 char *rig_status(LmtpRig *rig);
 
 /* A client's connection, and one that has said LHLO. The test closes them. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What must be true of people in a store, whatever was done to them. */
+/* Check what must be true of people in a store, whatever was done to them. */
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
 
-/* What member repeats of address is the same there, and the spans have what is there. */
+/* Assert that the columns which member repeats of address are equal, and that the spans count the rows there are. */
 static inline void assert_sound(Fixture *fixture)
 {
     static const char *const faults[] = {

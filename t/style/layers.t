@@ -90,7 +90,8 @@ SETTINGS = ("settings.c", "site_settings.c")
 
 def allowed_for(name):
     if os.path.basename(name) in SETTINGS:
-        return ["base/", "posting/words.h", "lists/event_type.h", "lists/template_host.h", "runners/http_settings.h"]
+        return ["base/", "posting/words.h", "lists/event_type.h", "lists/moving/old_address.h",
+                "lists/template_host.h", "runners/http_settings.h"]
     layers = [prefix for prefix in LAYERS if name.startswith(prefix)]
     if layers:
         return LAYERS[max(layers, key=len)]

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What a power cut may leave. A CrashLog records every durable call of a run
+ * Build the states that a power cut may leave. A CrashLog records every durable call of a run
  * through the hook of base/fs.h; from it crashlog_states() builds each state
  * of the disk that POSIX allows when the power goes after any of these calls:
  *
@@ -29,7 +29,7 @@
 
 #define CRASH_NOTE ((FsCall)100) /* a step of the script's own, not of the disk */
 
-/* What the world outside may rely on: bits, a number each. */
+/* Promises on which the world outside may rely: bits, a number each. */
 typedef struct CrashNotes {
     uint64_t acknowledged; /* messages that were taken */
     uint64_t tried;        /* recipients that were delivered to */
@@ -40,7 +40,7 @@ typedef struct CrashNotes {
     uint64_t held;         /* messages that a runner acts on, which claimed them durably */
 } CrashNotes;
 
-/* Whoever may rely on b may rely on all that a promises, so that a judge who is content with b is with a. */
+/* Is all that a promises promised by b, too? A judge who is content with b is content with a then. */
 bool crashnotes_promise_less(const CrashNotes *a, const CrashNotes *b);
 
 typedef struct CrashOp {
@@ -83,7 +83,7 @@ extern const char *const crash_queues[]; /* NULL-terminated */
 const char *crash_place_path(unsigned place);
 unsigned crash_place_above(unsigned place); /* which it is in */
 
-/* What stands for a directory in the one above. */
+/* The number that stands for a directory in the one above. */
 #define CRASH_NO_FILE (-1)
 #define crash_dir_file(place) (-2 - (int)(place))
 
@@ -129,7 +129,7 @@ void crashlog_load(CrashLog *log, const CrashState *state);
 
 typedef bool CrashVisit(void *data, const CrashState *state); /* false: enough */
 
-/* What is changed in the log before the states are built. */
+/* A change made to the log before the states are built. */
 typedef enum CrashChange {
     CRASH_AS_IS,
     CRASH_DROP,    /* the operation at `at` is left out; `to` is the same */

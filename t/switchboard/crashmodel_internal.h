@@ -59,7 +59,7 @@ uint64_t crash_hash(uint64_t hash, const void *octets, size_t length);
 bool crashmodel_reaches(const CrashModel *model, GArray *const *places, GBytes *const *contents,
                         const CrashNotes *notes);
 
-/* What is pending in a directory, by files: those of one file stay in order, and so do those of two that had one
+/* The operations pending in a directory, by files: those of one file stay in order, and so do those of two that had one
  * name. */
 typedef struct CrashChains {
     guint ops;

@@ -53,8 +53,8 @@ void crashproof_print_steps(const CrashLog *log);
  * ought to. */
 void crashmutate_all(Proof *proof);
 
-/* What crashmutate_all() found out about syncs, from the process of a script to the one that judges all: the first
- * prints a line each, the second reads them. */
+/* The findings of crashmutate_all() about syncs, handed from the process of a script to the one that judges all: the
+ * first prints a line each, the second reads them. */
 #define CRASHMUTATE_NEED "need\t"
 void crashmutate_print_needs(void);
 void crashmutate_read_need(const char *line);

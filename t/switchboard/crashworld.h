@@ -45,7 +45,7 @@ typedef struct CrashWorld {
     GBytes *damaged; /* bytes of the message that was damaged */
     /* A runner of out and retry until nothing is in hand, other than the one below; false when the process must end. */
     bool (*serve_out)(struct CrashWorld *world, Slice slice, unsigned *worked);
-    /* What is made of a state, and what is said of that: these below, or another world's. */
+    /* The functions that drain a state and judge the result: those below, or another world's. */
     CrashResult *(*drain)(struct CrashWorld *world, const CrashState *state);
     char *(*judge)(const CrashResult *result, const CrashNotes *notes);
 } CrashWorld;
@@ -70,7 +70,7 @@ Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice);
  * entries. */
 bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked);
 
-/* What came of a state, however it was drained. */
+/* The result of draining a state, however it was drained. */
 struct CrashResult {
     uint8_t delivered[CRASH_RECIPIENTS], bounced[CRASH_RECIPIENTS];
     uint8_t archived[CRASH_MESSAGES], corrupt[CRASH_MESSAGES], kept[CRASH_MESSAGES];
@@ -93,7 +93,7 @@ void crashresult_free(CrashResult *result);
 /* NULL, or what was promised and not kept; g_free(). */
 char *crashworld_judge(const CrashResult *result, const CrashNotes *notes);
 
-/* What an operator does (crashoperator.c). The first releases all that is in hold, and is no script: false when it
+/* The acts of an operator (crashoperator.c). The first releases all that is in hold, and is no script: false when it
  * ended before it was done. The scripts do each of O1 to O7; the last three die on the way and are settled
  * by a runner. */
 bool crashoperator_release(CrashWorld *world, unsigned *worked);

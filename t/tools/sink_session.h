@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the parts of a session of the sink share. */
+/* Shared by the parts of a session of the sink. */
 #include <sys/types.h>
 
 #include "t/tools/sink.h"

@@ -188,6 +188,10 @@ class Instance:
             f"listrunner {' '.join(map(str, words))}: code {done.returncode}: {done.stderr}{done.stdout}"
         return done.stdout
 
+    def rows(self, *words):
+        """The rows that a command, which must succeed, prints with --json."""
+        return [json.loads(line) for line in self.cli(*words, "--json").splitlines()]
+
     def jobs(self):
         """{name: row} of what the timer does. What each host does for itself bears its name behind "@"."""
         own = "@" + self.sections["site"]["hostname"]

@@ -28,5 +28,5 @@ extern unsigned crashmailbox_batch; /* so many at once; many, unless a script wa
  * others; or one has too much to append. Only while calls are recorded. */
 extern bool crashmailbox_busy, crashmailbox_full;
 
-/* What is called, once, when what was stored is in the mailboxes and before the entries end. */
+/* A function that is called once, when the mails are stored in the mailboxes and before the entries end. */
 extern void (*crashmailbox_between)(CrashWorld *world);
