@@ -217,3 +217,20 @@ def test_a_host_begins_with_what_the_database_says(pair, server, counter):  # no
     wait_until(lambda: parts(a) == {"a": 2, "b": 2}, 60, lambda: f"halves, not {parts(a)}")
     wait_until(lambda: len(counter.taken) >= 3 * len(MEMBERS), 120, lambda: f"all mail, not {len(counter.taken)}")
     assert counter.most == LIMIT
+
+
+def test_a_host_that_was_alone_needs_no_database(pair, server, counter):  # noqa: F811
+    """It goes on with what it has in its queue, also when it is started anew while the database is away."""
+    a = pair[0]
+    counter.open.clear()
+    a.start()
+    send(a, "stuck")
+    wait_until(lambda: counter.held() == LIMIT, 30, "all connections in use")
+    server.stop()
+    die(a)
+    wait_until(lambda: counter.held() == 0, 30, "the connections of the dead to be closed")
+    a.start(wait=False)
+    counter.open.set()
+    wait_until(lambda: len(counter.taken) >= len(MEMBERS), 60, lambda: f"all mail, not {len(counter.taken)}")
+    assert sorted(counter.taken) == sorted(MEMBERS)
+    assert counter.most == LIMIT
