@@ -13,9 +13,12 @@
 #include "base/log.h"
 #include "lists/this_host.h"
 
+#define BEGUN 0 /* this byte is locked by the runner host, those from 1 on are marks */
+
 struct LimitShare {
     Spool *spool;
     int fd;          /* -1: this host works alone */
+    bool believed;   /* what the runner host has written may be used */
     unsigned marked; /* the greatest part that is marked: one in so many; 0: none */
     unsigned used;   /* the part that limit_share_look() said last */
 };
@@ -27,10 +30,11 @@ static int open_file(Spool *spool, GError **error)
                : -1;
 }
 
-LimitShare *limit_share_new(Spool *spool, const Config *config, GError **error)
+LimitShare *limit_share_new(Spool *spool, const Config *config, bool believed, GError **error)
 {
     g_autoptr(LimitShare) share = g_new0(LimitShare, 1);
     share->spool = spool;
+    share->believed = believed;
     share->fd = -1;
     if (this_host_is_one_of_many(config) && (share->fd = open_file(spool, error)) < 0)
         return NULL;
@@ -57,17 +61,41 @@ static bool is_more(unsigned parts, unsigned than)
     return parts > 0 && (than == 0 || parts < than);
 }
 
+static bool lock_byte(int fd, off_t at, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    return TEMP_FAILURE_RETRY(fcntl(fd, F_OFD_SETLK, &lock)) == 0;
+}
+
 static bool mark(const LimitShare *share, unsigned parts, short type)
 {
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = parts, .l_len = 1};
-    return TEMP_FAILURE_RETRY(fcntl(share->fd, F_OFD_SETLK, &lock)) == 0;
+    return lock_byte(share->fd, parts, type);
+}
+
+int limit_share_begin(Spool *spool, GError **error)
+{
+    auto_fd fd = open_file(spool, error);
+    if (fd >= 0 && !lock_byte(fd, BEGUN, F_RDLCK)) {
+        fail_errno(error, FAIL_LATER, "lock %s of the spool", LIMIT_SHARE_FILE);
+        return -1;
+    }
+    return auto_fd_steal(&fd);
+}
+
+static bool has_begun(const LimitShare *share)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = BEGUN, .l_len = 1};
+    return TEMP_FAILURE_RETRY(fcntl(share->fd, F_OFD_GETLK, &lock)) == 0 && lock.l_type != F_UNLCK;
 }
 
 /* What the runner host says; what was used before, where that cannot be read. */
-static unsigned read_part(const LimitShare *share)
+static unsigned read_part(LimitShare *share)
 {
     g_auto(ThisHost) host = {0};
     g_autoptr(GError) fault = NULL;
+    share->believed = share->believed || has_begun(share);
+    if (!share->believed)
+        return 0;
     if (!this_host_read(spool_fd(share->spool), &host, &fault))
         return g_error_matches(fault, FAIL, FAIL_MISSING) ? 0 : share->used;
     return clock_boot() < host.share_until ? (unsigned)CLAMP(host.parts, 0, INT_MAX) : 0;

@@ -10,5 +10,5 @@
 
 /* Refuse to work a spool that another machine works, or another copy of it. Looks into the database where several hosts
  * may share it, and does nothing elsewhere. While it cannot be asked, a spool that the runner host worked since the
- * machine was started is taken for this host's. FAIL_LATER, FAIL_CONFIG. */
-bool own_spool_check(Spool *spool, const Config *config, GError **error);
+ * machine was started is taken for this host's. *asked: the database was. FAIL_LATER, FAIL_CONFIG. */
+bool own_spool_check(Spool *spool, const Config *config, bool *asked, GError **error);

@@ -96,7 +96,8 @@ static const ArchiverType *type_of(const char *name)
 
 static bool archive_start(Runner *runner, GError **error)
 {
-    if (!own_spool_check(runner_spool(runner), runner_config(runner), error))
+    bool asked;
+    if (!own_spool_check(runner_spool(runner), runner_config(runner), &asked, error))
         return false;
     Archive *archive = g_new0(Archive, 1);
     archive->archivers = g_ptr_array_new_with_free_func(archiver_free);

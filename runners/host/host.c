@@ -37,6 +37,7 @@ typedef struct HostRunner {
     Host *host;
     ThisHost said; /* to the other processes of this host */
     bool mute;     /* the last time that could not be done */
+    int begun;     /* limit_share_begin() */
     int64_t lease;
     bool taking_less;  /* the processes of this host were told of a smaller part of the limits */
     int64_t due;       /* monotonic: of the next renewal */
@@ -186,7 +187,8 @@ static bool begin(HostRunner *own, GError **error)
     host->state = g_strdup("{}");
     host->connections = host_connections(own->config);
     if (!host_clock(own->store, &now, error) || !is_clock_good(now, error) ||
-        !this_host_begin(own->store, own->spool, host, own->lease, &own->said, error))
+        !this_host_begin(own->store, own->spool, host, own->lease, &own->said, error) ||
+        (own->begun = limit_share_begin(own->spool, error)) < 0)
         return false;
     if (write_down(own, asked + own->lease - own->lease / MARGIN, error) && divide_limits(own, asked, error))
         return true;
@@ -272,6 +274,8 @@ static void stop(void *data)
     if (own->host && own->host->living && !host_end(own->store, own->host, &error))
         log_warn("the others wait until the lease of this host ends: %s", error->message);
     g_clear_pointer(&own->host, host_free);
+    if (own->begun >= 0)
+        close(own->begun);
     this_host_clear(&own->said);
     store_free(own->store);
     spool_free(own->spool);
@@ -279,7 +283,7 @@ static void stop(void *data)
 
 int main(int argc, char **argv)
 {
-    HostRunner own = {0};
+    HostRunner own = {.begun = -1};
     const ProcessSpec spec = {.name = "host", .start = start, .work = work, .stop = stop};
     return process_main(&spec, &own, argc, argv);
 }

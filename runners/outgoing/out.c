@@ -601,9 +601,10 @@ static bool start(void *data, const Process *process, GError **error)
     marks_init(&out->marks);
     claims_init(&out->claims);
     finish_init(&out->finish);
-    if (!out_set_up(out, process, &transport_owner, error) || !own_spool_check(out->spool, out->config, error))
+    bool asked;
+    if (!out_set_up(out, process, &transport_owner, error) || !own_spool_check(out->spool, out->config, &asked, error))
         return false;
-    out->share = limit_share_new(out->spool, out->config, error);
+    out->share = limit_share_new(out->spool, out->config, !asked, error);
     if (!out->share)
         return false;
     keep_share(out);

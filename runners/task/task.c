@@ -21,6 +21,8 @@
 
 #define RETRY (60 * CLOCK_SECOND) /* after a fault, if that is sooner than the interval */
 #define LOOK (60 * CLOCK_SECOND)  /* for jobs that another process has ended meanwhile */
+#define REST CLOCK_SECOND         /* between two looks, however often this process is woken: they cost questions */
+#define UNKNOWN (-1)
 
 #define CLAIM "task" /* to the jobs that one host does */
 
@@ -31,6 +33,15 @@ static char *record_name(Runner *runner, const TimerJob *job)
     return job->each_host && this_host_is_one_of_many(config)
                ? g_strdup_printf("%s@%s", job->name, config_string(config, "site", "hostname"))
                : g_strdup(job->name);
+}
+
+typedef struct Timer {
+    int64_t look_at; /* monotonic: not before */
+} Timer;
+
+static Timer *timer_of(Runner *runner)
+{
+    return ((ListRunner *)runner_data(runner))->more;
 }
 
 /* Until when this host does what one host does, by clock_boot(); 0: another host does it. */
@@ -110,32 +121,49 @@ static bool take_job(Runner *runner, const TimerJob *job, const TaskJob *record,
     return task_job_take(shared->store, name, now, *due, taken, error);
 }
 
-static int64_t idle(Runner *runner)
+/* Do what is due, and return when to look again, by clock_now(). */
+static int64_t look(Runner *runner)
 {
-    int64_t now = clock_now(), next = now + LOOK;
-    if (runner_slice(runner).index != 0)
-        return -1;
+    int64_t now = clock_now(), next = now + LOOK, ours = UNKNOWN; /* as find_until() says for all of them */
     g_autoptr(GError) unread = NULL;
     g_autoptr(GPtrArray) records = task_job_all(((ListRunner *)runner_data(runner))->store, &unread);
     if (!records) {
         log_error("- queue=task: %s", unread->message);
-        return CLOCK_SECOND;
+        return now;
     }
     for (const TimerJob *job = timer_jobs; job->name && !runner_stopping(runner); job++) {
         g_autoptr(GError) error = NULL;
         g_autofree char *name = record_name(runner, job);
         bool taken = false;
-        int64_t due = next, until = INT64_MAX;
-        if ((!job->each_host && !find_until(runner, &until, &error)) ||
-            (until > 0 && !take_job(runner, job, record_of(records, name), &taken, &due, &error))) {
+        int64_t due = next;
+        bool asks = !job->each_host && ours == UNKNOWN;
+        if (asks && !find_until(runner, &ours, &error))
+            ours = UNKNOWN;
+        int64_t until = job->each_host ? INT64_MAX : ours;
+        if (error || (until > 0 && !take_job(runner, job, record_of(records, name), &taken, &due, &error))) {
             log_error("- queue=task job=%s: %s", job->name, error->message);
             continue;
         }
-        if (taken)
+        if (taken) {
             run_job(runner, job, until);
+            ours = UNKNOWN; /* that may have taken long */
+        }
         next = MIN(next, due);
     }
-    return MAX(next - clock_now(), CLOCK_SECOND / 10);
+    return next;
+}
+
+static int64_t idle(Runner *runner)
+{
+    Timer *timer = timer_of(runner);
+    if (runner_slice(runner).index != 0)
+        return -1;
+    int64_t early = timer->look_at - clock_monotonic();
+    if (early > 0)
+        return early;
+    int64_t next = look(runner);
+    timer->look_at = clock_monotonic() + REST;
+    return MAX(next - clock_now(), REST);
 }
 
 /* The job that an entry asks for, whether or not it is due, and whichever host does it else: two that do it at once do
@@ -176,6 +204,7 @@ static bool start(Runner *runner, GError **error)
     if (!list_runner_start(runner, error) || !forget_bare_names(runner, error))
         return false;
     ListRunner *shared = runner_data(runner);
+    shared->more = g_new0(Timer, 1);
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER};
     g_autoptr(Work) work = work_new(shared->store, &shared->site, &actor);
     char *which;
@@ -188,12 +217,20 @@ static bool start(Runner *runner, GError **error)
     return true;
 }
 
+static void stop(Runner *runner)
+{
+    ListRunner *shared = runner_data(runner);
+    if (shared)
+        g_free(shared->more);
+    list_runner_stop(runner);
+}
+
 static const RunnerSpec spec = {
     .name = "task",
     .start = start,
     .handle = handle,
     .idle = idle,
-    .stop = list_runner_stop,
+    .stop = stop,
 };
 
 int main(int argc, char **argv)

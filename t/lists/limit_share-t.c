@@ -41,7 +41,7 @@ static bool in_use(Place *place, unsigned parts)
 static LimitShare *new_share(Place *place, const Config *config)
 {
     GError *error = NULL;
-    LimitShare *share = limit_share_new(place->spool, config, &error);
+    LimitShare *share = limit_share_new(place->spool, config, true, &error);
     g_assert_no_error(error);
     return share;
 }
@@ -108,11 +108,40 @@ static void test_expired(void)
     place_close(&place);
 }
 
+/* What was written before is not used until a runner host has begun, and then also when that one is no more. */
+static void test_from_before(void)
+{
+    Place place;
+    GError *error = NULL;
+    place_open(&place);
+    g_autoptr(Config) config = config_of("[site]\nuser = nobody\n[runner.host]\nstart = yes\n");
+    g_autoptr(LimitShare) share = limit_share_new(place.spool, config, false, &error);
+    g_assert_no_error(error);
+    say(&place, 2, INT64_MAX);
+    g_assert_cmpuint(limit_share_look(share), ==, 0);
+    g_assert_false(in_use(&place, 0));
+    say(&place, 3, INT64_MAX);
+    int runner = limit_share_begin(place.spool, &error);
+    g_assert_no_error(error);
+    g_assert_false(in_use(&place, 0)); /* by the runner host itself */
+    g_assert_cmpuint(limit_share_look(share), ==, 3);
+    g_assert_true(in_use(&place, 0));
+    g_close(runner, NULL);
+    g_assert_cmpuint(limit_share_look(share), ==, 3);
+    say(&place, 2, INT64_MAX);
+    g_assert_cmpuint(limit_share_look(share), ==, 2);
+    g_autoptr(LimitShare) late = limit_share_new(place.spool, config, false, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(limit_share_look(late), ==, 0); /* of a runner host that it never saw */
+    place_close(&place);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/limit share/alone", test_alone);
     g_test_add_func("/limit share/marks", test_marks);
     g_test_add_func("/limit share/expired", test_expired);
+    g_test_add_func("/limit share/from before", test_from_before);
     return g_test_run();
 }

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """A PostgreSQL server of Debian's package, on loopback, in a directory of its own."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -82,6 +83,18 @@ class Server:
         words = [word for statement in statements for word in ("-c", statement)]
         return self.tool("psql", "-h", self.directory, "-p", self.port, "-qAtX", "-v", "ON_ERROR_STOP=1",
                          "-d", database, *words).split("\n")[:-1]
+
+    def record_statements(self):
+        """Write what is asked from now on into the log, for statements()."""
+        self.sql("ALTER SYSTEM SET log_line_prefix = '%u|'", "ALTER SYSTEM SET log_statement = 'all'",
+                 "SELECT pg_reload_conf()")
+
+    def statements(self):
+        """The first lines of all that the role was seen to ask, in order. What goes to the server in one piece with
+        semicolons is one; what is prepared once and asked again counts each time."""
+        said = re.compile(rf"^{ROLE}\|LOG:  (?:statement|execute [^:]*): (.*)")
+        with self.log.open() as lines:
+            return [match[1] for line in lines if (match := said.match(line))]
 
     def demand_passwords(self):
         """Of everybody who comes by TCP, from now on."""
