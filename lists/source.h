@@ -28,7 +28,7 @@
 bool source_make(Work *work, const List *list, MemberSource *source, GError **error);
 /* Write what was changed in a source, after source_check(). */
 bool source_set(Work *work, const List *list, MemberSource *source, GError **error);
-/* Remove a source. Those who came by it alone stay as if they had joined; to let them go, call source_empty() before. */
+/* Remove a source. Members who came by it alone stay as if they had joined; source_empty() lets them go before. */
 bool source_unmake(Work *work, const List *list, const MemberSource *source, GError **error);
 /* Look at what a person wrote: names, paths, URLs, circles of lists. FAIL_NEVER: the message says what is right;
  * FAIL_MISSING: there is no list of that name. */
@@ -36,7 +36,7 @@ bool source_check(Store *store, const List *list, MemberSource *source, GError *
 /* The place as people may see it: without what stands behind "?" of a URL, which may be a secret. g_free() */
 char *source_shown(const MemberSource *source);
 
-/* What a refresh works with; all borrowed. */
+/* Carry what a refresh works with; all borrowed. */
 typedef struct SourceRun {
     Store *store;
     const WorkSite *site;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Sources in a directory: one search by LDAP, in pages (RFC 2696), so that a server that gives only some hundred entries
- * at a time gives all. Each entry is one person: the first value of the first attribute of the URL is the address, that
- * of the second the name.
+ * Sources in a directory: one search by LDAP, in pages (RFC 2696), so that a server that gives only some hundred
+ * entries at a time gives all. Each entry is one person: the first value of the first attribute of the URL is the
+ * address, that of the second the name.
  */
 #include "lists/source_read.h"
 

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Reading a source of members into a stage (store/source.h), one function for each kind. Each reads to the proven end: a
- * reading that is cut, or that changes while it is read, fails. For the files lists/source*.c.
+ * Reading a source of members into a stage (store/source.h), one function for each kind. Each reads to the proven end:
+ * a reading that is cut, or that changes while it is read, fails. For the files lists/source*.c.
  */
 #include <glib.h>
 #include <stdio.h>

@@ -2,13 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Sources of members: places outside of a list from which members come (lists/source.h), and which source gave whom. Who
- * came by a source has a row for each source that gives the address; where no source made the membership, the row says
- * so, and the member stays when the source no longer gives the address. Who left, or was removed, is remembered, and no
- * source brings the address back.
+ * Sources of members: places outside of a list from which members come (lists/source.h), and which source gave whom.
+ * Who came by a source has a row for each source that gives the address; where no source made the membership, the row
+ * says so, and the member stays when the source no longer gives the address. Who left, or was removed, is remembered,
+ * and no source brings the address back.
  *
- * A reading goes into a stage first: a temporary table that only this connection sees. Then it is compared with what the
- * source gave before, page by page in the order of addresses, so memory is flat whatever the size. Each page is to be
+ * A reading goes into a stage first: a temporary table that only this connection sees. Then it is compared with what
+ * the source gave before, page by page in the order of addresses, so memory is flat whatever the size. Each page is
  * asked for and carried out in one transaction of the caller's; one that ends between two pages leaves nothing that the
  * next refresh would not finish.
  *

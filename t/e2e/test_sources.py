@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Members from outside: sources of lists are read, the lists follow them, and what goes wrong changes nothing."""
+import http.server
 import json
+import sqlite3
 import subprocess
+import threading
 
 import pytest
 
+from support import postgresql
 from support.instance import prefix, wait_until, write_secret
+from support.slapd import BASE, READER, Slapd
 
 
 @pytest.fixture
@@ -276,3 +281,154 @@ def test_a_refresh_that_is_killed_is_finished_by_the_next(site):
     assert "0 joined, 999 left" in refresh(site, talk), "one of them had joined"
     many = log(site, talk, "source")
     assert any(row["before"] == "999 members" for row in many), many
+
+
+def test_a_query_of_sqlite_gives_members_and_writes_nothing(site):
+    talk = site.create_list("talk")
+    path = site.directory / "hr.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE person (mail, name, active)")
+        database.executemany("INSERT INTO person VALUES (?, ?, ?)", [
+            ("anna@example.org", "Anna @text@ `x`", 1), ("ben@example.org", None, 1), ("gone@example.org", "G", 0),
+            (None, "nobody", 1), (17, "number", 1)])
+    database.close()
+    path.chmod(0o644)
+    before = path.read_bytes()
+    site.cli("list", "source", "add", talk, "hr", "sql", path,
+             "--query=SELECT mail, name FROM person WHERE active = 1 AND COALESCE(mail, '') <> '@text@';")
+    assert "3 given" not in refresh(site, talk)
+    assert members(site, talk) == ["anna@example.org", "ben@example.org"]
+    row = json.loads(site.cli("member", "show", talk, "anna@example.org", "--json"))
+    assert row["display_name"] == "Anna @text@ `x`"
+    assert show(site, talk, "hr")["bad"] == 1 and path.read_bytes() == before
+    for query in ("SELECT mail FROM nothing", "SELECT mial FROM person", "WITH x AS (SELECT 1) DELETE FROM person"):
+        site.cli("list", "source", "set", talk, "hr", f"--query={query}")
+        done = site.run("list", "source", "refresh", talk)
+        assert done.returncode != 0 and "nothing was changed" in done.stderr, done
+        assert members(site, talk) == ["anna@example.org", "ben@example.org"]
+    assert path.read_bytes() == before
+
+
+def test_a_server_of_postgresql_gives_members_and_its_password_is_seen_nowhere(site):
+    talk = site.create_list("talk")
+    server = postgresql.Server()
+    try:
+        server.demand_passwords()
+        server.sql("CREATE TABLE person AS SELECT 'p' || n || '@example.org' AS mail, 'P ' || n AS name "
+                   "FROM generate_series(1, 3000) n", "CREATE ROLE reader LOGIN PASSWORD 'sec%ret:@/'",
+                   "GRANT ALL ON person TO reader")
+        plain = f"postgresql://reader@127.0.0.1:{server.port}/postgres"
+        secret = site.directory / "password"
+        write_secret(secret, "sec%ret:@/\n")
+        site.cli("list", "source", "add", talk, "hr", "sql", plain, "--query=SELECT mail, name FROM person",
+                 f"--password-file={secret}")
+        assert "3000 given, 3000 joined" in refresh(site, talk)
+        site.cli("list", "source", "set", talk, "hr", "--query=WITH x AS (DELETE FROM person RETURNING mail) "
+                                                      "SELECT mail FROM x")
+        done = site.run("list", "source", "refresh", talk)
+        assert done.returncode != 0 and "read" in done.stderr, done
+        site.cli("list", "source", "set", talk, "hr", "--query=SELECT mail, 1 / (3000 - length(mail) * 200) FROM "
+                                                      "person ORDER BY length(mail)")
+        assert site.run("list", "source", "refresh", talk).returncode != 0, "an error behind thousands of rows"
+        assert len(members(site, talk)) == 3000
+        write_secret(secret, "wrong:@/\n")
+        refused = site.run("list", "source", "refresh", talk)
+        assert refused.returncode != 0 and "wrong:@/" not in refused.stderr
+        secret.chmod(0o644)
+        refused = site.run("list", "source", "refresh", talk)
+        assert refused.returncode == 78 and str(secret) in refused.stderr
+        everything = site.cli("list", "source", "ls", "--json") + site.cli("list", "log", "--json", talk)
+        assert "sec%ret" not in everything + refused.stderr + site.cli("export")
+    finally:
+        server.remove()
+
+
+def test_a_directory_gives_members_in_pages(site, tmp_path):
+    """The server gives 500 entries at a time and no more; what is cut, or refused, changes nothing."""
+    talk = site.create_list("talk")
+    slapd = Slapd(tmp_path / "slapd", [(address, f"P {address[1:6]}") for address in people(2300)])
+    try:
+        slapd.start()
+        secret = site.directory / "password"
+        write_secret(secret, "s3cret\n")
+        site.cli("list", "source", "add", talk, "dir", "ldap", slapd.url(), f"--user={READER}",
+                 f"--password-file={secret}")
+        assert "2300 given, 2300 joined, 0 left, 0 kept out, 0 bad" in refresh(site, talk)
+        assert json.loads(site.cli("member", "show", talk, "p00007@example.org", "--json"))["display_name"] == "P 00007"
+        slapd.modify(f"dn: cn=P 00007,ou=people,{BASE}\nchangetype: delete\n\n"
+                     "dn: cn=P 00008,ou=people,{BASE}\nchangetype: modify\nreplace: mail\n"
+                     "mail: new@example.org\n".replace("{BASE}", BASE))
+        assert "2299 given, 1 joined, 2 left" in refresh(site, talk)
+        followed = members(site, talk)
+
+        def refused(words):
+            done = site.run("list", "source", "refresh", talk)
+            assert done.returncode != 0 and words in done.stderr and "s3cret" not in done.stderr, done
+            assert members(site, talk) == followed
+
+        site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url('?mail?sub?(cn=')}")
+        refused("")
+        site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url().replace('people', 'nobody')}")
+        refused("No such object")
+        site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url()}")
+        write_secret(secret, "wrong\n")
+        refused("Invalid credentials")
+        write_secret(secret, "s3cret\n")
+        slapd.stop()
+        slapd.config.write_text(slapd.config.read_text().replace("size.prtotal=unlimited", "size.prtotal=1000"))
+        slapd.start()
+        refused("limit")
+        slapd.stop()
+        refused("contact")
+    finally:
+        slapd.stop()
+
+
+class Pages(http.server.ThreadingHTTPServer):
+    """Answers by what is set: the body, the length that it says, and the status."""
+    body, length, status, asked = b"", None, 200, ()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            server = self.server
+            server.asked = [*server.asked, (self.path, self.headers.get("Authorization"))]
+            self.send_response(server.status)
+            if server.length is not False:
+                self.send_header("Content-Length", str(server.length or len(server.body)))
+            self.end_headers()
+            self.wfile.write(server.body)
+
+        def log_message(self, *words):
+            pass
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def test_a_web_server_gives_members_and_an_answer_that_is_cut_changes_nothing(site):
+    talk = site.create_list("talk")
+    pages = Pages()
+    try:
+        secret = site.directory / "password"
+        write_secret(secret, "s3cret\n")
+        url = f"http://127.0.0.1:{pages.server_port}/list?key=hidden"
+        site.cli("list", "source", "add", talk, "web", "url", url, "--user=jo", f"--password-file={secret}")
+        everybody = people(400)
+        whole = "".join(f"Someone <{address}>\n" for address in everybody).encode()
+        pages.body = whole
+        assert "400 given, 400 joined" in refresh(site, talk)
+        assert pages.asked[0] == ("/list?key=hidden", "Basic am86czNjcmV0")
+        for body, length, status, code in ((whole[:9000], len(whole), 200, 75), (whole[:9001], False, 200, 75),
+                                           (whole, None, 404, 78), (whole, None, 503, 75), (b"", None, 302, 78),
+                                           (b"<p>Come in\n", None, 200, 78), (b"", None, 200, 1)):
+            pages.body, pages.length, pages.status = body, length, status
+            refused = refresh(site, talk, code=code)
+            assert "hidden" not in refused and "s3cret" not in refused
+            assert members(site, talk) == everybody
+        assert "hidden" not in site.cli("list", "source", "ls") + site.cli("list", "log", talk)
+    finally:
+        pages.shutdown()
+        pages.server_close()
+    refused = refresh(site, talk, code=75)
+    assert "hidden" not in refused and members(site, talk) == everybody
