@@ -58,6 +58,7 @@ extern const Command archive_export, archive_import, archive_old;
 extern const Command bounce_ls, bounce_show, bounce_reset_verb, bounce_stat, bounce_rotate;
 extern const Command list_remove_verb;
 extern const Command list_show, list_get_verb, list_set_verb, list_reset_verb, list_try_verb, list_log_verb;
+extern const Command list_source_verb;
 extern const Command member_import;
 extern const Command member_invite;
 extern const Command queue_ls, queue_cat, queue_stat, queue_shape;

@@ -61,6 +61,6 @@ const Command list_log_verb = {
     .most = 1,
     .options = options,
     .run = run,
-    .details = "Kinds are setting, member, owner, moderator, nonmember, options, import, post, request, ban,\n"
-               "header-match, template and list.",
+    .details = "Kinds are setting, member, owner, moderator, nonmember, options, import, source, post, request,\n"
+               "ban, header-match, template and list.",
 };

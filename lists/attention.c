@@ -267,6 +267,7 @@ static void add_left(GPtrArray *all, const json_t *state)
 {
     const json_t *outbox = json_object_get(state, "outbox");
     json_int_t count = number_of(outbox, "count"), texts = number_of(state, "template_faults");
+    json_int_t sources = number_of(state, "source_faults");
     g_autofree char *oldest = since(count, text_of(outbox, "since"));
     if (flag_of(outbox, "late"))
         add(all, ATTENTION_SITE, g_strdup("outbox"), "listrunner task run outbox",
@@ -276,6 +277,10 @@ static void add_left(GPtrArray *all, const json_t *state)
         add(all, ATTENTION_SITE, g_strdup("templates"), "listrunner template check", "%" COUNT " %s", texts,
             texts == 1 ? "text of a letter could not be fetched, or has a fault"
                        : "texts of letters could not be fetched, or have a fault");
+    if (sources > 0)
+        add(all, ATTENTION_SITE, g_strdup("sources"), "listrunner list source ls", "%" COUNT " %s", sources,
+            sources == 1 ? "source of members failed or shrank, and changed nothing"
+                         : "sources of members failed or shrank, and changed nothing");
 }
 
 /* ---- what people ask for ---- */

@@ -12,6 +12,7 @@
 #include "store/leave_brake.h"
 #include "store/outbox.h"
 #include "store/pending.h"
+#include "store/source.h"
 #include "store/task_job.h"
 #include "store/template_text.h"
 #include "switchboard/meta.h"
@@ -25,12 +26,13 @@ static bool add_waiting(Store *store, const char *hostname, GString *text, GErro
 {
     FragmentCount count;
     HeldRoom room;
-    int64_t strangers, held, held_since, asked, asked_since, left, left_since, texts, early, closed, braked;
+    int64_t strangers, held, held_since, asked, asked_since, left, left_since, texts, sources, early, closed, braked;
     if (!held_count(store, &held, &held_since, error) || !held_room(store, NULL, &room, error) ||
         !stranger_count(store, &strangers, error) || !pending_count(store, clock_now(), &asked, &asked_since, error) ||
         !leave_brake_sum(store, clock_now(), &closed, &braked, error) ||
         !outbox_count(store, hostname, &left, &left_since, error) ||
-        !template_text_count_faults(store, &texts, error) || !fragment_count(store, hostname, &count, error) ||
+        !template_text_count_faults(store, &texts, error) || !source_count_faults(store, &sources, error) ||
+        !fragment_count(store, hostname, &count, error) ||
         !fragment_count_early(store, hostname, clock_now() - FRAGMENT_EARLY_TOLD, &early, error))
         return false;
     const struct {
@@ -51,6 +53,7 @@ static bool add_waiting(Store *store, const char *hostname, GString *text, GErro
         {"outbox_entries", "Changes of which nobody has made sure yet that their mail is in its queue.", (double)left},
         {"outbox_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(left_since)},
         {"template_faults", "Texts of letters that could not be fetched, or have a fault.", (double)texts},
+        {"source_faults", "Sources of members that failed or shrank at their last try.", (double)sources},
         {"fragment_open_sets", "Messages that wait for parts.", (double)count.sets},
         {"fragment_parts", "Their parts that are there.", (double)count.parts},
         {"fragment_octets", "Octets of these.", (double)count.octets},

@@ -38,6 +38,9 @@ static const ConfigKey keys[] = {
      .about = "How long somebody who asked to join or leave a list may take to confirm it."},
     {"moderator_request_life", DURATION("180d", DAY, 3650 * DAY),
      .about = "How long a request to join or leave waits for a moderator before it is dropped."},
+    {"source_interval", DURATION("1h", MINUTE, 365 * DAY),
+     .about = "How often sources of members (listrunner list source) are read again that have no interval of their "
+      "own. One that failed is tried again after this time or 15 minutes, whichever is less."},
     {"held_notice_interval", DURATION("5m", 0, DAY),
      .about = "The moderators of a list get at most one notice of held posts in this time; what is held meanwhile is "
       "told in one mail, when it has passed."},

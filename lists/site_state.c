@@ -13,6 +13,7 @@
 #include "store/leave_brake.h"
 #include "store/outbox.h"
 #include "store/pending.h"
+#include "store/source.h"
 #include "store/task_job.h"
 #include "store/template_text.h"
 
@@ -91,6 +92,12 @@ static json_t *template_faults_of(Store *store, G_GNUC_UNUSED const Config *conf
 {
     int64_t count;
     return template_text_count_faults(store, &count, error) ? json_integer(count) : NULL;
+}
+
+static json_t *source_faults_of(Store *store, G_GNUC_UNUSED const Config *config, GError **error)
+{
+    int64_t count;
+    return source_count_faults(store, &count, error) ? json_integer(count) : NULL;
 }
 
 /* Of mail domains of which too many left a list at once: how many there are, and who waits. */
@@ -177,6 +184,7 @@ static const struct {
     {"requests", requests_of},
     {"outbox", left_of},
     {"template_faults", template_faults_of},
+    {"source_faults", source_faults_of},
     {"leave_brakes", leave_brakes_of},
     {"form_letters", form_letters_of},
     {"jobs", jobs_of},

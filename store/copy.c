@@ -70,6 +70,9 @@ const char *const store_copy_tables[] = {
     "session",
     "canary",
     "list_log",
+    "list_source",
+    "member_source",
+    "source_left",
     NULL,
 };
 

@@ -100,12 +100,11 @@ static char *with_casts(const char *sql)
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-ForeignRows *foreign_query(Foreign *foreign, const char *sql, const char *argument, GError **error)
+/* Takes sql. */
+static ForeignRows *start(Foreign *foreign, char *sql, const char *argument, GError **error)
 {
     g_autoptr(ForeignRows) rows = g_new0(ForeignRows, 1);
-    *rows = (ForeignRows){.foreign = foreign, .argument = g_strdup(argument)};
-    g_autofree char *cast = with_casts(sql);
-    rows->sql = migrate_words(foreign->driver, cast);
+    *rows = (ForeignRows){.foreign = foreign, .sql = sql, .argument = g_strdup(argument)};
     Value value = store_text(rows->argument);
     size_t count = argument ? 1 : 0;
     rows->statement = foreign->driver->prepare(foreign->connection, rows->sql, &value, count, true, error);
@@ -114,6 +113,17 @@ ForeignRows *foreign_query(Foreign *foreign, const char *sql, const char *argume
         return NULL;
     }
     return g_steal_pointer(&rows);
+}
+
+ForeignRows *foreign_query(Foreign *foreign, const char *sql, const char *argument, GError **error)
+{
+    g_autofree char *cast = with_casts(sql);
+    return start(foreign, migrate_words(foreign->driver, cast), argument, error);
+}
+
+ForeignRows *foreign_query_as_is(Foreign *foreign, const char *sql, GError **error)
+{
+    return start(foreign, g_strdup(sql), NULL, error);
 }
 
 void foreign_rows_free(ForeignRows *rows)
@@ -134,6 +144,11 @@ bool foreign_next(ForeignRows *rows, bool *more, GError **error)
     Step step = rows->foreign->driver->step(rows->statement, error);
     *more = step == STEP_ROW;
     return step != STEP_FAILED || stays(rows->foreign, error);
+}
+
+int foreign_columns(ForeignRows *rows)
+{
+    return rows->foreign->driver->columns(rows->statement);
 }
 
 const char *foreign_text(ForeignRows *rows, int column)

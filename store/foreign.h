@@ -39,10 +39,14 @@ bool foreign_has(Foreign *foreign, const char *table, const char *column, bool *
 typedef struct ForeignRows ForeignRows;
 /* sql has $1 where argument is not NULL, which is text. */
 ForeignRows *foreign_query(Foreign *foreign, const char *sql, const char *argument, GError **error);
+/* The same for a query that somebody wrote for this very database: it is sent as it is. */
+ForeignRows *foreign_query_as_is(Foreign *foreign, const char *sql, GError **error);
 void foreign_rows_free(ForeignRows *rows);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ForeignRows, foreign_rows_free)
 /* Go to the next row. *more is false behind the last. */
 bool foreign_next(ForeignRows *rows, bool *more, GError **error);
+/* How many columns there are; after the first foreign_next(). */
+int foreign_columns(ForeignRows *rows);
 /* Columns count from 0. Borrowed until the next row; NULL for NULL. */
 const char *foreign_text(ForeignRows *rows, int column);
 const void *foreign_bytes(ForeignRows *rows, int column, size_t *length);

@@ -22,6 +22,9 @@
 #define LOG_IMPORT "import"   /* many came at once: name is their role, after their number */
 #define LOG_LIST "list"       /* the list itself: name is "address", or "copied from" */
 #define LOG_SETTING "setting"
+#define LOG_SOURCE \
+    "source" /* a source of members, by its name: it was set (after), removed (before), or many came and
+                               went by it at once: after and before are "1200 members" */
 #define LOG_BAN "ban"
 #define LOG_HEADER_MATCH "header-match"
 #define LOG_TEMPLATE "template"

@@ -71,6 +71,12 @@ static const Place places[] = {
     {MENTION_KEPT, "ban", FORM_FOLDED,
      "SELECT l.list_id, '', 0, NULL FROM ban m LEFT JOIN list l ON l.key = m.list WHERE m.folded = $1 ORDER BY m.key",
      NULL},
+    {MENTION_KEPT, "source of members", FORM_FOLDED,
+     "SELECT l.list_id, s.name, 0, NULL FROM member_source m JOIN list_source s ON s.key = m.source " OF_LIST
+     "WHERE m.folded = $1 ORDER BY l.list_id, s.name",
+     NULL},
+    {MENTION_KEPT, "left a list with sources", FORM_FOLDED,
+     "SELECT l.list_id, m.way, 0, NULL FROM source_left m " OF_LIST "WHERE m.folded = $1 ORDER BY l.list_id", NULL},
     {MENTION_MESSAGE, "held post", FORM_LOWER,
      "SELECT l.list_id, COALESCE(m.subject, ''), m.number, m.message FROM held m " OF_LIST
      "WHERE COALESCE(lower(m.sender), '') <> $1 ORDER BY m.number",

@@ -228,6 +228,7 @@ const TimerJob timer_jobs[] = {
     {"trail", HOUR, "files", tidy_trail, true},
     {"refused", HOUR, "mails", tidy_refused, true},
     {"templates", MINUTE, "texts", fetch_templates, false},
+    {"sources", MINUTE, "members", refresh_sources, false},
     {"reminders", 0, "reminded-of", remind, false},
     {NULL, 0, NULL, NULL, false},
 };

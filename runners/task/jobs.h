@@ -41,6 +41,9 @@ bool job_stops(const JobPlace *place);
 /* fetch.c: texts of letters that come from a URI. */
 bool fetch_templates(const JobPlace *place, int64_t *done, GError **error);
 
+/* sources.c: members that come from outside. */
+bool refresh_sources(const JobPlace *place, int64_t *done, GError **error);
+
 /* Ended by one without name. */
 extern const TimerJob timer_jobs[];
 

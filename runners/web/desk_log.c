@@ -48,6 +48,7 @@ static const Word kinds[] = {{LOG_SETTING, N_("Setting")},
                              {"member", N_("Member")},
                              {LOG_OPTIONS, N_("Options of a member")},
                              {LOG_IMPORT, N_("Many at once")},
+                             {LOG_SOURCE, N_("Source of members")},
                              {"owner", N_("Owner")},
                              {"moderator", N_("Moderator")},
                              {"nonmember", N_("Nonmember")},
@@ -68,6 +69,7 @@ static const Word ways[] = {{"mail", N_("left by mail")},
                             {"rest", N_("left by REST")},
                             {"shell", N_("left in the shell")},
                             {"bounces", N_("left because mail came back")},
+                            {"source", N_("left because a source of members does not give the address")},
                             {0}};
 
 /* The word itself, where the page has no text for it. */

@@ -55,6 +55,8 @@ LAYERS = {
     "runners/http": ["base/", "runners/server.h", "runners/http"],
 }
 LAYERS["lists/shadow"] = LAYERS["lists/trial"]
+# Members come from web servers, too.
+LAYERS["lists/source_url"] = LAYERS["lists/"] + ["net/http_client.h"]
 LAYERS["lists/post_archivers"] = LAYERS["lists/trial"]
 LAYERS["cli/cmd_shadow"] = LAYERS["cli/"] + ["net/lmtp_door.h", "net/lmtp_server.h"]
 LAYERS["lists/moving/"] = LAYERS["lists/"] + ["runners/keys.h"]
@@ -78,6 +80,7 @@ HOMES = {
     r"openssl/(ssl|err)\.h": ["net/"],
     r"ares.*": ["net/"],
     r"curl/.*": ["net/"],
+    r"ldap\.h": ["lists/source_ldap"],
     r"gmime/.*": ["mail/", "posting/", "runners/"],
 }
 

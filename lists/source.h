@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Sources of members: a list gets members from a file, a URL, another list, a database or a directory (doc/sources.md).
+ * A refresh reads one source whole, and then makes the list follow it:
+ *
+ *   - An address that the source gives joins, without a question and without a letter. It stays out when it is banned,
+ *     is an address of this site that no member may have, or left the list earlier, be it that somebody removed it.
+ *   - An address that the source no longer gives leaves, if a source had made it a member and no other source gives it.
+ *     Who had joined before the source came stays.
+ *   - A source that fails, is cut in the middle, or of whose addresses half and more than SOURCE_HANDFUL are missing
+ *     changes nothing. That is its fault, which status, the metrics and the listing show until a refresh goes well.
+ *
+ * Rows are written for what changed alone, some thousand in a transaction; a refresh that is killed is finished by the
+ * next one. The list's log gets a row for each who came or went, or one for many. Passwords are in files alone: neither
+ * the database nor a message has them.
+ */
+#include <glib.h>
+#include <jansson.h>
+
+#include "lists/work.h"
+#include "store/source.h"
+
+#define SOURCE_HANDFUL 5
+
+/* Add a source to the list, after source_check(); it is due at once. FAIL_EXISTS: the list has one of that name. */
+bool source_make(Work *work, const List *list, MemberSource *source, GError **error);
+/* Write what was changed in a source, after source_check(). */
+bool source_set(Work *work, const List *list, MemberSource *source, GError **error);
+/* Remove a source. Members who came by it alone stay as if they had joined; source_empty() lets them go before. */
+bool source_unmake(Work *work, const List *list, const MemberSource *source, GError **error);
+/* Look at what a person wrote: names, paths, URLs, circles of lists. FAIL_NEVER: the message says what is right;
+ * FAIL_MISSING: there is no list of that name. */
+bool source_check(Store *store, const List *list, MemberSource *source, GError **error);
+/* The place as people may see it: without what stands behind "?" of a URL, which may be a secret. g_free() */
+char *source_shown(const MemberSource *source);
+
+/* Carry what a refresh works with; all borrowed. */
+typedef struct SourceRun {
+    Store *store;
+    const WorkSite *site;
+    const Actor *actor;
+    int64_t interval; /* us, where the source has none of its own */
+    bool force;       /* also when addresses are missing */
+    bool (*commit)(Work *work, void *data, GError **error);
+    bool (*alive)(void *data); /* called now and then; false: end, and leave the rest for the next refresh */
+    void *data;
+} SourceRun;
+
+typedef struct SourceResult {
+    GError *fault; /* of the source: nothing was changed; NULL: it went well */
+    int64_t given, joined, left, kept_out, bad;
+    bool cut; /* alive() ended it */
+} SourceResult;
+void source_result_clear(SourceResult *result);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SourceResult, source_result_clear)
+
+/* Read the source and make the list follow it. False: the store failed, or FAIL_RACE, a later refresh has begun; what
+ * was committed until then stands. Outside of a unit. */
+bool source_refresh(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);
+/* The same as if the source gave nobody: who came by it alone leaves. */
+bool source_empty(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);
+
+/* Say why an address is a member of the list or is not: {address, list, member, sources: [{name, given_at, made}],
+ * because: [sentences]}. FAIL_NEVER: it is no address. */
+json_t *source_why(Work *work, const List *list, const char *address, GError **error);

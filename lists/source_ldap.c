@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Sources in a directory: one search by LDAP, in pages (RFC 2696), so that a server that gives only some hundred
+ * entries at a time gives all. Each entry is one person: the first value of the first attribute of the URL is the
+ * address, that of the second the name.
+ */
+#include "lists/source_read.h"
+
+#include <ldap.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "base/fail.h"
+
+#define PAGE_SIZE 500  /* entries */
+#define PATIENCE 60    /* seconds, for the connection and for each page */
+#define ADDRESS "mail" /* attributes, where the URL names none */
+#define NAME "cn"
+
+typedef LDAPURLDesc LdapUrl;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LdapUrl, ldap_free_urldesc)
+
+typedef LDAPMessage LdapMessage;
+static void answer_free(LdapMessage *message)
+{
+    ldap_msgfree(message);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LdapMessage, answer_free)
+
+typedef LDAPControl LdapControl;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LdapControl, ldap_control_free)
+
+typedef struct Directory {
+    LDAP *connection;
+    LdapUrl *url;
+    struct berval cookie; /* of the server: where the next page begins */
+} Directory;
+
+static void directory_clear(Directory *directory)
+{
+    if (directory->connection)
+        ldap_unbind_ext_s(directory->connection, NULL, NULL);
+    if (directory->url)
+        ldap_free_urldesc(directory->url);
+    ber_memfree(directory->cookie.bv_val);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Directory, directory_clear)
+
+static const char *attribute(const LdapUrl *url, int which)
+{
+    if (!url->lud_attrs || !url->lud_attrs[0])
+        return which == 0 ? ADDRESS : NAME;
+    return which == 0 || !url->lud_attrs[1] ? (which == 0 ? url->lud_attrs[0] : NULL) : url->lud_attrs[1];
+}
+
+static LdapUrl *parse(const char *text, GError **error)
+{
+    LDAPURLDesc *parsed = NULL;
+    int code = ldap_url_parse(text, &parsed);
+    g_autoptr(LdapUrl) url = parsed;
+    if (code != LDAP_URL_SUCCESS || !url->lud_scheme ||
+        (!g_str_equal(url->lud_scheme, "ldap") && !g_str_equal(url->lud_scheme, "ldaps")))
+        fail(error, FAIL_NEVER,
+             "\"%s\" is no URL of a directory; right is "
+             "ldaps://HOST/BASE?ATTRIBUTES?SCOPE?FILTER, such as "
+             "ldaps://ldap.example.com/ou=people,dc=example,dc=com?mail,cn?sub?(objectClass=person)",
+             text);
+    else if (!url->lud_host || !*url->lud_host)
+        fail(error, FAIL_NEVER, "\"%s\" names no host", text);
+    else if (url->lud_exts && url->lud_exts[0])
+        fail(error, FAIL_NEVER, "\"%s\" has an extension (%s), and none is known; leave it out", text,
+             url->lud_exts[0]);
+    else if (url->lud_attrs && url->lud_attrs[0] && url->lud_attrs[1] && url->lud_attrs[2])
+        fail(error, FAIL_NEVER,
+             "\"%s\" names more than two attributes; right is the one with the address, and then "
+             "the one with the name",
+             text);
+    else
+        return g_steal_pointer(&url);
+    return NULL;
+}
+
+bool source_check_ldap(const char *text, GError **error)
+{
+    g_autoptr(LdapUrl) url = parse(text, error);
+    return url != NULL;
+}
+
+/* ---- asking ---- */
+
+/* What somebody has to mend, and what may pass by itself. */
+static bool refuse(const Directory *directory, const char *what, int code, GError **error)
+{
+    char *detail = NULL;
+    if (directory->connection)
+        ldap_get_option(directory->connection, LDAP_OPT_DIAGNOSTIC_MESSAGE, &detail);
+    bool stays = code == LDAP_INVALID_CREDENTIALS || code == LDAP_NO_SUCH_OBJECT || code == LDAP_FILTER_ERROR ||
+                 code == LDAP_INSUFFICIENT_ACCESS || code == LDAP_INAPPROPRIATE_AUTH ||
+                 code == LDAP_INVALID_DN_SYNTAX || code == LDAP_STRONG_AUTH_REQUIRED ||
+                 code == LDAP_CONFIDENTIALITY_REQUIRED;
+    fail(error, stays ? FAIL_CONFIG : FAIL_LATER, "%s: %s%s%s%s", what, ldap_err2string(code),
+         detail && *detail ? " (" : "", detail && *detail ? detail : "", detail && *detail ? ")" : "");
+    ldap_memfree(detail);
+    return false;
+}
+
+static bool set_up(Directory *directory, GError **error)
+{
+    const struct timeval patience = {.tv_sec = PATIENCE};
+    const int version = LDAP_VERSION3, demand = LDAP_OPT_X_TLS_DEMAND;
+    g_autofree char *address = g_strdup_printf(
+        "%s://%s%s%s:%d", directory->url->lud_scheme, strchr(directory->url->lud_host, ':') ? "[" : "",
+        directory->url->lud_host, strchr(directory->url->lud_host, ':') ? "]" : "", directory->url->lud_port);
+    int code = ldap_initialize(&directory->connection, address);
+    if (code != LDAP_SUCCESS)
+        return refuse(directory, "cannot begin", code, error);
+    if (ldap_set_option(directory->connection, LDAP_OPT_PROTOCOL_VERSION, &version) != LDAP_OPT_SUCCESS ||
+        ldap_set_option(directory->connection, LDAP_OPT_NETWORK_TIMEOUT, &patience) != LDAP_OPT_SUCCESS ||
+        ldap_set_option(directory->connection, LDAP_OPT_TIMEOUT, &patience) != LDAP_OPT_SUCCESS ||
+        ldap_set_option(directory->connection, LDAP_OPT_REFERRALS, LDAP_OPT_OFF) != LDAP_OPT_SUCCESS ||
+        ldap_set_option(directory->connection, LDAP_OPT_X_TLS_REQUIRE_CERT, &demand) != LDAP_OPT_SUCCESS)
+        return fail(error, FAIL_LATER, "the library of LDAP refuses an option");
+    return true;
+}
+
+static bool bind_as(Directory *directory, const char *dn, const char *password, GError **error)
+{
+    struct berval secret = {.bv_val = (char *)password, .bv_len = password ? strlen(password) : 0};
+    int code = ldap_sasl_bind_s(directory->connection, dn, LDAP_SASL_SIMPLE, &secret, NULL, NULL, NULL);
+    return code == LDAP_SUCCESS || refuse(directory, dn ? "cannot sign in" : "cannot connect", code, error);
+}
+
+/* One page of the answer. */
+static LdapMessage *ask(Directory *directory, GError **error)
+{
+    const LdapUrl *url = directory->url;
+    char *wanted[] = {(char *)attribute(url, 0), (char *)attribute(url, 1), NULL};
+    const char *filter = url->lud_filter && *url->lud_filter ? url->lud_filter : "(objectClass=*)";
+    struct timeval patience = {.tv_sec = PATIENCE};
+    LDAPControl *made = NULL;
+    LDAPMessage *answer = NULL;
+    int code = ldap_create_page_control(directory->connection, PAGE_SIZE, &directory->cookie, 1, &made);
+    g_autoptr(LdapControl) page = made;
+    LDAPControl *controls[] = {page, NULL};
+    if (code == LDAP_SUCCESS)
+        code = ldap_search_ext_s(directory->connection, url->lud_dn ? url->lud_dn : "", url->lud_scope, filter, wanted,
+                                 0, controls, NULL, &patience, LDAP_NO_LIMIT, &answer);
+    g_autoptr(LdapMessage) result = answer;
+    if (code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_TIMELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED)
+        fail(error, FAIL_CONFIG,
+             "the server gives no more entries to this user (%s), so the answer is not whole: raise "
+             "its limit for it, or narrow the filter",
+             ldap_err2string(code));
+    else if (code != LDAP_SUCCESS)
+        refuse(directory, "cannot search", code, error);
+    else
+        return g_steal_pointer(&result);
+    return NULL;
+}
+
+/* The first value as text; NULL: there is none. g_free() */
+static char *first_value(Directory *directory, LdapMessage *entry, const char *name)
+{
+    struct berval **values = name ? ldap_get_values_len(directory->connection, entry, name) : NULL;
+    char *text = values && values[0] ? g_strndup(values[0]->bv_val, values[0]->bv_len) : NULL;
+    if (values)
+        ldap_value_free_len(values);
+    return text ? g_strstrip(text) : NULL;
+}
+
+static bool take_entries(SourceReading *reading, Directory *directory, LdapMessage *answer, GError **error)
+{
+    LDAP *connection = directory->connection;
+    for (LDAPMessage *entry = ldap_first_entry(connection, answer); entry; entry = ldap_next_entry(connection, entry)) {
+        g_autofree char *address = first_value(directory, entry, attribute(directory->url, 0));
+        g_autofree char *name = first_value(directory, entry, attribute(directory->url, 1));
+        bool valid = name && g_utf8_validate(name, -1, NULL);
+        if (address && !source_reading_add(reading, address, valid ? name : NULL, error))
+            return false;
+    }
+    return true;
+}
+
+/* Where the next page begins; *last: there is none. An answer without the control is no end: the server has not said
+ * that this was all. */
+static bool take_cookie(Directory *directory, LdapMessage *answer, bool *last, GError **error)
+{
+    int code, ignored;
+    LDAPControl **controls = NULL;
+    int parsed = ldap_parse_result(directory->connection, answer, &code, NULL, NULL, NULL, &controls, 0);
+    const LDAPControl *page = parsed == LDAP_SUCCESS ? ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, controls, NULL)
+                                                     : NULL;
+    struct berval cookie = {0};
+    bool told = page && ldap_parse_pageresponse_control(directory->connection, (LDAPControl *)page, &ignored,
+                                                        &cookie) == LDAP_SUCCESS;
+    ldap_controls_free(controls);
+    if (!told)
+        return fail(error, FAIL_CONFIG,
+                    "the server does not answer in pages (RFC 2696), so nobody knows whether its "
+                    "answer is whole");
+    ber_memfree(directory->cookie.bv_val);
+    directory->cookie = cookie;
+    *last = cookie.bv_len == 0;
+    return true;
+}
+
+bool source_read_ldap(SourceReading *reading, GError **error)
+{
+    g_auto(Directory) directory = {.url = parse(reading->source->place, error)};
+    if (!directory.url || !set_up(&directory, error) ||
+        !bind_as(&directory, reading->source->bind_dn, reading->password, error))
+        return false;
+    for (bool last = false; !last;) {
+        g_autoptr(LdapMessage) answer = ask(&directory, error);
+        if (!answer || !take_entries(reading, &directory, answer, error) ||
+            !take_cookie(&directory, answer, &last, error))
+            return false;
+    }
+    return true;
+}

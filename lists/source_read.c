@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/source_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/secret_file.h"
+#include "lists/member_line.h"
+
+#define LOOK 1000 /* lines after which the run is asked whether it goes on */
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FILE, fclose)
+
+bool source_reading_add(SourceReading *reading, const char *address, const char *name, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    const SourceRun *run = reading->run;
+    if (++reading->lines % LOOK == 0 && run->alive && !run->alive(run->data))
+        return fail(error, FAIL_LATER, "the reading was ended, for this process stops");
+    if (source_stage_add(reading->stage, address, name, &refusal))
+        return true;
+    if (!g_error_matches(refusal, FAIL, FAIL_NEVER)) {
+        g_propagate_error(error, g_steal_pointer(&refusal));
+        return false;
+    }
+    reading->bad++;
+    return true;
+}
+
+bool source_reading_lines(SourceReading *reading, FILE *file, GError **error)
+{
+    g_autoptr(MemberLines) lines = member_lines_new(file);
+    for (;;) {
+        g_auto(MemberLine) line = {0};
+        g_autoptr(GError) refusal = NULL;
+        if (!member_lines_next(lines, &line, &refusal)) {
+            if (!g_error_matches(refusal, FAIL, FAIL_NEVER)) {
+                g_propagate_error(error, g_steal_pointer(&refusal));
+                return false;
+            }
+            reading->lines++;
+            reading->bad++;
+            continue;
+        }
+        if (line.last)
+            return true;
+        if (!source_reading_add(reading, line.address, line.display_name, error))
+            return false;
+    }
+}
+
+/* A text file ends in a line end; one that does not is still being written, or was cut. */
+static bool check_end(int fd, const struct stat *status, GError **error)
+{
+    char last;
+    if (status->st_size == 0)
+        return true;
+    if (pread(fd, &last, 1, status->st_size - 1) != 1)
+        return fail_errno(error, FAIL_LATER, "cannot read its end");
+    return last == '\n' || fail(error, FAIL_LATER,
+                                "its last line has no end, so it is not whole: somebody writes it "
+                                "now, or it was cut; end it with a line end");
+}
+
+static bool same(const struct stat *one, const struct stat *other)
+{
+    return one->st_ino == other->st_ino && one->st_size == other->st_size &&
+           one->st_mtim.tv_sec == other->st_mtim.tv_sec && one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
+}
+
+static bool read_file(SourceReading *reading, GError **error)
+{
+    struct stat before, after;
+    const char *path = reading->source->place;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    g_autoptr(FILE) file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (!file || fstat(fd, &before) < 0)
+        return fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "cannot read it");
+    if (!S_ISREG(before.st_mode))
+        return fail(error, FAIL_CONFIG, "it is no file");
+    if (!check_end(fd, &before, error) || !source_reading_lines(reading, file, error))
+        return false;
+    if (fstat(fd, &after) < 0)
+        return fail_errno(error, FAIL_LATER, "cannot look at it");
+    return same(&before, &after) || fail(error, FAIL_LATER, "it was changed while it was read");
+}
+
+static bool read_list(SourceReading *reading, GError **error)
+{
+    return source_stage_add_list(reading->stage, reading->source->place, error);
+}
+
+static SourceRead *const readers[] = {
+    [SOURCE_FILE] = read_file,      [SOURCE_URL] = source_read_url,   [SOURCE_LIST] = read_list,
+    [SOURCE_SQL] = source_read_sql, [SOURCE_LDAP] = source_read_ldap,
+};
+
+/* Neither an error of a library nor one of a server shows a password that it repeats. */
+static void hide(const char *password, GError *fault)
+{
+    if (!password || !strstr(fault->message, password))
+        return;
+    g_autoptr(GString) message = g_string_new(fault->message);
+    g_string_replace(message, password, "***", 0);
+    g_free(fault->message);
+    fault->message = g_string_free(g_steal_pointer(&message), FALSE);
+}
+
+bool source_read(const SourceRun *run, const MemberSource *source, SourceStage *stage, int64_t *bad, GError **error)
+{
+    g_autofree char *shown = source_shown(source);
+    g_autofree char *password = source->password_file ? secret_file_line(source->password_file, error) : NULL;
+    SourceReading reading = {run, source, stage, password, 0, 0};
+    g_autoptr(GError) fault = NULL;
+    *bad = 0;
+    if (source->password_file && !password)
+        return false;
+    bool whole = readers[source->kind](&reading, &fault);
+    *bad = reading.bad;
+    if (whole && reading.bad > 0 && reading.bad == reading.lines)
+        whole = fail(&fault, FAIL_CONFIG, "of %" G_GINT64_FORMAT " lines none is an address", reading.lines);
+    if (whole)
+        return true;
+    hide(password, fault);
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "%s: ", shown);
+    return false;
+}

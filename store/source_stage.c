@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mailbox.h"
+#include "store/email.h"
+#include "store/migrate.h"
+#include "store/source.h"
+#include "store/store_internal.h"
+
+/* lower is the address as the log of a list has it. */
+#define STAGE                                                                                         \
+    "DROP TABLE IF EXISTS source_line; "                                                              \
+    "CREATE TEMPORARY TABLE source_line (folded @text@ NOT NULL PRIMARY KEY, email @text@ NOT NULL, " \
+    "lower @text@ NOT NULL, name @text@) @clustered@"
+
+struct SourceStage {
+    Store *store;
+    int64_t list, source;
+    bool open;      /* our transaction, which touches only the stage */
+    char *fresh_at; /* folded address: the last of the page before */
+    char *gone_at;
+};
+
+static bool script(Store *store, const char *sql, GError **error)
+{
+    g_autofree char *translated = migrate_words(store_driver(store), sql);
+    return store_driver(store)->script(store_connection(store), translated, error);
+}
+
+SourceStage *source_stage_open(Store *store, const MemberSource *source, GError **error)
+{
+    int64_t list;
+    if (!list_key(store, source->list_id, &list, error) || !script(store, STAGE, error) ||
+        !script(store, "BEGIN", error))
+        return NULL;
+    SourceStage *stage = g_new(SourceStage, 1);
+    *stage = (SourceStage){store, list, source->key, true, g_strdup(""), g_strdup("")};
+    return stage;
+}
+
+void source_stage_free(SourceStage *stage)
+{
+    if (!stage)
+        return;
+    if (stage->open)
+        script(stage->store, "ROLLBACK", NULL);
+    script(stage->store, "DROP TABLE IF EXISTS source_line", NULL);
+    g_free(stage->fresh_at);
+    g_free(stage->gone_at);
+    g_free(stage);
+}
+
+bool source_stage_add(SourceStage *stage, const char *address, const char *name, GError **error)
+{
+    g_autofree char *folded = email_folded_checked(address, error), *bare = mailbox_bare(address);
+    g_autofree char *lower = folded ? g_utf8_strdown(bare, -1) : NULL;
+    return folded && query_run(stage->store, error, NULL,
+                               "INSERT INTO source_line (folded, email, lower, name) VALUES ($1, $2, $3, $4) "
+                               "ON CONFLICT (folded) DO NOTHING",
+                               TEXT(folded), TEXT(bare), TEXT(lower), TEXT(name));
+}
+
+bool source_stage_add_list(SourceStage *stage, const char *list_id, GError **error)
+{
+    int64_t list;
+    return list_key(stage->store, list_id, &list, error) &&
+           query_run(stage->store, error, NULL,
+                     "INSERT INTO source_line (folded, email, lower, name) SELECT folded, email, lower(email), "
+                     "given_name FROM member WHERE list = $1 AND role = 0 ORDER BY folded, by_person "
+                     "ON CONFLICT (folded) DO NOTHING",
+                     INTEGER(list));
+}
+
+bool source_stage_close(SourceStage *stage, SourceCounts *counts, GError **error)
+{
+    if (!script(stage->store, "COMMIT", error))
+        return false;
+    stage->open = false;
+    g_autoptr(Query) query = query_open(
+        stage->store, error,
+        "SELECT (SELECT count(*) FROM source_line), (SELECT count(*) FROM member_source WHERE source = $1), "
+        "(SELECT count(*) FROM member_source s WHERE s.source = $1 AND NOT EXISTS "
+        "(SELECT 1 FROM source_line l WHERE l.folded = s.folded))",
+        INTEGER(stage->source));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *counts = (SourceCounts){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2)};
+    return true;
+}
+
+static void fresh_free(void *data)
+{
+    SourceFresh *fresh = data;
+    g_free(fresh->folded);
+    g_free(fresh->address);
+    g_free(fresh->name);
+    g_free(fresh->log_way);
+    g_free(fresh);
+}
+
+static SourceFresh *read_fresh(Query *query)
+{
+    SourceFresh *fresh = g_new0(SourceFresh, 1);
+    *fresh = (SourceFresh){.folded = g_strdup(query_text(query, 0)),
+                           .address = g_strdup(query_text(query, 1)),
+                           .name = g_strdup(query_text(query, 2)),
+                           .left = query_integer(query, 6) != 0};
+    bool given = !query_is_null(query, 4); /* by another source, whose membership may have moved to another address */
+    if (given || !query_is_null(query, 3))
+        fresh->member = query_integer(query, given ? 4 : 3);
+    fresh->made = given && query_integer(query, 5) != 0;
+    const char *after = query_text(query, 8);
+    if (!query_is_null(query, 7) && g_strcmp0(after, "member") != 0 && g_strcmp0(after, SOURCE_WAY) != 0) {
+        fresh->log_at = query_integer(query, 7);
+        fresh->log_way = g_strdup(after ? after : "");
+    }
+    return fresh;
+}
+
+static GPtrArray *read_page(Query *query, void *(*read)(Query *), GDestroyNotify free_row, GError **error)
+{
+    g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func(free_row);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(page, read(query));
+    return step == STEP_DONE ? g_steal_pointer(&page) : NULL;
+}
+
+static void *fresh_of(Query *query)
+{
+    return read_fresh(query);
+}
+
+#define OTHER(column) \
+    "(SELECT o." column " FROM member_source o WHERE o.list = $1 AND o.folded = l.folded ORDER BY o.source LIMIT 1)"
+#define LOGGED(column)                                                                                            \
+    "(SELECT g." column " FROM list_log g WHERE g.list = $1 AND g.kind = 'member' AND g.name = l.lower ORDER BY " \
+    "g.key DESC LIMIT 1)"
+
+GPtrArray *source_stage_fresh(SourceStage *stage, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        stage->store, error,
+        "SELECT l.folded, l.email, l.name, (SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND "
+        "m.folded = l.folded ORDER BY m.by_person LIMIT 1), " OTHER("member") ", " OTHER(
+            "made") ", "
+                    "(SELECT count(*) FROM source_left x WHERE x.list = $1 AND x.folded = l.folded), " LOGGED(
+                        "made_at") ", " LOGGED("after") " FROM source_line l WHERE l.folded > $3 AND NOT EXISTS "
+                                                        "(SELECT 1 FROM member_source s "
+                                                        "WHERE s.list = $1 AND s.folded = l.folded AND s.source = $2) "
+                                                        "ORDER BY l.folded LIMIT $4",
+        INTEGER(stage->list), INTEGER(stage->source), TEXT(stage->fresh_at), INTEGER(SOURCE_PAGE));
+    g_autoptr(GPtrArray) page = read_page(query, fresh_of, fresh_free, error);
+    if (page && page->len > 0) {
+        const SourceFresh *last = page->pdata[page->len - 1];
+        g_free(stage->fresh_at);
+        stage->fresh_at = g_strdup(last->folded);
+    }
+    return g_steal_pointer(&page);
+}
+
+static void gone_free(void *data)
+{
+    SourceGone *gone = data;
+    g_free(gone->folded);
+    g_free(gone->address);
+    g_free(gone);
+}
+
+static void *gone_of(Query *query)
+{
+    SourceGone *gone = g_new(SourceGone, 1);
+    *gone = (SourceGone){g_strdup(query_text(query, 0)), g_strdup(query_text(query, 1)), query_integer(query, 2),
+                         query_integer(query, 3) != 0};
+    return gone;
+}
+
+GPtrArray *source_stage_gone(SourceStage *stage, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        stage->store, error,
+        "SELECT s.folded, COALESCE((SELECT m.email FROM member m WHERE m.key = s.member), s.address), "
+        "s.member, s.made FROM member_source s WHERE s.source = $1 AND s.folded > $2 AND NOT EXISTS "
+        "(SELECT 1 FROM source_line l WHERE l.folded = s.folded) ORDER BY s.folded LIMIT $3",
+        INTEGER(stage->source), TEXT(stage->gone_at), INTEGER(SOURCE_PAGE));
+    g_autoptr(GPtrArray) page = read_page(query, gone_of, gone_free, error);
+    if (page && page->len > 0) {
+        const SourceGone *last = page->pdata[page->len - 1];
+        g_free(stage->gone_at);
+        stage->gone_at = g_strdup(last->folded);
+    }
+    return g_steal_pointer(&page);
+}

@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Members from outside: sources of lists are read, the lists follow them, and what goes wrong changes nothing."""
+import http.server
+import json
+import sqlite3
+import subprocess
+import threading
+
+import pytest
+
+from support import postgresql
+from support.instance import prefix, wait_until, write_secret
+from support.slapd import BASE, READER, Slapd
+
+
+@pytest.fixture
+def site(instances, sink):
+    made = instances(sink.port)
+    made.create_store()
+    return made
+
+
+def write(site, name, text):
+    """A file is replaced whole, as whoever gives one should do."""
+    path = site.directory / name
+    new = path.with_suffix(".new")
+    new.write_text(text)
+    new.replace(path)
+    return path
+
+
+def give(site, name, addresses):
+    return write(site, name, "".join(f"{address}\n" for address in addresses))
+
+
+def people(count, domain="example.org", first=0):
+    return [f"p{number:05d}@{domain}" for number in range(first, first + count)]
+
+
+def members(site, address):
+    return site.cli("member", "ls", "--names", address).split()
+
+
+def refresh(site, *words, code=0):
+    done = site.run("list", "source", "refresh", *words, timeout=120)
+    assert done.returncode == code, f"{done.returncode}: {done.stderr}{done.stdout}"
+    return done.stdout + done.stderr
+
+
+def show(site, address, name):
+    return json.loads(site.cli("list", "source", "show", address, name, "--json"))
+
+
+def why(site, address, person):
+    done = site.run("list", "source", "why", address, person, "--json")
+    answer = json.loads(done.stdout)
+    assert done.returncode == (0 if answer["member"] else 1), done
+    return answer
+
+
+def log(site, address, kind):
+    return [json.loads(line) for line in site.cli("list", "log", "--json", f"--kind={kind}", address).splitlines()]
+
+
+def test_members_follow_two_sources_of_two_lists(site, sink):
+    """Who joined stays; who comes by two sources stays until both drop him; nobody gets a letter."""
+    talk = site.create_list("talk", members=["own@example.org", "Both@example.org"])
+    news = site.create_list("news", members=["other@example.org"])
+    staff = give(site, "staff", ["# the staff", "", "Anna <anna@example.org>", "ben@example.org", "both@example.org"])
+    guests = write(site, "guests", "ben@example.org\nCarla <carla@example.net>\nno address\nben@EXAMPLE.org\n")
+    site.cli("list", "source", "add", talk, "staff", "file", staff)
+    site.cli("list", "source", "add", talk, "guests", "file", guests)
+    site.cli("list", "source", "add", news, "staff", "file", staff)
+    assert "staff: 3 given, 2 joined, 0 left, 0 kept out, 0 bad" in refresh(site, talk, "staff")
+    assert "guests: 2 given, 1 joined, 0 left, 0 kept out, 1 bad" in refresh(site, talk, "guests")
+    everybody = ["anna@example.org", "ben@example.org", "Both@example.org", "carla@example.net", "own@example.org"]
+    assert sorted(members(site, talk), key=str.lower) == everybody
+    assert members(site, news) == ["other@example.org"], "its source was not read yet"
+    assert refresh(site, talk).count("0 joined, 0 left") == 2, "the second time changes nothing"
+    row = json.loads(site.cli("member", "show", talk, "anna@example.org", "--json"))
+    assert row["display_name"] == "Anna"
+
+    give(site, "staff", ["anna@example.org"])
+    assert "0 joined, 0 left" in refresh(site, talk, "staff"), "ben comes by guests, Both had joined"
+    give(site, "guests", ["carla@example.net"])
+    assert "0 joined, 1 left" in refresh(site, talk, "guests")
+    assert "ben@example.org" not in members(site, talk) and "Both@example.org" in members(site, talk)
+    give(site, "guests", ["carla@example.net", "ben@example.org"])
+    assert "1 joined" in refresh(site, talk, "guests"), "who left because a source dropped him comes again"
+    refresh(site, news)
+    assert sorted(members(site, news)) == ["anna@example.org", "other@example.org"]
+
+    came = {row["name"]: row for row in log(site, talk, "member")}
+    assert came["anna@example.org"]["by"] == "source staff"
+    assert any(row["after"] == "source" and row["name"] == "ben@example.org" for row in log(site, talk, "member"))
+    site.start()
+    site.wait_idle()
+    assert not sink.envelopes(), "no letter by default"
+
+
+def test_who_left_or_is_banned_stays_out_and_why_says_so(site):
+    talk = site.create_list("talk", members=["early@example.org"])
+    other = site.create_list("other")
+    site.cli("member", "remove", talk, "early@example.org")
+    site.cli("ban", "add", f"--list={talk}", "bad@example.org", "^.*@spam\\.example$")
+    site.cli("ban", "add", f"--list={other}", "anna@example.org")
+    path = give(site, "staff", ["anna@example.org", "ben@example.org", "bad@example.org", "x@spam.example",
+                                "early@example.org", f"{talk.replace('@', '-owner@')}"])
+    site.cli("list", "source", "add", talk, "staff", "file", path)
+    assert "6 given, 2 joined, 0 left, 4 kept out" in refresh(site, talk)
+    assert sorted(members(site, talk)) == ["anna@example.org", "ben@example.org"]
+    assert "made" in str(why(site, talk, "ANNA@example.org")["sources"])
+    assert "banned" in why(site, talk, "bad@example.org")["because"][0]
+    assert "^.*@spam" in why(site, talk, "x@spam.example")["because"][0]
+    assert "removed" in why(site, talk, "early@example.org")["because"][0]
+    assert "did not give" in why(site, talk, "stranger@example.org")["because"][0]
+
+    site.cli("member", "remove", talk, "ben@example.org")
+    assert "meanwhile" in why(site, talk, "ben@example.org")["because"][0]
+    assert "0 joined, 0 left, 5 kept out" in refresh(site, talk)
+    assert "removed" in why(site, talk, "ben@example.org")["because"][0]
+    give(site, "staff", ["anna@example.org"])
+    refresh(site, talk, "--force")
+    give(site, "staff", ["anna@example.org", "ben@example.org"])
+    assert "0 joined" in refresh(site, talk), "the memory outlives a reading without him"
+    second = give(site, "second", ["ben@example.org"])
+    site.cli("list", "source", "add", talk, "second", "file", second)
+    assert "0 joined, 0 left, 1 kept out" in refresh(site, talk, "second"), "another source does not bring him"
+
+    site.cli("member", "add", talk, "ben@example.org")
+    refresh(site, talk)
+    assert not any(source["made"] for source in why(site, talk, "ben@example.org")["sources"])
+    give(site, "staff", ["anna@example.org"])
+    give(site, "second", ["anna@example.org"])
+    refresh(site, talk)
+    assert "ben@example.org" in members(site, talk), "he is his own member now"
+    refused = site.run("list", "source", "why", talk, "no address")
+    assert refused.returncode == 64 and "no e-mail address" in refused.stderr
+
+
+def test_a_source_that_fails_is_cut_or_shrinks_changes_nothing_and_tells(site):
+    talk = site.create_list("talk")
+    everybody = people(20)
+    path = give(site, "staff", everybody)
+    other = give(site, "other", people(3, "example.net"))
+    site.cli("list", "source", "add", talk, "staff", "file", path)
+    site.cli("list", "source", "add", talk, "other", "file", other)
+    refresh(site, talk)
+    both = sorted(everybody + people(3, "example.net"))
+    assert sorted(members(site, talk)) == both
+
+    def refused(words, code):
+        assert words in refresh(site, talk, "staff", code=code)
+        assert sorted(members(site, talk)) == both, words
+        assert words in show(site, talk, "staff")["fault"]
+
+    write(site, "staff", "\n".join(everybody[:15]))
+    refused("its last line has no end", 75)
+    give(site, "staff", everybody[:10])
+    refused("of 20 addresses that it gave, 10 are missing", 1)
+    write(site, "staff", "<html>\n<p>Sorry\n")
+    refused("none is an address", 78)
+    path.unlink()
+    refused("cannot read it", 66)
+    path.mkdir()
+    refused("it is no file", 78)
+    path.rmdir()
+    give(site, "staff", everybody[:10])
+    site.start()
+    state = site.run("status")
+    assert "source of members" in state.stdout and state.returncode != 0, state
+    assert site.status()["source_faults"] == 1
+    assert "listrunner_source_faults 1" in site.cli("metrics")
+    assert "0 joined, 10 left" in refresh(site, talk, "staff", "--force")
+    assert show(site, talk, "staff")["fault"] is None
+    assert "source of members" not in site.run("status").stdout
+    give(site, "other", [])
+    assert "0 joined, 3 left" in refresh(site, talk, "other"), "a handful may go"
+
+
+def test_a_list_is_a_source_and_no_circle_comes_to_be(site):
+    staff, talk = site.create_list("staff", members=["anna@example.org", "ben@example.org"]), site.create_list("talk")
+    third = site.create_list("third")
+    site.cli("list", "source", "add", talk, "staff", "list", staff)
+    site.cli("list", "source", "add", third, "talk", "list", talk)
+    for target, source in ((staff, talk), (staff, third), (talk, talk)):
+        refused = site.run("list", "source", "add", target, "round", "list", source)
+        assert refused.returncode == 64 and "circle" in refused.stderr, refused
+    refresh(site, talk)
+    refresh(site, third)
+    assert members(site, third) == ["anna@example.org", "ben@example.org"]
+    site.cli("member", "remove", staff, "ben@example.org")
+    refresh(site, talk)
+    refresh(site, third)
+    assert members(site, third) == ["anna@example.org"]
+    site.cli("list", "remove", "--yes", staff)
+    assert "list" in refresh(site, talk, code=66)
+    assert members(site, talk) == ["anna@example.org"]
+
+
+def test_words_that_are_wrong_are_refused_with_what_is_right(site):
+    talk = site.create_list("talk")
+    path = give(site, "staff", ["anna@example.org"])
+    site.cli("list", "source", "add", talk, "staff", "file", path)
+    for words, said in (
+            ((talk, "staff", "file", path), "already"),
+            ((talk, "a b", "file", path), "no name"),
+            ((talk, "b", "folder", path), "file, url, list, sql and ldap"),
+            ((talk, "b", "file", "staff"), "whole path"),
+            ((talk, "b", "list", "nobody@lists.example.com"), "nobody"),
+            ((talk, "b", "url", "ftp://example.com/x"), "https://"),
+            ((talk, "b", "url", "https://jo:secret@example.com/x"), "--password-file"),
+            ((talk, "b", "sql", "/a.db"), "--query"),
+            ((talk, "b", "sql", "/a.db", "--query=DELETE FROM x"), "SELECT"),
+            ((talk, "b", "sql", "/a.db", "--query=SELECT 1; DELETE FROM x"), "one statement"),
+            ((talk, "b", "sql", "postgresql://jo:secret@h/d", "--query=SELECT 1"), "--password-file"),
+            ((talk, "b", "ldap", "http://example.com"), "ldaps://"),
+            ((talk, "b", "ldap", "ldaps://h/dc=x?mail,cn,sn"), "two attributes"),
+            ((talk, "b", "ldap", "ldaps://h/dc=x", "--user=cn=x"), "--password-file"),
+            ((talk, "b", "file", path, "--interval=1s"), "--interval"),
+            ((talk, "b", "file", path, "--welcome=perhaps"), "--welcome")):
+        done = site.run("list", "source", "add", *words)
+        assert done.returncode != 0 and said in done.stderr, (words, done)
+        assert "secret" not in done.stderr
+    assert len(site.cli("list", "source", "ls", "--json").splitlines()) == 1
+
+
+def test_removing_a_source_asks_what_becomes_of_its_members(site):
+    talk = site.create_list("talk", members=["own@example.org"])
+    path, second = give(site, "staff", ["a@example.org", "b@example.org"]), give(site, "second", ["b@example.org"])
+    for name, place in (("staff", path), ("second", second)):
+        site.cli("list", "source", "add", talk, name, "file", place)
+    refresh(site, talk)
+    asked = site.run("list", "source", "remove", talk, "staff")
+    assert asked.returncode == 64 and "1 members" in asked.stderr and "--keep-members" in asked.stderr
+    site.cli("list", "source", "remove", "--drop-members", talk, "staff")
+    assert members(site, talk) == ["b@example.org", "own@example.org"]
+    site.cli("list", "source", "remove", "--keep-members", talk, "second")
+    assert members(site, talk) == ["b@example.org", "own@example.org"]
+    assert "No source" in why(site, talk, "b@example.org")["because"][0]
+
+
+def test_the_timer_reads_sources_and_says_what_failed(site, sink):
+    """New members of a source with --welcome=yes get a letter."""
+    talk = site.create_list("talk")
+    path = give(site, "staff", ["anna@example.org"])
+    site.cli("list", "source", "add", talk, "staff", "file", path, "--interval=1m", "--welcome=yes")
+    site.cli("list", "source", "add", talk, "gone", "file", site.directory / "gone")
+    site.start()
+    wait_until(lambda: members(site, talk) == ["anna@example.org"], 120, "the timer to read the source")
+    wait_until(lambda: show(site, talk, "gone")["fault"], 120, "the fault")
+    wait_until(lambda: sink.envelopes(), 60, "the welcome")
+    give(site, "staff", ["anna@example.org", "ben@example.org"])
+    site.cli("list", "source", "set", talk, "staff", "--welcome=no")
+    site.run_job("sources")
+    assert members(site, talk) == ["anna@example.org", "ben@example.org"]
+    assert "job=sources list=talk.lists.example.com source=gone" in site.log_text()
+
+
+def test_a_refresh_that_is_killed_is_finished_by_the_next(site):
+    everybody = people(30000)
+    path = give(site, "all", everybody)
+    for number in range(5):
+        talk = site.create_list(f"talk{number}", members=["own@example.org", everybody[29999]])
+        site.cli("list", "source", "add", talk, "all", "file", path)
+        process = subprocess.Popen([prefix() / "bin" / "listrunner", "--config", site.config, "list", "source",
+                                    "refresh", talk], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def begun(process=process, talk=talk):
+            return process.poll() is not None or len(members(site, talk)) > 2
+        wait_until(begun, 120, "the first page")
+        process.kill()
+        if process.wait() == -9:
+            break
+    half = len(members(site, talk))
+    assert 2 < half < 30001, half
+    assert f"30000 given, {30001 - half} joined, 0 left" in refresh(site, talk)
+    assert sorted(members(site, talk)) == sorted(everybody + ["own@example.org"])
+    give(site, "all", everybody[:29000])
+    assert "0 joined, 999 left" in refresh(site, talk), "one of them had joined"
+    many = log(site, talk, "source")
+    assert any(row["before"] == "999 members" for row in many), many
+
+
+def test_a_query_of_sqlite_gives_members_and_writes_nothing(site):
+    talk = site.create_list("talk")
+    path = site.directory / "hr.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE person (mail, name, active)")
+        database.executemany("INSERT INTO person VALUES (?, ?, ?)", [
+            ("anna@example.org", "Anna @text@ `x`", 1), ("ben@example.org", None, 1), ("gone@example.org", "G", 0),
+            (None, "nobody", 1), (17, "number", 1)])
+    database.close()
+    path.chmod(0o644)
+    before = path.read_bytes()
+    site.cli("list", "source", "add", talk, "hr", "sql", path,
+             "--query=SELECT mail, name FROM person WHERE active = 1 AND COALESCE(mail, '') <> '@text@';")
+    assert "3 given" not in refresh(site, talk)
+    assert members(site, talk) == ["anna@example.org", "ben@example.org"]
+    row = json.loads(site.cli("member", "show", talk, "anna@example.org", "--json"))
+    assert row["display_name"] == "Anna @text@ `x`"
+    assert show(site, talk, "hr")["bad"] == 1 and path.read_bytes() == before
+    for query in ("SELECT mail FROM nothing", "SELECT mial FROM person", "WITH x AS (SELECT 1) DELETE FROM person"):
+        site.cli("list", "source", "set", talk, "hr", f"--query={query}")
+        done = site.run("list", "source", "refresh", talk)
+        assert done.returncode != 0 and "nothing was changed" in done.stderr, done
+        assert members(site, talk) == ["anna@example.org", "ben@example.org"]
+    assert path.read_bytes() == before
+
+
+def test_a_server_of_postgresql_gives_members_and_its_password_is_seen_nowhere(site):
+    talk = site.create_list("talk")
+    server = postgresql.Server()
+    try:
+        server.demand_passwords()
+        server.sql("CREATE TABLE person AS SELECT 'p' || n || '@example.org' AS mail, 'P ' || n AS name "
+                   "FROM generate_series(1, 3000) n", "CREATE ROLE reader LOGIN PASSWORD 'sec%ret:@/'",
+                   "GRANT ALL ON person TO reader")
+        plain = f"postgresql://reader@127.0.0.1:{server.port}/postgres"
+        secret = site.directory / "password"
+        write_secret(secret, "sec%ret:@/\n")
+        site.cli("list", "source", "add", talk, "hr", "sql", plain, "--query=SELECT mail, name FROM person",
+                 f"--password-file={secret}")
+        assert "3000 given, 3000 joined" in refresh(site, talk)
+        site.cli("list", "source", "set", talk, "hr", "--query=WITH x AS (DELETE FROM person RETURNING mail) "
+                                                      "SELECT mail FROM x")
+        done = site.run("list", "source", "refresh", talk)
+        assert done.returncode != 0 and "read" in done.stderr, done
+        site.cli("list", "source", "set", talk, "hr", "--query=SELECT mail, 1 / (3000 - length(mail) * 200) FROM "
+                                                      "person ORDER BY length(mail)")
+        assert site.run("list", "source", "refresh", talk).returncode != 0, "an error behind thousands of rows"
+        assert len(members(site, talk)) == 3000
+        write_secret(secret, "wrong:@/\n")
+        refused = site.run("list", "source", "refresh", talk)
+        assert refused.returncode != 0 and "wrong:@/" not in refused.stderr
+        secret.chmod(0o644)
+        refused = site.run("list", "source", "refresh", talk)
+        assert refused.returncode == 78 and str(secret) in refused.stderr
+        everything = site.cli("list", "source", "ls", "--json") + site.cli("list", "log", "--json", talk)
+        assert "sec%ret" not in everything + refused.stderr + site.cli("export")
+    finally:
+        server.remove()
+
+
+def test_a_directory_gives_members_in_pages(site, tmp_path):
+    """The server gives 500 entries at a time and no more; what is cut, or refused, changes nothing."""
+    talk = site.create_list("talk")
+    slapd = Slapd(tmp_path / "slapd", [(address, f"P {address[1:6]}") for address in people(2300)])
+    try:
+        slapd.start()
+        secret = site.directory / "password"
+        write_secret(secret, "s3cret\n")
+        site.cli("list", "source", "add", talk, "dir", "ldap", slapd.url(), f"--user={READER}",
+                 f"--password-file={secret}")
+        assert "2300 given, 2300 joined, 0 left, 0 kept out, 0 bad" in refresh(site, talk)
+        assert json.loads(site.cli("member", "show", talk, "p00007@example.org", "--json"))["display_name"] == "P 00007"
+        slapd.modify(f"dn: cn=P 00007,ou=people,{BASE}\nchangetype: delete\n\n"
+                     "dn: cn=P 00008,ou=people,{BASE}\nchangetype: modify\nreplace: mail\n"
+                     "mail: new@example.org\n".replace("{BASE}", BASE))
+        assert "2299 given, 1 joined, 2 left" in refresh(site, talk)
+        followed = members(site, talk)
+
+        def refused(words):
+            done = site.run("list", "source", "refresh", talk)
+            assert done.returncode != 0 and words in done.stderr and "s3cret" not in done.stderr, done
+            assert members(site, talk) == followed
+
+        site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url('?mail?sub?(cn=')}")
+        refused("")
+        site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url().replace('people', 'nobody')}")
+        refused("No such object")
+        site.cli("list", "source", "set", talk, "dir", f"--place={slapd.url()}")
+        write_secret(secret, "wrong\n")
+        refused("Invalid credentials")
+        write_secret(secret, "s3cret\n")
+        slapd.stop()
+        slapd.config.write_text(slapd.config.read_text().replace("size.prtotal=unlimited", "size.prtotal=1000"))
+        slapd.start()
+        refused("limit")
+        slapd.stop()
+        refused("contact")
+    finally:
+        slapd.stop()
+
+
+class Pages(http.server.ThreadingHTTPServer):
+    """Answers by what is set: the body, the length that it says, and the status."""
+    body, length, status, asked = b"", None, 200, ()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            server = self.server
+            server.asked = [*server.asked, (self.path, self.headers.get("Authorization"))]
+            self.send_response(server.status)
+            if server.length is not False:
+                self.send_header("Content-Length", str(server.length or len(server.body)))
+            self.end_headers()
+            self.wfile.write(server.body)
+
+        def log_message(self, *words):
+            pass
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def test_a_web_server_gives_members_and_an_answer_that_is_cut_changes_nothing(site):
+    talk = site.create_list("talk")
+    pages = Pages()
+    try:
+        secret = site.directory / "password"
+        write_secret(secret, "s3cret\n")
+        url = f"http://127.0.0.1:{pages.server_port}/list?key=hidden"
+        site.cli("list", "source", "add", talk, "web", "url", url, "--user=jo", f"--password-file={secret}")
+        everybody = people(400)
+        whole = "".join(f"Someone <{address}>\n" for address in everybody).encode()
+        pages.body = whole
+        assert "400 given, 400 joined" in refresh(site, talk)
+        assert pages.asked[0] == ("/list?key=hidden", "Basic am86czNjcmV0")
+        for body, length, status, code in ((whole[:9000], len(whole), 200, 75), (whole[:9001], False, 200, 75),
+                                           (whole, None, 404, 78), (whole, None, 503, 75), (b"", None, 302, 78),
+                                           (b"<p>Come in\n", None, 200, 78), (b"", None, 200, 1)):
+            pages.body, pages.length, pages.status = body, length, status
+            refused = refresh(site, talk, code=code)
+            assert "hidden" not in refused and "s3cret" not in refused
+            assert members(site, talk) == everybody
+        assert "hidden" not in site.cli("list", "source", "ls") + site.cli("list", "log", talk)
+    finally:
+        pages.shutdown()
+        pages.server_close()
+    refused = refresh(site, talk, code=75)
+    assert "hidden" not in refused and members(site, talk) == everybody
