@@ -6,7 +6,6 @@ import base64
 import email
 import email.policy
 import subprocess
-import time
 
 import dkim
 import pytest
@@ -124,11 +123,9 @@ def test_what_is_known_is_told_and_sealed(site):
              b"Authentication-Results: (x) \"LISTS.example.com\" 1; spf=pass\r\n"
              b"Authentication-Results: mx.test; spf=pass (sender is known) smtp.mailfrom=signed.test; dkim=fail\r\n"
              b"Authentication-Results: evil.test; dmarc=pass\r\n" + site.post("forged", address)]
-    begun = time.monotonic()
     found = site.copies(mails, address)
     found = {subject.split()[-1]: octets for subject, octets in found.items()}
     assert set(found) == {"plain", "chain", "unsigned", "changed", "troubled", "forged"}
-    assert time.monotonic() - begun < 25
     told = {subject: {method: [one.split()[0] for one in all_of] for method, all_of in results(octets).items()}
             for subject, octets in found.items()}
     assert told == {"plain": {"dkim": ["pass"], "arc": ["none"], "dmarc": ["pass"]},

@@ -17,7 +17,7 @@ from collections import Counter
 import pytest
 
 from support import postfix
-from support.clock import DAY
+from support.clock import DAY, let_turn
 from support.instance import HOST, wait_until
 
 WEEK = 7 * DAY
@@ -138,6 +138,7 @@ def refusing(sinks):
 
 
 def course(instances, refusing, clock):
+    let_turn(DAY)
     instance = instances(refusing.postfix.port, settings=SOON)
     refusing.route(instance.port)
     refusing.postfix.start()
@@ -321,6 +322,7 @@ class Ends:
 
 @pytest.fixture
 def ends(instances, sink, clock):
+    let_turn(DAY)  # one bounce of a member counts on a day
     return Ends(instances(sink.port, settings=SOON).start(), sink)
 
 
@@ -425,6 +427,7 @@ def test_forwarding(ends):
 
 def test_bomb(instances, sink, clock):
     """Anybody can send to -bounces: what that costs others is bounded, and nobody gets an answer."""
+    let_turn(DAY)
     instance = instances(sink.port, settings={"bounces": {"max_owner_notices_per_day": "3",
                                                           "max_unsigned_per_day": "20"}}).start()
     ends = Ends(instance, sink)
@@ -445,6 +448,7 @@ def test_bomb(instances, sink, clock):
 
 def test_bomb_of_recipients(instances, sink, clock):
     """One report that names many costs a bounded number of members a point; the log tells of the others."""
+    let_turn(DAY)
     instance = instances(sink.port, settings={"bounces": {"max_unsigned_recipients": "5"}}).start()
     members = [f"m{number}@example.org" for number in range(12)]
     address = instance.create_list("test", members)

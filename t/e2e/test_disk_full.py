@@ -120,7 +120,7 @@ def test_full_and_room_again(small_disk, instances, sinks, min_free):
     relay = sinks(port=away.port)
     if filler.exists():
         filler.unlink()
-    instance.wait_idle(90)
+    instance.wait_idle(180)
     missing, repeats = missing_and_repeats([key for key in relay.copies().elements()
                                             if key[0] in {m.message_id for m in accepted}],
                                            accepted, MEMBERS)
@@ -175,13 +175,17 @@ def test_archive_disk_full_again_and_again(small_memory, instances, sink):
     lists = {instance.create_list(name, MEMBERS[:1]): MEMBERS[:1] for name in ("test", "other")}
     senders, filler = Senders(instance, lists, 1, count=2, pause=0.004), small_memory / "filler"
     senders.start()
+
+    def failed():
+        return instance.log_text().count("result=batch-failed")
     for full, room in ((2.2, 0.2), (3.3, 0.1)):  # what is tried again after a second finds it full, too
         use_up(filler)
+        begun = failed()
         time.sleep(full)
+        wait_until(lambda: failed() > begun, 60, "a batch to fail")
         filler.unlink()
         time.sleep(room)
     senders.stop()
-    assert "result=batch-failed" in instance.log_text()
     wait_until(lambda: instance.run("queue", "edit-due", "now", "--queue", "archive") and instance.idle(), 60,
                "the archive to have all")
     accounts = Accounts(senders.attempts, lists, sink.transactions(), [place / "maildir"], [place / "mbox"])

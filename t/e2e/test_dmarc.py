@@ -114,17 +114,16 @@ def test_bans_and_an_unreadable_from(instances, sink, dns):
 def test_a_silent_server_stops_nobody_else(instances, sink):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
-        instance, address = make(instances, sink, f"127.0.0.1:{silent.getsockname()[1]}", timeout="4s")
+        instance, address = make(instances, sink, f"127.0.0.1:{silent.getsockname()[1]}", timeout="10s")
         other = instance.create_list("other", members=["cris@example.org"],
                                      settings=["default_nonmember_action=defer"])
-        begun = time.monotonic()
         for number in range(5):
             send(instance, address, f"d{number}.example", f"slow{number}")
         for number in range(20):
             send(instance, other, "example.net", f"fast{number}")
-        wait_until(lambda: sum(name.startswith("fast") for name in copies(sink)) == 20, 4, "the other list's mail")
-        assert time.monotonic() - begun < 4
-        instance.wait_idle()
+        wait_until(lambda: sum(name.startswith("fast") for name in copies(sink)) == 20, 60, "the other list's mail")
+        assert len(copies(sink)) == 20, "others wait for the answers"
+        instance.wait_idle(120)
         found = copies(sink)
         assert len(found) == 25 and all("via Test" in str(found[f"slow{number}"]["From"]) for number in range(5))
 

@@ -1,9 +1,28 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The wall clock of an instance's programs, moved while they run."""
+import os
 import time
 
-DAY = 86400
+HOUR, DAY = 3600, 86400
+
+
+def now():
+    """What the clock of the programs says that are started without a Clock."""
+    return time.time() + int(os.environ.get("LISTRUNNER_CLOCK_OFFSET", 0))
+
+
+def let_turn(period, seconds=120):
+    """When the next hour or day (UTC) begins in so many seconds, wait for it: what is counted by the hour or day is
+    counted in one of them from now on."""
+    left = period - now() % period
+    if left < seconds:
+        time.sleep(left + 0.1)
+
+
+def turn_soon(period, seconds):
+    """From now on programs that are started have a clock of which the next hour or day begins in so many seconds."""
+    os.environ["LISTRUNNER_CLOCK_OFFSET"] = str(int((-seconds - time.time()) % period))
 
 
 class Clock:
@@ -24,4 +43,4 @@ class Clock:
         fresh.rename(self.path)
 
     def now(self):
-        return time.time() + self.offset
+        return now() + self.offset
