@@ -103,7 +103,7 @@ def site(instances, sink):
     name_server = Dns({"signed.test": keys["author"].line("s") + keys["weak"].line("w") +
                        '_dmarc IN TXT "v=DMARC1; p=reject"\n',
                        "up.test": keys["up"].line("s")}, broken=["broken.test"]).start()
-    instance.set({"dns": {"servers": name_server.server, "timeout": "2s"},
+    instance.set({"dns": {"servers": name_server.server, "timeout": "20s"},
                   "authentication": {"authserv_id": OURS, "trusted": "mx.test"},
                   "dkim.s": {"domain": OURS, "key_file": keys["ours"].path, "use": "both"}})
     yield Site(instance, sink, keys, name_server)

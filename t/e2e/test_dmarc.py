@@ -47,7 +47,7 @@ def copies(sink):
     return found
 
 
-def make(instances, sink, server, timeout="2s"):
+def make(instances, sink, server, timeout="20s"):
     instance = instances(sink.port, settings={"dns": {"servers": server, "timeout": timeout}}).start()
     settings = ["dmarc_mitigate_action=munge_from", "default_nonmember_action=defer"]
     address = instance.create_list("test", members=["bart@example.org"], settings=settings)
@@ -155,7 +155,7 @@ def test_a_signature_that_holds_keeps_the_author(instances, sinks, tmp_path):
                        "test": "signed IN NS ns\nstrict IN NS ns\n"}).start()
     try:
         sink = sinks()
-        instance = instances(sink.port, settings={"dns": {"servers": name_server.server, "timeout": "2s"}}).start()
+        instance = instances(sink.port, settings={"dns": {"servers": name_server.server, "timeout": "20s"}}).start()
         common = ["dmarc_mitigate_action=munge_from", "default_nonmember_action=defer", "dmarc_keep_signed=yes"]
         plain = instance.create_list("plain", members=["bart@example.org"], settings=[*common, "subject_prefix="])
         prefix = instance.create_list("prefix", members=["bart@example.org"], settings=common)
@@ -222,7 +222,7 @@ def txt(text):
 
 
 def late(question):
-    time.sleep(0.6)
+    time.sleep(2)
     return answer(question, txt(b"v=DMARC1; p=reject"), 1)
 
 
@@ -240,8 +240,8 @@ def test_nonsense(instances, sink, make, known):
     """What such an answer leaves unknown is as dmarc_without_answer says; nothing is lost, and nothing goes twice."""
     server = Nonsense(make)
     # A late answer comes after the first of three tries: two questions are answered one after the other.
-    instance = instances(sink.port, settings={"dns": {"servers": server.server,
-                                                      "timeout": "3s" if make is late else "1s"}}).start()
+    timeout = "1s" if known is None else "10s" if make is late else "20s"
+    instance = instances(sink.port, settings={"dns": {"servers": server.server, "timeout": timeout}}).start()
     for action in ("mitigate", "pass", "wait"):
         address = instance.create_list(action, members=["bart@example.org"], settings=[
             "dmarc_mitigate_action=munge_from", "default_nonmember_action=defer", f"dmarc_without_answer={action}"])

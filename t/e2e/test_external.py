@@ -33,7 +33,7 @@ def write(instance, name, text):
 def test_answers(instances, sink):
     instance = instances(sink.port)
     scanner, changer = write(instance, "scan", SCANNER), write(instance, "change", CHANGER)
-    instance.set({"external.scan": {"command": scanner, "timeout": "1s"}, "external.change": {"command": changer},
+    instance.set({"external.scan": {"command": scanner, "timeout": "5s"}, "external.change": {"command": changer},
                   "rules": {"external": "scan"}, "handlers": {"external": "change"}})
     instance.start()
     address = instance.create_list("test", members=["bart@example.org"],

@@ -214,7 +214,7 @@ def test_doubt_ends(instances, limited):
     that, and the owner is told."""
     server, well = limited(drop=True), limited()
     instance = instances(server.port, settings={
-        "out": {**SOON, "maximal_queue_lifetime": "6s", "transport_table": "owners.example:well"},
+        "out": {**SOON, "maximal_queue_lifetime": "15s", "transport_table": "owners.example:well"},
         "transport.relay": {"destination_dead_max": "1s"}, "transport.well": {"port": well.port}}).start()
     members = [f"m{number}@example.org" for number in range(5)]
     address = instance.create_list("test", members, owner="anne@owners.example")
@@ -263,7 +263,7 @@ def test_an_odd_answer_is_one_recipients(instances, sinks, answer):
     """Its others get their copy once, or twice where the message was under way with the commands."""
     faults = [f"rcpt match=^odd@ do {answer}"] if answer[:3].isdigit() else ["rcpt match=^odd@ do garbage"]
     sink = sinks(faults=faults)
-    instance = instances(sink.port, settings={"out": {**SOON, "maximal_queue_lifetime": "8s"}}).start()
+    instance = instances(sink.port, settings={"out": {**SOON, "maximal_queue_lifetime": "15s"}}).start()
     members = [f"m{number}@example.org" for number in range(5)]
     send(instance, instance.create_list("test", ["odd@example.org", *members]))
     instance.wait_idle(60)
