@@ -24,6 +24,12 @@ WEEK = 7 * DAY
 SOON = {"bounces": {"check_interval": "100ms"}}
 
 
+@pytest.fixture(autouse=True)
+def one_day():
+    """One bounce of a member counts on a day, and the owners get so many letters."""
+    let_turn(DAY)
+
+
 def report(address, status="5.1.1", action="failed", text="smtp; 550 5.1.1 user unknown", extra=""):
     return (f"From: MAILER-DAEMON@mx.example.org\r\nSubject: Undelivered\r\nMIME-Version: 1.0\r\n"
             f"Content-Type: multipart/report; report-type=delivery-status; boundary=x\r\n\r\n"
@@ -138,7 +144,6 @@ def refusing(sinks):
 
 
 def course(instances, refusing, clock):
-    let_turn(DAY)
     instance = instances(refusing.postfix.port, settings=SOON)
     refusing.route(instance.port)
     refusing.postfix.start()
@@ -322,7 +327,6 @@ class Ends:
 
 @pytest.fixture
 def ends(instances, sink, clock):
-    let_turn(DAY)  # one bounce of a member counts on a day
     return Ends(instances(sink.port, settings=SOON).start(), sink)
 
 
@@ -427,7 +431,6 @@ def test_forwarding(ends):
 
 def test_bomb(instances, sink, clock):
     """Anybody can send to -bounces: what that costs others is bounded, and nobody gets an answer."""
-    let_turn(DAY)
     instance = instances(sink.port, settings={"bounces": {"max_owner_notices_per_day": "3",
                                                           "max_unsigned_per_day": "20"}}).start()
     ends = Ends(instance, sink)
@@ -448,7 +451,6 @@ def test_bomb(instances, sink, clock):
 
 def test_bomb_of_recipients(instances, sink, clock):
     """One report that names many costs a bounded number of members a point; the log tells of the others."""
-    let_turn(DAY)
     instance = instances(sink.port, settings={"bounces": {"max_unsigned_recipients": "5"}}).start()
     members = [f"m{number}@example.org" for number in range(12)]
     address = instance.create_list("test", members)
