@@ -28,11 +28,16 @@ def turn_soon(period, seconds):
 class Clock:
     def __init__(self, path):
         self.path = path
-        self.offset = 0
+        self.offset = self.first = 0
         self.seconds(0)
 
+    def begin_day(self):
+        """It is a minute after midnight (UTC) now, and days() counts from there: no day turns by itself."""
+        self.first = DAY - now() % DAY + 60
+        self.days(0)
+
     def days(self, number):
-        self.seconds(number * DAY)
+        self.seconds(self.first + number * DAY)
 
     def seconds(self, number):
         """Programs that have LISTRUNNER_CLOCK_FILE in their environment are ahead of the real time by that much."""
