@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "cli/queue_files.h"
 #include "cli/work_site.h"
+#include "lists/keys.h"
 #include "lists/mta_maps.h"
 #include "lists/round_trip.h"
 #include "mail/notice.h"
@@ -20,6 +21,7 @@
 #define LOOK_PAUSE (G_USEC_PER_SEC / 5)
 #define MAPS_PATIENCE (60 * G_USEC_PER_SEC)
 #define LOOKED_AT 10000 /* entries, in a queue where very many wait */
+#define LOOKS 5         /* for a mail that is found nowhere */
 /* Lists of a probe that was killed are older. */
 #define FORSAKEN (10 * 60 * CLOCK_SECOND)
 
@@ -27,13 +29,14 @@ typedef struct Probe {
     WorkPlace place;
     Site *site;
     RoundTrip trip;
-    char *key;         /* by which the lists know the mail */
-    const char *trace; /* ProbeResult.trace */
+    char *id;  /* its Message-ID */
+    char *key; /* by which the lists know the mail */
 } Probe;
 
 static void probe_clear(Probe *probe)
 {
     round_trip_clear(&probe->trip);
+    g_free(probe->id);
     g_free(probe->key);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Probe, probe_clear)
@@ -104,8 +107,8 @@ static bool wait_for_maps(const Probe *probe, GError **error)
 static bool send(Probe *probe, ProbeResult *result, GError **error)
 {
     const char *host = config_string(site_config(probe->site, error), "site", "hostname");
-    g_autofree char *id = notice_id("probe", host);
-    g_autoptr(Draft) draft = round_trip_mail(probe->place.store, &probe->trip, id, &probe->key, error);
+    probe->id = notice_id("probe", host);
+    g_autoptr(Draft) draft = round_trip_mail(probe->place.store, &probe->trip, probe->id, &probe->key, error);
     Intake intake = {.draft = draft};
     if (!draft)
         return false;
@@ -120,31 +123,28 @@ static bool send(Probe *probe, ProbeResult *result, GError **error)
 /* ---- where it is ---- */
 
 typedef struct Search {
-    const Probe *probe;
     Queue *queue;
+    const char *trace, *id; /* the entry has this trace; trace NULL: this Message-ID */
     unsigned looked;
     bool found;
 } Search;
 
-static bool has_trace(const QueueFile *file, const char *name, void *data)
+static bool compare(const QueueFile *file, const char *name, void *data)
 {
     Search *search = data;
     QueueState state;
     g_autoptr(Entry) entry = queue_files_open(search->queue, file, &state, NULL);
-    search->found = entry && strcmp(entry_trace(entry), search->probe->trace) == 0;
+    search->found = entry &&
+                    (search->trace ? strcmp(entry_trace(entry), search->trace) == 0
+                                   : strcmp(meta_string(entry_meta(entry), KEY_MESSAGE_ID, ""), search->id) == 0);
     return !search->found && ++search->looked < LOOKED_AT;
 }
 
-/* Is it still to be sent? */
-static bool waits(const Probe *probe)
+static bool is_in(const Probe *probe, const char *queue, Search search)
 {
-    static const char *const queues[] = {"out", "retry"};
-    Search search = {.probe = probe};
-    for (unsigned at = 0; at < G_N_ELEMENTS(queues) && !search.found; at++) {
-        search.queue = spool_queue(probe->place.spool, queues[at], NULL);
-        if (search.queue)
-            queue_files_each(search.queue, has_trace, &search, NULL);
-    }
+    search.queue = spool_queue(probe->place.spool, queue, NULL);
+    if (search.queue)
+        queue_files_each(search.queue, compare, &search, NULL);
     return search.found;
 }
 
@@ -158,6 +158,25 @@ static bool find_end(Probe *probe, ProbeResult *result, GError **error)
     return true;
 }
 
+/* Find out what became of a mail of which the lists know nothing. While it goes from one queue to the next, or is put
+ * off, which changes its name, a look at the queues can miss it. So it is in none of them only when no look finds it.
+ * What is in the queue in was handed in, and its list does not know it yet. */
+static bool find_queue(Probe *probe, ProbeResult *result, GError **error)
+{
+    const Search sent = {.trace = result->trace}, handed = {.id = probe->id};
+    for (unsigned look = 0; result->end == PROBE_NOT_HANDED && look < LOOKS; look++) {
+        if (look > 0)
+            g_usleep(LOOK_PAUSE);
+        if (is_in(probe, "out", sent) || is_in(probe, "retry", sent))
+            result->end = PROBE_NOT_SENT;
+        else if (is_in(probe, "in", handed))
+            result->end = PROBE_NOT_COPIED;
+        else if (!find_end(probe, result, error))
+            return false;
+    }
+    return true;
+}
+
 static bool wait_for_end(Probe *probe, int seconds, ProbeResult *result, GError **error)
 {
     int64_t begun = g_get_monotonic_time();
@@ -168,14 +187,12 @@ static bool wait_for_end(Probe *probe, int seconds, ProbeResult *result, GError 
             return false;
         result->took = g_get_monotonic_time() - begun;
     } while (result->end != PROBE_BACK && g_get_monotonic_time() < until);
-    if (result->end == PROBE_NOT_HANDED && waits(probe))
-        result->end = PROBE_NOT_SENT;
-    return true;
+    return find_queue(probe, result, error);
 }
 
 bool probe_run(Site *site, const char *domain, int seconds, ProbeResult *result, GError **error)
 {
-    g_auto(Probe) probe = {.site = site, .trace = result->trace};
+    g_auto(Probe) probe = {.site = site};
     if (!work_place_open(&probe.place, site, error))
         return false;
     g_autoptr(Domain) known = domain_find(probe.place.store, domain, error);

@@ -13,9 +13,9 @@
 /* How far the mail came. */
 typedef enum ProbeEnd {
     PROBE_BACK,       /* it is back */
-    PROBE_NOT_SENT,   /* it is in the queue out: the relay does not take it, or cannot be reached */
+    PROBE_NOT_SENT,   /* it is in out or retry: the relay does not take it, or cannot be reached */
     PROBE_NOT_HANDED, /* out is done with it: the relay refused it, or took it, and Listrunner did not get it */
-    PROBE_NOT_COPIED, /* the list got it, and its copy has not come back */
+    PROBE_NOT_COPIED, /* it came back for the list, and its copy did not */
 } ProbeEnd;
 
 typedef struct ProbeResult {

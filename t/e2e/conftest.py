@@ -4,7 +4,10 @@
 build/install); LISTRUNNER_BUILD, its build directory, for t/tools (default: the prefix's parent).
 
 Tests of a file may share what takes long to make, and yet each runs alone and in any order. --order=reversed turns the
-tests of each file round, and --order=NUMBER shuffles them, always in the same way for the same number."""
+tests of each file round, and --order=NUMBER shuffles them, always in the same way for the same number.
+
+--turn=hour:SECONDS and --turn=day:SECONDS move the clock of the programs, so that an hour or a day (UTC) begins so many
+seconds after each test does. The clock of the test itself stays, so those that compare the two may fail."""
 import os
 import random
 import shutil
@@ -18,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
 
 from support import corpus, page_check, pages, postgresql  # noqa: E402
-from support.clock import Clock  # noqa: E402
+from support.clock import DAY, HOUR, Clock, turn_soon  # noqa: E402
 from support.instance import Instance, let_through, prefix, service_user, tool  # noqa: E402
 from support.sink import Sink  # noqa: E402
 
@@ -26,7 +29,13 @@ from support.sink import Sink  # noqa: E402
 pages.checks.append(page_check.check_page)
 
 
+def turn(word):
+    period, _, seconds = word.partition(":")
+    return {"hour": HOUR, "day": DAY}[period], int(seconds)
+
+
 def pytest_addoption(parser):
+    parser.addoption("--turn", type=turn, metavar="hour|day:SECONDS", help="let an hour or a day begin in each test")
     parser.addoption("--order", type=lambda word: word if word == "reversed" else int(word), metavar="reversed|NUMBER",
                      help="run the tests of each file in another order")
 
@@ -83,6 +92,12 @@ def pytest_collection_modifyitems(config, items):
     if not os.environ.get("LISTRUNNER_THOROUGH") and not named:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("proof")])
         items[:] = [item for item in items if not item.get_closest_marker("proof")]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    if item.config.option.turn is not None:
+        turn_soon(*item.config.option.turn)
 
 
 @pytest.hookimpl(hookwrapper=True)

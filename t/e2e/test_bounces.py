@@ -17,11 +17,17 @@ from collections import Counter
 import pytest
 
 from support import postfix
-from support.clock import DAY
+from support.clock import DAY, let_turn
 from support.instance import HOST, wait_until
 
 WEEK = 7 * DAY
 SOON = {"bounces": {"check_interval": "100ms"}}
+
+
+@pytest.fixture(autouse=True)
+def one_day():
+    """One bounce of a member counts on a day, and the owners get so many letters."""
+    let_turn(DAY)
 
 
 def report(address, status="5.1.1", action="failed", text="smtp; 550 5.1.1 user unknown", extra=""):

@@ -509,7 +509,7 @@ def test_failed_cleaning_of_the_outbox_leaves_no_transaction_open(people):
     path = people.instance.directory / "lib" / "listrunner.db"
 
     def change(sql):
-        with contextlib.closing(sqlite3.connect(path, timeout=5)) as database:
+        with contextlib.closing(sqlite3.connect(path, timeout=60)) as database:
             database.execute(sql)
 
     change("CREATE TRIGGER stuck BEFORE DELETE ON outbox BEGIN SELECT RAISE(ABORT, 'stuck'); END")

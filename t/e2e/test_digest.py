@@ -8,7 +8,6 @@ import mailbox
 import os
 import re
 import subprocess
-import time
 
 import pytest
 

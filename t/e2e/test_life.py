@@ -6,13 +6,12 @@ import email.policy
 import json
 import os
 import smtplib
-import time
 from datetime import datetime, timezone
 
 import pytest
 
 from support import postfix
-from support.clock import DAY
+from support.clock import DAY, now
 from support.instance import HOST, wait_until
 
 ANNE, NEW, BOB, OLGA = "anne@people.example", "anne@new.example", "bob@people.example", "olga@people.example"
@@ -53,9 +52,8 @@ class World:
         self.clock.days(number)
         return self.date(number)
 
-    @staticmethod
-    def date(number):
-        return datetime.fromtimestamp(time.time() + number * DAY, timezone.utc).strftime("%Y-%m-%d")
+    def date(self, number):
+        return datetime.fromtimestamp(now() + self.clock.first + number * DAY, timezone.utc).strftime("%Y-%m-%d")
 
     def write(self, sender, to, subject="hello", text="Hi"):
         octets = (f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\nMessage-ID: <{os.urandom(8).hex()}@x.example>"
@@ -128,6 +126,7 @@ def world(clock, instances):
         made.behind.start()
         made.front.start()
         made.instance.start()
+        clock.begin_day()  # vacations and bounces go by days
         made.instance.create_list("test", [BOB], owner=OLGA, settings=WISHES)
         yield made
     finally:

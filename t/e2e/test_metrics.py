@@ -119,7 +119,7 @@ def test_a_body_that_a_token_may_not_send_is_not_waited_for(tmp_path):
 
         def begin(*scope):
             token = site.cli("token", "create", *scope).strip()
-            connection = socket.create_connection(api.place, timeout=5)
+            connection = socket.create_connection(api.place, timeout=60)
             connection.sendall(f"POST /3.1/lists HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
                                "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n".encode())
             return connection

@@ -191,8 +191,7 @@ def test_approved_in_header_and_first_line(moderated):
 
 def test_many_posts_are_one_letter(clock, instances, sink):
     """The first is told at once; what comes within held_notice_interval is told together, by the timer."""
-    instance = instances(sink.port, settings={"site": {"held_notice_interval": "1h"},
-                                              "task": {"reminder_time": "never"}}).start()  # but when it is told to
+    instance = instances(sink.port, settings={"site": {"held_notice_interval": "1h"}}).start()
     instance.create_list("test", [ANNE], owner=OLGA, settings=SETTINGS)
     one = Moderated(instance, sink)
     for number in range(30):

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from support.clock import DAY, HOUR, let_turn
 from support.instance import HOST, free_port, wait_until
 from support.pages import Pages, link_in
 from support.post import post
@@ -132,6 +133,7 @@ def test_by_a_mailed_link(world, sink):
 def test_nobody_learns_who_is_known(world, sink):
     """The same answer and the same entry for all; letters go to those alone who are on a list, and only a few."""
     world.cli("member", "add", f"dogs@{HOST}", "nonmember@example.org", "--role", "nonmember")
+    let_turn(HOUR)
     same = {ask(world, address).text.replace(address, "X")
             for address in (ANNE, BART, "nobody@example.org", "nonmember@example.org")}
     assert len(same) == 1
@@ -409,6 +411,7 @@ def test_another_address(world, sink):
 def test_letters_to_new_addresses_are_few(world, sink):
     """Who is signed in cannot have a stranger written to again and again, from whatever networks."""
     anne = Person(world, sink, ANNE)
+    let_turn(DAY)
     for host in range(6):
         fields = {"mark": mark(anne.get("/my/person").text), "old_address": ANNE, "new_address": "victim@example.net"}
         answer = world.pages.send("/my/person/address", fields, Cookie=anne.cookie, X_Forwarded_For=f"198.51.{host}.1")

@@ -57,22 +57,23 @@ def test_others_pass_it(site):
     begun = run(site)
     wait_until(lambda: through(site) == 100, 5, lambda: f"100 good posts, there are {through(site)}", step=0.01)
     passed = time.monotonic() - begun
+    assert not preserved(site), "they waited until the poison was set aside"
     wait_until(lambda: len(preserved(site)) == 1, 20, "the poison to be set aside")
     aside = time.monotonic() - begun
     print(f"\n100 good ones after {passed:.2f} s, the poison aside after {aside:.2f} s")
-    assert passed < 2
     assert len(site.files("poison")["poison"]) == 1
     assert "crashed its runner 3 times" in site.log_text()
 
     # Put back by a person it does the same once more, and holds up nobody either.
     name, = preserved(site)
     site.cli("shunt", "retry", name.removesuffix(".psv"))
+    early = []
     for _ in range(5):
         before = through(site)
-        begun = time.monotonic()
         site.lmtp_send(post(subject="good"), site.address)
         wait_until(lambda: through(site) == before + 1, 10, "a good post to pass", step=0.01)
-        assert time.monotonic() - begun < 3
+        early.append(not preserved(site))
+    assert any(early), "all waited until the poison was set aside"
     wait_until(lambda: len(preserved(site)) == 1, 20, "the poison to be set aside again")
 
 

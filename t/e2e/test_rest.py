@@ -9,12 +9,12 @@ import re
 import socket
 import sqlite3
 import threading
-import time
 
 import jsonschema
 import pytest
 
 from support import rest
+from support.instance import wait_until
 from support.rest import Rest
 
 
@@ -48,13 +48,6 @@ def ant(site, api, domain):
     yield "lists/ant.example.com"
     site.wait_idle()  # letters of a list that is gone would wait for a person
     assert api.call("DELETE", "lists/ant.example.com").status == 204
-
-
-def wait_for(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 # ---- the door ----
@@ -139,7 +132,7 @@ def test_other_types_and_sizes(api):
 
 def test_a_body_is_no_second_request(api):
     def both(verb, head, body):
-        with socket.create_connection(api.place, timeout=5) as client:
+        with socket.create_connection(api.place, timeout=60) as client:
             client.sendall(verb + b" /3.1/members/find HTTP/1.1\r\nHost: x\r\nAuthorization: "
                            + api.headers["Authorization"].encode() + b"\r\nConnection: close\r\n" + head + b"\r\n"
                            + body)
@@ -215,7 +208,7 @@ def test_a_head_without_an_end(api):
 
 
 def test_half_a_request_holds_nobody_up(api):
-    with socket.create_connection(api.place, timeout=5) as slow:
+    with socket.create_connection(api.place, timeout=60) as slow:
         slow.sendall(b"GET /3.1/system HTTP/1.1\r\nHost: x\r\n")
         assert api.call("GET", "system").status == 200
 
@@ -490,7 +483,7 @@ def test_a_post_is_held_and_decided(site, api, ant):
     for action in ("discard", "reject", "accept"):
         made = api.call("POST", "queues/in", list_id="ant.example.com", text=text.replace("rest-1", f"rest-{action}"))
         assert made.status == 201 and made.location.startswith("queues/in/")
-        wait_for(lambda: api.call("GET", f"{ant}/held/count").json["count"] == 1)
+        wait_until(lambda: api.call("GET", f"{ant}/held/count").json["count"] == 1, 60, "the post to be held")
         held, = api.call("GET", f"{ant}/held").json["entries"]
         assert held["subject"] == "hello" and held["sender"] == "stranger@example.net"
         one = f"{ant}/held/{held['request_id']}"
@@ -512,7 +505,8 @@ def test_held_posts_are_counted_in_each_list(api, ant):
         assert api.call("POST", "lists", fqdn_listname=f"{name}@example.com").status == 201
         post = f"From: stranger@example.net\nTo: {name}@example.com\nSubject: hello\nMessage-ID: <{name}@x>\n\nText.\n"
         assert api.call("POST", "queues/in", list_id=f"{name}.example.com", text=post).status == 201
-        wait_for(lambda: api.call("GET", f"lists/{name}.example.com/held/count").json["count"] == 1)
+        wait_until(lambda: api.call("GET", f"lists/{name}.example.com/held/count").json["count"] == 1, 60,
+                   "the post to be held")
     assert api.call("GET", f"{bee}/1").json["request_id"] == 1
     number = max(entry["number"] for entry in api.call("GET", "listrunner/held").json["entries"])
     assert number > 1, "people know it by another, which no list has twice"
@@ -697,7 +691,7 @@ def test_tokens(site, api, ant):
     site.cli("token", "revoke", ident)
     assert own.call("GET", ant).status == 401 and site.run("token", "revoke", ident).returncode == 66
     short = bearer(site, "--expires", "1s")
-    wait_for(lambda: short.call("GET", "lists").status == 401, 5)
+    wait_until(lambda: short.call("GET", "lists").status == 401, 60, "the token to have expired")
     for wrong in (("--verbs", "steal"), ("--expires", "soon"), ("--metrics", "--read-only")):
         assert site.run("token", "create", *wrong).returncode == 64
     assert site.run("token", "create", "--list", "nope@example.com").returncode == 66
@@ -787,7 +781,7 @@ def test_description(api):
 
 def test_own_errors_of_the_http_library_are_json(api):
     for text in (b"NONSENSE\r\n\r\n", b"BREW /3.1/lists HTTP/1.1\r\nHost: x\r\n\r\n"):
-        with socket.create_connection(api.place, timeout=5) as client:
+        with socket.create_connection(api.place, timeout=60) as client:
             client.sendall(text)
             client.shutdown(socket.SHUT_WR)
             answer = b"".join(iter(lambda: client.recv(65536), b""))

@@ -68,6 +68,19 @@ def test_probe(instances, front):
     assert row["state"] == "not sent", row
 
 
+def test_probe_that_waits_inside(instances, front):
+    """What waits in Listrunner's own queues was neither refused nor kept by the mail server."""
+    settings = {f"runner.{name}": {"start": "no"} for name in ("in", "out")}
+    instance = instances(front.port, settings={"site": {"site_owner": OWNER}, **settings}).start()
+    instance.cli("domain", "create", HOST)
+    assert probe(instance, "--timeout=1", code=1)["state"] == "not sent"
+    wire(front, instance)
+    instance.set({"runner.out": {"start": "yes"}})
+    instance.cli("reload")
+    row = probe(instance, "--timeout=20", code=1)
+    assert row["state"] == "not copied", row
+
+
 # ---- setup ----
 
 @pytest.fixture

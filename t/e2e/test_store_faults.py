@@ -18,7 +18,7 @@ ANNE, BOB = "anne@example.org", "bob@example.net"
 
 
 def change(instance, sql):
-    with contextlib.closing(sqlite3.connect(instance.directory / "lib" / "listrunner.db", timeout=5)) as database:
+    with contextlib.closing(sqlite3.connect(instance.directory / "lib" / "listrunner.db", timeout=60)) as database:
         database.executescript(sql)
 
 

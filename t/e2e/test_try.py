@@ -295,7 +295,7 @@ def test_policies_are_asked_for(instances, sink):
                   "quarantine.test": '_dmarc IN TXT "v=DMARC1; p=quarantine"\n', "test": "reject IN NS ns\n"},
                  broken=["broken.test"]).start()
     try:
-        instance = instances(sink.port, settings={"dns": {"servers": server.server, "timeout": "2s"},
+        instance = instances(sink.port, settings={"dns": {"servers": server.server, "timeout": "20s"},
                                                   "archiver.maildir": {"index": "yes"}}).start()
         address = instance.create_list("cats", ["bart@example.org"], settings=["default_nonmember_action=accept"])
         domains = ["reject.test", "quarantine.test", "plain.test", "broken.test"]

@@ -87,7 +87,7 @@ def site(instances, told):
         "runner.mta": {"start": "yes", "listen": f"127.0.0.1:{ask}"},
         "runner.in": {"instances": SLICES}, "runner.out": {"instances": 2}})
     instance.told = told(instance)
-    instance.set({"watch": {"canary": HOST, "interval": "1s", "patience": "10s", "look": "1s", "after": "0",
+    instance.set({"watch": {"canary": HOST, "interval": "1s", "patience": "30s", "look": "1s", "after": "0",
                             **instance.told.settings()}})
     with open(front.config / "main.cf", "a", encoding="utf-8") as main:
         main.write(f"relay_domains = {HOST}\n"

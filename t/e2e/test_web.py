@@ -16,6 +16,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from support.clock import DAY, let_turn
 from support.instance import HOST, wait_until
 from support.pages import letter_link, letters, link_in, make_site
 from support.post import post
@@ -127,6 +128,7 @@ def test_forms_of_the_whole_site(instances, sink):
     instance = make_site(instances, sink, site={"web_url": "https://pages.example", "max_form_letters_per_day": "2"})
     for name in ("cats", "dogs"):
         instance.create_list(name, owner=OLGA)
+    let_turn(DAY)
     for address in (ANNE, BART):
         for name in ("cats", "dogs"):
             instance.pages.join(f"{name}.{HOST}", address)

@@ -278,7 +278,7 @@ def search_on(port, path, found):
 def test_searches_of_strangers_have_a_budget(world):
     """Several who search without an end are told to wait; the other pages come all the while."""
     for number in range(30):
-        send(world, "cats", number, f"Frost {number}", "frost and rain\n" * 200)
+        send(world, "cats", number, f"Frost {number}", "frost and rain\n" * 2000)  # a search takes longer than a robot
     found = []
     robots = [threading.Thread(target=search_on, args=(world.pages.port, f"{home('cats')}/search?q=frost+rain", found),
                                daemon=True) for _ in range(4)]

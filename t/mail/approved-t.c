@@ -3,6 +3,7 @@
 #include "mail/approved.h"
 
 #include <string.h>
+#include <time.h>
 
 /* Takes the password out of text; what is left is in *left. */
 static char *take(const char *text, char **left)
@@ -79,10 +80,10 @@ static void test_hostile(void)
     g_autoptr(GString) text = g_string_new("Approved: secret\r\nContent-Type: text/html\r\n\r\n");
     while (text->len < (1 << 18))
         g_string_append(text, "Approve<");
-    int64_t begun = g_get_monotonic_time();
+    clock_t begun = clock();
     g_autofree char *left = NULL, *password = take(text->str, &left);
     g_assert_cmpstr(password, ==, "secret");
-    g_assert_cmpint(g_get_monotonic_time() - begun, <, 2 * G_USEC_PER_SEC);
+    g_assert_cmpint(clock() - begun, <, 2 * CLOCKS_PER_SEC);
 }
 
 /* A mail inside the mail is somebody else's. */

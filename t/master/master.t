@@ -166,7 +166,7 @@ def test_missing_program(site):
 
 def test_stall(site):
     entry = "1700000000.000001+" + "ab" * 20
-    site.master["stall_timeout"] = "1s"
+    site.master["stall_timeout"] = "3s"
     site.configure()
     site.modes({"in": "hang"})
     site.start()
@@ -177,7 +177,7 @@ def test_stall(site):
     line = [line for line in site.text().splitlines() if "has stalled" in line][0]
     assert f"pid {first} " in line and f"holding={entry}" in line, line
     assert "signal 9" in site.children()[0]["last_exit"]
-    time.sleep(1.5)  # one that beats is left alone
+    time.sleep(3.5)  # one that beats is left alone
     assert site.text().count("has stalled") == 1
 
 
@@ -236,7 +236,7 @@ def test_stop_kills(site):
     site.start()
     before = time.monotonic()
     assert site.stop() == 0
-    assert 1 <= time.monotonic() - before < 5
+    assert 1 <= time.monotonic() - before < PATIENCE
     assert not alive(site.journal(event="start")[0][4])
 
 
@@ -267,7 +267,7 @@ def test_notify(site):
     before = time.monotonic()
     for _ in range(5):
         read_until(server, "WATCHDOG=1")
-    assert 0.5 < time.monotonic() - before < 3
+    assert 0.5 < time.monotonic() - before < PATIENCE
     site.process.send_signal(signal.SIGHUP)
     seen = read_until(server, "RELOADING=1")
     assert "MONOTONIC_USEC=" in seen[-1]
@@ -375,7 +375,7 @@ def test_idle(site):
 
     def switches():
         with open(f"/proc/{site.process.pid}/status") as file:
-            return sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+            return sum(int(line.split()[1]) for line in file if line.startswith("voluntary"))
     before = switches()
     time.sleep(2)
     assert switches() - before <= 2, switches() - before

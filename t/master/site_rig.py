@@ -26,7 +26,7 @@ PYTHON = os.path.realpath(os.environ.get("PYTHON") or sys.executable)
 BUILT_IN = ("lmtp", "in", "pipeline", "virgin", "out", "bounces", "archive", "defragment", "command", "digest", "nntp",
             "task", "rest")
 AT_ONCE = 3  # tests
-PATIENCE = 20.0  # seconds until a thing that must happen is called missing
+PATIENCE = 60.0  # seconds until a thing that must happen is called missing
 TEST_LIMIT = 300  # seconds; a wait without a limit of its own must not keep the whole check
 
 

@@ -3,6 +3,7 @@
 #include "posting/rule.h"
 
 #include <glib/gstdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/ban.h"
@@ -412,11 +413,11 @@ static void test_evil_pattern(Bench *bench, gconstpointer data)
 {
     bench->list->default_nonmember_action = ACTION_HOLD;
     set_patterns(&bench->list->discard_these_nonmembers, "^(a+)+(b+)*x$");
-    gint64 start = g_get_monotonic_time();
+    clock_t start = clock();
     g_autofree char *many = g_strnfill(100, 'a');
     g_autofree char *from = g_strconcat(many, "@example.net", NULL);
     g_assert_cmpint(nonmember(bench, from), ==, ACTION_HOLD);
-    g_assert_cmpint(g_get_monotonic_time() - start, <, 2 * G_USEC_PER_SEC);
+    g_assert_cmpint(clock() - start, <, 2 * CLOCKS_PER_SEC);
 }
 
 static void check_destinations(const char *text, size_t length, void *data)
@@ -453,18 +454,18 @@ static void test_evil_alias(Bench *bench, gconstpointer data)
     g_autoptr(GString) text = g_string_new("Cc: ");
     for (int i = 0; i < 20000; i++)
         g_string_append(text, unit);
-    gint64 start = g_get_monotonic_time();
+    clock_t start = clock();
     g_assert_cmpuint(complaints(&rule_implicit_dest, bench_post(bench, text->str)), ==, 2);
-    g_assert_cmpint(g_get_monotonic_time() - start, <, 2 * G_USEC_PER_SEC);
+    g_assert_cmpint(clock() - start, <, 2 * CLOCKS_PER_SEC);
     g_assert_cmpuint(complaints(&rule_implicit_dest, bench_post(bench, text->str)), ==, 0); /* the next post */
     /* One that works hard and does not give up. */
     set_patterns(&bench->list->acceptable_aliases, "^.*a.*a.*z@x");
     g_autoptr(GString) hard = g_string_new("Cc: ");
     for (int i = 0; i < 20000; i++)
         g_string_append(hard, unit);
-    start = g_get_monotonic_time();
+    start = clock();
     g_assert_cmpuint(complaints(&rule_implicit_dest, bench_post(bench, hard->str)), ==, 0);
-    g_assert_cmpint(g_get_monotonic_time() - start, <, 2 * G_USEC_PER_SEC);
+    g_assert_cmpint(clock() - start, <, 2 * CLOCKS_PER_SEC);
     doubling_check(&(Doubling){.before = "Cc: ", .unit = unit}, check_destinations, bench);
     /* The list's own address is found behind any number of others; an alias by its pattern among the first ones. */
     set_patterns(&bench->list->acceptable_aliases, "^zz@alias");

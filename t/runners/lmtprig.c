@@ -17,7 +17,7 @@
 #include "base/contract.h"
 #include "store/store.h"
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 60000
 
 static void make_store(LmtpRig *rig)
 {

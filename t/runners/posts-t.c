@@ -23,7 +23,7 @@
 #include "switchboard/entry.h"
 #include "t/switchboard/fixture.h"
 
-#define PATIENCE_MS 20000
+#define PATIENCE_MS 60000
 #define POST \
     "From: Anne <anne@example.org>\r\nTo: test@example.com\r\nMessage-ID: <1@example.org>\r\nSubject: hello\r\n"
 #define BODY "\r\nbody \r\n\r\n.\r\nFrom here\r\n"

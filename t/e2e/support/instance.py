@@ -81,9 +81,13 @@ def write_secret(path, text):
         os.chown(path, pwd.getpwnam(service_user()).pw_uid, -1)
 
 
+LEAST_PATIENCE = 60  # seconds: a machine may have many times the work that it can do
+
+
 def wait_until(condition, seconds, what, step=0.05):
-    """The condition's first true value; AssertionError, naming what, when it never came. Looks less often the longer it
-    takes, since a look may cost as much as what it waits for."""
+    """The condition's first true value; AssertionError, naming what, when it did not come within the seconds, which are
+    at least LEAST_PATIENCE. Looks less often the longer it takes: a look may cost as much as what it waits for."""
+    seconds = max(seconds, LEAST_PATIENCE)
     deadline, pause = time.monotonic() + seconds, step
     while True:
         value = condition()
@@ -117,6 +121,7 @@ class Instance:
         self.sections = {
             "site": {"user": self.user, "hostname": HOST, "site_owner": f"postmaster@{HOST}"},
             "spool": {"directory": self.spool, "min_free": "1M"},
+            "task": {"reminder_time": "never"},  # else posts that are held have one more letter at that time of the day
             "trail": {"directory": self.directory / "trail"},
             "refused": {"directory": self.directory / "refused"},
             "store": self.store_settings(),
@@ -144,7 +149,7 @@ class Instance:
         if "url" in store:
             connection = postgresql.connect(store["url"])
         else:
-            connection = sqlite3.connect(store["path"], timeout=5)
+            connection = sqlite3.connect(store["path"], timeout=60)
         with contextlib.closing(connection):
             yield connection
             connection.commit()
@@ -176,12 +181,12 @@ class Instance:
 
     # ---- the command line ----
 
-    def run(self, *words, input=None, timeout=60):
+    def run(self, *words, input=None, timeout=180):
         program = prefix() / "bin" / "listrunner"
         return subprocess.run([program, "--config", self.config, *map(str, words)], input=input, timeout=timeout,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=not isinstance(input, bytes))
 
-    def cli(self, *words, input=None, timeout=60):
+    def cli(self, *words, input=None, timeout=180):
         """Output of a command that must succeed."""
         done = self.run(*words, input=input, timeout=timeout)
         assert done.returncode == 0, \
@@ -290,7 +295,7 @@ class Instance:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(seconds)
+                self.process.wait(max(seconds, LEAST_PATIENCE))
             except subprocess.TimeoutExpired:
                 self.kill()
         self.log.close()
@@ -326,7 +331,7 @@ class Instance:
     # ---- mail ----
 
     def lmtp(self):
-        return smtplib.LMTP("127.0.0.1", self.port, timeout=60)
+        return smtplib.LMTP("127.0.0.1", self.port, timeout=180)
 
     def lmtp_send(self, octets, to, sender="poster@example.net", client=None):
         """Hands one mail in; raises smtplib's exceptions when it is refused."""

@@ -36,7 +36,7 @@ class Load(threading.Thread):
     def _send(self, client, mail):
         """The client when the mail was accepted, None when it must be sent again."""
         try:
-            client = client or smtplib.LMTP("127.0.0.1", self.instance.port, timeout=20)
+            client = client or smtplib.LMTP("127.0.0.1", self.instance.port, timeout=60)
             self.instance.lmtp_send(mail.octets, self.address, client=client)
             self.accepted.append(mail)
             return client
