@@ -119,16 +119,16 @@ static bool send(Probe *probe, ProbeResult *result, GError **error)
 
 /* ---- where it is ---- */
 
-typedef struct Search {
+typedef struct ProbeSearch {
     const Probe *probe;
     Queue *queue;
     unsigned looked;
     bool found;
-} Search;
+} ProbeSearch;
 
 static bool has_trace(const QueueFile *file, const char *name, void *data)
 {
-    Search *search = data;
+    ProbeSearch *search = data;
     QueueState state;
     g_autoptr(Entry) entry = queue_files_open(search->queue, file, &state, NULL);
     search->found = entry && strcmp(entry_trace(entry), search->probe->trace) == 0;
@@ -139,7 +139,7 @@ static bool has_trace(const QueueFile *file, const char *name, void *data)
 static bool waits(const Probe *probe)
 {
     static const char *const queues[] = {"out", "retry"};
-    Search search = {.probe = probe};
+    ProbeSearch search = {.probe = probe};
     for (unsigned at = 0; at < G_N_ELEMENTS(queues) && !search.found; at++) {
         search.queue = spool_queue(probe->place.spool, queues[at], NULL);
         if (search.queue)
