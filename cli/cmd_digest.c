@@ -60,9 +60,9 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 }
 
 /* One unit of work. *done, g_free(), is what to tell when it is committed. */
-typedef struct Step {
+typedef struct DigestStep {
     bool (*take)(Work *work, const List *list, char **done, GError **error);
-} Step;
+} DigestStep;
 
 static bool ask(Work *work, const List *list, char **done, GError **error)
 {
@@ -88,7 +88,7 @@ static bool bump(Work *work, const List *list, char **done, GError **error)
 
 static int run(Site *site, const void *kind, char **argv, GError **error)
 {
-    const Step *step = kind;
+    const DigestStep *step = kind;
     WorkPlace place;
     g_autofree char *done = NULL;
     g_autoptr(Work) work = work_place_begin_spooled(&place, site, error);
@@ -106,13 +106,23 @@ static const Command ls = {
 };
 
 static const Command send_now = {
-    .name = "send", .arguments = "LIST", .summary = "Send the posts that wait as an issue, now", .least = 1, .most = 1,
-    .run_kind = run, .kind = &(const Step){ask},
+    .name = "send",
+    .arguments = "LIST",
+    .summary = "Send the posts that wait as an issue, now",
+    .least = 1,
+    .most = 1,
+    .run_kind = run,
+    .kind = &(const DigestStep){ask},
 };
 
 static const Command bump_volume = {
-    .name = "bump", .arguments = "LIST", .summary = "Begin a new volume with the next issue", .least = 1, .most = 1,
-    .run_kind = run, .kind = &(const Step){bump},
+    .name = "bump",
+    .arguments = "LIST",
+    .summary = "Begin a new volume with the next issue",
+    .least = 1,
+    .most = 1,
+    .run_kind = run,
+    .kind = &(const DigestStep){bump},
 };
 
 static const Command *const verbs[] = {&ls, &send_now, &bump_volume, NULL};

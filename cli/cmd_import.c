@@ -27,18 +27,18 @@
 static char *database_option, *var_option, *domain_option;
 static gboolean dry_run, the_rest;
 
-typedef struct Import {
+typedef struct CliImport {
     WorkPlace place;
     Store *trial; /* of a dry run: what is written goes here */
     char *trial_directory;
     Progress progress;
-} Import;
+} CliImport;
 
 /* ---- the report ---- */
 
 static void tell(MovingNote note, const char *place, const char *key, const char *text, void *data)
 {
-    Import *import = data;
+    CliImport *import = data;
     progress_end(&import->progress);
     g_autofree char *line = g_strdup_printf("%s%s%s%s%s", place, *place ? ": " : "", key, *key ? ": " : "", text);
     g_autofree char *plain = plain_text(line);
@@ -47,7 +47,7 @@ static void tell(MovingNote note, const char *place, const char *key, const char
 
 static void show(uint64_t rows, void *data)
 {
-    Import *import = data;
+    CliImport *import = data;
     progress_show(&import->progress, rows, rows);
 }
 
@@ -66,7 +66,7 @@ static void print_counts(const Moving *moving, bool dry)
 /* ---- where it goes ---- */
 
 /* A database of its own, which is gone at the end: so a dry run finds all that the real one would. */
-static bool open_trial(Import *import, GError **error)
+static bool open_trial(CliImport *import, GError **error)
 {
     import->trial_directory = g_dir_make_tmp("listrunner-import.XXXXXX", error);
     if (!import->trial_directory)
@@ -77,7 +77,7 @@ static bool open_trial(Import *import, GError **error)
     return import->trial && store_leave_sync(import->trial, &fd, error);
 }
 
-static void remove_trial(Import *import)
+static void remove_trial(CliImport *import)
 {
     static const char *const files[] = {"trial.db", "trial.db-wal", "trial.db-shm"};
     g_clear_pointer(&import->trial, store_free);
@@ -91,7 +91,7 @@ static void remove_trial(Import *import)
 }
 
 /* A dry run needs no database of ours to be there. with_trial: it writes to none that is there. */
-static bool open_place(Import *import, Site *site, bool with_trial, GError **error)
+static bool open_place(CliImport *import, Site *site, bool with_trial, GError **error)
 {
     g_autoptr(GError) missing = NULL;
     keep_read_begin();
@@ -106,7 +106,7 @@ static bool open_place(Import *import, Site *site, bool with_trial, GError **err
 
 /* ---- systems ---- */
 
-static int finish(const Moving *moving, bool done, Import *import)
+static int finish(const Moving *moving, bool done, CliImport *import)
 {
     progress_end(&import->progress);
     print_counts(moving, dry_run);
@@ -115,7 +115,7 @@ static int finish(const Moving *moving, bool done, Import *import)
     return !done ? TOOL_LATER : moving_notes(moving, MOVING_LEFT_OUT) > 0 ? TOOL_NOT_SO : TOOL_OK;
 }
 
-static Moving *moving_into(Import *import, const char *source, bool at_once)
+static Moving *moving_into(CliImport *import, const char *source, bool at_once)
 {
     const MovingSite into = {.store = import->trial ? import->trial : import->place.store,
                              .there = import->place.store,
@@ -129,7 +129,7 @@ static Moving *moving_into(Import *import, const char *source, bool at_once)
     return moving_new(&into, source);
 }
 
-static int import_mailman3(Import *import, Foreign *database, const char *source, GError **error)
+static int import_mailman3(CliImport *import, Foreign *database, const char *source, GError **error)
 {
     g_autoptr(Moving) moving = moving_into(import, source, false);
     bool done = mailman3_move(database, var_option ? var_option : MAILMAN3_VAR, moving, error);
@@ -147,7 +147,7 @@ static bool can_enter(const char *directory, GError **error)
 static int run_mailman3(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc, (void)argv;
-    Import import = {.progress = {.what = "rows"}};
+    CliImport import = {.progress = {.what = "rows"}};
     /* Before the right to read there may be given up. */
     const char *var = var_option ? var_option : MAILMAN3_VAR;
     if (!can_enter(var, error))
@@ -161,13 +161,13 @@ static int run_mailman3(Site *site, int argc, char **argv, GError **error)
 }
 
 /* A system that keeps each list in a directory. */
-typedef struct Lists {
+typedef struct ImportLists {
     const char *source;
     bool (*move)(const char *directory, Moving *moving, GError **error);
-} Lists;
+} ImportLists;
 
 /* One list; what is wrong with its directory is told, and the others come. */
-static bool import_directory(const Lists *lists, Moving *moving, const char *directory, GError **error)
+static bool import_directory(const ImportLists *lists, Moving *moving, const char *directory, GError **error)
 {
     g_autoptr(GError) why = NULL;
     if (lists->move(directory, moving, &why))
@@ -180,7 +180,7 @@ static bool import_directory(const Lists *lists, Moving *moving, const char *dir
     return true;
 }
 
-static int import_directories(const Lists *lists, Import *import, char **directories, GError **error)
+static int import_directories(const ImportLists *lists, CliImport *import, char **directories, GError **error)
 {
     bool done = true;
     g_autoptr(Moving) moving = moving_into(import, lists->source, false);
@@ -189,9 +189,9 @@ static int import_directories(const Lists *lists, Import *import, char **directo
     return finish(moving, done && moving_finish(moving, error), import);
 }
 
-static int run_lists(const Lists *lists, Site *site, char **directories, GError **error)
+static int run_lists(const ImportLists *lists, Site *site, char **directories, GError **error)
 {
-    Import import = {.progress = {.what = "rows"}};
+    CliImport import = {.progress = {.what = "rows"}};
     int code = open_place(&import, site, true, error) ? import_directories(lists, &import, directories, error)
                                                       : TOOL_LATER;
     remove_trial(&import);
@@ -201,17 +201,17 @@ static int run_lists(const Lists *lists, Site *site, char **directories, GError 
 static int run_mailman2(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    return run_lists(&(Lists){MAILMAN2_SOURCE, mailman2_move}, site, argv, error);
+    return run_lists(&(ImportLists){MAILMAN2_SOURCE, mailman2_move}, site, argv, error);
 }
 
 static int run_mlmmj(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    return run_lists(&(Lists){MLMMJ_SOURCE, mlmmj_move}, site, argv, error);
+    return run_lists(&(ImportLists){MLMMJ_SOURCE, mlmmj_move}, site, argv, error);
 }
 
 /* All or nothing: it is one transaction, which is undone where something cannot come. */
-static int import_listrunner(Import *import, LeavingFile *from, GError **error)
+static int import_listrunner(CliImport *import, LeavingFile *from, GError **error)
 {
     g_autoptr(Moving) moving = moving_into(import, leaving_source(from), true);
     bool done = leaving_move(from, moving, error);
@@ -230,7 +230,7 @@ static int import_listrunner(Import *import, LeavingFile *from, GError **error)
 static int run_listrunner(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    Import import = {.progress = {.what = "rows"}};
+    CliImport import = {.progress = {.what = "rows"}};
     g_autoptr(InputFile) file = input_open(argv[0], error); /* before the right to read there may be given up */
     g_autoptr(LeavingFile) from = file ? leaving_open(file, error) : NULL;
     int code = from && open_place(&import, site, false, error) ? import_listrunner(&import, from, error) : TOOL_LATER;
@@ -241,10 +241,10 @@ static int run_listrunner(Site *site, int argc, char **argv, GError **error)
 static int run_ezmlm(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    return run_lists(&(Lists){EZMLM_SOURCE, ezmlm_move}, site, argv, error);
+    return run_lists(&(ImportLists){EZMLM_SOURCE, ezmlm_move}, site, argv, error);
 }
 
-static int import_sympa(Import *import, Sympa *sympa, GError **error)
+static int import_sympa(CliImport *import, Sympa *sympa, GError **error)
 {
     g_autoptr(Moving) moving = moving_into(import, SYMPA_SOURCE, false);
     return finish(moving, sympa_move(sympa, moving, error), import);
@@ -253,7 +253,7 @@ static int import_sympa(Import *import, Sympa *sympa, GError **error)
 static int run_sympa(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    Import import = {.progress = {.what = "rows"}};
+    CliImport import = {.progress = {.what = "rows"}};
     /* Before the right to read there may be given up. */
     g_autoptr(Foreign) database = database_option ? foreign_open(database_option, error) : NULL;
     if (database_option && !database)

@@ -36,13 +36,13 @@ typedef struct Hunt {
     GPtrArray *changes; /* of Change: texts in the database to be replaced; NULL: none is gathered */
 } Hunt;
 
-typedef struct Change {
+typedef struct PersonEdit {
     const char *place;
     int64_t number;
     GBytes *text;
-} Change;
+} PersonEdit;
 
-static void change_free(Change *change)
+static void change_free(PersonEdit *change)
 {
     g_bytes_unref(change->text);
     g_free(change);
@@ -87,8 +87,8 @@ static bool take_mention(const Mention *mention, void *data)
         return true;
     show(hunt, mention->place, mention->list_id, mention->detail, count);
     if (changed) {
-        Change *change = g_new(Change, 1);
-        *change = (Change){mention->place, mention->number, g_steal_pointer(&changed)};
+        PersonEdit *change = g_new(PersonEdit, 1);
+        *change = (PersonEdit){mention->place, mention->number, g_steal_pointer(&changed)};
         g_ptr_array_add(hunt->changes, change);
     }
     return true;
@@ -271,7 +271,7 @@ static bool replace_stored(Hunt *hunt, Work *work, GError **error)
                 mention_each(work_store(work), address, 1u << MENTION_MESSAGE | 1u << MENTION_WORDS, take_mention, hunt,
                              error);
     for (guint at = 0; done && at < changes->len; at++) {
-        const Change *change = changes->pdata[at];
+        const PersonEdit *change = changes->pdata[at];
         done = mention_put(work_store(work), change->place, change->number, change->text, error);
     }
     hunt->changes = NULL;

@@ -12,27 +12,27 @@
 #include "lists/post_trace.h"
 #include "lists/this_host.h"
 
-typedef struct Found {
+typedef struct TraceFound {
     const char *key;  /* the lines must have it; NULL: any */
     GPtrArray *lines; /* char * */
     GHashTable *traces;
-} Found;
+} TraceFound;
 
-static void found_clear(Found *found)
+static void found_clear(TraceFound *found)
 {
     g_clear_pointer(&found->lines, g_ptr_array_unref);
     g_clear_pointer(&found->traces, g_hash_table_unref);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Found, found_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceFound, found_clear)
 
 static void keep_line(const TrailLine *line, void *data)
 {
-    g_ptr_array_add(((Found *)data)->lines, g_strdup(line->text));
+    g_ptr_array_add(((TraceFound *)data)->lines, g_strdup(line->text));
 }
 
 static void keep_trace(const TrailLine *line, void *data)
 {
-    g_hash_table_add(((Found *)data)->traces, g_strndup(line->trace, TRACE_DIGITS));
+    g_hash_table_add(((TraceFound *)data)->traces, g_strndup(line->trace, TRACE_DIGITS));
 }
 
 static int by_time(const void *one, const void *other)
@@ -63,7 +63,7 @@ static bool show_trace(const char *directory, const char *trace, const char *add
                                      {"text", "WHAT", COLUMN_TEXT}, {"trace", NULL, COLUMN_TEXT},
                                      {"list", NULL, COLUMN_TEXT},   {NULL, NULL, COLUMN_TEXT}};
     uint64_t damaged = 0;
-    g_auto(Found) found = {.lines = g_ptr_array_new_with_free_func(g_free)};
+    g_auto(TraceFound) found = {.lines = g_ptr_array_new_with_free_func(g_free)};
     if (!trail_find(directory, trace, keep_line, &found, &damaged, error))
         return false;
     g_ptr_array_sort(found.lines, by_time);
@@ -137,7 +137,7 @@ static int run_trace(Site *site, int argc, char **argv, GError **error)
     if (!key || !site_become_user(site, error))
         return TOOL_LATER;
     const char *directory = config_string(config, "trail", "directory"), *address = argc > 1 ? argv[1] : NULL;
-    g_auto(Found) found = {.traces = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+    g_auto(TraceFound) found = {.traces = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
     if (trace_is(key))
         g_hash_table_add(found.traces, g_strdup(key));
     else if (!trail_find(directory, key, keep_trace, &found, NULL, error))

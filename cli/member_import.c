@@ -18,7 +18,7 @@
 /* A look at the clock for the bar, once in so many lines. */
 #define SHOW_LINES 1000
 
-typedef struct Import {
+typedef struct MemberFileImport {
     WorkPlace place;
     const List *list;
     Role role;
@@ -30,9 +30,9 @@ typedef struct Import {
     uint64_t taken, added, duplicate, bad;
     Work *work; /* the unit of some thousand lines, and what it adds */
     uint64_t work_added, work_duplicate;
-} Import;
+} MemberFileImport;
 
-static void complain(Import *import, uint64_t number, const GError *error)
+static void complain(MemberFileImport *import, uint64_t number, const GError *error)
 {
     progress_end(&import->progress);
     plain_complain("%s:%" G_GUINT64_FORMAT ": %s", import->file, number, error->message);
@@ -40,7 +40,7 @@ static void complain(Import *import, uint64_t number, const GError *error)
 }
 
 /* Most lines are of other domains, and cost no question to the store. */
-static bool may_have(const Import *import, const char *address, GError **error)
+static bool may_have(const MemberFileImport *import, const char *address, GError **error)
 {
     if (!own_address_may_be(import->domains, address))
         return true;
@@ -50,7 +50,7 @@ static bool may_have(const Import *import, const char *address, GError **error)
 
 /* Reads one line and hands it to the store; *last at the end of the file.
  * False only when the import must end. */
-static bool take_line(Import *import, bool *last, GError **error)
+static bool take_line(MemberFileImport *import, bool *last, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
     g_auto(MemberLine) line = {0};
@@ -75,7 +75,7 @@ static bool take_line(Import *import, bool *last, GError **error)
     return false;
 }
 
-static bool take_all(Import *import, GError **error)
+static bool take_all(MemberFileImport *import, GError **error)
 {
     bool last = false;
     for (uint64_t count = 1; !last; count++) {
@@ -90,7 +90,7 @@ static bool take_all(Import *import, GError **error)
 
 static void imported(int64_t number, const char *address, const GError *refusal, void *data)
 {
-    Import *import = data;
+    MemberFileImport *import = data;
     (void)number;
     if (refusal) { /* it is there already */
         import->work_duplicate++;
@@ -101,7 +101,7 @@ static void imported(int64_t number, const char *address, const GError *refusal,
 }
 
 /* One unit: the next lines, and the events about them. */
-static bool import_some(Import *import, Site *site, bool *more, GError **error)
+static bool import_some(MemberFileImport *import, Site *site, bool *more, GError **error)
 {
     g_autoptr(Work) work = work_new(import->place.store, &import->place.site, &import->place.actor);
     import->work = work;
@@ -116,7 +116,7 @@ static bool import_some(Import *import, Site *site, bool *more, GError **error)
     return true;
 }
 
-static bool import_all(Import *import, Site *site, uint64_t size, GError **error)
+static bool import_all(MemberFileImport *import, Site *site, uint64_t size, GError **error)
 {
     import->progress = (Progress){.what = "lines read", .total = size};
     if (!take_all(import, error))
@@ -146,9 +146,13 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GHashTable) domains = members ? own_address_domains(place.store, error) : NULL;
     if (!domains)
         return TOOL_LATER;
-    Import import = {.place = place, .list = list, .role = role, .members = members, .lines = lines,
-                     .domains = domains,
-                     .file = input_name(argc > 1 ? argv[1] : "-")};
+    MemberFileImport import = {.place = place,
+                               .list = list,
+                               .role = role,
+                               .members = members,
+                               .lines = lines,
+                               .domains = domains,
+                               .file = input_name(argc > 1 ? argv[1] : "-")};
     if (!import_all(&import, site, input_size(file), error))
         return TOOL_LATER;
     printf("%" G_GUINT64_FORMAT " added to %s as %s, %" G_GUINT64_FORMAT " there already, %" G_GUINT64_FORMAT

@@ -122,16 +122,16 @@ static bool send(Probe *probe, ProbeResult *result, GError **error)
 
 /* ---- where it is ---- */
 
-typedef struct Search {
+typedef struct ProbeSearch {
     Queue *queue;
     const char *trace, *id; /* the entry has this trace; trace NULL: this Message-ID */
     unsigned looked;
     bool found;
-} Search;
+} ProbeSearch;
 
 static bool compare(const QueueFile *file, const char *name, void *data)
 {
-    Search *search = data;
+    ProbeSearch *search = data;
     QueueState state;
     g_autoptr(Entry) entry = queue_files_open(search->queue, file, &state, NULL);
     search->found = entry &&
@@ -140,7 +140,7 @@ static bool compare(const QueueFile *file, const char *name, void *data)
     return !search->found && ++search->looked < LOOKED_AT;
 }
 
-static bool is_in(const Probe *probe, const char *queue, Search search)
+static bool is_in(const Probe *probe, const char *queue, ProbeSearch search)
 {
     search.queue = spool_queue(probe->place.spool, queue, NULL);
     if (search.queue)
@@ -163,7 +163,7 @@ static bool find_end(Probe *probe, ProbeResult *result, GError **error)
  * What is in the queue in was handed in, and its list does not know it yet. */
 static bool find_queue(Probe *probe, ProbeResult *result, GError **error)
 {
-    const Search sent = {.trace = result->trace}, handed = {.id = probe->id};
+    const ProbeSearch sent = {.trace = result->trace}, handed = {.id = probe->id};
     for (unsigned look = 0; result->end == PROBE_NOT_HANDED && look < LOOKS; look++) {
         if (look > 0)
             g_usleep(LOOK_PAUSE);

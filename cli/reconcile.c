@@ -29,12 +29,12 @@ const Column reconcile_columns[] = {
 };
 
 /* A row of what could not be known, or of what was done. text is taken. */
-typedef struct Finding {
+typedef struct ReconcileFinding {
     const char *kind, *list, *queue, *trace, *message_id;
     bool unknown;
-} Finding;
+} ReconcileFinding;
 
-static void tell(Reconcile *reconcile, const Finding *finding, char *text)
+static void tell(Reconcile *reconcile, const ReconcileFinding *finding, char *text)
 {
     g_autofree char *owned = text;
     reconcile->unknown += finding->unknown;
@@ -44,13 +44,13 @@ static void tell(Reconcile *reconcile, const Finding *finding, char *text)
                           listing_text(finding->message_id), "text", owned, "unknown", (int)finding->unknown));
 }
 
-static Finding finding_of(const char *kind, Entry *entry)
+static ReconcileFinding finding_of(const char *kind, Entry *entry)
 {
-    return (Finding){.kind = kind,
-                     .list = *entry_list(entry) ? entry_list(entry) : NULL,
-                     .queue = queue_name(entry_queue(entry)),
-                     .trace = entry_trace(entry),
-                     .message_id = meta_string(entry_meta(entry), KEY_MESSAGE_ID, NULL)};
+    return (ReconcileFinding){.kind = kind,
+                              .list = *entry_list(entry) ? entry_list(entry) : NULL,
+                              .queue = queue_name(entry_queue(entry)),
+                              .trace = entry_trace(entry),
+                              .message_id = meta_string(entry_meta(entry), KEY_MESSAGE_ID, NULL)};
 }
 
 /* Call it for each entry of the spool that can be read, in whatever state. False: it failed. */
@@ -99,7 +99,7 @@ static bool recover_all(Spool *spool, GError **error)
     return names != NULL;
 }
 
-static bool hold(OldSpool *old, Entry *entry, const Finding *finding, char *why, GError **error)
+static bool hold(OldSpool *old, Entry *entry, const ReconcileFinding *finding, char *why, GError **error)
 {
     tell(old->reconcile, finding, why);
     return operate_move(old->operate, entry, operate_draft_hold(entry), NULL, error);
@@ -108,7 +108,7 @@ static bool hold(OldSpool *old, Entry *entry, const Finding *finding, char *why,
 /* Do not send again to whom it was sent. */
 static bool send_rest(OldSpool *old, Entry *entry, GError **error)
 {
-    Finding finding = finding_of("sent", entry);
+    ReconcileFinding finding = finding_of("sent", entry);
     g_autoptr(GArray) done = g_array_new(FALSE, FALSE, sizeof(size_t));
     bool letter = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
     unsigned left = 0;
@@ -136,7 +136,7 @@ static bool send_rest(OldSpool *old, Entry *entry, GError **error)
 
 static bool settle_outgoing(OldSpool *old, Entry *entry, GError **error)
 {
-    Finding finding = finding_of("unknown", entry);
+    ReconcileFinding finding = finding_of("unknown", entry);
     finding.unknown = true;
     if (old->sent.last > 0 && entry_recipients_length(entry) > 0)
         return send_rest(old, entry, error);
@@ -148,7 +148,7 @@ static bool settle_by_effect(OldSpool *old, Entry *entry, GError **error)
     static const char *const unjudged[] = {"in", "pipeline", NULL};
     bool before;
     int64_t number;
-    Finding finding = finding_of("worked-on", entry);
+    ReconcileFinding finding = finding_of("worked-on", entry);
     g_autofree char *effect = name_effect(queue_name(entry_queue(entry)), entry_name(entry)->hash);
     finding.unknown = true;
     if (!store_find_effect(old->reconcile->store, effect, &before, &number, error))
@@ -189,11 +189,11 @@ static bool tell_missing(const RestoredPost *post, void *data)
     unsigned sent = sent_since_count(&old->sent, post->trace);
     g_autofree char *time = clock_text(post->seen_at);
     tell(old->reconcile,
-         &(Finding){.kind = "taken",
-                    .list = post->list_id,
-                    .trace = post->trace,
-                    .message_id = post->message_id,
-                    .unknown = true},
+         &(ReconcileFinding){.kind = "taken",
+                             .list = post->list_id,
+                             .trace = post->trace,
+                             .message_id = post->message_id,
+                             .unknown = true},
          sent > 0 ? g_strdup_printf("it was taken at %s and went to %u recipients; whether that are all is not known",
                                     time, sent)
                   : g_strdup_printf("it was taken at %s; whether anybody got it is not known", time));
@@ -268,7 +268,7 @@ static bool look_at_entry(void *data, const QueueTarget *target, Entry *entry, G
 static bool settle_list(OldStore *old, const char *list, int64_t number, GError **error)
 {
     bool raised;
-    Finding finding = {.kind = "number", .list = list};
+    ReconcileFinding finding = {.kind = "number", .list = list};
     g_autoptr(GError) fault = NULL;
     if (restored_raise_number(old->reconcile->store, list, number + 1, &raised, &fault)) {
         if (raised)
@@ -311,7 +311,7 @@ static bool look_at_held(const Held *held, void *data)
     if (!trace || !g_hash_table_contains(decided->old->accepted, trace))
         return true;
     tell(decided->old->reconcile,
-         &(Finding){.kind = "decided", .list = held->list_id, .trace = trace, .message_id = held->message_id},
+         &(ReconcileFinding){.kind = "decided", .list = held->list_id, .trace = trace, .message_id = held->message_id},
          g_strdup_printf("the post held as %" PRId64
                          " was accepted later, as the spool shows, and is not held any more",
                          held->number));
@@ -342,10 +342,11 @@ static bool tell_lost(Reconcile *reconcile, int64_t moment, GError **error)
         const char *line = sent.held->pdata[at];
         g_autofree char *list = trace_line_value(line, "list"), *id = trace_line_value(line, "message-id");
         g_autofree char *trace = g_strndup(strstr(line, ": ") + 2, TRACE_DIGITS);
-        tell(reconcile, &(Finding){.kind = "held", .list = list, .trace = trace, .message_id = id, .unknown = true},
+        tell(reconcile,
+             &(ReconcileFinding){.kind = "held", .list = list, .trace = trace, .message_id = id, .unknown = true},
              g_strdup("it was held since; the post and what was decided about it are not in the database"));
     }
-    tell(reconcile, &(Finding){.kind = "database", .unknown = true},
+    tell(reconcile, &(ReconcileFinding){.kind = "database", .unknown = true},
          g_strdup_printf("what was changed since %s (members, settings, requests, held posts, digests) is not in it",
                          time));
     return true;

@@ -115,7 +115,7 @@ static bool run_maildir(ArchivePseudonym *run, const char *directory, GError **e
 
 /* ---- mbox ---- */
 
-typedef struct Mbox {
+typedef struct PseudonymMbox {
     ArchivePseudonym *run;
     char *path;
     const char *name;
@@ -123,18 +123,18 @@ typedef struct Mbox {
     FILE *stream; /* one descriptor for all: closing another one of the file would give up the lock */
     int out;      /* -1: only look */
     bool found;
-} Mbox;
+} PseudonymMbox;
 
-static void mbox_clear(Mbox *mbox)
+static void mbox_clear(PseudonymMbox *mbox)
 {
     if (mbox->stream)
         fclose(mbox->stream);
     g_free(mbox->path);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Mbox, mbox_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PseudonymMbox, mbox_clear)
 
 /* The bytes from one offset to another. */
-static bool read_range(const Mbox *mbox, uint64_t from, uint64_t to, GString *octets, GError **error)
+static bool read_range(const PseudonymMbox *mbox, uint64_t from, uint64_t to, GString *octets, GError **error)
 {
     g_string_set_size(octets, to - from);
     for (size_t at = 0; at < octets->len;) {
@@ -147,14 +147,14 @@ static bool read_range(const Mbox *mbox, uint64_t from, uint64_t to, GString *oc
 }
 
 /* The sender of a From_ line, with the address replaced. */
-static size_t put_sender(const Mbox *mbox, const GString *raw, GString *sender)
+static size_t put_sender(const PseudonymMbox *mbox, const GString *raw, GString *sender)
 {
     const char *line = raw->str + strspn(raw->str, "\r\n");
     const char *word = g_str_has_prefix(line, "From ") ? line + strlen("From ") : "";
     return pseudonym_text(mbox->run->names, word, strcspn(word, " \n"), sender);
 }
 
-static bool write_mail(const Mbox *mbox, const MboxMail *mail, const char *sender, GError **error)
+static bool write_mail(const PseudonymMbox *mbox, const MboxMail *mail, const char *sender, GError **error)
 {
     g_autoptr(GString) other = g_string_new(NULL), text = g_string_new(NULL);
     pseudonym_mail(mbox->run->names, mail->octets->str, mail->octets->len, other);
@@ -163,7 +163,7 @@ static bool write_mail(const Mbox *mbox, const MboxMail *mail, const char *sende
 }
 
 /* One mail, which begins at an offset of the file. One that is larger than is read stays as it is. */
-static bool run_mail(Mbox *mbox, const MboxMail *mail, uint64_t begin, uint64_t number, GError **error)
+static bool run_mail(PseudonymMbox *mbox, const MboxMail *mail, uint64_t begin, uint64_t number, GError **error)
 {
     ArchivePseudonym *run = mbox->run;
     g_autoptr(GString) raw = g_string_new(NULL), sender = g_string_new(NULL);
@@ -182,7 +182,7 @@ static bool run_mail(Mbox *mbox, const MboxMail *mail, uint64_t begin, uint64_t 
     return count > 0 ? write_mail(mbox, mail, sender->str, error) : fs_write(mbox->out, raw->str, raw->len, error);
 }
 
-static bool run_mails(Mbox *mbox, GError **error)
+static bool run_mails(PseudonymMbox *mbox, GError **error)
 {
     if (fseek(mbox->stream, 0, SEEK_SET) != 0)
         return fail_errno(error, FAIL_LATER, "cannot read %s", mbox->path);
@@ -197,7 +197,7 @@ static bool run_mails(Mbox *mbox, GError **error)
 }
 
 /* Against the archiver, which looks at the name again when it has the lock. */
-static bool lock(const Mbox *mbox, GError **error)
+static bool lock(const PseudonymMbox *mbox, GError **error)
 {
     int64_t deadline = clock_monotonic() + LOCK_WAIT;
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -217,7 +217,7 @@ static bool lock(const Mbox *mbox, GError **error)
 }
 
 /* Write another file beside it, and rename that. */
-static bool rewrite(Mbox *mbox, GError **error)
+static bool rewrite(PseudonymMbox *mbox, GError **error)
 {
     struct stat status;
     g_autofree char *aside = g_strconcat(mbox->name, ".new", NULL);
@@ -237,7 +237,7 @@ static bool rewrite(Mbox *mbox, GError **error)
 /* Look first, so that an mbox without the address is neither locked nor written. */
 static bool run_mbox(ArchivePseudonym *run, int dir_fd, const char *directory, const char *name, GError **error)
 {
-    g_auto(Mbox)
+    g_auto(PseudonymMbox)
         mbox = {.run = run, .path = g_build_filename(directory, name, NULL), .name = name, .dir_fd = dir_fd, .out = -1};
     auto_fd fd = fs_open(dir_fd, name, true, error);
     if (fd < 0)

@@ -87,7 +87,7 @@ static bool find_hindrance(Work *work, const List *list, const char *address, Su
                            GError **error)
 {
     char *sentence;
-    g_auto(Standing) standing = {0};
+    g_auto(AddressStanding) standing = {0};
     if (!standing_read(work_store(work), list->list_id, address, &standing, error) ||
         !own_address_bars(work, list->list_id, ROLE_MEMBER, address, &sentence, error))
         return false;

@@ -26,7 +26,7 @@ bool join_is_barred(const Work *work, const List *list, const char *address, boo
 }
 
 /* Finds out what keeps the address from being asked: *result is SUBSCRIPTION_DONE where nothing does. */
-static bool find_hindrance(Work *work, const List *list, const char *address, Standing *standing,
+static bool find_hindrance(Work *work, const List *list, const char *address, AddressStanding *standing,
                            SubscriptionResult *result, GError **error)
 {
     bool barred;
@@ -45,7 +45,7 @@ static bool find_hindrance(Work *work, const List *list, const char *address, St
     return true;
 }
 
-static unsigned facts_of(const Joiner *joiner, const Standing *standing)
+static unsigned facts_of(const Joiner *joiner, const AddressStanding *standing)
 {
     unsigned facts = joiner->facts | (standing->verified_at != 0 ? FACT_VERIFIED : 0);
     bool wishes = joiner->wishes && (facts & FACT_VERIFIED) && !(facts & FACT_INVITED);
@@ -53,7 +53,7 @@ static unsigned facts_of(const Joiner *joiner, const Standing *standing)
 }
 
 /* Somebody who may say so for all lists knows whose the address is. Who is invited shows it by the answer. */
-static bool make_known(Work *work, const Joiner *joiner, const Standing *standing, GError **error)
+static bool make_known(Work *work, const Joiner *joiner, const AddressStanding *standing, GError **error)
 {
     bool proved = (joiner->facts & FACT_VERIFIED) && !(joiner->facts & (FACT_VOUCHED | FACT_INVITED));
     return (standing->has_user || people_register(work, joiner->address, joiner->name, joiner->names, error)) &&
@@ -62,7 +62,7 @@ static bool make_known(Work *work, const Joiner *joiner, const Standing *standin
 
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error)
 {
-    g_auto(Standing) standing = {0};
+    g_auto(AddressStanding) standing = {0};
     *subscription = (Subscription){.kind = PENDING_JOIN};
     if (!find_hindrance(work, list, joiner->address, &standing, &subscription->result, error))
         return false;

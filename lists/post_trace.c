@@ -40,13 +40,13 @@ char *post_trace_find_key(Store *store, const char *what, GError **error)
 /* ---- places: "37b968e27c1b-12-34567-3-40" ---- */
 
 /* Where reading goes on. */
-typedef struct Place {
+typedef struct PostTracePlace {
     char trace[TRACE_DIGITS + 1]; /* "": of the first mail */
     guint64 number, offset, line; /* as in TrailReading */
     guint64 recipient;            /* of the line */
-} Place;
+} PostTracePlace;
 
-static bool parse_place(const char *text, Place *place)
+static bool parse_place(const char *text, PostTracePlace *place)
 {
     g_auto(GStrv) words = g_strsplit(text, "-", -1);
     if (g_strv_length(words) != 5 || !trace_is(words[0]))
@@ -60,7 +60,7 @@ static bool parse_place(const char *text, Place *place)
 
 bool post_trace_begin(PostTrace *trace, const char *place)
 {
-    Place parsed;
+    PostTracePlace parsed;
     if (place && !parse_place(place, &parsed))
         return false;
     g_free(trace->next);
@@ -162,7 +162,7 @@ static int by_time(const void *one, const void *other)
 }
 
 /* Read the mails from the place on, until one does not end in this part. */
-static bool read_mails(Walk *walk, const Place *place, GError **error)
+static bool read_mails(Walk *walk, const PostTracePlace *place, GError **error)
 {
     PostTrace *trace = walk->trace;
     uint64_t room = ROOM;
@@ -194,7 +194,7 @@ static bool read_mails(Walk *walk, const Place *place, GError **error)
 
 bool post_trace_read(PostTrace *trace, json_t *rows, GError **error)
 {
-    Place place = {.trace = ""};
+    PostTracePlace place = {.trace = ""};
     if (trace->next && !parse_place(trace->next, &place))
         g_assert_not_reached(); /* post_trace_begin() */
     g_clear_pointer(&trace->next, g_free);

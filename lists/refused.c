@@ -300,14 +300,14 @@ static bool remove_file(const char *path, GError **error)
     return false;
 }
 
-typedef struct Reader {
+typedef struct RefusedReader {
     RefusedEach *each;
     void *data;
-} Reader;
+} RefusedReader;
 
 static bool read_each(const char *place, const char *path, int64_t time, void *data, GError **error)
 {
-    const Reader *reader = data;
+    const RefusedReader *reader = data;
     g_autoptr(GError) fault = NULL;
     g_auto(Refused) mail = {0};
     bool gone = false;
@@ -323,7 +323,7 @@ static bool read_each(const char *place, const char *path, int64_t time, void *d
 
 bool refused_each(const Config *config, RefusedEach *each, void *data, GError **error)
 {
-    Reader reader = {each, data};
+    RefusedReader reader = {each, data};
     return visit_all(config, read_each, &reader, error);
 }
 

@@ -24,23 +24,24 @@ void shadow_piece_free(ShadowPiece *piece)
 }
 
 /* What is known of the mail while it is read. */
-typedef struct Reading {
+typedef struct ShadowMailReading {
     Store *store;
     const ShadowMail *mail;
     Message *message;
     GPtrArray *recipients; /* of char *: whom the mail was for */
     bool unknown;          /* and somebody of whom nothing is said */
     GPtrArray *pieces;
-} Reading;
+} ShadowMailReading;
 
-static void reading_clear(Reading *reading)
+static void reading_clear(ShadowMailReading *reading)
 {
     message_free(reading->message);
     g_ptr_array_unref(reading->recipients);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reading, reading_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ShadowMailReading, reading_clear)
 
-static ShadowPiece *add_piece(const Reading *reading, ShadowSense sense, const char *list_id, const char *message_id)
+static ShadowPiece *add_piece(const ShadowMailReading *reading, ShadowSense sense, const char *list_id,
+                              const char *message_id)
 {
     ShadowPiece *piece = g_new0(ShadowPiece, 1);
     piece->sense = sense;
@@ -54,11 +55,11 @@ static ShadowPiece *add_piece(const Reading *reading, ShadowSense sense, const c
 
 static bool exists(const char *local, const char *domain, bool *there, char **list_id, void *data, GError **error)
 {
-    return list_exists(((const Reading *)data)->store, local, domain, there, list_id, error);
+    return list_exists(((const ShadowMailReading *)data)->store, local, domain, there, list_id, error);
 }
 
 /* The list that an address belongs to; *found stays NULL where it is none's. */
-static bool find_list(Reading *reading, const char *mailbox, ListAddress **found, GError **error)
+static bool find_list(ShadowMailReading *reading, const char *mailbox, ListAddress **found, GError **error)
 {
     g_autoptr(GError) why = NULL;
     *found = *mailbox ? list_address_find(mailbox, reading->mail->delimiter, exists, reading, &why) : NULL;
@@ -80,7 +81,7 @@ static char *unpack(const char *packed, size_t length)
 }
 
 /* Whom the mail was for, as far as the envelope tells. */
-static void read_recipient(Reading *reading, const char *recipient)
+static void read_recipient(ShadowMailReading *reading, const char *recipient)
 {
     g_autofree char *local = NULL, *domain = NULL, *to_local = NULL, *to_domain = NULL;
     const char *bcc = reading->mail->bcc;
@@ -96,7 +97,7 @@ static void read_recipient(Reading *reading, const char *recipient)
         g_ptr_array_add(reading->recipients, g_strdup(recipient));
 }
 
-static bool find_posting(Reading *reading, const char *mailbox, const char *but, GError **error)
+static bool find_posting(ShadowMailReading *reading, const char *mailbox, const char *but, GError **error)
 {
     ListAddress *found;
     if (!find_list(reading, mailbox, &found, error))
@@ -128,7 +129,7 @@ static GPtrArray *addresses_of(const Message *message, const char *const *names)
     return found;
 }
 
-static bool find_posts(Reading *reading, const char *but, GError **error)
+static bool find_posts(ShadowMailReading *reading, const char *but, GError **error)
 {
     static const char *const names[] = {"X-Original-To", "Delivered-To", "To", "Cc", "Resent-To", "Resent-Cc", NULL};
     for (guint at = 0; at < reading->recipients->len; at++)
@@ -145,7 +146,7 @@ static bool find_posts(Reading *reading, const char *but, GError **error)
 
 /* ---- what the live server sends ---- */
 
-static void add_copy(const Reading *reading, const ListAddress *from)
+static void add_copy(const ShadowMailReading *reading, const ListAddress *from)
 {
     g_autofree char *id = message_id(reading->message);
     if (!id)
@@ -203,7 +204,7 @@ static bool is_from(const Inside *inside, const Message *letter)
 }
 
 /* A letter about a post has that within it. A digest has many, and is about none. */
-static void add_letter(const Reading *reading, const char *list_id)
+static void add_letter(const ShadowMailReading *reading, const char *list_id)
 {
     gsize length;
     const char *octets = g_bytes_get_data(reading->mail->octets, &length);
@@ -228,7 +229,7 @@ static void add_letter(const Reading *reading, const char *list_id)
 }
 
 /* Letters to the owners have another sender; the field To names the list. */
-static bool find_letter(Reading *reading, GError **error)
+static bool find_letter(ShadowMailReading *reading, GError **error)
 {
     static const char *const names[] = {"To", "From", NULL};
     g_autoptr(GPtrArray) named = addresses_of(reading->message, names);
@@ -246,7 +247,7 @@ static bool find_letter(Reading *reading, GError **error)
 }
 
 /* Is it a letter of the list, a notice or a digest, by who wrote it? */
-static bool is_letter(Reading *reading, bool *letter, GError **error)
+static bool is_letter(ShadowMailReading *reading, bool *letter, GError **error)
 {
     static const char *const names[] = {"From", NULL};
     g_autoptr(GPtrArray) named = addresses_of(reading->message, names);
@@ -261,7 +262,7 @@ static bool is_letter(Reading *reading, bool *letter, GError **error)
     return true;
 }
 
-static bool read_sent(Reading *reading, const ListAddress *from, GError **error)
+static bool read_sent(ShadowMailReading *reading, const ListAddress *from, GError **error)
 {
     bool letter;
     if (!is_letter(reading, &letter, error))
@@ -275,11 +276,11 @@ static bool read_sent(Reading *reading, const ListAddress *from, GError **error)
 
 bool shadow_mail_read(Store *store, const ShadowMail *mail, GPtrArray *pieces, GError **error)
 {
-    g_auto(Reading) reading = {.store = store,
-                               .mail = mail,
-                               .message = message_new(mail->octets),
-                               .recipients = g_ptr_array_new_with_free_func(g_free),
-                               .pieces = pieces};
+    g_auto(ShadowMailReading) reading = {.store = store,
+                                         .mail = mail,
+                                         .message = message_new(mail->octets),
+                                         .recipients = g_ptr_array_new_with_free_func(g_free),
+                                         .pieces = pieces};
     ListAddress *found;
     for (char **recipient = mail->recipients; *recipient; recipient++)
         read_recipient(&reading, *recipient);

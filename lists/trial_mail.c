@@ -23,9 +23,9 @@
 #define SLACK (3600 * CLOCK_SECOND) /* between the acceptance of a post and its arrival, as the archive has it */
 
 /* A held post, before it is read. */
-typedef struct Waiting {
+typedef struct TrialWaiting {
     int64_t arrival, number;
-} Waiting;
+} TrialWaiting;
 
 struct TrialMails {
     const Trial *trial;
@@ -131,7 +131,7 @@ static bool open_archive(TrialMails *mails, GError **error)
 static bool note_waiting(const Held *held, void *data)
 {
     TrialMails *mails = data;
-    const Waiting waiting = {held->held_at, held->number};
+    const TrialWaiting waiting = {held->held_at, held->number};
     if (held->held_at >= mails->trial->since)
         g_array_append_val(mails->waiting, waiting);
     return true;
@@ -139,7 +139,7 @@ static bool note_waiting(const Held *held, void *data)
 
 static int compare_waiting(gconstpointer one, gconstpointer other)
 {
-    const Waiting *a = one, *b = other;
+    const TrialWaiting *a = one, *b = other;
     return a->arrival != b->arrival ? (a->arrival < b->arrival ? -1 : 1)
                                     : (a->number > b->number) - (a->number < b->number);
 }
@@ -150,7 +150,7 @@ TrialMails *trial_mails_open(const Trial *trial, const List *list, TrialTally *t
     mails->trial = trial;
     mails->list = list;
     mails->tally = tally;
-    mails->waiting = g_array_new(FALSE, FALSE, sizeof(Waiting));
+    mails->waiting = g_array_new(FALSE, FALSE, sizeof(TrialWaiting));
     if (!open_archive(mails, error) || !held_each(trial->store, list->list_id, note_waiting, mails, error))
         return NULL;
     g_array_sort(mails->waiting, compare_waiting);
@@ -278,7 +278,7 @@ static bool read_file(TrialMails *mails, TrialMail *mail, GError **error)
 static bool read_held(TrialMails *mails, TrialMail *mail, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    const Waiting *waiting = &g_array_index(mails->waiting, Waiting, mails->held++);
+    const TrialWaiting *waiting = &g_array_index(mails->waiting, TrialWaiting, mails->held++);
     g_autoptr(Held) held = held_find(mails->trial->store, waiting->number, &fault);
     if (!held && g_error_matches(fault, FAIL, FAIL_MISSING))
         return true;
@@ -335,7 +335,7 @@ static TrialRead *find_next(const TrialMails *mails)
         earliest = arrival_at(mails, mails->file);
     }
     if (mails->held < mails->waiting->len) {
-        const int64_t arrival = g_array_index(mails->waiting, Waiting, mails->held).arrival;
+        const int64_t arrival = g_array_index(mails->waiting, TrialWaiting, mails->held).arrival;
         next = !next || arrival < earliest ? read_held : next;
         earliest = MIN(arrival, earliest);
     }

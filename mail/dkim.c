@@ -156,23 +156,23 @@ char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error)
 /* ---- verifying ---- */
 
 /* A signature on a message. */
-typedef struct Signature {
+typedef struct DkimSignature {
     const Field *field;
     GHashTable *tags; /* NULL: its value is no list of tags */
-} Signature;
+} DkimSignature;
 
 static void signature_clear(void *data)
 {
-    g_clear_pointer(&((Signature *)data)->tags, g_hash_table_unref);
+    g_clear_pointer(&((DkimSignature *)data)->tags, g_hash_table_unref);
 }
 
-static const char *tag(const Signature *signature, const char *name)
+static const char *tag(const DkimSignature *signature, const char *name)
 {
     return signature->tags ? g_hash_table_lookup(signature->tags, name) : NULL;
 }
 
 /* Is it by this domain, or one below it? */
-static bool is_signed_within(const Signature *signature, const char *domain)
+static bool is_signed_within(const DkimSignature *signature, const char *domain)
 {
     const char *signer = tag(signature, "d");
     g_autofree char *name = signer ? domain_name_ascii(signer) : NULL;
@@ -183,12 +183,12 @@ static bool is_signed_within(const Signature *signature, const char *domain)
  * are by it or by one below it. */
 static GArray *signatures_of(const Message *message, const char *domain)
 {
-    GArray *all = g_array_new(FALSE, FALSE, sizeof(Signature));
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(DkimSignature));
     g_array_set_clear_func(all, signature_clear);
     size_t index = 0;
     for (; all->len < DKIM_CHECKED_MAX && message_find(message, FIELD, &index); index++) {
         const Field *field = message_field(message, index);
-        Signature signature = {field, dkim_tags_of(field)};
+        DkimSignature signature = {field, dkim_tags_of(field)};
         if (!domain || is_signed_within(&signature, domain))
             g_array_append_val(all, signature);
         else
@@ -203,7 +203,7 @@ static NamesAnswer keep_aligned(GArray *signatures, const char *domain, bool str
 {
     NamesAnswer worst = NAMES_NONE;
     for (guint at = signatures->len; at-- > 0;) {
-        const char *signer = tag(&g_array_index(signatures, Signature, at), "d");
+        const char *signer = tag(&g_array_index(signatures, DkimSignature, at), "d");
         NamesAnswer answer = signer ? dmarc_aligned(names, signer, domain, strict) : NAMES_NONE;
         if (answer == NAMES_FOUND)
             continue;
@@ -219,14 +219,14 @@ static bool keys_known(const GArray *signatures, const Names *names)
     bool known = true;
     for (guint at = 0; at < signatures->len; at++) {
         const char *const *texts;
-        GHashTable *tags = g_array_index(signatures, Signature, at).tags;
+        GHashTable *tags = g_array_index(signatures, DkimSignature, at).tags;
         known = !(tags && dkim_ask_key(tags, names, &texts) == NAMES_PENDING) && known;
     }
     return known;
 }
 
 /* Is the domain of i= that of d=, or below it? The part before the "@" may be missing. */
-static bool identity_fits(const Signature *signature)
+static bool identity_fits(const DkimSignature *signature)
 {
     const char *identity = tag(signature, "i"), *domain = tag(signature, "d");
     const char *at = identity ? strrchr(identity, '@') : NULL;
@@ -238,7 +238,7 @@ static bool identity_fits(const Signature *signature)
 
 /* Look at what ARC does not have (RFC 6376, 3.5 and 6.1.1). Returns why the signature is not valid, static. NULL: it
  * is, as far as its form goes. */
-static const char *form_fault(const Signature *signature, int64_t now)
+static const char *form_fault(const DkimSignature *signature, int64_t now)
 {
     static const char *const wanted[] = {"a", "b", "bh", "d", "h", "s"};
     int64_t made, expiry;
@@ -261,7 +261,7 @@ static const char *form_fault(const Signature *signature, int64_t now)
     return made > now / CLOCK_SECOND + CLOCKS_DIFFER ? "it is from the future" : NULL;
 }
 
-static DkimFinding check(const Message *message, const Signature *signature, const Names *names, int64_t now,
+static DkimFinding check(const Message *message, const DkimSignature *signature, const Names *names, int64_t now,
                          const char **reason)
 {
     const DkimSigned claim = {message, signature->field, signature->tags, now, false};
@@ -284,7 +284,7 @@ NamesAnswer dkim_holds(const Message *message, const char *domain, bool strict, 
         return NAMES_PENDING;
     for (guint at = 0; at < signatures->len; at++) {
         const char *reason;
-        NamesAnswer one = answers[check(message, &g_array_index(signatures, Signature, at), names, now, &reason)];
+        NamesAnswer one = answers[check(message, &g_array_index(signatures, DkimSignature, at), names, now, &reason)];
         if (one == NAMES_FOUND)
             return one;
         worst = MAX(worst, one);
@@ -316,7 +316,7 @@ static const char *const verdicts[] = {
     [DKIM_INVALID] = "permerror", [DKIM_UNKNOWN] = "temperror",
 };
 
-static char *describe(const Signature *signature, DkimFinding found, const char *reason)
+static char *describe(const DkimSignature *signature, DkimFinding found, const char *reason)
 {
     GString *text = g_string_new("dkim=");
     const char *algorithm = tag(signature, "a"), *value = tag(signature, "b");
@@ -339,7 +339,7 @@ bool dkim_results(const Message *message, const Names *names, int64_t now, GPtrA
     if (!keys_known(signatures, names))
         return false;
     for (guint at = 0; at < signatures->len; at++) {
-        const Signature *signature = &g_array_index(signatures, Signature, at);
+        const DkimSignature *signature = &g_array_index(signatures, DkimSignature, at);
         const char *reason;
         DkimFinding one = check(message, signature, names, now, &reason);
         if (one == DKIM_WAITS)

@@ -110,23 +110,23 @@ DmarcPolicy dmarc_applied(const DmarcRecord *record)
 #define WALK_MAX 8
 
 /* A place with one record. */
-typedef struct Found {
+typedef struct DmarcFound {
     const char *domain; /* in the walk's name */
     DmarcReading reading;
     DmarcRecord record;
-} Found;
+} DmarcFound;
 
-typedef struct Walk {
+typedef struct DmarcWalk {
     char *name;            /* where it starts: in lower case, ASCII */
-    Found found[WALK_MAX]; /* from the longest name to the shortest */
+    DmarcFound found[WALK_MAX]; /* from the longest name to the shortest */
     unsigned count;
-} Walk;
+} DmarcWalk;
 
-static void walk_clear(Walk *walk)
+static void walk_clear(DmarcWalk *walk)
 {
     g_free(walk->name);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Walk, walk_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DmarcWalk, walk_clear)
 
 /* Return the domain that is asked for after this one, NULL behind the last: one label less, but of a long name at most
  * the last seven labels. */
@@ -143,7 +143,7 @@ static const char *place_above(const char *domain)
 }
 
 /* Ask for the record of one domain. Of several none counts (RFC 9989, 4.10). */
-static NamesAnswer look_up(const Names *names, const char *domain, Found *found)
+static NamesAnswer look_up(const Names *names, const char *domain, DmarcFound *found)
 {
     const char *const *texts;
     g_autofree char *name = g_strconcat("_dmarc.", domain, NULL);
@@ -155,7 +155,7 @@ static NamesAnswer look_up(const Names *names, const char *domain, Found *found)
         DmarcRecord record;
         DmarcReading reading = dmarc_record_read(*texts, &record);
         if (reading != DMARC_OTHER && count++ == 0)
-            *found = (Found){domain, reading, record};
+            *found = (DmarcFound){domain, reading, record};
     }
     return count == 1 ? NAMES_FOUND : NAMES_NONE;
 }
@@ -163,16 +163,16 @@ static NamesAnswer look_up(const Names *names, const char *domain, Found *found)
 /* Walk from the domain up to a record with psd=, or to the top; own_suffices: or not at all when the domain has one
  * itself. Begin to ask for all names before one answer is waited for. NAMES_FOUND: the walk is complete, whatever it
  * found. NAMES_NONE: the domain is none of the DNS. Others: NAMES_TROUBLE, NAMES_PENDING. */
-static NamesAnswer walk_up(const Names *names, const char *domain, bool own_suffices, Walk *walk)
+static NamesAnswer walk_up(const Names *names, const char *domain, bool own_suffices, DmarcWalk *walk)
 {
     walk->name = domain_name_ascii(domain);
     if (*walk->name == '[' || !*walk->name)
         return NAMES_NONE;
-    Found ignored;
+    DmarcFound ignored;
     for (const char *place = walk->name; place; place = place_above(place))
         look_up(names, place, &ignored);
     for (const char *place = walk->name; place; place = place_above(place)) {
-        Found *found = &walk->found[walk->count];
+        DmarcFound *found = &walk->found[walk->count];
         NamesAnswer answer = look_up(names, place, found);
         if (answer == NAMES_PENDING || answer == NAMES_TROUBLE)
             return answer;
@@ -195,18 +195,18 @@ static const char *label_below(const char *name, const char *domain)
 }
 
 /* Choose the organizational domain (RFC 9989, 4.10.2): the last place that was found, but below a public suffix. */
-static const char *organization_of(const Walk *walk)
+static const char *organization_of(const DmarcWalk *walk)
 {
     if (walk->count == 0)
         return walk->name;
-    const Found *last = &walk->found[walk->count - 1];
+    const DmarcFound *last = &walk->found[walk->count - 1];
     bool below = last->record.suffix == DMARC_SUFFIX_YES && last->domain != walk->name;
     return below ? label_below(walk->name, last->domain) : last->domain;
 }
 
 /* Choose the record that counts (RFC 9989, 4.10.1): the domain's own, its organization's, the public suffix's. NULL:
  * there is none. */
-static const Found *record_of(const Walk *walk)
+static const DmarcFound *record_of(const DmarcWalk *walk)
 {
     const char *organization = organization_of(walk);
     for (unsigned at = 0; at < walk->count; at++)
@@ -217,7 +217,7 @@ static const Found *record_of(const Walk *walk)
 
 NamesAnswer dmarc_organization(const Names *names, const char *domain, char **organization)
 {
-    g_auto(Walk) walk = {0};
+    g_auto(DmarcWalk) walk = {0};
     NamesAnswer answer = walk_up(names, domain, false, &walk);
     if (answer == NAMES_PENDING || answer == NAMES_TROUBLE)
         return answer;
@@ -256,9 +256,9 @@ static NamesAnswer inherit(const Names *names, const char *domain, DmarcRecord *
 
 NamesAnswer dmarc_find(const Names *names, const char *domain, DmarcRecord *record, char **where)
 {
-    g_auto(Walk) walk = {0};
+    g_auto(DmarcWalk) walk = {0};
     NamesAnswer answer = walk_up(names, domain, true, &walk);
-    const Found *found = answer == NAMES_FOUND ? record_of(&walk) : NULL;
+    const DmarcFound *found = answer == NAMES_FOUND ? record_of(&walk) : NULL;
     if (answer != NAMES_FOUND)
         return answer;
     if (!found || found->reading != DMARC_VALID)

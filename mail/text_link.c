@@ -8,10 +8,10 @@
 #define DOMAIN_MAX 255
 
 /* A text that is read from its beginning. */
-typedef struct Reading {
+typedef struct LinkReading {
     const char *text, *end;
     const char *done; /* what stands before it belongs to a link already */
-} Reading;
+} LinkReading;
 
 /* ---- characters ---- */
 
@@ -80,7 +80,7 @@ static const char *local_start(const char *at, const char *from)
 }
 
 /* Is the sign at at that of an address? Its beginning and end. */
-static bool is_address(const Reading *reading, const char *at, size_t sign, const char **start, const char **end)
+static bool is_address(const LinkReading *reading, const char *at, size_t sign, const char **start, const char **end)
 {
     *end = domain_end(at + sign, reading->end);
     *start = *end ? local_start(at, reading->done) : at;
@@ -96,7 +96,7 @@ static size_t sign_length(const char *at, const char *end)
 /* ---- links ---- */
 
 /* What stands before the colon at at, if it is a scheme that is known. */
-static const char *scheme_start(const Reading *reading, const char *at, TextLinkKind *kind)
+static const char *scheme_start(const LinkReading *reading, const char *at, TextLinkKind *kind)
 {
     static const char *const schemes[] = {"https", "http", "ftp", "mailto"};
     for (size_t scheme = 0; scheme < G_N_ELEMENTS(schemes); scheme++) {
@@ -136,7 +136,7 @@ static const char *without_punctuation(const char *start, const char *end)
 
 static bool holds_address(const char *body, const char *end)
 {
-    const Reading reading = {.text = body, .end = end, .done = body};
+    const LinkReading reading = {.text = body, .end = end, .done = body};
     const char *start, *behind;
     for (const char *at = body; at < end; at++) {
         size_t sign = sign_length(at, end);
@@ -158,7 +158,7 @@ static bool begins_with_address(const char *body, const char *end)
 }
 
 /* Take the link whose colon is at at; return what follows it, or NULL when there is none. */
-static const char *take_link(const Reading *reading, const char *at, GArray *links)
+static const char *take_link(const LinkReading *reading, const char *at, GArray *links)
 {
     TextLink link = {0};
     const char *start = scheme_start(reading, at, &link.kind), *body = at + 1;
@@ -184,7 +184,7 @@ static const char *take_link(const Reading *reading, const char *at, GArray *lin
     return end;
 }
 
-static const char *take_address(const Reading *reading, const char *at, GArray *links)
+static const char *take_address(const LinkReading *reading, const char *at, GArray *links)
 {
     const char *start, *end;
     if (!is_address(reading, at, 1, &start, &end))
@@ -199,7 +199,7 @@ static const char *take_address(const Reading *reading, const char *at, GArray *
 
 void text_link_find(const char *text, size_t length, GArray *links)
 {
-    Reading reading = {.text = text, .end = text + length, .done = text};
+    LinkReading reading = {.text = text, .end = text + length, .done = text};
     for (const char *at = text; at < reading.end;) {
         const char *behind = *at == ':' ? take_link(&reading, at, links) : NULL;
         if (!behind && *at == '@')
@@ -212,7 +212,7 @@ void text_link_find(const char *text, size_t length, GArray *links)
 char *text_link_mask(const char *text, size_t length)
 {
     GString *masked = g_string_sized_new(length);
-    Reading reading = {.text = text, .end = text + length, .done = text};
+    LinkReading reading = {.text = text, .end = text + length, .done = text};
     const char *kept = text;
     for (const char *at = text; at < reading.end;) {
         const char *start, *end;

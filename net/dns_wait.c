@@ -26,14 +26,14 @@ void dns_wait_free(DnsWait *wait)
     g_free(wait);
 }
 
-typedef struct Waiting {
+typedef struct DnsWaiting {
     DnsAnswer *answer;
     bool done;
-} Waiting;
+} DnsWaiting;
 
 static void on_answer(const DnsAnswer *answer, void *data)
 {
-    Waiting *waiting = data;
+    DnsWaiting *waiting = data;
     waiting->done = true;
     if (answer) {
         *waiting->answer = *answer;
@@ -43,7 +43,7 @@ static void on_answer(const DnsAnswer *answer, void *data)
 
 void dns_wait_ask(DnsWait *wait, const char *name, DnsType type, DnsAnswer *answer)
 {
-    Waiting waiting = {.answer = answer};
+    DnsWaiting waiting = {.answer = answer};
     *answer = (DnsAnswer){.status = DNS_TROUBLE, .problem = "nothing was heard"};
     dns_ask(wait->dns, name, type, on_answer, &waiting);
     while (!waiting.done && event_base_loop(wait->base, EVLOOP_ONCE) == 0)

@@ -27,11 +27,11 @@ struct LmtpDoor {
     GHashTable *sessions; /* of Session */
 };
 
-typedef struct Session {
+typedef struct LmtpDoorSession {
     LmtpDoor *door;
     LmtpSession *session;
     Line *line;
-} Session;
+} LmtpDoorSession;
 
 /* ---- LMTP ---- */
 
@@ -69,7 +69,7 @@ static const LmtpHandler handler = {on_mail, on_recipient, on_content, on_messag
 
 static size_t on_receive(Line *line, const char *octets, size_t length, void *data)
 {
-    const Session *session = data;
+    const LmtpDoorSession *session = data;
     size_t used = lmtp_session_receive(session->session, octets, length);
     if (lmtp_session_finished(session->session))
         line_finish(line);
@@ -84,7 +84,7 @@ static bool on_awaited(Line *line, void *data)
 
 static void on_expired(Line *line, LineTime which, void *data)
 {
-    const Session *session = data;
+    const LmtpDoorSession *session = data;
     lmtp_session_expire(session->session,
                         which == LINE_IDLE ? "Nothing came for too long" : "The session took too long");
     line_finish(line);
@@ -92,7 +92,7 @@ static void on_expired(Line *line, LineTime which, void *data)
 
 static void on_closed(Line *line, void *data)
 {
-    Session *session = data;
+    LmtpDoorSession *session = data;
     LmtpDoor *door = session->door;
     lmtp_session_close(session->session);
     line_free(line);
@@ -109,7 +109,7 @@ static void on_client(struct evconnlistener *listener, evutil_socket_t fd, struc
 {
     (void)address, (void)length;
     LmtpDoor *door = data;
-    Session *session = g_new0(Session, 1);
+    LmtpDoorSession *session = g_new0(LmtpDoorSession, 1);
     session->door = door;
     session->session = lmtp_session_new(door->server, session);
     session->line = line_new(door->base, fd, lmtp_session_output(session->session), &line_events, session);
@@ -202,7 +202,7 @@ void lmtp_door_free(LmtpDoor *door)
             event_free(events[at]);
     g_autoptr(GList) sessions = g_hash_table_get_keys(door->sessions);
     for (GList *at = sessions; at; at = at->next) {
-        Session *session = at->data;
+        LmtpDoorSession *session = at->data;
         line_free(session->line);
         lmtp_session_free(session->session);
         g_free(session);

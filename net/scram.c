@@ -13,17 +13,17 @@
 #define GS2_BASE64 "biws"
 #define NONCE_OCTETS 18
 
-typedef struct Key {
+typedef struct ScramKey {
     unsigned char octets[EVP_MAX_MD_SIZE];
     unsigned size;
-} Key;
+} ScramKey;
 
 struct Scram {
     const EVP_MD *digest;
     char *password;
     char *nonce;
     char *first_bare; /* the first message without its header */
-    Key server;       /* what the server has to show */
+    ScramKey server;  /* what the server has to show */
     bool checked;
 };
 
@@ -86,17 +86,17 @@ char *scram_first(const Scram *scram)
     return g_strconcat(GS2_HEADER, scram->first_bare, NULL);
 }
 
-static Key keyed(const Scram *scram, const Key *key, const char *text)
+static ScramKey keyed(const Scram *scram, const ScramKey *key, const char *text)
 {
-    Key result;
+    ScramKey result;
     HMAC(scram->digest, key->octets, (int)key->size, (const unsigned char *)text, strlen(text), result.octets,
          &result.size);
     return result;
 }
 
-static Key digested(const Scram *scram, const Key *key)
+static ScramKey digested(const Scram *scram, const ScramKey *key)
 {
-    Key result;
+    ScramKey result;
     EVP_Digest(key->octets, key->size, result.octets, &result.size, scram->digest, NULL);
     return result;
 }
@@ -140,17 +140,17 @@ char *scram_final(Scram *scram, const char *server_first, const char **problem)
     g_autofree guchar *salt = first.salt;
     if (*problem)
         return NULL;
-    Key salted = {.size = (unsigned)EVP_MD_get_size(scram->digest)};
+    ScramKey salted = {.size = (unsigned)EVP_MD_get_size(scram->digest)};
     PKCS5_PBKDF2_HMAC(scram->password, (int)strlen(scram->password), salt, (int)first.salt_size, (int)first.rounds,
                       scram->digest, (int)salted.size, salted.octets);
     g_autofree char *unproved = g_strdup_printf("c=" GS2_BASE64 ",r=%s", first.nonce);
     g_autofree char *text = g_strdup_printf("%s,%s,%s", scram->first_bare, server_first, unproved);
-    Key client = keyed(scram, &salted, "Client Key");
-    Key stored = digested(scram, &client);
-    Key signature = keyed(scram, &stored, text);
+    ScramKey client = keyed(scram, &salted, "Client Key");
+    ScramKey stored = digested(scram, &client);
+    ScramKey signature = keyed(scram, &stored, text);
     for (unsigned i = 0; i < client.size; i++)
         client.octets[i] ^= signature.octets[i];
-    Key server = keyed(scram, &salted, "Server Key");
+    ScramKey server = keyed(scram, &salted, "Server Key");
     scram->server = keyed(scram, &server, text);
     OPENSSL_cleanse(&salted, sizeof(salted));
     g_autofree char *proof = g_base64_encode(client.octets, client.size);

@@ -97,10 +97,10 @@ struct BlockStream {
     unsigned instance, instances; /* whose domains; of 0: all */
 };
 
-typedef struct Block {
+typedef struct RecipientBlock {
     BlockStream *stream;
     int64_t left;
-} Block;
+} RecipientBlock;
 
 BlockStream *blocks_open(const Post *post, Copies *copies)
 {
@@ -179,7 +179,7 @@ static const char *stream_next(BlockStream *stream, GError **error)
 
 static const char *block_next(void *data, GError **error)
 {
-    Block *block = data;
+    RecipientBlock *block = data;
     if (block->left == 0)
         return NULL;
     block->left--;
@@ -188,15 +188,15 @@ static const char *block_next(void *data, GError **error)
 
 static void block_free(void *data)
 {
-    Block *block = data;
+    RecipientBlock *block = data;
     blocks_close(block->stream);
     g_free(block);
 }
 
 void blocks_attach(BlockStream *stream, Draft *draft, int64_t size)
 {
-    Block *block = g_new(Block, 1);
-    *block = (Block){stream, size};
+    RecipientBlock *block = g_new(RecipientBlock, 1);
+    *block = (RecipientBlock){stream, size};
     stream->references++;
     draft_set_recipients(draft, block_next, block, block_free);
 }

@@ -61,7 +61,7 @@ typedef struct Candidate {
     int score;
 } Candidate;
 
-typedef struct Run {
+typedef struct SearchRun {
     ArchiveIndex *index;
     const ArchiveQuery *query;
     const ArchiveSearch *search;
@@ -70,9 +70,9 @@ typedef struct Run {
     int64_t deadline;   /* monotonic; 0: none */
     bool ended, impatient;
     int64_t last; /* id of the last row that was looked at */
-} Run;
+} SearchRun;
 
-static Query *start(const Run *run, const char *match, unsigned limit, GError **error)
+static Query *start(const SearchRun *run, const char *match, unsigned limit, GError **error)
 {
     const ArchiveQuery *query = run->query;
     /* What a message's date may be at most apart from its arrival, by which its id is made. */
@@ -100,7 +100,7 @@ static Query *start(const Run *run, const char *match, unsigned limit, GError **
                       INTEGER(limit));
 }
 
-static void look_at(Run *run, Query *rows)
+static void look_at(SearchRun *run, Query *rows)
 {
     int64_t list = query_integer(rows, 1);
     Candidate candidate = {query_integer(rows, 0), (int)query_integer(rows, 2)};
@@ -110,7 +110,7 @@ static void look_at(Run *run, Query *rows)
 }
 
 /* Gather as many as are wanted, newest first. */
-static bool gather(Run *run, unsigned wanted, GError **error)
+static bool gather(SearchRun *run, unsigned wanted, GError **error)
 {
     unsigned limit = run->lists ? CANDIDATES_MAX : wanted, seen = 0;
     g_autofree char *match = match_of(run->query, run->search); /* borrowed by the rows, so declared before them */
@@ -130,7 +130,7 @@ static int compare_candidates(gconstpointer one, gconstpointer other)
     return a->score != b->score ? (a->score < b->score) - (a->score > b->score) : (a->id < b->id) - (a->id > b->id);
 }
 
-static bool read_found(const Run *run, unsigned limit, ArchiveFound *found, GError **error)
+static bool read_found(const SearchRun *run, unsigned limit, ArchiveFound *found, GError **error)
 {
     found->messages = g_ptr_array_new_with_free_func((GDestroyNotify)archive_message_free);
     for (guint i = 0; i < run->candidates->len && found->messages->len < limit; i++) {
@@ -156,7 +156,7 @@ void archive_found_clear(ArchiveFound *found)
     g_clear_pointer(&found->messages, g_ptr_array_unref);
 }
 
-static bool search_run(Run *run, ArchiveFound *found, GError **error)
+static bool search_run(SearchRun *run, ArchiveFound *found, GError **error)
 {
     unsigned limit = CLAMP(run->search->limit, 1, ARCHIVE_PAGE_MAX);
     bool ranked = run->search->ranked;
@@ -186,12 +186,12 @@ bool archive_index_search(ArchiveIndex *index, const ArchiveQuery *query, const 
         for (size_t i = 0; i < search->list_count; i++)
             g_hash_table_add(lists, (gpointer)&search->lists[i]);
     }
-    Run run = {.index = index,
-               .query = query,
-               .search = search,
-               .lists = lists,
-               .candidates = candidates,
-               .deadline = search->patience ? clock_monotonic() + search->patience : 0};
+    SearchRun run = {.index = index,
+                     .query = query,
+                     .search = search,
+                     .lists = lists,
+                     .candidates = candidates,
+                     .deadline = search->patience ? clock_monotonic() + search->patience : 0};
     bool done = search_run(&run, found, error);
     if (!done)
         archive_found_clear(found);

@@ -60,24 +60,24 @@ bool bounce_note(Store *store, const BounceEvent *event, int64_t *added, int64_t
 /* ---- what is known ---- */
 
 /* A filter as parameters: '' is any. */
-typedef struct Wanted {
+typedef struct BounceWanted {
     char *list_id, *folded, *domain;
-} Wanted;
+} BounceWanted;
 
-static void wanted_clear(Wanted *wanted)
+static void wanted_clear(BounceWanted *wanted)
 {
     g_free(wanted->list_id);
     g_free(wanted->folded);
     g_free(wanted->domain);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Wanted, wanted_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BounceWanted, wanted_clear)
 
-static Wanted wanted_from(const BounceFilter *filter)
+static BounceWanted wanted_from(const BounceFilter *filter)
 {
     g_autofree char *probe = filter->domain ? g_strconcat("@", filter->domain, NULL) : NULL;
-    return (Wanted){.list_id = g_strdup(filter->list_id ? filter->list_id : ""),
-                    .folded = filter->address ? email_folded(filter->address) : g_strdup(""),
-                    .domain = probe ? email_folded(probe) : g_strdup("")}; /* "example.org " */
+    return (BounceWanted){.list_id = g_strdup(filter->list_id ? filter->list_id : ""),
+                          .folded = filter->address ? email_folded(filter->address) : g_strdup(""),
+                          .domain = probe ? email_folded(probe) : g_strdup("")}; /* "example.org " */
 }
 
 static void read_day(Query *query, int column, BounceDay *day)
@@ -93,7 +93,7 @@ static void read_day(Query *query, int column, BounceDay *day)
     day->text = query_text(query, column + 8);
 }
 
-static Query *open_wanted(Store *store, const char *sql, const Wanted *wanted, const BounceFilter *filter,
+static Query *open_wanted(Store *store, const char *sql, const BounceWanted *wanted, const BounceFilter *filter,
                           GError **error)
 {
     return query_open(store, error, sql, TEXT(wanted->list_id), TEXT(wanted->folded), TEXT(wanted->domain),
@@ -108,7 +108,7 @@ static char *domain_of(const char *folded)
 
 bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *each, void *data, GError **error)
 {
-    g_auto(Wanted) wanted = wanted_from(filter);
+    g_auto(BounceWanted) wanted = wanted_from(filter);
     const char *of_list = filter->address ? BOUNCE_DAYS_OF_BOTH : BOUNCE_DAYS_OF_LIST;
     const char *of_any = filter->address ? BOUNCE_DAYS_OF_ADDRESS : BOUNCE_DAYS_OF_ALL;
     g_autoptr(Query) query = open_wanted(store, filter->list_id ? of_list : of_any, &wanted, filter, error);
@@ -128,7 +128,7 @@ bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *ea
 bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandingEach *each, void *data,
                           GError **error)
 {
-    g_auto(Wanted) wanted = wanted_from(filter);
+    g_auto(BounceWanted) wanted = wanted_from(filter);
     const char *sql = filter->address ? BOUNCE_STANDINGS_OF_ADDRESS : BOUNCE_STANDINGS_OF_ALL;
     g_autoptr(Query) query = open_wanted(store, sql, &wanted, filter, error);
     Step step = STEP_FAILED;

@@ -80,10 +80,10 @@ const char *const store_copy_tables[] = {
 static const char *const born_filled[] = {"counter", "store_version", "span", NULL};
 
 /* What a table holds, whatever the order of its rows: how many, and the exclusive or of a hash of each. */
-typedef struct Sum {
+typedef struct CopySum {
     int64_t rows;
     uint8_t bytes[SUM_SIZE];
-} Sum;
+} CopySum;
 
 /* Statements are kept by the address of their text, so one that is made has to stay. */
 static const char *lasting(char *sql)
@@ -129,7 +129,7 @@ static void add_column(GChecksum *hash, Query *query, int column)
     }
 }
 
-static void add_row(Sum *sum, GChecksum *hash, Query *query, int columns)
+static void add_row(CopySum *sum, GChecksum *hash, Query *query, int columns)
 {
     uint8_t digest[SUM_SIZE];
     gsize length = sizeof digest;
@@ -142,12 +142,12 @@ static void add_row(Sum *sum, GChecksum *hash, Query *query, int columns)
     sum->rows++;
 }
 
-static bool sum_table(Store *store, const char *table, const char *columns, Sum *sum, GError **error)
+static bool sum_table(Store *store, const char *table, const char *columns, CopySum *sum, GError **error)
 {
     g_autoptr(Query) query = read_some(store, table, columns, NULL, INTEGER(0), error);
     g_autoptr(GChecksum) hash = g_checksum_new(G_CHECKSUM_SHA256);
     Step step = STEP_FAILED;
-    *sum = (Sum){0};
+    *sum = (CopySum){0};
     while (query && (step = query_step(query, error)) == STEP_ROW)
         add_row(sum, hash, query, query_columns(query));
     return step == STEP_DONE;
@@ -259,7 +259,7 @@ static bool copy_all(Store *from, Store *to, StoreCopyProgress *progress, void *
 static bool compare_all(Store *from, Store *to, StoreCopyProgress *progress, void *data, GError **error)
 {
     for (const char *const *table = store_copy_tables; *table; table++) {
-        Sum ours, theirs;
+        CopySum ours, theirs;
         g_autofree char *columns = columns_of(from, *table, error);
         if (!columns || !sum_table(from, *table, columns, &ours, error) ||
             !sum_table(to, *table, columns, &theirs, error))

@@ -151,15 +151,15 @@ Departure *departure_find_token(Store *store, const char *token, int64_t now, GE
 }
 
 /* A departure that is undone. */
-typedef struct Undo {
+typedef struct DepartureUndo {
     int64_t key;
     char *list_id, *address, *given_name;
     bool as_user;
-} Undo;
+} DepartureUndo;
 
 static void undo_free(void *data)
 {
-    Undo *undo = data;
+    DepartureUndo *undo = data;
     g_free(undo->list_id);
     g_free(undo->address);
     g_free(undo->given_name);
@@ -179,7 +179,7 @@ static GPtrArray *read_undos(Store *store, const char *hash, int64_t now, GError
         TEXT(hash), INTEGER(now));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
-        Undo *undo = g_new0(Undo, 1);
+        DepartureUndo *undo = g_new0(DepartureUndo, 1);
         undo->key = query_integer(query, 0);
         undo->list_id = g_strdup(query_text(query, 1));
         undo->address = g_strdup(query_text(query, 2));
@@ -191,7 +191,7 @@ static GPtrArray *read_undos(Store *store, const char *hash, int64_t now, GError
 }
 
 /* The folded address by which the member is there now: a user's may be another one than then. g_free() */
-static bool find_folded(Store *store, const Undo *undo, char **folded, GError **error)
+static bool find_folded(Store *store, const DepartureUndo *undo, char **folded, GError **error)
 {
     g_auto(Email) email = {0};
     if (!email_find(store, undo->address, &email, error) || (undo->as_user && !user_preferred(store, &email, error)))
@@ -201,7 +201,7 @@ static bool find_folded(Store *store, const Undo *undo, char **folded, GError **
 }
 
 /* Gives the new member the options. 2: DELIVERY_BY_BOUNCES. */
-static bool give_options(Store *store, const Undo *undo, GError **error)
+static bool give_options(Store *store, const DepartureUndo *undo, GError **error)
 {
     int64_t list;
     g_autofree char *folded = NULL;
@@ -224,7 +224,7 @@ static bool give_options(Store *store, const Undo *undo, GError **error)
                      INTEGER(undo->key), INTEGER(list), TEXT(folded), INTEGER(undo->as_user));
 }
 
-static bool undo_one(Store *store, const Undo *undo, GError **error)
+static bool undo_one(Store *store, const DepartureUndo *undo, GError **error)
 {
     return (undo->as_user
                 ? member_add_user(store, undo->list_id, ROLE_MEMBER, undo->address, error)

@@ -287,20 +287,20 @@ bool host_remove(Store *store, const char *name, GError **error)
 
 /* ---- claims ---- */
 
-typedef struct Claim {
+typedef struct HostClaim {
     char *host;
     int64_t epoch;
     bool living; /* its host is, in that epoch, and is not being drained */
-} Claim;
+} HostClaim;
 
-static void claim_clear(Claim *claim)
+static void claim_clear(HostClaim *claim)
 {
     g_clear_pointer(&claim->host, g_free);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Claim, claim_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HostClaim, claim_clear)
 
 /* claim->host is NULL where nobody ever had it. */
-static bool read_claim(Store *store, const char *what, Claim *claim, GError **error)
+static bool read_claim(Store *store, const char *what, HostClaim *claim, GError **error)
 {
     int64_t now;
     if (!host_clock(store, &now, error))
@@ -313,15 +313,15 @@ static bool read_claim(Store *store, const char *what, Claim *claim, GError **er
                            TEXT(what));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_ROW)
-        *claim = (Claim){g_strdup(query_text(query, 0)), query_integer(query, 1),
-                         query_integer(query, 2) > now && query_integer(query, 3) == 0};
+        *claim = (HostClaim){g_strdup(query_text(query, 0)), query_integer(query, 1),
+                             query_integer(query, 2) > now && query_integer(query, 3) == 0};
     return step != STEP_FAILED;
 }
 
 static bool take_claim(Store *store, const char *what, const char *name, int64_t epoch, bool *held, GError **error)
 {
     int64_t now, changed = 0;
-    g_auto(Claim) claim = {0};
+    g_auto(HostClaim) claim = {0};
     *held = false;
     if (!read_claim(store, what, &claim, error) || !host_clock(store, &now, error))
         return false;
@@ -340,7 +340,7 @@ static bool take_claim(Store *store, const char *what, const char *name, int64_t
 
 bool host_claim(Store *store, const char *what, const char *name, int64_t epoch, bool *held, GError **error)
 {
-    g_auto(Claim) claim = {0};
+    g_auto(HostClaim) claim = {0};
     if (!read_claim(store, what, &claim, error))
         return false;
     *held = claim.living && strcmp(claim.host, name) == 0 && claim.epoch == epoch;

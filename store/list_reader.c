@@ -46,14 +46,14 @@ static bool find_role(const char *text, Role *role, GError **error)
                                           "and nonmember", text);
 }
 
-typedef struct MemberWalk {
+typedef struct ListMemberWalk {
     ListReaderEach *each;
     void *data;
-} MemberWalk;
+} ListMemberWalk;
 
 static bool show(const Member *member, void *data)
 {
-    const MemberWalk *walk = data;
+    const ListMemberWalk *walk = data;
     const ListReaderMember shown = {
         .address = member->address,
         .display_name = member->display_name ? member->display_name : "",
@@ -67,7 +67,7 @@ bool list_reader_members(ListReader *reader, const char *list_id, const char *ro
                          GError **error)
 {
     Role found;
-    MemberWalk walk = {each, data};
+    ListMemberWalk walk = {each, data};
     g_autoptr(List) list = find_role(role, &found, error) ? list_by_id(reader->store, list_id, error) : NULL;
     return list && member_each(reader->store, list_id, found, show, &walk, error);
 }

@@ -134,17 +134,17 @@ static const struct {
 } portions[] = {{PORTION(10)}, {PORTION(50)}, {PORTION(250)}, {PORTION(1000)}};
 
 /* How far the members of one list and role were read. */
-typedef struct Range {
+typedef struct MemberPageRange {
     int64_t list;
     Role role;
     char *folded;  /* of the last row */
     int by_person; /* -1: before both rows of the address */
     size_t size;   /* of the next portion */
     bool more;     /* there may be rows behind it */
-} Range;
+} MemberPageRange;
 
 /* Adds what suits of the next portion. */
-static bool read_portion(const PageSearch *search, Range *range, GPtrArray *into, GError **error)
+static bool read_portion(const PageSearch *search, MemberPageRange *range, GPtrArray *into, GError **error)
 {
     const MemberCriteria *criteria = search->criteria;
     const unsigned most = portions[range->size].rows;
@@ -181,11 +181,11 @@ static bool read_range(const PageSearch *search, int64_t list, Role role, bool b
 {
     unsigned most = into->len + search->limit;
     bool exact = begun && search->after->role == role; /* else the row of its address may come behind it or not */
-    Range range = {.list = list,
-                   .role = role,
-                   .folded = g_strdup(begun ? search->after->folded : ""),
-                   .by_person = exact ? search->after->as_user : -1,
-                   .more = true};
+    MemberPageRange range = {.list = list,
+                             .role = role,
+                             .folded = g_strdup(begun ? search->after->folded : ""),
+                             .by_person = exact ? search->after->as_user : -1,
+                             .more = true};
     bool done = true;
     while (range.size + 1 < G_N_ELEMENTS(portions) && portions[range.size].rows < search->limit)
         range.size++;

@@ -18,17 +18,17 @@ typedef enum AddressForm {
 } AddressForm;
 
 /* A SELECT gives the List-Id, a few words, the number and the text. */
-typedef struct Place {
+typedef struct MentionPlace {
     MentionKind kind;
     const char *name;
     AddressForm form;
     const char *find;
     const char *change; /* MENTION_MESSAGE, MENTION_WORDS: puts the text $2 at number $1. MENTION_TRACE: removes */
-} Place;
+} MentionPlace;
 
 #define OF_LIST "JOIN list l ON l.key = m.list "
 
-static const Place places[] = {
+static const MentionPlace places[] = {
     {MENTION_KNOWN, "address", FORM_FOLDED,
      "SELECT NULL, COALESCE(display_name, ''), 0, NULL FROM address WHERE folded = $1", NULL},
     {MENTION_KNOWN, "member", FORM_FOLDED,
@@ -153,14 +153,14 @@ static GBytes *text_of(Query *query)
     return octets ? g_bytes_new(octets, length) : NULL;
 }
 
-typedef struct Walk {
+typedef struct MentionWalk {
     Store *store;
     MentionEach *each;
     void *data;
     bool goes_on;
-} Walk;
+} MentionWalk;
 
-static bool each_of(Walk *walk, const Place *place, const char *form, GError **error)
+static bool each_of(MentionWalk *walk, const MentionPlace *place, const char *form, GError **error)
 {
     const Value value = TEXT(form);
     g_autoptr(Query) query = query_stream_start(walk->store, error, place->find, &value, 1);
@@ -182,7 +182,7 @@ static bool each_of(Walk *walk, const Place *place, const char *form, GError **e
 bool mention_each(Store *store, const char *address, unsigned kinds, MentionEach *each, void *data, GError **error)
 {
     char *forms[FORMS] = {0};
-    Walk walk = {store, each, data, true};
+    MentionWalk walk = {store, each, data, true};
     bool done = make_forms(address, forms, error);
     for (size_t at = 0; done && walk.goes_on && at < G_N_ELEMENTS(places); at++)
         if (kinds & 1u << places[at].kind)
@@ -191,7 +191,7 @@ bool mention_each(Store *store, const char *address, unsigned kinds, MentionEach
     return done;
 }
 
-static bool put(Store *store, const Place *place, int64_t number, GBytes *text, GError **error)
+static bool put(Store *store, const MentionPlace *place, int64_t number, GBytes *text, GError **error)
 {
     size_t length;
     const char *octets = g_bytes_get_data(text, &length);

@@ -6,15 +6,15 @@
 #include "store/email.h"
 #include "store/store_internal.h"
 
-void standing_clear(Standing *standing)
+void standing_clear(AddressStanding *standing)
 {
     g_clear_pointer(&standing->banned, g_free);
 }
 
-bool standing_read(Store *store, const char *list_id, const char *address, Standing *standing, GError **error)
+bool standing_read(Store *store, const char *list_id, const char *address, AddressStanding *standing, GError **error)
 {
     int64_t list;
-    *standing = (Standing){0};
+    *standing = (AddressStanding){0};
     if (!list_key(store, list_id, &list, error) || !ban_check(store, list_id, address, NULL, &standing->banned, error))
         return false;
     g_autofree char *folded = email_folded(address);

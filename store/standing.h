@@ -8,16 +8,16 @@
 
 #include "store/store_type.h"
 
-typedef struct Standing {
+typedef struct AddressStanding {
     char *banned;        /* the ban that the address meets, as it was written; NULL: none */
     bool is_member;      /* of the list */
     bool has_user;       /* it belongs to a user */
     int64_t verified_at; /* when it was shown to be the person's own; 0: never */
-} Standing;
+} AddressStanding;
 
-void standing_clear(Standing *standing);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Standing, standing_clear)
+void standing_clear(AddressStanding *standing);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AddressStanding, standing_clear)
 
 /* Fill *standing, which the caller clears. An address of which nobody has heard stands as {0}. FAIL_MISSING: there is
  * no such list. */
-bool standing_read(Store *store, const char *list_id, const char *address, Standing *standing, GError **error);
+bool standing_read(Store *store, const char *list_id, const char *address, AddressStanding *standing, GError **error);

@@ -121,14 +121,14 @@ static GPtrArray *read_chunk(Store *store, bool owners, int64_t *last, GArray *k
     return step == STEP_DONE ? g_steal_pointer(&chunk) : NULL;
 }
 
-typedef struct UserWalk {
+typedef struct StoreUserWalk {
     const UserCriteria *criteria;
     int64_t last, skip, limit;
     GPtrArray *users; /* NULL: they are only counted */
     int64_t count;
-} UserWalk;
+} StoreUserWalk;
 
-static bool walk(Store *store, UserWalk *walk, GError **error)
+static bool walk(Store *store, StoreUserWalk *walk, GError **error)
 {
     const UserCriteria *criteria = walk->criteria;
     g_autofree char *text = criteria->text && *criteria->text ? g_utf8_casefold(criteria->text, -1) : NULL;
@@ -160,7 +160,7 @@ static bool is_plain(const UserCriteria *criteria)
 }
 
 /* Begins behind the first page->skip users. */
-static bool skip_all(Store *store, UserWalk *page, GError **error)
+static bool skip_all(Store *store, StoreUserWalk *page, GError **error)
 {
     g_autofree char *begins = NULL;
     int64_t within;
@@ -179,7 +179,7 @@ static bool skip_all(Store *store, UserWalk *page, GError **error)
 GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *after, unsigned limit, GError **error)
 {
     g_autoptr(GPtrArray) users = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
-    UserWalk page = {.criteria = criteria, .skip = after ? 0 : criteria->skip, .limit = limit, .users = users};
+    StoreUserWalk page = {.criteria = criteria, .skip = after ? 0 : criteria->skip, .limit = limit, .users = users};
     if (after && !store_id_key(after, &page.last)) {
         no_user(after, error);
         return NULL;
@@ -193,7 +193,7 @@ bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GErr
 {
     if (is_plain(criteria))
         return span_total(store, SPAN_USERS, count, error);
-    UserWalk all = {.criteria = criteria, .limit = INT64_MAX};
+    StoreUserWalk all = {.criteria = criteria, .limit = INT64_MAX};
     bool done = walk(store, &all, error);
     *count = all.count;
     return done;

@@ -18,12 +18,12 @@
 #define BASE64_COLUMNS 57    /* bytes that make a line of 76 characters */
 #define OFFSET_MAX (14 * 60) /* minutes */
 
-typedef struct Reading {
+typedef struct HyperkittyReading {
     const HyperKitty *from;
     HyperKittyCounts *counts;
     char *list; /* its number there */
     char *name; /* "talk@example.com" there */
-} Reading;
+} HyperkittyReading;
 
 /* ---- which list ---- */
 
@@ -47,7 +47,7 @@ static bool is_known_version(Foreign *database, GError **error)
 }
 
 /* The number and the name of the list by a column; *found is false where there is none. */
-static bool find_by(Reading *self, const char *sql, const char *argument, bool *found, GError **error)
+static bool find_by(HyperkittyReading *self, const char *sql, const char *argument, bool *found, GError **error)
 {
     g_autofree char *folded = g_ascii_strdown(argument, -1);
     g_autoptr(ForeignRows) rows = foreign_query(self->from->database, sql, folded, error);
@@ -60,7 +60,7 @@ static bool find_by(Reading *self, const char *sql, const char *argument, bool *
     return true;
 }
 
-static bool find_list(Reading *self, GError **error)
+static bool find_list(HyperkittyReading *self, GError **error)
 {
     bool found;
     const HyperKitty *from = self->from;
@@ -170,7 +170,7 @@ static void append_date(GString *out, int64_t date, int64_t offset)
 /* ---- files ---- */
 
 /* The file's content, from the row or from the folder; NULL: it is nowhere. */
-static GBytes *file_content(const Reading *self, ForeignRows *rows, const char *email, const char *hash)
+static GBytes *file_content(const HyperkittyReading *self, ForeignRows *rows, const char *email, const char *hash)
 {
     size_t length;
     const void *bytes = foreign_bytes(rows, 4, &length);
@@ -204,8 +204,8 @@ static void append_file(GString *out, ForeignRows *rows, GBytes *content)
 }
 
 /* Append a part for each file of the mail, each behind the boundary. */
-static bool append_files(Reading *self, GString *out, const char *email, const char *hash, const char *boundary,
-                         GError **error)
+static bool append_files(HyperkittyReading *self, GString *out, const char *email, const char *hash,
+                         const char *boundary, GError **error)
 {
     bool more = true;
     g_autoptr(ForeignRows)
@@ -245,7 +245,7 @@ static const char *text_of(ForeignRows *rows, int column)
 }
 
 /* Make the mail of a row. */
-static bool make_mail(Reading *self, ForeignRows *rows, const char *hash, GString *out, GError **error)
+static bool make_mail(HyperkittyReading *self, ForeignRows *rows, const char *hash, GString *out, GError **error)
 {
     /* Of the row, since a query for files may read on in the same connection. */
     g_autofree char *content = g_utf8_make_valid(text_of(rows, CONTENT), -1), *email = g_strdup(text_of(rows, ID));
@@ -272,7 +272,7 @@ static bool make_mail(Reading *self, ForeignRows *rows, const char *hash, GStrin
     return true;
 }
 
-static bool take_row(Reading *self, ForeignRows *rows, GError **error)
+static bool take_row(HyperkittyReading *self, ForeignRows *rows, GError **error)
 {
     bool known;
     const HyperKitty *from = self->from;
@@ -295,7 +295,7 @@ static bool take_row(Reading *self, ForeignRows *rows, GError **error)
     return from->take(out, mm_time(foreign_text(rows, ARCHIVED)), from->data, error);
 }
 
-static bool count_mails(const Reading *self, uint64_t *total, GError **error)
+static bool count_mails(const HyperkittyReading *self, uint64_t *total, GError **error)
 {
     bool more;
     g_autoptr(ForeignRows) rows = foreign_query(
@@ -307,7 +307,7 @@ static bool count_mails(const Reading *self, uint64_t *total, GError **error)
     return true;
 }
 
-static bool take_all(Reading *self, GError **error)
+static bool take_all(HyperkittyReading *self, GError **error)
 {
     bool more = true;
     g_autoptr(ForeignRows) rows = foreign_query(self->from->database, mails_sql, self->list, error);
@@ -319,7 +319,7 @@ static bool take_all(Reading *self, GError **error)
 
 bool hyperkitty_read(const HyperKitty *from, HyperKittyCounts *counts, uint64_t *total, GError **error)
 {
-    Reading self = {.from = from, .counts = counts};
+    HyperkittyReading self = {.from = from, .counts = counts};
     bool done = is_known_version(from->database, error) && find_list(&self, error) &&
                 (!total || count_mails(&self, total, error)) && take_all(&self, error);
     g_free(self.list);

@@ -14,7 +14,7 @@
 #define POLICIES "open|confirm|moderate|confirm_then_moderate"
 #define AUTORESPOND "none|respond_and_discard|respond_and_continue"
 
-typedef enum ColumnKind {
+typedef enum Mailman3Kind {
     COLUMN_FLAG,
     COLUMN_NUMBER,
     COLUMN_TEXT,
@@ -24,11 +24,11 @@ typedef enum ColumnKind {
     COLUMN_KIB,      /* a number with a point */
     COLUMN_TOPICS,   /* a pickle of a list of (name, pattern, description, flag) */
     COLUMN_LOST,     /* no equal here; `words` is the value that says nothing */
-} ColumnKind;
+} Mailman3Kind;
 
 typedef struct ListColumn {
     const char *name;
-    ColumnKind kind;
+    Mailman3Kind kind;
     const char *words; /* of a choice, or what is lost */
     int first;
 } ListColumn;
@@ -147,7 +147,7 @@ static char *make_query(Mailman3 *from, GError **error)
         "`next_digest_number`, `digest_last_sent_at`, moderator_password, `usenet_watermark`");
     for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
         bool has;
-        ColumnKind kind = columns[i].kind;
+        Mailman3Kind kind = columns[i].kind;
         if (!foreign_has(from->database, "mailinglist", columns[i].name, &has, error))
             return NULL;
         if (!has)

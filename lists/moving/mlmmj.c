@@ -145,12 +145,12 @@ static bool tell_behind(ListFolder *from, GError **error)
 
 /* ---- members ---- */
 
-typedef struct Kind {
+typedef struct MlmmjKind {
     const char *folder;
     int mode, status; /* -1: not set */
-} Kind;
+} MlmmjKind;
 
-static bool take_member(ListFolder *from, const char *address, Role role, const Kind *kind, GError **error)
+static bool take_member(ListFolder *from, const char *address, Role role, const MlmmjKind *kind, GError **error)
 {
     Preferences own = preferences_unset;
     own.delivery_mode = kind ? kind->mode : -1;
@@ -160,7 +160,7 @@ static bool take_member(ListFolder *from, const char *address, Role role, const 
     return list_folder_member(from, address, role, &own, free ? ACTION_ACCEPT : ACTION_UNSET, error);
 }
 
-static bool take_lines(ListFolder *from, const char *text, Role role, const Kind *kind, GError **error)
+static bool take_lines(ListFolder *from, const char *text, Role role, const MlmmjKind *kind, GError **error)
 {
     g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
     for (char **line = lines; *line; line++)
@@ -173,7 +173,7 @@ static bool take_members(ListFolder *from, const char *name, const char *path, v
 {
     (void)name;
     char *read = NULL;
-    const Kind *kind = data;
+    const MlmmjKind *kind = data;
     bool done = list_folder_text(from, kind->folder, path, &read, error);
     g_autofree char *text = read;
     return done && take_lines(from, text, ROLE_MEMBER, kind, error);
@@ -181,7 +181,7 @@ static bool take_members(ListFolder *from, const char *name, const char *path, v
 
 static bool move_members(ListFolder *from, GError **error)
 {
-    static const Kind kinds[] = {
+    static const MlmmjKind kinds[] = {
         {"subscribers.d", -1, -1}, {"digesters.d", MODE_MIME_DIGESTS, -1}, {"nomailsubs.d", -1, DELIVERY_BY_USER}};
     bool whole, done = moving_begin(from->moving, "members", from->list_id, MOVING_IN_PORTIONS, &whole, error);
     if (!done || whole)

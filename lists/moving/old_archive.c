@@ -20,14 +20,14 @@
 #define ZONE_MAX (26 * 3600) /* seconds between two zones */
 #define ZONE_STEP 900        /* seconds */
 
-typedef struct Reading {
+typedef struct OldArchiveReading {
     const OldArchive *from;
     OldCounts *counts;
     int64_t number; /* of the list in the index; 0: it has no posts */
     unsigned batch;
-} Reading;
+} OldArchiveReading;
 
-static bool find_number(Reading *self, GError **error)
+static bool find_number(OldArchiveReading *self, GError **error)
 {
     g_autoptr(GError) problem = NULL;
     g_autoptr(ArchiveList) list = archive_index_list(self->from->index, self->from->list, &problem);
@@ -38,7 +38,7 @@ static bool find_number(Reading *self, GError **error)
     return false;
 }
 
-static bool is_here(Reading *self, const char *hash, bool *here, GError **error)
+static bool is_here(OldArchiveReading *self, const char *hash, bool *here, GError **error)
 {
     g_autoptr(GError) problem = NULL;
     g_autoptr(ArchiveMessage)
@@ -51,7 +51,7 @@ static bool is_here(Reading *self, const char *hash, bool *here, GError **error)
 }
 
 /* The hash of the one message of this subject and time, in any zone; *hash is NULL when there is none, or several. */
-static bool find_by_subject(Reading *self, const OldPage *page, char **hash, GError **error)
+static bool find_by_subject(OldArchiveReading *self, const OldPage *page, char **hash, GError **error)
 {
     bool reply;
     unsigned found = 0;
@@ -79,7 +79,7 @@ static bool find_by_subject(Reading *self, const OldPage *page, char **hash, GEr
 }
 
 /* Find the message of a page; *hash is NULL when nobody can. */
-static bool find_message(Reading *self, const OldPage *page, char **hash, bool *here, GError **error)
+static bool find_message(OldArchiveReading *self, const OldPage *page, char **hash, bool *here, GError **error)
 {
     g_autofree char *by_subject = NULL;
     *hash = page->message_id ? message_id_hash(page->message_id) : NULL;
@@ -109,7 +109,7 @@ static void read_mail(GBytes *bytes, OldPage *page)
         page->date = 0;
 }
 
-static bool note(Reading *self, const char *key, const char *file, const OldPage *page, GError **error)
+static bool note(OldArchiveReading *self, const char *key, const char *file, const OldPage *page, GError **error)
 {
     bool here;
     g_autofree char *hash = NULL;
@@ -126,7 +126,7 @@ static bool note(Reading *self, const char *key, const char *file, const OldPage
     return archive_old_put(from->old, old_kind_text(from->kind), from->archive, key, hash, error);
 }
 
-static bool take_file(Reading *self, const char *path, const char *file, GError **error)
+static bool take_file(OldArchiveReading *self, const char *path, const char *file, GError **error)
 {
     g_autoptr(GError) why = NULL;
     g_auto(OldPage) page = {0};
@@ -154,7 +154,7 @@ static bool take_file(Reading *self, const char *path, const char *file, GError 
     return archive_old_commit(self->from->old, error) && archive_old_begin(self->from->old, error);
 }
 
-static bool take_all(Reading *self, FTS *walk, GError **error)
+static bool take_all(OldArchiveReading *self, FTS *walk, GError **error)
 {
     FTSENT *entry;
     size_t above = strlen(self->from->path);
@@ -173,7 +173,7 @@ static bool take_all(Reading *self, FTS *walk, GError **error)
 
 bool old_archive_read(const OldArchive *from, OldCounts *counts, GError **error)
 {
-    Reading self = {.from = from, .counts = counts};
+    OldArchiveReading self = {.from = from, .counts = counts};
     char *const paths[] = {(char *)from->path, NULL};
     if (!find_number(&self, error))
         return false;

@@ -69,14 +69,14 @@ bool sympa_read(const SympaList *list, const char *name, size_t most, GBytes **b
            fail_errno(error, FAIL_LATER, "%s/%s/%s", list->sympa->directory, list->place, name);
 }
 
-typedef struct Fault {
+typedef struct FaultPlace {
     const SympaList *list;
     const char *name;
-} Fault;
+} FaultPlace;
 
 static void tell_fault(unsigned line, const char *text, void *data)
 {
-    const Fault *fault = data;
+    const FaultPlace *fault = data;
     if (fault->list->quiet)
         return;
     g_autofree char *key = g_strdup_printf("%s line %u", fault->name, line);
@@ -87,7 +87,7 @@ bool sympa_read_config(const SympaList *list, const char *name, size_t most, GPt
 {
     gsize length;
     GBytes *read = NULL;
-    Fault fault = {list, name};
+    FaultPlace fault = {list, name};
     *config = NULL;
     if (!sympa_read(list, name, most, &read, error))
         return false;

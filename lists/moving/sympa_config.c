@@ -41,16 +41,16 @@ static bool split(const char *line, size_t length, char **key, char **value)
     return true;
 }
 
-typedef struct Reader {
+typedef struct SympaConfigReader {
     GPtrArray *config;
     SympaParagraph *open; /* NULL: the next line begins a paragraph */
     bool passes;          /* the paragraph began with a line that is none; what follows belongs to nothing */
     SympaFault *fault;
     void *data;
-} Reader;
+} SympaConfigReader;
 
 /* A line without blanks at its ends, which is not empty. */
-static void take_line(Reader *reader, const char *line, size_t length, unsigned number)
+static void take_line(SympaConfigReader *reader, const char *line, size_t length, unsigned number)
 {
     char *key, *value;
     const char *wrong = length > SYMPA_LINE_MAX      ? "the line is too long"
@@ -80,7 +80,7 @@ static void take_line(Reader *reader, const char *line, size_t length, unsigned 
 
 GPtrArray *sympa_config_read(const char *octets, size_t length, SympaFault *fault, void *data)
 {
-    Reader reader = {.config = g_ptr_array_new_with_free_func(paragraph_free), .fault = fault, .data = data};
+    SympaConfigReader reader = {.config = g_ptr_array_new_with_free_func(paragraph_free), .fault = fault, .data = data};
     const char *at = octets, *end = octets + length;
     for (unsigned number = 1; at < end; number++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at)) ?: end, *last = stop;

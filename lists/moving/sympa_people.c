@@ -10,7 +10,7 @@
 #include "store/language.h"
 
 /* What came otherwise than it was there, or not at all, is told with its number. */
-typedef enum Count {
+typedef enum SympaCount {
     COUNT_NOTICE,
     COUNT_SHAPE,
     COUNT_UNTIL,
@@ -21,7 +21,7 @@ typedef enum Count {
     COUNT_BOUNCES,
     COUNT_PASSWORDS,
     COUNTS
-} Count;
+} SympaCount;
 
 static const struct {
     MovingNote note;
@@ -211,7 +211,7 @@ static bool move_staff(People *people, Role role, bool free, GError **error)
 /* ---- members ---- */
 
 /* As the database and the dump call it. */
-typedef enum MemberField {
+typedef enum SympaField {
     EMAIL,
     GECOS,
     RECEPTION,
@@ -224,7 +224,7 @@ typedef enum MemberField {
     ATTRIBUTES,
     SCORE,
     FIELDS
-} MemberField;
+} SympaField;
 
 static const struct {
     const char *column, *key;

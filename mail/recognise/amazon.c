@@ -12,14 +12,14 @@
 #define DEPTH_LIMIT 16 /* objects, arrays and strings within each other */
 
 /* What the members of a notification are called. */
-typedef struct Kind {
+typedef struct AmazonKind {
     const char *type;       /* of the notification */
     const char *member;     /* that holds the recipients' list */
     const char *recipients; /* the list */
     const char *action;
-} Kind;
+} AmazonKind;
 
-static const Kind kinds[] = {
+static const AmazonKind kinds[] = {
     {"Bounce", "bounce", "bouncedRecipients", "failed"},
     {"Complaint", "complaint", "complainedRecipients", "complaint"},
     {"DeliveryDelay", "deliveryDelay", "delayedRecipients", "delayed"},
@@ -31,7 +31,7 @@ static const char *string_of(const json_t *object, const char *name)
     return json_string_value(json_object_get(object, name));
 }
 
-static void add_recipient(Report *report, const json_t *recipient, const Kind *kind, bool passing)
+static void add_recipient(Report *report, const json_t *recipient, const AmazonKind *kind, bool passing)
 {
     const char *given = json_is_string(recipient) ? json_string_value(recipient) : string_of(recipient, "emailAddress");
     const char *action = string_of(recipient, "action");

@@ -21,16 +21,16 @@
 #define REST_MIN (5 * CLOCK_SECOND)
 #define REST_FACTOR 4
 
-typedef struct HyperKitty {
+typedef struct ArchiveHyperKitty {
     Runner *runner;
     char *url, *header;
     int64_t timeout;
     int64_t rests_until; /* monotonic */
-} HyperKitty;
+} ArchiveHyperKitty;
 
 static void hyperkitty_close(void *data)
 {
-    HyperKitty *self = data;
+    ArchiveHyperKitty *self = data;
     g_free(self->url);
     g_free(self->header);
     g_free(self);
@@ -46,7 +46,7 @@ static void *hyperkitty_open(Runner *runner, const char *section, GError **error
             g_prefix_error(error, "[%s] api_key_file: ", section);
         return NULL;
     }
-    HyperKitty *self = g_new0(HyperKitty, 1);
+    ArchiveHyperKitty *self = g_new0(ArchiveHyperKitty, 1);
     self->runner = runner;
     self->url = g_strconcat(base, g_str_has_suffix(base, "/") ? "" : "/", "api/mailman/archive", NULL);
     self->header = g_strconcat("Authorization: Token ", key, NULL);
@@ -67,7 +67,7 @@ static char *brief(const char *answer)
 
 static bool hyperkitty_store(void *data, const ArchiveMail *mail, GError **error)
 {
-    HyperKitty *self = data;
+    ArchiveHyperKitty *self = data;
     if (*mail->posting_address == '\0')
         return fail(error, FAIL_NEVER, "the entry does not tell the address of its list");
     const HttpRequest request = {.url = self->url, .header = self->header, .timeout = self->timeout,

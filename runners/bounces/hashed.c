@@ -8,11 +8,11 @@
 #define REREAD_US (60 * CLOCK_SECOND) /* a list is not read again sooner, whatever is asked for */
 
 /* A list's members, as they were read. */
-typedef struct Known {
+typedef struct HashedKey {
     GHashTable *addresses; /* guint64 -> GPtrArray of char */
     unsigned count;
     int64_t read_at;
-} Known;
+} HashedKey;
 
 struct Hashed {
     Store *store;
@@ -22,7 +22,7 @@ struct Hashed {
 
 static void known_free(void *data)
 {
-    Known *known = data;
+    HashedKey *known = data;
     g_hash_table_unref(known->addresses);
     g_free(known);
 }
@@ -43,14 +43,14 @@ void hashed_free(Hashed *hashed)
     g_free(hashed);
 }
 
-typedef struct Reading {
-    Known *known;
+typedef struct HashedReading {
+    HashedKey *known;
     const VerpList *list;
-} Reading;
+} HashedReading;
 
 static bool keep(const Member *member, void *data)
 {
-    Reading *reading = data;
+    HashedReading *reading = data;
     if (!verp_is_hashed(reading->list, member->address))
         return true;
     uint64_t hash = verp_hash(member->address);
@@ -65,16 +65,16 @@ static bool keep(const Member *member, void *data)
 }
 
 /* Reads the list's members; what is there of other lists goes when there is no room. */
-static Known *read_list(Hashed *hashed, const VerpList *list, GError **error)
+static HashedKey *read_list(Hashed *hashed, const VerpList *list, GError **error)
 {
-    Known *known = g_new0(Known, 1);
+    HashedKey *known = g_new0(HashedKey, 1);
     known->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
     known->read_at = clock_monotonic();
-    if (!member_each(hashed->store, list->list_id, ROLE_MEMBER, keep, &(Reading){known, list}, error)) {
+    if (!member_each(hashed->store, list->list_id, ROLE_MEMBER, keep, &(HashedReading){known, list}, error)) {
         known_free(known);
         return NULL;
     }
-    const Known *before = g_hash_table_lookup(hashed->lists, list->list_id);
+    const HashedKey *before = g_hash_table_lookup(hashed->lists, list->list_id);
     hashed->count -= before ? before->count : 0;
     if (hashed->count + known->count > ROOM) {
         g_hash_table_remove_all(hashed->lists);
@@ -87,7 +87,7 @@ static Known *read_list(Hashed *hashed, const VerpList *list, GError **error)
 
 bool hashed_find(Hashed *hashed, const VerpList *list, uint64_t hash, const GPtrArray **addresses, GError **error)
 {
-    const Known *known = g_hash_table_lookup(hashed->lists, list->list_id);
+    const HashedKey *known = g_hash_table_lookup(hashed->lists, list->list_id);
     *addresses = known ? g_hash_table_lookup(known->addresses, &hash) : NULL;
     if (*addresses)
         return true;

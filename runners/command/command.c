@@ -76,50 +76,50 @@ static void say(Order *order, const char *line, const char *key, const char *add
 }
 
 /* What the answer says to a result. */
-typedef struct Telling {
+typedef struct CommandTelling {
     const char *key; /* of a sentence */
     bool alone;      /* worth an answer of its own, when the mail asked for nothing else */
     bool among;      /* worth one as one command of several */
-} Telling;
+} CommandTelling;
 
-static Telling telling_for_options(const Subscription *made)
+static CommandTelling telling_for_options(const Subscription *made)
 {
     switch (made->result) {
     case SUBSCRIPTION_DONE:
-        return (Telling){"set_done", true, true};
+        return (CommandTelling){"set_done", true, true};
     case SUBSCRIPTION_ASKED_PERSON:
-        return (Telling){"set_asked", false, true};
+        return (CommandTelling){"set_asked", false, true};
     case SUBSCRIPTION_NO_CHANGE:
-        return (Telling){"set_no_member", true, true};
+        return (CommandTelling){"set_no_member", true, true};
     default:
-        return (Telling){"set_asked", false, false};
+        return (CommandTelling){"set_asked", false, false};
     }
 }
 
-static Telling telling_for_change(const Subscription *made)
+static CommandTelling telling_for_change(const Subscription *made)
 {
     switch (made->result) {
     case SUBSCRIPTION_DONE:
-        return (Telling){"change_done", false, true};
+        return (CommandTelling){"change_done", false, true};
     case SUBSCRIPTION_ASKED_PERSON:
-        return (Telling){"change_asked", false, true};
+        return (CommandTelling){"change_asked", false, true};
     case SUBSCRIPTION_NO_CHANGE:
-        return (Telling){"change_none", true, true};
+        return (CommandTelling){"change_none", true, true};
     case SUBSCRIPTION_NOT_SAID:
-        return (Telling){"change_not_said", true, true};
+        return (CommandTelling){"change_not_said", true, true};
     case SUBSCRIPTION_REFUSED:
-        return (Telling){"change_refused", true, true};
+        return (CommandTelling){"change_refused", true, true};
     case SUBSCRIPTION_BAD_ADDRESS:
-        return (Telling){"bad_address", true, true};
+        return (CommandTelling){"bad_address", true, true};
     case SUBSCRIPTION_OWN_ADDRESS:
-        return (Telling){"own_address", true, true};
+        return (CommandTelling){"own_address", true, true};
     default:
-        return (Telling){"change_asked", false, false};
+        return (CommandTelling){"change_asked", false, false};
     }
 }
 
 /* What a letter says already, or said within the day, is worth no answer: nobody is flooded by asking in his name. */
-static Telling telling_for(const Order *order, const Subscription *made)
+static CommandTelling telling_for(const Order *order, const Subscription *made)
 {
     static const char *const fates[] = {[TOKEN_UNKNOWN] = "bad_token", [TOKEN_USED] = "token_used",
                                         [TOKEN_EXPIRED] = "token_expired", [TOKEN_REPLACED] = "token_replaced"};
@@ -131,31 +131,31 @@ static Telling telling_for(const Order *order, const Subscription *made)
         return telling_for_change(made);
     switch (made->result) {
     case SUBSCRIPTION_DONE:
-        return (Telling){join ? "join_done" : "leave_done", !letter, true};
+        return (CommandTelling){join ? "join_done" : "leave_done", !letter, true};
     case SUBSCRIPTION_ASKED_PERSON:
-        return (Telling){join ? "join_asked" : "leave_asked", false, true};
+        return (CommandTelling){join ? "join_asked" : "leave_asked", false, true};
     case SUBSCRIPTION_ASKED_MODERATOR:
-        return (Telling){join ? "join_moderator" : "leave_moderator", true, true};
+        return (CommandTelling){join ? "join_moderator" : "leave_moderator", true, true};
     case SUBSCRIPTION_MODERATOR_WAITS:
-        return (Telling){join ? "join_moderator" : "leave_moderator", false, false};
+        return (CommandTelling){join ? "join_moderator" : "leave_moderator", false, false};
     case SUBSCRIPTION_NO_CHANGE:
-        return (Telling){join ? "join_member" : "leave_no_member", true, true};
+        return (CommandTelling){join ? "join_member" : "leave_no_member", true, true};
     case SUBSCRIPTION_BAD_ADDRESS:
-        return (Telling){"bad_address", true, true};
+        return (CommandTelling){"bad_address", true, true};
     case SUBSCRIPTION_OWN_ADDRESS:
-        return (Telling){"own_address", true, true};
+        return (CommandTelling){"own_address", true, true};
     case SUBSCRIPTION_BANNED:
-        return (Telling){"join_banned", true, true};
+        return (CommandTelling){"join_banned", true, true};
     case SUBSCRIPTION_RESTORED:
-        return (Telling){"undone", true, true};
+        return (CommandTelling){"undone", true, true};
     case SUBSCRIPTION_NOT_SAID:
-        return (Telling){"undo_not_said", true, true};
+        return (CommandTelling){"undo_not_said", true, true};
     case SUBSCRIPTION_POSTED:
-        return (Telling){"post_confirmed", true, true};
+        return (CommandTelling){"post_confirmed", true, true};
     case SUBSCRIPTION_BAD_TOKEN:
-        return (Telling){fates[made->fate], true, true};
+        return (CommandTelling){fates[made->fate], true, true};
     default:
-        return (Telling){join ? "join_asked" : "leave_asked", false, false};
+        return (CommandTelling){join ? "join_asked" : "leave_asked", false, false};
     }
 }
 
@@ -163,11 +163,11 @@ static Telling telling_for(const Order *order, const Subscription *made)
 static void tell(Order *order, const char *line, const Subscription *made)
 {
     bool join = made->kind == PENDING_JOIN, leave = made->kind == PENDING_LEAVE;
-    Telling telling = telling_for(order, made);
+    CommandTelling telling = telling_for(order, made);
     if ((join || leave) && made->address && !address_same(made->address, order->who) &&
         made->result != SUBSCRIPTION_BAD_ADDRESS &&
         made->result != SUBSCRIPTION_OWN_ADDRESS) /* who is a member is not told to others */
-        telling = (Telling){join ? "join_other" : "leave_other", true, true};
+        telling = (CommandTelling){join ? "join_other" : "leave_other", true, true};
     order->worth_telling = order->worth_telling || (order->alone ? telling.alone : telling.among);
     say(order, line, telling.key, made->address ? made->address : order->who);
 }

@@ -135,14 +135,14 @@ static void add(void *data, GBytes *post)
 }
 
 /* Where the posts of an issue have been, together. */
-typedef struct Marks {
+typedef struct IssueMarks {
     const LoopKeys *keys;
     LoopMark mark;
-} Marks;
+} IssueMarks;
 
 static void read_mark(void *data, GBytes *post)
 {
-    Marks *marks = data;
+    IssueMarks *marks = data;
     g_autoptr(Message) message = message_new(post);
     loop_mark_read(marks->keys, message, &marks->mark);
 }
@@ -213,7 +213,7 @@ static json_t *make_meta(const IssueTask *task, const DigestGroup *group, const 
     return meta;
 }
 
-static bool build_group(const IssueTask *task, const DigestGroup *group, const Marks *marks, Outcome *outcome,
+static bool build_group(const IssueTask *task, const DigestGroup *group, const IssueMarks *marks, Outcome *outcome,
                         GError **error)
 {
     const ListRunner *own = runner_data(task->runner);
@@ -256,7 +256,7 @@ static bool build_group(const IssueTask *task, const DigestGroup *group, const M
 
 bool issue_build(const IssueTask *task, const GPtrArray *groups, Outcome *outcome, GError **error)
 {
-    Marks marks = {.keys = list_runner_loop_keys(runner_data(task->runner), error)};
+    IssueMarks marks = {.keys = list_runner_loop_keys(runner_data(task->runner), error)};
     bool done = marks.keys && each_post(task, read_mark, &marks, error);
     loop_mark_derive(&marks.mark);
     for (guint at = 0; at < groups->len && done; at++)

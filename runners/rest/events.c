@@ -30,16 +30,16 @@ typedef struct EventReaders {
     struct event *watched, *heartbeat;
 } EventReaders;
 
-typedef struct Reader {
+typedef struct EventsReader {
     EventReaders *readers;
     HttpStream *stream;
     Token *token;   /* NULL: a user of the password file */
     char **types;   /* words; empty: all */
     char *list_id;  /* NULL: of all lists */
     int64_t number; /* of the last event that it has, or does not want */
-} Reader;
+} EventsReader;
 
-static void reader_free(Reader *reader)
+static void reader_free(EventsReader *reader)
 {
     token_free(reader->token);
     g_strfreev(reader->types);
@@ -49,7 +49,7 @@ static void reader_free(Reader *reader)
 
 /* ---- feeding ---- */
 
-static bool type_wanted(const Reader *reader, const char *type)
+static bool type_wanted(const EventsReader *reader, const char *type)
 {
     for (char **word = reader->types; *word; word++)
         if (event_fits(*word, type))
@@ -57,14 +57,14 @@ static bool type_wanted(const Reader *reader, const char *type)
     return !*reader->types;
 }
 
-static bool is_wanted(const Reader *reader, Store *store, const EventRow *event, bool *wanted, GError **error)
+static bool is_wanted(const EventsReader *reader, Store *store, const EventRow *event, bool *wanted, GError **error)
 {
     *wanted = type_wanted(reader, event->type) && (!reader->list_id || strcmp(reader->list_id, event->list_id) == 0);
     return !*wanted || !reader->token || token_sees(reader->token, store, event, wanted, error);
 }
 
 /* Adds the next events that the reader wants. *more: there may be others behind them. */
-static bool read_some(Reader *reader, Store *store, GString *text, bool *more, GError **error)
+static bool read_some(EventsReader *reader, Store *store, GString *text, bool *more, GError **error)
 {
     g_autoptr(GPtrArray) rows = event_row_after(store, reader->number, ROWS, error);
     if (!rows)
@@ -83,7 +83,7 @@ static bool read_some(Reader *reader, Store *store, GString *text, bool *more, G
     return true;
 }
 
-static void feed(Reader *reader)
+static void feed(EventsReader *reader)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GString) text = g_string_new(NULL);
@@ -108,7 +108,7 @@ static void on_room(HttpStream *stream)
 
 static void on_closed(HttpStream *stream)
 {
-    Reader *reader = http_stream_data(stream);
+    EventsReader *reader = http_stream_data(stream);
     g_ptr_array_remove_fast(reader->readers->all, reader);
     reader_free(reader);
 }
@@ -147,7 +147,7 @@ static void on_watched(evutil_socket_t fd, short what, void *data)
 }
 
 /* A token may have been revoked since, or have expired, or have lost a list that was removed. */
-static bool still_allowed(Reader *reader)
+static bool still_allowed(EventsReader *reader)
 {
     g_autoptr(GError) error = NULL;
     Store *store = reader->token ? rest_open(reader->readers->rest, &error) : NULL;
@@ -169,7 +169,7 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *data)
     if (readers->watch >= 0 && !readers->is_watching && watch_directory(readers))
         set_watching(readers, true);
     for (guint at = 0; at < readers->all->len; at++) {
-        Reader *reader = readers->all->pdata[at];
+        EventsReader *reader = readers->all->pdata[at];
         if (!still_allowed(reader)) {
             http_stream_end(reader->stream);
             continue;
@@ -269,10 +269,12 @@ static void get(Call *call)
         answer_text(call, "text/event-stream", "");
         return;
     }
-    Reader *reader = g_new0(Reader, 1);
-    *reader = (Reader){.readers = call->rest->readers, .token = g_steal_pointer(&call->token),
-                       .types = g_steal_pointer(&types), .number = number,
-                       .list_id = g_strdup(form_is_empty(call, "list_id") ? NULL : form_text(call, "list_id"))};
+    EventsReader *reader = g_new0(EventsReader, 1);
+    *reader = (EventsReader){.readers = call->rest->readers,
+                             .token = g_steal_pointer(&call->token),
+                             .types = g_steal_pointer(&types),
+                             .number = number,
+                             .list_id = g_strdup(form_is_empty(call, "list_id") ? NULL : form_text(call, "list_id"))};
     call->answered = true;
     http_set_header(call->http, "Cache-Control", "no-store");
     reader->stream = http_stream(call->http, "text/event-stream", &spec, reader);

@@ -27,15 +27,15 @@ json_t *list_json(const Call *call, Store *store, const List *list, GError **err
 }
 
 /* The place in the lists that fit that the answer has reached. */
-typedef struct ListWalk {
+typedef struct RestListWalk {
     ListCriteria criteria; /* its domain is the walk's own */
     int64_t skip;
     char *after; /* NULL: at the first */
-} ListWalk;
+} RestListWalk;
 
 static void walk_free(void *data)
 {
-    ListWalk *walk = data;
+    RestListWalk *walk = data;
     g_free((char *)walk->criteria.domain);
     g_free(walk->after);
     g_free(walk);
@@ -43,7 +43,7 @@ static void walk_free(void *data)
 
 static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
 {
-    ListWalk *walk = data;
+    RestListWalk *walk = data;
     g_autoptr(GPtrArray) lists = list_page(store, &walk->criteria, walk->after, walk->skip, most, error);
     if (!lists)
         return false;
@@ -77,8 +77,8 @@ void answer_lists(Call *call, const char *domain)
         rest_fail(call, error);
         return;
     }
-    ListWalk *walk = g_new(ListWalk, 1);
-    *walk = (ListWalk){criteria, paging.start, NULL};
+    RestListWalk *walk = g_new(RestListWalk, 1);
+    *walk = (RestListWalk){criteria, paging.start, NULL};
     walk->criteria.domain = g_strdup(domain);
     answer_long(call, &kind, walk, total, &paging);
 }

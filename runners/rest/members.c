@@ -318,14 +318,14 @@ static void get_one(Call *call)
 }
 
 /* The changes that PATCH can make; their values were checked. */
-typedef struct Change {
+typedef struct MembersChange {
     const char *address;
     int mode;        /* -1: stays */
     bool has_action;
     int action;      /* ACTION_UNSET: as the list says */
-} Change;
+} MembersChange;
 
-static bool apply(Work *work, const Member *member, const Change *change, GError **error)
+static bool apply(Work *work, const Member *member, const MembersChange *change, GError **error)
 {
     Preferences own = member->own;
     own.delivery_mode = change->mode;
@@ -335,7 +335,7 @@ static bool apply(Work *work, const Member *member, const Change *change, GError
 }
 
 /* A member goes on by another address of the same user, which must have been shown to be the person's. */
-static bool address_fits(Call *call, Store *store, const Member *member, const Change *change)
+static bool address_fits(Call *call, Store *store, const Member *member, const MembersChange *change)
 {
     GError *error = NULL;
     if (!change->address)
@@ -357,8 +357,10 @@ static bool address_fits(Call *call, Store *store, const Member *member, const C
 
 static void change_member(Call *call, const Member *known)
 {
-    Change change = {.address = form_text(call, "address"), .mode = -1,
-                     .has_action = form_has(call, "moderation_action"), .action = ACTION_UNSET};
+    MembersChange change = {.address = form_text(call, "address"),
+                            .mode = -1,
+                            .has_action = form_has(call, "moderation_action"),
+                            .action = ACTION_UNSET};
     GError *error = NULL;
     if (!form_expect(call, "", "address delivery_mode moderation_action") ||
         !form_choice(call, "delivery_mode", FORM_MODES, &change.mode) ||

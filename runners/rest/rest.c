@@ -231,16 +231,16 @@ static void dispatch_metrics(Call *call)
 }
 
 /* The sender of a request, as its credentials say. */
-typedef struct Sender {
+typedef struct RestSender {
     GuardVerdict verdict;
     char *user;      /* of the password file; NULL: a token, or nobody */
     Token *token;
     GError *trouble; /* with GUARD_TROUBLE: why a token cannot be judged; NULL: it is the file of passwords */
-} Sender;
+} RestSender;
 
 /* Nobody guesses 256 random bits, so a token is looked at however many wrong ones came from its peer: behind a proxy
  * all clients have one address, and a stranger's guesses would shut out all tokens. */
-static GuardVerdict judge_token(Door *door, const char *text, const char *peer, Sender *sender)
+static GuardVerdict judge_token(Door *door, const char *text, const char *peer, RestSender *sender)
 {
     g_autoptr(GError) error = NULL;
     Store *store = rest_open(&door->rest, &error);
@@ -259,7 +259,7 @@ static GuardVerdict judge_token(Door *door, const char *text, const char *peer, 
 static void *judge(Http *http, const char *authorization, const char *peer)
 {
     Door *door = http_data(http);
-    Sender *sender = g_new0(Sender, 1);
+    RestSender *sender = g_new0(RestSender, 1);
     const char *user = NULL;
     g_autofree char *token = http_guard_token(authorization, TOKEN_PREFIX);
     sender->verdict = token ? judge_token(door, token, peer, sender)
@@ -271,21 +271,21 @@ static void *judge(Http *http, const char *authorization, const char *peer)
 /* A request that its token may not send is refused whatever the body says, so the body is not waited for. */
 static bool may_send(const void *data, const char *verb)
 {
-    const Sender *sender = data;
+    const RestSender *sender = data;
     const Token *token = sender->token;
     return sender->verdict == GUARD_IN && (!token || (!token->metrics && token_has_verb(token, verb)));
 }
 
 static void sender_free(void *data)
 {
-    Sender *sender = data;
+    RestSender *sender = data;
     g_free(sender->user);
     token_free(sender->token);
     g_clear_error(&sender->trouble);
     g_free(sender);
 }
 
-static bool let_in(Call *call, Sender *sender)
+static bool let_in(Call *call, RestSender *sender)
 {
     switch (sender->verdict) {
     case GUARD_IN:

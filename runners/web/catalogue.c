@@ -10,11 +10,11 @@ struct Catalogue {
     GHashTable *texts; /* msgid -> msgstr */
 };
 
-typedef struct Reader {
+typedef struct CatalogueReader {
     Catalogue *catalogue;
     GString *key, *text, *open; /* open: the one of the two that further lines go on with; NULL: none */
     bool is_fuzzy, next_is_fuzzy;
-} Reader;
+} CatalogueReader;
 
 void catalogue_free(Catalogue *catalogue)
 {
@@ -31,7 +31,7 @@ const char *catalogue_text(const Catalogue *catalogue, const char *text)
 }
 
 /* The entry before is whole. */
-static void finish(Reader *reader)
+static void finish(CatalogueReader *reader)
 {
     if (reader->key->len > 0 && reader->text->len > 0 && !reader->is_fuzzy)
         g_hash_table_insert(reader->catalogue->texts, g_strdup(reader->key->str), g_strdup(reader->text->str));
@@ -41,7 +41,7 @@ static void finish(Reader *reader)
 }
 
 /* Append what a line has in quotation marks. */
-static bool add_quoted(Reader *reader, const char *quoted)
+static bool add_quoted(CatalogueReader *reader, const char *quoted)
 {
     size_t length = strlen(quoted);
     if (!reader->open || length < 2 || *quoted != '"' || quoted[length - 1] != '"')
@@ -52,7 +52,7 @@ static bool add_quoted(Reader *reader, const char *quoted)
     return true;
 }
 
-static bool read_line(Reader *reader, char *line)
+static bool read_line(CatalogueReader *reader, char *line)
 {
     g_strstrip(line);
     if (*line == '#') {
@@ -85,7 +85,7 @@ Catalogue *catalogue_read(const char *path, GError **error)
     g_autoptr(Catalogue) catalogue = g_new0(Catalogue, 1);
     catalogue->texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     g_autoptr(GString) key = g_string_new(NULL), text = g_string_new(NULL);
-    Reader reader = {.catalogue = catalogue, .key = key, .text = text};
+    CatalogueReader reader = {.catalogue = catalogue, .key = key, .text = text};
     g_auto(GStrv) lines = g_strsplit(whole, "\n", -1);
     bool good = g_utf8_validate(whole, -1, NULL) || fail(error, FAIL_CONFIG, "%s is not in UTF-8", path);
     for (unsigned i = 0; good && lines[i]; i++)

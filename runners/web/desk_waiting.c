@@ -278,9 +278,9 @@ static void get_file(WebCall *call)
 
 /* ---- deciding ---- */
 
-typedef struct Counts {
+typedef struct DeskCounts {
     int of[MODERATE_UNDONE + 1]; /* how many had this ModerateOutcome */
-} Counts;
+} DeskCounts;
 
 /* The List-Id of the post or the request; NULL: there is none of that number. false: the store failed. g_free() */
 static bool find_list_id(const Desk *desk, Work *work, const ModerateOne *one, char **list_id, GError **error)
@@ -297,7 +297,7 @@ static bool find_list_id(const Desk *desk, Work *work, const ModerateOne *one, c
 }
 
 /* Decide about one thing, if it is on a list that the person runs; else it is as if it did not wait. */
-static bool decide_one(const Desk *desk, Work *work, const ModerateOne *one, Counts *counts, GError **error)
+static bool decide_one(const Desk *desk, Work *work, const ModerateOne *one, DeskCounts *counts, GError **error)
 {
     ModerateOutcome outcome = MODERATE_GONE;
     g_autofree char *list_id = NULL;
@@ -336,7 +336,7 @@ static int by_kind_and_number(const void *one, const void *other)
 }
 
 /* Decide about all that is ticked, in the order in which it came: so the list gets posts in that order, too. */
-static bool decide_all(const Desk *desk, Work *work, Counts *counts, GError **error)
+static bool decide_all(const Desk *desk, Work *work, DeskCounts *counts, GError **error)
 {
     const char *word = web_field(desk->call, "do"), *reason = web_field(desk->call, "reason");
     const bool all = *web_field(desk->call, "all");
@@ -362,7 +362,7 @@ static bool decide_all(const Desk *desk, Work *work, Counts *counts, GError **er
 static void post_desk(WebCall *call)
 {
     GError *error = NULL;
-    Counts counts = {0};
+    DeskCounts counts = {0};
     g_auto(Desk) desk = {0};
     g_autoptr(Work) work = desk_open(&desk, call, 0) ? web_begin(call) : NULL;
     if (!work)

@@ -42,7 +42,7 @@ void mustache_free(Mustache *template)
 
 /* ---- parsing ---- */
 
-typedef struct Parser {
+typedef struct MustacheParser {
     Mustache *template;
     const char *text;   /* what is parsed: the whole, or a translation in it */
     unsigned outer;     /* sections that had begun before it */
@@ -50,18 +50,18 @@ typedef struct Parser {
     GArray *sections;   /* of unsigned: the nodes whose end has not come */
     MustacheTranslate *translate;
     void *data;
-} Parser;
+} MustacheParser;
 
 /* A tag as it stands in the text. */
-typedef struct Tag {
+typedef struct MustacheTag {
     const char *begin, *end; /* with its delimiters */
     char kind;               /* '#', '^', '/', '>', '!', '=', '&', '{'; 0: a variable */
     char *name;
-} Tag;
+} MustacheTag;
 
-static bool parse(Parser *parser, const char *text, GError **error);
+static bool parse(MustacheParser *parser, const char *text, GError **error);
 
-static bool mistaken(const Parser *parser, const char *where, const char *what, GError **error)
+static bool mistaken(const MustacheParser *parser, const char *where, const char *what, GError **error)
 {
     unsigned line = 1;
     for (const char *at = parser->text; at < where; at++)
@@ -69,14 +69,14 @@ static bool mistaken(const Parser *parser, const char *where, const char *what, 
     return fail(error, FAIL_CONFIG, "the template %s, line %u: %s", parser->template->name, line, what);
 }
 
-static Node *add_node(Parser *parser, NodeKind kind, bool begins_line, char *text)
+static Node *add_node(MustacheParser *parser, NodeKind kind, bool begins_line, char *text)
 {
     Node node = {.kind = kind, .begins_line = begins_line, .text = text};
     g_array_append_val(parser->template->nodes, node);
     return &g_array_index(parser->template->nodes, Node, parser->template->nodes->len - 1);
 }
 
-static void add_name(Parser *parser, NodeKind kind, bool begins_line, const char *name)
+static void add_name(MustacheParser *parser, NodeKind kind, bool begins_line, const char *name)
 {
     Node *node = add_node(parser, kind, begins_line, g_strdup(name));
     node->path = g_strsplit(strcmp(name, ".") == 0 ? "" : name, ".", -1);
@@ -88,7 +88,7 @@ static bool is_line_begin(const char *text, const char *at)
 }
 
 /* One node for each line, since each may get an indentation. */
-static void add_text(Parser *parser, const char *begin, const char *end)
+static void add_text(MustacheParser *parser, const char *begin, const char *end)
 {
     while (begin < end) {
         const char *newline = memchr(begin, '\n', (size_t)(end - begin));
@@ -99,7 +99,7 @@ static void add_text(Parser *parser, const char *begin, const char *end)
 }
 
 /* Read the tag at begin. */
-static bool read_tag(const Parser *parser, const char *begin, Tag *tag, GError **error)
+static bool read_tag(const MustacheParser *parser, const char *begin, MustacheTag *tag, GError **error)
 {
     const char *inside = begin + strlen(parser->open);
     tag->begin = begin;
@@ -120,7 +120,7 @@ static bool read_tag(const Parser *parser, const char *begin, Tag *tag, GError *
 
 /* A tag that is neither a variable nor text, and alone in its line, takes the line away with it: *begin and *end are
  * moved to where that begins and ends. */
-static bool stands_alone(const char *text, const Tag *tag, const char **begin, const char **end)
+static bool stands_alone(const char *text, const MustacheTag *tag, const char **begin, const char **end)
 {
     if (!tag->kind || tag->kind == '&' || tag->kind == '{')
         return false;
@@ -135,7 +135,7 @@ static bool stands_alone(const char *text, const Tag *tag, const char **begin, c
     return true;
 }
 
-static bool set_delimiters(Parser *parser, const Tag *tag, GError **error)
+static bool set_delimiters(MustacheParser *parser, const MustacheTag *tag, GError **error)
 {
     g_auto(GStrv) words = g_strsplit_set(tag->name, " \t\r\n", -1);
     const char *found[2] = {NULL, NULL};
@@ -153,7 +153,7 @@ static bool set_delimiters(Parser *parser, const Tag *tag, GError **error)
 }
 
 /* Parse the translation of the text between {{#_}}, at *end, and its {{/_}}, behind which *end is set. */
-static bool add_translation(Parser *parser, const char **end, GError **error)
+static bool add_translation(MustacheParser *parser, const char **end, GError **error)
 {
     g_autofree char *mark = g_strconcat(parser->open, "/_", parser->close, NULL);
     const char *close = strstr(*end, mark);
@@ -174,7 +174,7 @@ static bool add_translation(Parser *parser, const char **end, GError **error)
            mistaken(parser, close, "a section has no end within the text of a section _", error);
 }
 
-static bool close_section(Parser *parser, const Tag *tag, GError **error)
+static bool close_section(MustacheParser *parser, const MustacheTag *tag, GError **error)
 {
     unsigned count = parser->sections->len;
     if (count == parser->outer)
@@ -188,7 +188,7 @@ static bool close_section(Parser *parser, const Tag *tag, GError **error)
 }
 
 /* *end is where the text behind the tag begins, and is moved behind a translation. */
-static bool add_tag(Parser *parser, const Tag *tag, bool alone, const char **end, GError **error)
+static bool add_tag(MustacheParser *parser, const MustacheTag *tag, bool alone, const char **end, GError **error)
 {
     bool begins_line = !alone && is_line_begin(parser->text, tag->begin);
     switch (tag->kind) {
@@ -224,11 +224,11 @@ static bool add_tag(Parser *parser, const Tag *tag, bool alone, const char **end
     }
 }
 
-static bool parse_piece(Parser *parser, GError **error)
+static bool parse_piece(MustacheParser *parser, GError **error)
 {
     const char *at = parser->text;
     for (const char *begin; (begin = strstr(at, parser->open));) {
-        Tag tag = {0};
+        MustacheTag tag = {0};
         bool good = read_tag(parser, begin, &tag, error);
         g_autofree char *name = tag.name;
         if (!good)
@@ -245,7 +245,7 @@ static bool parse_piece(Parser *parser, GError **error)
     return true;
 }
 
-static bool parse(Parser *parser, const char *text, GError **error)
+static bool parse(MustacheParser *parser, const char *text, GError **error)
 {
     const char *text_before = parser->text;
     unsigned outer_before = parser->outer;
@@ -264,13 +264,13 @@ Mustache *mustache_new(const char *name, const char *text, MustacheTranslate *tr
     template->nodes = g_array_new(FALSE, FALSE, sizeof(Node));
     g_array_set_clear_func(template->nodes, node_clear);
     g_autoptr(GArray) sections = g_array_new(FALSE, FALSE, sizeof(unsigned));
-    Parser parser = {.template = template,
-                     .text = text,
-                     .open = g_strdup("{{"),
-                     .close = g_strdup("}}"),
-                     .sections = sections,
-                     .translate = translate,
-                     .data = data};
+    MustacheParser parser = {.template = template,
+                             .text = text,
+                             .open = g_strdup("{{"),
+                             .close = g_strdup("}}"),
+                             .sections = sections,
+                             .translate = translate,
+                             .data = data};
     bool good = parse(&parser, text, error);
     if (good && sections->len > 0) {
         const Node *node = &g_array_index(template->nodes, Node, g_array_index(sections, unsigned, sections->len - 1));

@@ -2,12 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/web/view_cache.h"
 
-typedef struct Kept {
+typedef struct ViewCacheKept {
     char *key;
     json_t *view;
     size_t size;
     GList *link; /* in by_use */
-} Kept;
+} ViewCacheKept;
 
 struct ViewCache {
     GHashTable *by_key; /* -> Kept */
@@ -17,7 +17,7 @@ struct ViewCache {
 
 static void kept_free(void *data)
 {
-    Kept *kept = data;
+    ViewCacheKept *kept = data;
     g_free(kept->key);
     json_decref(kept->view);
     g_free(kept);
@@ -43,7 +43,7 @@ void view_cache_free(ViewCache *cache)
 
 json_t *view_cache_find(ViewCache *cache, const char *key)
 {
-    Kept *kept = g_hash_table_lookup(cache->by_key, key);
+    ViewCacheKept *kept = g_hash_table_lookup(cache->by_key, key);
     if (!kept)
         return NULL;
     g_queue_unlink(&cache->by_use, kept->link);
@@ -51,7 +51,7 @@ json_t *view_cache_find(ViewCache *cache, const char *key)
     return json_incref(kept->view);
 }
 
-static void drop(ViewCache *cache, const Kept *kept)
+static void drop(ViewCache *cache, const ViewCacheKept *kept)
 {
     cache->size -= kept->size;
     g_queue_delete_link(&cache->by_use, kept->link);
@@ -60,15 +60,15 @@ static void drop(ViewCache *cache, const Kept *kept)
 
 void view_cache_add(ViewCache *cache, const char *key, json_t *view, size_t size)
 {
-    const Kept *before = g_hash_table_lookup(cache->by_key, key);
+    const ViewCacheKept *before = g_hash_table_lookup(cache->by_key, key);
     if (before)
         drop(cache, before);
     if (size > cache->limit / 10)
         return;
     while (cache->size + size > cache->limit && !g_queue_is_empty(&cache->by_use))
         drop(cache, g_queue_peek_tail(&cache->by_use));
-    Kept *kept = g_new0(Kept, 1);
-    *kept = (Kept){.key = g_strdup(key), .view = json_incref(view), .size = size};
+    ViewCacheKept *kept = g_new0(ViewCacheKept, 1);
+    *kept = (ViewCacheKept){.key = g_strdup(key), .view = json_incref(view), .size = size};
     g_queue_push_head(&cache->by_use, kept);
     kept->link = cache->by_use.head;
     g_hash_table_insert(cache->by_key, kept->key, kept);

@@ -138,7 +138,7 @@ static void test_bound(Fixture *fixture, const void *data)
 static void assert_stands(Store *store, const char *list_id, const char *address, const char *expected)
 {
     GError *error = NULL;
-    g_auto(Standing) standing = {0};
+    g_auto(AddressStanding) standing = {0};
     assert_ok(standing_read(store, list_id, address, &standing, &error), error);
     g_autofree char *shown = g_strdup_printf("%s%s%s%s", standing.banned ? standing.banned : "-",
                                              standing.is_member ? " member" : "", standing.has_user ? " user" : "",
@@ -151,7 +151,7 @@ static void test_standing(Fixture *fixture, const void *data)
     Store *store = fixture->store;
     GError *error = NULL;
     char id[STORE_ID_SIZE];
-    g_auto(Standing) standing = {0};
+    g_auto(AddressStanding) standing = {0};
     g_autoptr(List) other = list_create(store, "other@example.com", &error);
     g_assert_no_error(error);
     assert_ok(ban_add(store, NULL, "^mallory@", &error), error);
