@@ -54,6 +54,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->patterns, g_hash_table_unref);
     g_clear_pointer(&post->target, g_free);
     g_clear_pointer(&post->member, g_free);
+    g_clear_pointer(&post->found, member_free);
     g_clear_pointer(&post->message_key, g_free);
     g_clear_pointer(&post->authenticity, authenticity_free);
     g_clear_pointer(&post->given, g_strfreev);

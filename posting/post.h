@@ -104,6 +104,7 @@ typedef struct Post { /* set by the caller: */
     char *target;             /* the name of the chain that a rule sends it to */
     bool unproved;            /* a stranger's, who is to confirm the address in From */
     char *member;             /* the address that made it a member's post */
+    Member *found;            /* the row of that, if a rule has just read it; else NULL */
     char *message_key;        /* its Message-ID as the store records it, when the rule duplicate has looked for it */
 
     /* what the handlers left */

@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/mailbox.h"
 #include "store/email.h"
 #include "store/member.h"
@@ -15,7 +14,7 @@ struct RecipientCursor {
     GString *last;      /* key of the row before: an address twice in a row is one recipient */
     GHashTable *copied; /* keys; NULL: none */
     GHashTable *leavers; /* keys of who gets this digest besides; NULL: none */
-    char *language;      /* of a digest: the query borrows it */
+    char *language, *sender;          /* of a digest; folded, or "": the query borrows both */
     char **topics_known, **topics_of; /* of the list, and of the post; NULL: all get it */
     bool names, digest;
 };
@@ -24,11 +23,13 @@ struct RecipientCursor {
  * sorted, nothing is kept. 0, 0 are MODE_REGULAR and DELIVERY_ENABLED. On a list without digests all get the posts. */
 #define NO_DIGESTS \
     "EXISTS (SELECT 1 FROM list_setting s WHERE s.list = $1 AND s.name = 'digests_enabled' AND s.value = 'no')"
-#define RECIPIENTS(columns, joins) \
-    "SELECT m.email, m.folded, " EFFECTIVE_RECEIVE_LIST_COPY \
-    ", m.topics, m.topics_unmatched" columns MEMBER_JOINS joins \
+#define PERSON_OF_SENDER "COALESCE((SELECT person FROM address WHERE folded = $2), 0)"
+#define RECIPIENTS(columns, joins)                                                              \
+    "SELECT m.email, m.folded, " EFFECTIVE_RECEIVE_LIST_COPY                                    \
+    ", m.topics, m.topics_unmatched" columns MEMBER_JOINS joins                                 \
     "WHERE m.list = $1 AND m.role = 0 AND (" EFFECTIVE_DELIVERY_MODE " = 0 OR " NO_DIGESTS ") " \
-    "AND " EFFECTIVE_DELIVERY_STATUS " = 0 AND (m.person <> $2 OR " EFFECTIVE_RECEIVE_OWN_POSTINGS " = 1) " \
+    "AND " EFFECTIVE_DELIVERY_STATUS " = 0 "                                                    \
+    "AND (m.person <> " PERSON_OF_SENDER " OR " EFFECTIVE_RECEIVE_OWN_POSTINGS " = 1) "         \
     "ORDER BY m.list, m.role, m.folded"
 /* All of the language where some who are not in the mode get it too ($4): wanted() knows them. */
 #define IN_FORMAT \
@@ -41,23 +42,6 @@ struct RecipientCursor {
     "ORDER BY m.list, m.role, m.folded"
 #define NAME_COLUMN ", " MEMBER_NAME
 #define NAME_JOINS "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person "
-
-/* The person behind an address, 0 when there is none. */
-static bool person_of(Store *store, const char *email, int64_t *person, GError **error)
-{
-    *person = 0;
-    if (!email || !mailbox_valid(email))
-        return true;
-    g_autoptr(GError) problem = NULL;
-    g_auto(Email) address = {0};
-    if (email_find(store, email, &address, &problem))
-        *person = address.person;
-    else if (!g_error_matches(problem, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&problem));
-        return false;
-    }
-    return true;
-}
 
 static GHashTable *keys_of(const char *const *addresses)
 {
@@ -73,15 +57,17 @@ static GHashTable *keys_of(const char *const *addresses)
 static RecipientCursor *open_cursor(Store *store, const char *list_id, const char *sender, const char *const *copied,
                                     bool names, GError **error)
 {
-    int64_t key, person;
-    if (!list_key(store, list_id, &key, error) || !person_of(store, sender, &person, error))
+    int64_t key;
+    if (!list_key(store, list_id, &key, error))
         return NULL;
+    g_autofree char *folded = sender && mailbox_valid(sender) ? email_folded(sender) : g_strdup("");
     const char *text = names ? RECIPIENTS(NAME_COLUMN, NAME_JOINS) : RECIPIENTS("", "");
-    g_autoptr(Query) query = query_stream(store, error, text, INTEGER(key), INTEGER(person));
+    g_autoptr(Query) query = query_stream(store, error, text, INTEGER(key), TEXT(folded));
     if (!query)
         return NULL;
     RecipientCursor *cursor = g_new0(RecipientCursor, 1);
     cursor->query = g_steal_pointer(&query);
+    cursor->sender = g_steal_pointer(&folded);
     cursor->last = g_string_new(NULL);
     cursor->copied = keys_of(copied);
     cursor->names = names;
@@ -169,6 +155,7 @@ void recipient_cursor_free(RecipientCursor *cursor)
     g_clear_pointer(&cursor->copied, g_hash_table_destroy);
     g_clear_pointer(&cursor->leavers, g_hash_table_destroy);
     g_free(cursor->language);
+    g_free(cursor->sender);
     g_strfreev(cursor->topics_known);
     g_strfreev(cursor->topics_of);
     g_free(cursor);

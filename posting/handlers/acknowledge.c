@@ -8,10 +8,9 @@ static bool process(Post *post, GError **error)
     const char *poster = post_poster(post); /* known from the rules, or a moderator let it pass */
     if (!poster || !post_may_answer(post))
         return true;
-    Member *found;
-    if (!post_find_member(post, ROLE_MEMBER, poster, &found, error))
+    if (!post->found && !post_find_member(post, ROLE_MEMBER, poster, &post->found, error))
         return false;
-    g_autoptr(Member) member = found;
+    const Member *member = post->found;
     if (member && member->effective.acknowledge_posts)
         post_send_letter(post, "post_acknowledged", member->address, false);
     return true;

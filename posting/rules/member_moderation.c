@@ -17,7 +17,9 @@ static bool check(Post *post, bool *hit, GError **error)
             continue;
         g_free(post->member);
         post->member = g_strdup(member->address);
-        Action action = member->moderation_action;
+        member_free(post->found);
+        post->found = g_steal_pointer(&member);
+        Action action = post->found->moderation_action;
         if (action == ACTION_UNSET)
             action = (Action)post->list->default_member_action;
         if (action != ACTION_DEFER && action != ACTION_UNSET) {
