@@ -55,9 +55,10 @@ def defragmenting(instance):
 
 
 def settled(instance, rest=0):
-    """Nothing moves, and so many parts wait."""
+    """Nothing moves, and so many parts wait: the runner has put them off for long."""
     names = defragmenting(instance)
-    return len(names) == rest and all(name.endswith(".msg") for name in names) and instance.idle()
+    return len(names) == rest and instance.idle() and all(
+        name.endswith(".msg") and float(name.partition("+")[0]) > time.time() + 1 for name in names)
 
 
 def index(instance):

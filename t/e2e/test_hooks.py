@@ -189,18 +189,17 @@ class Reader:
     """Reads server-sent events as a browser does."""
 
     def __init__(self, api, query="", **headers):
-        self.connection = http.client.HTTPConnection(*api.place, timeout=30)
+        self.connection = http.client.HTTPConnection(*api.place, timeout=60)
         self.connection.request("GET", f"/3.1/listrunner/events{query}", headers={**api.headers, **headers})
         self.answer = self.connection.getresponse()
 
     def next(self):
         """The next event, as a dict of its fields."""
-        fields, comments = {}, 0
+        fields, deadline = {}, time.monotonic() + 120  # comments of the time before may be still to be read
         while True:
             line = self.answer.readline().decode()
             assert line, "the stream has ended"
-            comments += line.startswith(":")
-            assert comments < 3, "for half a minute nothing came but comments"
+            assert time.monotonic() < deadline, "for two minutes nothing came but comments"
             line = line.rstrip("\n")
             if line and not line.startswith(":"):
                 name, _, value = line.partition(": ")
@@ -321,6 +320,8 @@ def test_the_runtime_directory_is_made_again(tmp_path_factory):
         site.set({"master": {"runtime_directory": site.runtime}})
         site.stop()
         site.start()
+        if "the runtime directory cannot be watched" in site.log_text():
+            pytest.skip("others have all the inotify instances that the system allows a user")
         api = Rest(site)
         assert api.call("POST", "domains", mail_host="example.com").status == 201
         reader = Reader(api)

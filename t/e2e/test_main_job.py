@@ -190,6 +190,8 @@ def test_every_message_answered_for_itself(instance):
 def test_idle_latency(instance, sink):
     """Nobody waits on a clock: three hops in less time than any poll interval."""
     address = instance.create_list("test", MEMBERS)
+    if "inotify is refused" in instance.log_text():
+        pytest.skip("others have all the inotify instances that the system allows a user")
 
     def took():
         before = time.time()

@@ -322,6 +322,7 @@ def test_all_lists_at_once(world, sink):
         assert states() == ["by_moderator", "enabled" if mail == "on" else "by_user"]
     anne.send("/my/all", {"mail": "on"})
     world.cli("member", "set", f"cats@{HOST}", ANNE, "--delivery-status", "enabled")
+    let_turn(DAY)
     today, later = (time.strftime("%Y-%m-%d", time.gmtime(time.time() + 86400 * days)) for days in (0, 9))
     for wrong, words in ((("2020-01-01", "2020-01-02"), "over already"), ((later, today), "last not before the first"),
                          (("", later), "last not before the first")):

@@ -128,7 +128,7 @@ def test_recorded_exchanges(site):
 
 def test_guessing_is_slowed_down(tmp_path):
     """On a site of its own, since all tests come from one address."""
-    with rest.site(tmp_path, attempts_per_minute="6") as site:
+    with rest.site(tmp_path, attempts_per_minute="2") as site:
         api = Rest(site)
         assert api.call("GET", "lists").status == 200
         program = Rest(site)
