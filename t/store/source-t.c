@@ -167,15 +167,13 @@ static void test_left_in_the_middle(Fixture *fixture, const void *data)
     g_assert_true(is_member(fixture, BOB) && !is_member(fixture, ANNE));
 }
 
-#define TEST(path, function) g_test_add(path, Fixture, NULL, fixture_open_list, function, fixture_close)
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    TEST("/source/two give the same", test_two_sources);
-    TEST("/source/who left stays out", test_who_left);
-    TEST("/source/a member takes another address", test_moved);
-    TEST("/source/the later refresh goes on", test_turn);
-    TEST("/source/a stage is left in the middle", test_left_in_the_middle);
+    TEST_WITH_LIST("/source/two give the same", test_two_sources);
+    TEST_WITH_LIST("/source/who left stays out", test_who_left);
+    TEST_WITH_LIST("/source/a member takes another address", test_moved);
+    TEST_WITH_LIST("/source/the later refresh goes on", test_turn);
+    TEST_WITH_LIST("/source/a stage is left in the middle", test_left_in_the_middle);
     return g_test_run();
 }
