@@ -241,17 +241,21 @@ bool source_notice_left(Store *store, const char *list_id, int64_t now, GError *
 
 static bool take(Store *store, const MemberSource *source, const SourceFresh *fresh, int64_t now, GError **error)
 {
-    int64_t list, added = 0;
-    return list_key(store, source->list_id, &list, error) &&
-           query_run(store, error, &added,
-                     "INSERT INTO member_source (list, folded, source, address, member, made, given_at) "
-                     "SELECT $1, $2, $3, $4, m.key, $6, $7 FROM member m WHERE ($5 <> 0 AND m.key = $5) OR "
-                     "($5 = 0 AND m.list = $1 AND m.role = 0 AND m.folded = $2 AND m.by_person = 0) "
-                     "ON CONFLICT (list, folded, source) DO NOTHING",
-                     INTEGER(list), TEXT(fresh->folded), INTEGER(source->key), TEXT(fresh->address),
-                     INTEGER(fresh->member), INTEGER(fresh->made), INTEGER(now)) &&
-           (added > 0 ||
-            fail(error, FAIL_RACE, "%s was no member of %s a moment after", fresh->address, source->list_id));
+    int64_t list;
+    if (!list_key(store, source->list_id, &list, error))
+        return false;
+    if (fresh->member != 0)
+        return query_later(store, error,
+                           "INSERT INTO member_source (list, folded, source, address, member, made, given_at) "
+                           "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (list, folded, source) DO NOTHING",
+                           INTEGER(list), TEXT(fresh->folded), INTEGER(source->key), TEXT(fresh->address),
+                           INTEGER(fresh->member), INTEGER(fresh->made), INTEGER(now));
+    return query_later(store, error,
+                       "INSERT INTO member_source (list, folded, source, address, member, made, given_at) "
+                       "SELECT m.list, m.folded, $3, $4, m.key, $5, $6 FROM member m WHERE m.list = $1 AND m.role = 0 "
+                       "AND m.folded = $2 AND m.by_person = 0 ON CONFLICT (list, folded, source) DO NOTHING",
+                       INTEGER(list), TEXT(fresh->folded), INTEGER(source->key), TEXT(fresh->address),
+                       INTEGER(fresh->made), INTEGER(now));
 }
 
 bool source_take(Store *store, const MemberSource *source, const SourceFresh *fresh, int64_t now, GError **error)

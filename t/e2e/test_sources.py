@@ -241,6 +241,27 @@ def test_removing_a_source_asks_what_becomes_of_its_members(site):
     assert "No source" in why(site, talk, "b@example.org")["because"][0]
 
 
+def test_sources_move_to_another_site_with_who_came_by_them_and_who_left(site, instances, sink):
+    talk, news = site.create_list("talk", members=["own@example.org"]), site.create_list("news")
+    path = give(site, "staff", ["anna@example.org", "ben@example.org", "cleo@example.org", "own@example.org"])
+    for address in (talk, news):
+        site.cli("list", "source", "add", address, "staff", "file", path)
+        refresh(site, address)
+        site.cli("member", "remove", address, "cleo@example.org")
+        refresh(site, address)
+    site.cli("export", "-o", site.directory / "all.jsonl")
+    there = instances(sink.port)
+    there.create_store()
+    there.cli("import", "listrunner", site.directory / "all.jsonl", timeout=300)
+    for address in (talk, news):
+        assert "4 given, 0 joined, 0 left, 1 kept out" in refresh(there, address)
+    give(site, "staff", ["ben@example.org"])
+    assert "0 joined, 1 left" in refresh(there, talk), "own had joined"
+    assert members(there, talk) == ["ben@example.org", "own@example.org"]
+    assert "0 joined, 2 left" in refresh(there, news)
+    assert "removed" in why(there, news, "cleo@example.org")["because"][0]
+
+
 def test_the_timer_reads_sources_and_says_what_failed(site, sink):
     """New members of a source with --welcome=yes get a letter."""
     talk = site.create_list("talk")

@@ -18,6 +18,7 @@ static const char *const other_columns[] = {
     "list.list_name",
     "site_preference.one",
     "digest.waiting", /* counted anew */
+    "list_source.turn",
     "list_setting.name",
     "list_setting.value", /* the object `settings` of the row `list` */
     "member.address",
@@ -25,7 +26,7 @@ static const char *const other_columns[] = {
     "domain_owner.person",
     "digest_last.address", /* found by an address */
     "digest_post.issue",
-    "held.spool", /* of the site that is left */
+    "held.spool",        /* of the site that is left */
     "digest_last.issue", /* of an issue that is being sent; those that wait have none */
     NULL,
 };

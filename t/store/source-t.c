@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What a source gives is compared with what it gave, whoever joined, left, moved or came by another source. */
+#include "store/source.h"
+
+#include "t/store/fixture.h"
+#include "t/store/sound.h"
+
+#define LIST "test.example.com"
+#define ANNE "anne@example.org"
+#define BOB "bob@example.org"
+#define CLEO "cleo@example.org"
+#define NOW INT64_C(1700000000000000)
+
+static MemberSource *add(Fixture *fixture, const char *name)
+{
+    GError *error = NULL;
+    MemberSource *source = g_new0(MemberSource, 1);
+    *source = (MemberSource){.list_id = g_strdup(LIST), .name = g_strdup(name), .place = g_strdup("/x")};
+    assert_ok(source_add(fixture->store, source, &error), error);
+    return source;
+}
+
+static bool is_member(Fixture *fixture, const char *address)
+{
+    GError *error = NULL;
+    Member *member;
+    assert_ok(member_look_up(fixture->store, LIST, ROLE_MEMBER, address, &member, &error), error);
+    bool is = member != NULL;
+    member_free(member);
+    return is;
+}
+
+/* Follows what a source gives, as lists/source.h does; kept_out: how many it passes over. */
+static void follow(Fixture *fixture, const MemberSource *source, const char *const *addresses, unsigned kept_out)
+{
+    GError *error = NULL;
+    Store *store = fixture->store;
+    SourceCounts counts;
+    g_autoptr(SourceStage) stage = source_stage_open(store, source, &error);
+    g_assert_no_error(error);
+    for (; *addresses; addresses++)
+        assert_ok(source_stage_add(stage, *addresses, NULL, &error), error);
+    assert_ok(source_stage_close(stage, &counts, &error), error);
+    assert_ok(source_notice_left(store, LIST, NOW, &error), error);
+    assert_ok(store_begin(store, &error), error);
+    g_autoptr(GPtrArray) fresh = source_stage_fresh(stage, &error), gone = source_stage_gone(stage, &error);
+    g_assert_no_error(error);
+    for (guint at = 0; at < fresh->len; at++) {
+        SourceFresh *one = fresh->pdata[at];
+        if (one->left) {
+            kept_out--;
+            continue;
+        }
+        if (one->member == 0) {
+            assert_ok(member_add(store, LIST, ROLE_MEMBER, one->address, NULL, NULL, &error), error);
+            one->made = true;
+        }
+        assert_ok(source_take(store, source, one, NOW, &error), error);
+    }
+    for (guint at = 0; at < gone->len; at++) {
+        bool removed;
+        assert_ok(source_drop(store, source, gone->pdata[at], &removed, &error), error);
+    }
+    assert_ok(store_commit(store, &error), error);
+    g_assert_cmpuint(kept_out, ==, 0);
+    assert_sound(fixture);
+}
+
+#define GIVES(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define NOBODY ((const char *const[]){NULL})
+
+static void test_two_sources(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    follow(fixture, one, GIVES("ANNE@example.org", BOB, "bob@EXAMPLE.org"), 0);
+    follow(fixture, two, GIVES(BOB, CLEO), 0);
+    int64_t alone;
+    assert_ok(source_count_alone(fixture->store, one, &alone, &error), error);
+    g_assert_cmpint(alone, ==, 0);
+    follow(fixture, one, NOBODY, 0);
+    g_assert_true(is_member(fixture, ANNE) && is_member(fixture, BOB));
+    assert_ok(source_count_alone(fixture->store, two, &alone, &error), error);
+    g_assert_cmpint(alone, ==, 2);
+    follow(fixture, two, GIVES(CLEO), 0);
+    g_assert_true(is_member(fixture, ANNE) && !is_member(fixture, BOB) && is_member(fixture, CLEO));
+}
+
+static void test_who_left(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int64_t left_at;
+    char *way;
+    g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
+    follow(fixture, one, GIVES(ANNE, BOB), 0);
+    assert_ok(member_remove(fixture->store, LIST, ROLE_MEMBER, BOB, &error), error);
+    follow(fixture, two, GIVES(BOB), 1);
+    assert_ok(source_left_find(fixture->store, LIST, "BOB@example.org", &way, &left_at, &error), error);
+    g_assert_cmpstr(way, ==, "");
+    g_assert_cmpint(left_at, ==, NOW);
+    g_free(way);
+    follow(fixture, one, GIVES(ANNE), 0);
+    follow(fixture, one, GIVES(ANNE, BOB), 1);
+    g_assert_false(is_member(fixture, BOB));
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, BOB, NULL, NULL, &error), error);
+    follow(fixture, one, GIVES(ANNE, BOB), 0);
+    assert_ok(source_left_find(fixture->store, LIST, BOB, &way, &left_at, &error), error);
+    g_assert_null(way);
+    follow(fixture, one, GIVES(ANNE), 0);
+    g_assert_true(is_member(fixture, BOB));
+}
+
+/* A member who takes another address is the same one: not doubled, and gone with the source. */
+static void test_moved(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
+    follow(fixture, one, GIVES(ANNE, BOB), 0);
+    g_autoptr(Member) bob = member_find(fixture->store, LIST, ROLE_MEMBER, BOB, &error);
+    assert_ok(member_set_address(fixture->store, bob->id, CLEO, &error), error);
+    follow(fixture, one, GIVES(ANNE, BOB), 0);
+    follow(fixture, two, GIVES(BOB), 0);
+    g_assert_true(is_member(fixture, CLEO) && !is_member(fixture, BOB));
+    follow(fixture, one, GIVES(ANNE), 0);
+    g_assert_true(is_member(fixture, CLEO));
+    follow(fixture, two, NOBODY, 0);
+    g_assert_false(is_member(fixture, CLEO));
+}
+
+static void test_turn(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(MemberSource) early = add(fixture, "one"), other = add(fixture, "two");
+    g_autoptr(MemberSource) late = source_find(fixture->store, LIST, "one", &error);
+    assert_ok(source_begin(fixture->store, early, NOW, &error), error);
+    assert_ok(source_begin(fixture->store, late, NOW, &error), error);
+    assert_ok(source_begin(fixture->store, other, NOW, &error), error);
+    g_assert_false(source_check_turn(fixture->store, early, &error));
+    assert_failed(FAIL_RACE, error);
+    early->fault = g_strdup("from before");
+    g_assert_false(source_end(fixture->store, early, &error));
+    assert_failed(FAIL_RACE, error);
+    assert_ok(source_check_turn(fixture->store, late, &error), error);
+    g_assert_cmpstr(late->fault, ==, "");
+    assert_ok(source_end(fixture->store, late, &error), error);
+    int64_t faults;
+    assert_ok(source_count_faults(fixture->store, &faults, &error), error);
+    g_assert_cmpint(faults, ==, 0);
+    assert_ok(source_remove(fixture->store, late, &error), error);
+    g_assert_false(source_begin(fixture->store, late, NOW, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+/* A stage that was left in the middle is no obstacle, and nothing of it reaches the list. */
+static void test_left_in_the_middle(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
+    SourceStage *stage = source_stage_open(fixture->store, one, &error);
+    assert_ok(source_stage_add(stage, ANNE, NULL, &error), error);
+    g_assert_false(source_stage_add(stage, "no address", NULL, &error));
+    assert_failed(FAIL_NEVER, error);
+    source_stage_free(stage);
+    follow(fixture, two, GIVES(BOB), 0);
+    g_assert_true(is_member(fixture, BOB) && !is_member(fixture, ANNE));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST_WITH_LIST("/source/two give the same", test_two_sources);
+    TEST_WITH_LIST("/source/who left stays out", test_who_left);
+    TEST_WITH_LIST("/source/a member takes another address", test_moved);
+    TEST_WITH_LIST("/source/the later refresh goes on", test_turn);
+    TEST_WITH_LIST("/source/a stage is left in the middle", test_left_in_the_middle);
+    return g_test_run();
+}
