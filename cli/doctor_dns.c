@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/ip.h"
+#include "base/secret_file.h"
 #include "cli/doctor.h"
+#include "mail/dkim.h"
 #include "mail/domain_name.h"
 #include "net/dns_wait.h"
 #include "store/domain.h"
@@ -13,9 +15,13 @@
 #define TIMEOUT INT64_C(3000000) /* us, of the first try */
 #define TRIES 2
 
+#define STRING_MAX 255 /* bytes of one string of a TXT record */
+#define GOOD_BITS 2048 /* of an RSA key (RFC 8301) */
+
 typedef struct Examination {
     Doctor *doctor;
     DnsWait *dns;
+    GPtrArray *seen; /* borrowed names of the sections [dkim.NAME] that were looked at */
 } Examination;
 
 static void answer_clear(DnsAnswer *answer)
@@ -118,22 +124,85 @@ static void look_at_dmarc(const Examination *it, const char *domain)
                     "%s has no DMARC record: large sites distrust it", domain);
 }
 
+/* The line of a zone for a key, whose text is in strings of at most 255 bytes (RFC 1035); g_free(). */
+static char *line_for(const DkimKey *key, const char *name)
+{
+    g_autofree char *text = dkim_key_record(key);
+    GString *line = g_string_new(NULL);
+    g_string_printf(line, "%s. TXT", name);
+    for (size_t at = 0, length = strlen(text); at < length; at += STRING_MAX)
+        g_string_append_printf(line, " \"%.*s\"", STRING_MAX, text + at);
+    return g_string_free(line, FALSE);
+}
+
+/* The best that the records of the name have for the key, and how many of them have any key. */
+static DkimRecord judge_records(const DkimKey *key, const DnsAnswer *answer, unsigned *count)
+{
+    DkimRecord best = DKIM_RECORD_NONE;
+    *count = 0;
+    for (guint at = 0; answer->status == DNS_FOUND && at < answer->records->len; at++) {
+        DkimRecord one = dkim_key_judge(key, g_array_index(answer->records, DnsRecord, at).text);
+        *count += one != DKIM_RECORD_NONE;
+        best = MIN(best, one);
+    }
+    return best;
+}
+
+static void find_record(const Examination *it, const DkimKey *key, const char *section, const char *name)
+{
+    static const struct {
+        DoctorState state;
+        const char *text; /* of the name in the DNS and the section */
+    } words[] = {
+        [DKIM_RECORD_TESTING] = {DOCTOR_WARNING, "the key at %s says by t=y that it is only tried: signatures of [%s] "
+                                                 "count for nothing"},
+        [DKIM_RECORD_UNFIT] = {DOCTOR_FAULT, "the record at %s has the right key, and other tags that forbid "
+                                             "signatures of [%s]"},
+        [DKIM_RECORD_OTHER] = {DOCTOR_FAULT, "the DNS has another key at %s than that of [%s], whose signatures fail "
+                                             "everywhere"},
+        [DKIM_RECORD_REVOKED] = {DOCTOR_FAULT, "the key at %s was revoked (p= is empty), so signatures of [%s] fail "
+                                               "everywhere"},
+        [DKIM_RECORD_NONE] = {DOCTOR_FAULT, "the DNS has no key at %s, so signatures of [%s] fail everywhere"},
+    };
+    unsigned count;
+    g_auto(DnsAnswer) answer = {0};
+    if (!ask(it, name, DNS_TXT, &answer))
+        return;
+    DkimRecord found = judge_records(key, &answer, &count);
+    if (words[found].text) {
+        g_autofree char *text = g_strdup_printf(words[found].text, name, section);
+        doctor_find(it->doctor, "dns", words[found].state, line_for(key, name), "%s", text);
+    } else if (count > 1) {
+        doctor_find(it->doctor, "dns", DOCTOR_WARNING, line_for(key, name),
+                    "the DNS has %u keys at %s, and receivers may take any of them; leave that of [%s] alone", count,
+                    name, section);
+    }
+}
+
 /* A key of the configuration whose public half the DNS must have. */
 static void look_at_key(const Examination *it, const char *section)
 {
-    char *found;
+    g_autoptr(GError) fault = NULL;
     const Config *config = it->doctor->config;
     const char *domain = config_string(config, section, "domain"), *file = config_string(config, section, "key_file");
-    g_autofree char *name = g_strdup_printf("%s._domainkey.%s", config_string(config, section, "selector"), domain);
-    int count = count_texts(it, name, "", &found);
-    g_autofree char *text = found;
-    char *key = text ? strstr(text, "p=") : NULL;
-    if (count == 0 || (count > 0 && (!key || !key[2] || key[2] == ';')))
+    const char *selector = config_string(config, section, "selector");
+    g_autofree char *name = g_strdup_printf("%s._domainkey.%s", selector, domain);
+    g_autofree char *pem = file ? secret_file_read(file, SECRET_FILE_MAX, &fault) : NULL;
+    g_autoptr(DkimKey) key = pem ? dkim_key_new(&(DkimKeyPlace){domain, selector, DKIM_USE_SIGN}, pem, &fault) : NULL;
+    if (!key) {
         doctor_find(it->doctor, "dns", DOCTOR_FAULT,
-                    g_strdup_printf("openssl pkey -in %s -pubout | sed '/^-/d' | tr -d '\\n'    # %s. TXT "
-                                    "\"v=DKIM1; k=rsa; p=...\"",
-                                    file, name),
-                    "the DNS has no key at %s, so signatures of [%s] fail everywhere", name, section);
+                    g_strdup_printf("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:%d -out %s", GOOD_BITS,
+                                    file ? file : "FILE"),
+                    "[%s] signs nothing: %s", section, fault ? fault->message : "it has no key_file");
+        return;
+    }
+    if (strcmp(dkim_key_algorithm(key), "rsa-sha256") == 0 && dkim_key_bits(key) < GOOD_BITS)
+        doctor_find(it->doctor, "dns", DOCTOR_WARNING,
+                    g_strdup_printf("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:%d -out FILE    # for a "
+                                    "[dkim.NAME] of its own, beside [%s] until the DNS has it",
+                                    GOOD_BITS, section),
+                    "the key of [%s] has %d bits; %d are advised (RFC 8301)", section, dkim_key_bits(key), GOOD_BITS);
+    find_record(it, key, section, name);
 }
 
 static void look_at_dkim(const Examination *it, const char *domain)
@@ -146,7 +215,9 @@ static void look_at_dkim(const Examination *it, const char *domain)
         if (!own || !config_bool(config, *section, "enabled") || !domain_name_within(domain, own))
             continue;
         signs = true;
-        look_at_key(it, *section);
+        if (!g_ptr_array_find_with_equal_func(it->seen, *section, g_str_equal, NULL)) /* by a domain before */
+            look_at_key(it, *section);
+        g_ptr_array_add(it->seen, (char *)*section);
     }
     if (!signs)
         doctor_find(it->doctor, "dns", DOCTOR_WARNING,
@@ -238,7 +309,8 @@ void doctor_dns(Doctor *doctor, const GPtrArray *domains)
         doctor_find(doctor, "dns", DOCTOR_WARNING, NULL, "%s", fault->message);
         return;
     }
-    const Examination it = {doctor, dns};
+    g_autoptr(GPtrArray) seen = g_ptr_array_new();
+    const Examination it = {doctor, dns, seen};
     for (guint at = 0; at < domains->len; at++) {
         g_autofree char *domain = domain_name_ascii(((const Domain *)domains->pdata[at])->mail_host);
         look_at_mx(&it, domain);

@@ -161,6 +161,26 @@ static void print_fragments(FILE *out, const json_t *fragments)
                 text_of(fragments, "oldest"));
 }
 
+/* How long ago a mail came back through each part of the way. */
+static void print_canaries(FILE *out, const json_t *canaries)
+{
+    size_t at;
+    const json_t *one;
+    if (json_array_size(canaries) > 0)
+        fputs("\nMail that Listrunner sends itself through the mail server came back last:\n", out);
+    json_array_foreach(canaries, at, one) {
+        char span[ATTENTION_SPAN_SIZE];
+        const json_t *slice = json_object_get(one, "slice");
+        const char *name = text_of(one, "part");
+        g_autofree char *part = json_is_integer(slice) ? g_strdup_printf("%s, slice %" JSON_INTEGER_FORMAT, name,
+                                                                         json_integer_value(slice))
+                                                       : g_strdup(g_str_equal(name, "way") ? "any way" : name);
+        bool came = json_is_number(json_object_get(one, "age"));
+        fprintf(out, "  %-16s %s%s%s\n", part, came ? span_or_dash(span, json_object_get(one, "age")) : "never",
+                came ? " ago" : "", json_is_true(json_object_get(one, "missing")) ? ", and is MISSING" : "");
+    }
+}
+
 void status_text(FILE *out, const json_t *status)
 {
     bool healthy = json_is_true(json_object_get(status, "healthy"));
@@ -169,6 +189,7 @@ void status_text(FILE *out, const json_t *status)
             text_of(status, "config"));
     print_table(out, status);
     print_fragments(out, json_object_get(status, "fragments"));
+    print_canaries(out, json_object_get(status, "canaries"));
     g_autoptr(GPtrArray) all = attention_of(status);
     bool waits = count_waiting(all) > 0;
     if (waits)

@@ -253,14 +253,27 @@ static void add_job(GPtrArray *all, const json_t *job)
         g_free(key);
 }
 
-/* A mail that this host sends itself through the MTA. */
+/* Mails that this host sends itself through the MTA: what stops them. */
 static void add_canary(GPtrArray *all, const json_t *canary)
 {
-    json_int_t slice = number_of(canary, "slice");
-    if (flag_of(canary, "missing"))
-        add(all, ATTENTION_SITE, g_strdup_printf("canary %" COUNT, slice), "listrunner probe; listrunner dest ls",
-            "A mail that Listrunner sent itself through the mail server (slice %" COUNT ") has been missing since %s",
-            slice, text_of(canary, "missing_since"));
+    const char *part = text_of(canary, "part"), *since_when = text_of(canary, "missing_since");
+    const json_t *slice = json_object_get(canary, "slice");
+    if (!flag_of(canary, "missing"))
+        return;
+    if (json_is_integer(slice))
+        add(all, ATTENTION_SITE, g_strdup_printf("canary %s %" COUNT, part, json_integer_value(slice)),
+            "listrunner status; listrunner queue ls",
+            "No mail that Listrunner sent itself through slice %" COUNT
+            " of the queue %s has come back since %s, but others have",
+            json_integer_value(slice), part, since_when);
+    else if (g_strcmp0(part, "way") == 0)
+        add(all, ATTENTION_SITE, g_strdup("canary"), "listrunner probe; listrunner dest ls",
+            "No mail that Listrunner sent itself through the mail server has come back since %s", since_when);
+    else
+        add(all, ATTENTION_SITE, g_strdup_printf("canary %s", part), "listrunner dest ls",
+            "No mail that Listrunner sent itself through the mail server over %s has come back since %s, but others "
+            "have",
+            g_strcmp0(part, "ipv6") == 0 ? "IPv6" : "IPv4", since_when);
 }
 
 static void add_left(GPtrArray *all, const json_t *state)

@@ -3,9 +3,9 @@
 #include "lists/figures.h"
 
 #include "base/clock.h"
+#include "lists/canary_state.h"
 #include "lists/host_state.h"
 #include "store/account.h"
-#include "store/canary.h"
 #include "store/fragment.h"
 #include "store/held.h"
 #include "store/host.h"
@@ -187,21 +187,23 @@ static bool add_hosts(Store *store, GString *text, GError **error)
 static const struct {
     const char *name, *help;
 } canary_figures[] = {
-    {"canary_missing_seconds", "How long a mail that Listrunner sent itself through the MTA is missing; 0: it came."},
-    {"canary_seconds", "How long ago such a mail came back."},
+    {"canary_missing_seconds", "How long mails that Listrunner sent itself through the MTA are missing because of this "
+                               "part of their way (way: all of it); 0: they come."},
+    {"canary_seconds", "How long ago such a mail came back that took this part of the way."},
 };
 
 /* Of mails that this host sends through the MTA and back. */
 static bool add_canaries(Store *store, const char *hostname, GString *text, GError **error)
 {
-    g_autoptr(GPtrArray) all = canary_all(store, hostname, error);
+    g_autoptr(GArray) all = canary_state(store, hostname, error);
     for (size_t i = 0; all && all->len > 0 && i < G_N_ELEMENTS(canary_figures); i++) {
         const char *name = canary_figures[i].name;
         g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s gauge\n", name,
                                canary_figures[i].help, name);
         for (guint at = 0; at < all->len; at++) {
-            const Canary *one = all->pdata[at];
-            g_string_append_printf(text, "listrunner_%s{slice=\"%" G_GINT64_FORMAT "\"} %.17g\n", name, one->slice,
+            const CanaryState *one = &g_array_index(all, CanaryState, at);
+            g_autofree char *slice = one->slice < 0 ? g_strdup("") : g_strdup_printf("%" G_GINT64_FORMAT, one->slice);
+            g_string_append_printf(text, "listrunner_%s{part=\"%s\",slice=\"%s\"} %.17g\n", name, one->name, slice,
                                    age_of(i == 0 ? one->missing_since : one->back_at));
         }
     }

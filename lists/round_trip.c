@@ -13,7 +13,8 @@
 
 RoundTrip round_trip_at(const char *name, const char *mail_host)
 {
-    return (RoundTrip){g_strconcat(name, "@", mail_host, NULL), g_strconcat(name, "-return@", mail_host, NULL)};
+    return (RoundTrip){g_strconcat(name, "@", mail_host, NULL),
+                       g_strconcat(name, ROUND_TRIP_BACK "@", mail_host, NULL)};
 }
 
 void round_trip_clear(RoundTrip *trip)

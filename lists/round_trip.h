@@ -17,6 +17,7 @@
  * whose lists stay. The second list has "-return" behind it. */
 #define ROUND_TRIP_PROBE "listrunner-probe"
 #define ROUND_TRIP_CANARY "listrunner-canary"
+#define ROUND_TRIP_BACK "-return"
 
 /* The addresses of the two lists. */
 typedef struct RoundTrip {

@@ -5,8 +5,8 @@
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/control.h"
+#include "lists/canary_state.h"
 #include "store/account.h"
-#include "store/canary.h"
 #include "store/fragment.h"
 #include "store/held.h"
 #include "store/host.h"
@@ -157,20 +157,29 @@ static json_t *hosts_of(Store *store, G_GNUC_UNUSED const Config *config, GError
     return hosts;
 }
 
-/* Of mails that this host sends through the MTA and back; missing: for longer than [watch] patience. */
+/* Is it missing for longer than [watch] patience? One part that fails may stop two mails, one after the other, so the
+ * whole way is not missing before a third one has had its time. */
+static bool canary_missing(const Config *config, const CanaryState *one, bool has_parts)
+{
+    int64_t patience = config_duration(config, "watch", "patience");
+    if (one->part == CANARY_WHOLE && has_parts)
+        patience = MAX(patience, config_duration(config, "watch", "interval") * 5 / 2);
+    return one->missing_since && clock_now() - one->missing_since > patience;
+}
+
 static json_t *canaries_of(Store *store, const Config *config, GError **error)
 {
-    const char *host = config_string(config, "site", "hostname");
-    int64_t patience = config_duration(config, "watch", "patience"), now = clock_now();
-    g_autoptr(GPtrArray) all = canary_all(store, host, error);
+    g_autoptr(GArray) all = canary_state(store, config_string(config, "site", "hostname"), error);
     json_t *canaries = all ? json_array() : NULL;
     for (guint at = 0; all && at < all->len; at++) {
-        const Canary *one = all->pdata[at];
-        bool missing = one->missing_since && now - one->missing_since > patience;
+        const CanaryState *one = &g_array_index(all, CanaryState, at);
+        json_t *slice = one->slice >= 0 ? json_integer((json_int_t)one->slice) : json_null();
+        json_t *age = one->back_at ? json_integer(MAX(clock_now() - one->back_at, 0) / CLOCK_SECOND) : json_null();
         json_array_append_new(canaries,
-                              json_pack("{sI so so so sb}", "slice", (json_int_t)one->slice, "sent_at",
-                                        time_or_null(one->sent_at), "back_at", time_or_null(one->back_at),
-                                        "missing_since", time_or_null(one->missing_since), "missing", missing));
+                              json_pack("{ss so so so so so sb}", "part", one->name, "slice", slice, "sent_at",
+                                        time_or_null(one->sent_at), "back_at", time_or_null(one->back_at), "age", age,
+                                        "missing_since", time_or_null(one->missing_since), "missing",
+                                        canary_missing(config, one, all->len > 1)));
     }
     return canaries;
 }

@@ -24,7 +24,7 @@ json_t *site_state_ask(const Config *config, int seconds, GError **error);
  *   source_faults,
  *   fragments {open_sets, parts, octets, early, oldest}, leave_brakes {domains, waiting},
  *   form_letters {count, most, reached}, hosts [{name, living, draining, seen_at, lease_until}],
- *   canaries [{slice, sent_at, back_at, missing_since, missing}] (of this host),
+ *   canaries [{part, slice, sent_at, back_at, age, missing_since, missing}] (of this host; lists/canary_state.h),
  *   jobs [{name, last_run, due_at, done, runs, failures, fault, late}]
  *
  * Each is null when it could not be read, and then store_fault says why. */

@@ -83,10 +83,64 @@ const char *dkim_key_algorithm(const DkimKey *key)
     return key->algorithm;
 }
 
+int dkim_key_bits(const DkimKey *key)
+{
+    return EVP_PKEY_get_bits(key->private);
+}
+
+static bool is_edwards(const DkimKey *key)
+{
+    return EVP_PKEY_get_base_id(key->private) == EVP_PKEY_ED25519;
+}
+
+/* p= of the key: of RSA the usual form, of Ed25519 the bare bytes (RFC 8463); g_free(). */
+static char *public_half(const DkimKey *key)
+{
+    guint8 raw[32], *bytes = NULL;
+    size_t length = sizeof raw;
+    if (is_edwards(key))
+        return EVP_PKEY_get_raw_public_key(key->private, raw, &length) == 1 ? g_base64_encode(raw, length) : NULL;
+    int size = i2d_PUBKEY(key->private, &bytes);
+    char *encoded = size > 0 ? g_base64_encode(bytes, (gsize)size) : NULL;
+    OPENSSL_free(bytes);
+    return encoded;
+}
+
+char *dkim_key_record(const DkimKey *key)
+{
+    g_autofree char *half = public_half(key);
+    return g_strdup_printf("v=DKIM1; k=%s; p=%s", is_edwards(key) ? "ed25519" : "rsa", half ? half : "");
+}
+
+/* Why no signature of the key can be checked by a record with these tags. */
+static DkimRecord judge_tags(const DkimKey *key, GHashTable *tags)
+{
+    g_autofree char *own = public_half(key), *half = dkim_squeeze(g_strdup(g_hash_table_lookup(tags, "p")));
+    if (!*half)
+        return DKIM_RECORD_REVOKED;
+    return g_strcmp0(own, half) == 0 ? DKIM_RECORD_UNFIT : DKIM_RECORD_OTHER;
+}
+
+DkimRecord dkim_key_judge(const DkimKey *key, const char *record)
+{
+    bool weak;
+    g_autofree char *signature = g_strdup_printf("a=%s; d=%s; s=%s", key->algorithm, key->domain, key->selector);
+    g_autoptr(GHashTable) own = dkim_tags_read(signature), tags = dkim_tags_read(record);
+    if (!tags || !g_hash_table_contains(tags, "p"))
+        return DKIM_RECORD_NONE;
+    EVP_PKEY *found = own ? dkim_public_key(record, own, &weak) : NULL;
+    bool valid = found != NULL, same = valid && EVP_PKEY_eq(found, key->private) == 1;
+    EVP_PKEY_free(found);
+    if (!same)
+        return valid ? DKIM_RECORD_OTHER : judge_tags(key, tags);
+    const char *flags = g_hash_table_lookup(tags, "t");
+    return flags && dkim_list_has(flags, "y", false) ? DKIM_RECORD_TESTING : DKIM_RECORD_FITS;
+}
+
 bool dkim_key_fits(const DkimKey *key, const char *domain, DkimUse use)
 {
     size_t own = strlen(key->domain), length = strlen(domain);
-    bool readable = use != DKIM_USE_SEAL || EVP_PKEY_get_base_id(key->private) == EVP_PKEY_RSA;
+    bool readable = use != DKIM_USE_SEAL || !is_edwards(key);
     return (key->use & use) && readable && length >= own &&
            g_ascii_strcasecmp(domain + length - own, key->domain) == 0 &&
            (length == own || domain[length - own - 1] == '.');

@@ -40,6 +40,24 @@ const char *dkim_key_domain(const DkimKey *key);
 const char *dkim_key_selector(const DkimKey *key);
 const char *dkim_key_algorithm(const DkimKey *key);
 
+/* Its length in bits; of an Ed25519 key 256, which is as good as 3072 of RSA. */
+int dkim_key_bits(const DkimKey *key);
+
+/* Return the text that the DNS must have at SELECTOR._domainkey.DOMAIN: "v=DKIM1; k=rsa; p=MIIB..."; g_free(). */
+char *dkim_key_record(const DkimKey *key);
+
+typedef enum DkimRecord {
+    DKIM_RECORD_FITS,
+    DKIM_RECORD_TESTING, /* it fits, but t=y says that a signature by it is to count for nothing */
+    DKIM_RECORD_UNFIT,   /* it has this key, but its tags h=, k=, s= or v= forbid the signatures */
+    DKIM_RECORD_OTHER,   /* it has another key, or one that cannot be read */
+    DKIM_RECORD_REVOKED, /* its p= is empty */
+    DKIM_RECORD_NONE,    /* it is another kind of record */
+} DkimRecord;
+
+/* Say what receivers make of a text that the DNS has there; better ones come first in DkimRecord. */
+DkimRecord dkim_key_judge(const DkimKey *key, const char *record);
+
 /* Sign the message (with CRLF or bare line feeds, which count as CRLF): the field DKIM-Signature, with CRLF, for a
  * place before all others; g_free(). NULL with FAIL_LATER. */
 char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error);

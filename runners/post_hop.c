@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/canary_shard.h"
 #include "lists/letter.h"
 #include "mail/header.h"
 #include "posting/authenticity.h"
@@ -70,6 +71,9 @@ static Draft *make_out(Entry *entry, const Post *post, const PostSend *send)
     meta_set_string(meta, KEY_ENVELOPE_SENDER, send->envelope_sender);
     if (post->list->transport && *post->list->transport)
         meta_set_string(meta, KEY_TRANSPORT, post->list->transport);
+    g_autofree char *slice = canary_shard(post->list->list_id, meta_string(meta, KEY_MESSAGE_ID, NULL), "out");
+    if (slice)
+        meta_set_string(meta, META_SHARD, slice);
     return draft;
 }
 

@@ -5,7 +5,8 @@
 #include "store/row.h"
 
 static const RowField fields[] = {
-    ROW(Canary, slice), ROW(Canary, mail), ROW(Canary, sent_at), ROW(Canary, back_at), ROW(Canary, missing_since),
+    ROW(Canary, family),  ROW(Canary, out),           ROW(Canary, in), ROW(Canary, mail), ROW(Canary, sent_at),
+    ROW(Canary, back_at), ROW(Canary, missing_since),
 };
 
 void canary_free(Canary *canary)
@@ -15,30 +16,33 @@ void canary_free(Canary *canary)
     g_free(canary);
 }
 
-bool canary_sent(Store *store, const char *host, int64_t slice, const char *mail, int64_t now, GError **error)
+bool canary_sent(Store *store, const char *host, const CanaryWay *way, const char *mail, int64_t now, GError **error)
 {
     return STORE_WRITE(
         store, error,
         query_run(store, error, NULL,
-                  "INSERT INTO canary (host, slice, mail, sent_at, back_at, missing_since) "
-                  "VALUES ($1, $2, $3, $4, 0, $4) ON CONFLICT (host, slice) DO UPDATE SET mail = $3, sent_at = $4, "
-                  "missing_since = CASE WHEN canary.missing_since = 0 THEN $4 ELSE canary.missing_since END",
-                  TEXT(host), INTEGER(slice), TEXT(mail), INTEGER(now)));
+                  "INSERT INTO canary_way (host, family, out_slice, in_slice, mail, sent_at, back_at, missing_since) "
+                  "VALUES ($1, $2, $3, $4, $5, $6, 0, $6) "
+                  "ON CONFLICT (host, family, out_slice, in_slice) DO UPDATE SET mail = $5, sent_at = $6, "
+                  "missing_since = CASE WHEN canary_way.missing_since = 0 THEN $6 ELSE canary_way.missing_since END",
+                  TEXT(host), TEXT(way->family), INTEGER(way->out), INTEGER(way->in), TEXT(mail), INTEGER(now)));
 }
 
-bool canary_back(Store *store, const char *host, int64_t slice, int64_t now, GError **error)
+bool canary_back(Store *store, const char *host, const CanaryWay *way, int64_t now, GError **error)
 {
     return STORE_WRITE(store, error,
                        query_run(store, error, NULL,
-                                 "UPDATE canary SET back_at = $3, missing_since = 0 WHERE host = $1 AND slice = $2",
-                                 TEXT(host), INTEGER(slice), INTEGER(now)));
+                                 "UPDATE canary_way SET back_at = $5, missing_since = 0 "
+                                 "WHERE host = $1 AND family = $2 AND out_slice = $3 AND in_slice = $4",
+                                 TEXT(host), TEXT(way->family), INTEGER(way->out), INTEGER(way->in), INTEGER(now)));
 }
 
 GPtrArray *canary_all(Store *store, const char *host, GError **error)
 {
-    g_autoptr(Query) query = query_open(
-        store, error, "SELECT slice, mail, sent_at, back_at, missing_since FROM canary WHERE host = $1 ORDER BY slice",
-        TEXT(host));
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT family, out_slice, in_slice, mail, sent_at, back_at, missing_since "
+                                        "FROM canary_way WHERE host = $1 ORDER BY family, out_slice, in_slice",
+                                        TEXT(host));
     g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)canary_free);
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
@@ -49,9 +53,26 @@ GPtrArray *canary_all(Store *store, const char *host, GError **error)
     return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
 }
 
-bool canary_forget(Store *store, const char *host, int64_t slices, GError **error)
+bool canary_excuse(Store *store, const char *host, int64_t after, GError **error)
 {
     return STORE_WRITE(store, error,
-                       query_run(store, error, NULL, "DELETE FROM canary WHERE host = $1 AND slice >= $2", TEXT(host),
-                                 INTEGER(slices)));
+                       query_run(store, error, NULL,
+                                 "UPDATE canary_way SET missing_since = 0 WHERE host = $1 AND missing_since > $2",
+                                 TEXT(host), INTEGER(after)));
+}
+
+bool canary_forget(Store *store, const char *host, int64_t outs, int64_t ins, GError **error)
+{
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL,
+                                 "DELETE FROM canary_way WHERE host = $1 AND (out_slice >= $2 OR in_slice >= $3)",
+                                 TEXT(host), INTEGER(outs), INTEGER(ins)));
+}
+
+bool canary_keep_families(Store *store, const char *host, const char *one, const char *other, GError **error)
+{
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL,
+                                 "DELETE FROM canary_way WHERE host = $1 AND family <> $2 AND family <> $3", TEXT(host),
+                                 TEXT(one), TEXT(other)));
 }

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Record of the mails that a host sends to itself through the MTA (runners/watch): one row for each slice that they go
- * through in turn. Times are microseconds since 1970. Errors are those of the store.
+ * Record of the mails that a host sends to itself through the MTA (runners/watch): one row for each way that they take
+ * in turn. lists/canary_state.h says what follows from all of them. Times are microseconds since 1970. Errors are those
+ * of the store.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -11,8 +12,15 @@
 
 #include "store/store_type.h"
 
+/* What a mail goes through. */
+typedef struct CanaryWay {
+    const char *family; /* the kind of address of the relay: "ipv4", "ipv6"; "": whichever it has */
+    int64_t out, in;    /* the slices of these queues */
+} CanaryWay;
+
 typedef struct Canary {
-    int64_t slice;
+    char *family;
+    int64_t out, in;
     char *mail;            /* the last one, as lists record its Message-ID (lists/round_trip.h) */
     int64_t sent_at;       /* of the last one */
     int64_t back_at;       /* when one came back last; 0: none did yet */
@@ -22,14 +30,20 @@ typedef struct Canary {
 void canary_free(Canary *canary);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Canary, canary_free)
 
-/* A mail was sent through the slice. */
-bool canary_sent(Store *store, const char *host, int64_t slice, const char *mail, int64_t now, GError **error);
+/* A mail was sent this way. */
+bool canary_sent(Store *store, const char *host, const CanaryWay *way, const char *mail, int64_t now, GError **error);
 
-/* The last mail through the slice came back. */
-bool canary_back(Store *store, const char *host, int64_t slice, int64_t now, GError **error);
+/* The last mail that went this way came back. */
+bool canary_back(Store *store, const char *host, const CanaryWay *way, int64_t now, GError **error);
 
-/* Return the canaries of the host by slice, of Canary, freed with the array. */
+/* Return all ways of the host by family and slices, of Canary, freed with the array. */
 GPtrArray *canary_all(Store *store, const char *host, GError **error);
 
-/* Forget those of the host from this slice on; 0: all. */
-bool canary_forget(Store *store, const char *host, int64_t slices, GError **error);
+/* Do not wait any longer for mails that are missing since after this time. */
+bool canary_excuse(Store *store, const char *host, int64_t after, GError **error);
+
+/* Forget the ways of the host through slices of out and of in from these numbers on; 0 and 0: all. */
+bool canary_forget(Store *store, const char *host, int64_t outs, int64_t ins, GError **error);
+
+/* Forget the ways of the host by all families but these two, which may be the same. */
+bool canary_keep_families(Store *store, const char *host, const char *one, const char *other, GError **error);

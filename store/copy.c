@@ -69,6 +69,7 @@ const char *const store_copy_tables[] = {
     "moved",
     "session",
     "canary",
+    "canary_way",
     "list_log",
     "list_source",
     "member_source",

@@ -275,7 +275,7 @@ static bool remove_dead(Store *store, const char *name, GError **error)
 {
     g_autoptr(Host) host = host_find_dead(store, name, error);
     return host && remove_jobs(store, name, error) && withdraw_issues(store, name, error) &&
-           canary_forget(store, name, 0, error) &&
+           canary_forget(store, name, 0, 0, error) &&
            query_run(store, error, NULL, "DELETE FROM claim WHERE host = $1", TEXT(name)) &&
            query_run(store, error, NULL, "DELETE FROM host WHERE name = $1", TEXT(name));
 }

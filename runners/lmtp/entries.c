@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
-#include "lists/round_trip.h"
+#include "lists/canary_shard.h"
 #include "mail/list_address.h"
 #include "mail/message.h"
 #include "mail/partial.h"
@@ -91,8 +91,9 @@ static Draft *make_draft(TransactionParts *shared, const LmtpRecipient *recipien
     if (transaction->eight_bit)
         meta_set_bool(meta, KEY_BODY_8BIT, true);
     /* Mail that the runner watch sends goes through the slices in turn. */
-    if (g_str_has_prefix(address->list_id, ROUND_TRIP_CANARY "."))
-        meta_set_string(meta, META_SHARD, shared->message_id);
+    g_autofree char *slice = canary_shard(address->list_id, shared->message_id, "in");
+    if (slice)
+        meta_set_string(meta, META_SHARD, slice);
     if (key)
         meta_set_string(meta, META_SHARD, key);
     if (address->to == LIST_ADDRESS_SITE)

@@ -3,6 +3,7 @@
 #include "runners/outgoing/delivery.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "runners/keys.h"
@@ -32,6 +33,13 @@ const char *delivery_domain(const Recipient *recipient, size_t *length)
     return domain;
 }
 
+/* As KEY_FAMILY says. */
+static int family_of(Entry *entry)
+{
+    const char *word = meta_string(entry_meta(entry), KEY_FAMILY, "");
+    return strcmp(word, "ipv4") == 0 ? AF_INET : strcmp(word, "ipv6") == 0 ? AF_INET6 : AF_UNSPEC;
+}
+
 Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GError **error)
 {
     Delivery *delivery = g_new0(Delivery, 1);
@@ -42,6 +50,7 @@ Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GEr
     }
     delivery->entry = entry;
     delivery->source = source;
+    delivery->family = family_of(entry);
     delivery->favoured = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
     delivery->claimed = clock_now();
     delivery->queued = clock_steady() - MAX(delivery->claimed - entry_arrival(entry), 0);

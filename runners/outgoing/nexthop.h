@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A next hop: what recipients are sorted by. With a relay there is one, the relay; with MX lookups each domain is
- * one. It knows the hosts to connect to, and its destination: domains with the same set of MX hosts share one. What is
- * known of hosts is asked again when its time is over, and used until the answer has come.
+ * A next hop: what recipients are sorted by. With a relay there is one, the relay, and another one for mail that keeps
+ * to one kind of address (KEY_FAMILY); with MX lookups each domain is one. It knows the hosts to connect to, and its
+ * destination: domains with the same set of MX hosts share one. What is known of hosts is asked again when its time is
+ * over, and used until the answer has come.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -29,6 +30,7 @@ typedef struct Nexthop {
     char *name;
     struct Transport *transport;
     Destination *destination;
+    int family;        /* of a relay: AF_INET, AF_INET6, of its addresses only these; AF_UNSPEC: all */
     GArray *hosts;     /* of Host; empty: not known */
     int64_t expires;   /* monotonic */
     MxLookup *lookup;

@@ -23,7 +23,9 @@ static RetryPart part_of(const RetryLaws *laws, const Delivery *delivery, Recipi
     const Transport *transport = routes_look(laws->routes, domain, length);
     if (!transport)
         transport = delivery->chosen;
-    const Destination *destination = transport && delivery->places ? transport_place(transport, domain, length) : NULL;
+    const Destination *destination = NULL;
+    if (transport && delivery->places)
+        destination = transport_place(transport, domain, length, delivery->family);
     const Place *place = destination ? delivery_place(delivery, destination) : NULL;
     if (place && !doubt)
         return (RetryPart){.place = place};

@@ -13,12 +13,13 @@
 static const ConfigKey out_keys[] = {
     {"default_transport", STRING("relay"),
      .about = "The NAME of the [transport.NAME] that outgoing mail takes.",
-     .readers = "defragment lmtp"},
+     .readers = "defragment lmtp watch"},
     {"transport_table", LIST(NULL),
      .about = "Which transport a recipient's domain takes: DOMAIN:NAME or .DOMAIN:NAME (what ends so), NAME that of "
       "a [transport.NAME]. The longest match counts; other domains take the transport of their list, else "
       "default_transport.",
-     .example = "example.com:relay .example.com:relay"},
+     .example = "example.com:relay .example.com:relay",
+     .readers = "watch"},
     {"message_active_limit", INTEGER("20000", 1, 50000, "entries"),
      .about = "The most entries that one instance holds at a time. Each costs a descriptor, of which they have "
       "half, and a few kilobytes."},
@@ -229,7 +230,7 @@ static const ConfigKeyword keywords[] = {
 static const ConfigTable tables[] = {
     {"out", .about = "How outgoing mail is tried.", .keys = out_keys, .readers = "in pipeline"},
     {"transport.*", .about = "One section a way out; built in is {members}.", .keys = transport_keys,
-     .keywords = keywords, .readers = "in out pipeline"},
+     .keywords = keywords, .readers = "in out pipeline watch"},
     {"reply.*", .about = "One section a kind of temporary refusal, the first that matches counts; none is built in, "
        "but the usual texts are known.", .keys = reply_keys, .readers = "out"},
     {.section = NULL},

@@ -204,9 +204,8 @@ static void on_mx(const MxAnswer *answer, void *data)
 }
 
 /* A relay whose name cannot be found is as good as dead. */
-static void relay_lost(Transport *transport, const char *reason)
+static void relay_lost(Transport *transport, Destination *destination, const char *reason)
 {
-    Destination *destination = transport->relay->destination;
     destination_set_reason(destination, "4.4.3", reason);
     destination_kill(destination, clock_steady(), true, g_random_double());
     transport_say_dead(transport, destination);
@@ -228,7 +227,7 @@ static void on_resolved(struct addrinfo *addresses, const GError *error, void *d
         log_warn("transport %s: %s; the address known before is used", transport->name, error->message);
         nexthop->expires = now + ADDRESS_LIFETIME;
     } else {
-        relay_lost(transport, error->message);
+        relay_lost(transport, nexthop->destination, error->message);
     }
 }
 
@@ -248,8 +247,9 @@ static void know_hosts(Transport *transport, Nexthop *nexthop)
     if (transport->mx)
         nexthop->lookup = mx_lookup(transport->shared->resolver, nexthop->name, transport->port_number, on_mx, nexthop);
     else
-        nexthop->resolve = resolve_start(transport->shared->base, transport->host, transport->port, on_resolved,
-                                         nexthop);
+        nexthop->resolve = resolve_start_family(transport->shared->base,
+                                                &(ResolveName){transport->host, transport->port, nexthop->family},
+                                                on_resolved, nexthop);
 }
 
 static void fold(char name[256], const char *domain, size_t length)
@@ -260,21 +260,54 @@ static void fold(char name[256], const char *domain, size_t length)
     name[used] = '\0';
 }
 
-Destination *transport_place(const Transport *transport, const char *domain, size_t length)
+/* "HOST/ipv6", which is no domain; g_free(). */
+static char *name_of_family(const char *name, int family)
+{
+    return g_strconcat(name, family == AF_INET ? "/ipv4" : "/ipv6", NULL);
+}
+
+/* NULL: not made yet. */
+static Nexthop *find_relay(const Transport *transport, int family)
+{
+    if (family == AF_UNSPEC || transport->path)
+        return transport->relay;
+    g_autofree char *name = name_of_family(transport->host, family);
+    return g_hash_table_lookup(transport->nexthops, name);
+}
+
+/* Mail that keeps to one kind of address has a destination of its own, so that its failures concern no other mail. */
+static Nexthop *relay_for(Transport *transport, int family)
+{
+    Nexthop *relay = find_relay(transport, family);
+    if (relay)
+        return relay;
+    g_autofree char *name = name_of_family(transport->host, family);
+    g_autofree char *place = name_of_family(transport->name, family);
+    relay = nexthop_new(transport, name);
+    relay->family = family;
+    join(relay, transport_destination(transport, place));
+    g_hash_table_insert(transport->nexthops, relay->name, relay);
+    return relay;
+}
+
+Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family)
 {
     char name[256];
-    if (transport->relay)
-        return transport->relay->destination;
+    if (transport->relay) {
+        const Nexthop *relay = find_relay(transport, family);
+        return relay ? relay->destination : NULL;
+    }
     fold(name, domain, length);
     const Nexthop *nexthop = g_hash_table_lookup(transport->nexthops, name);
     return nexthop ? nexthop->destination : NULL;
 }
 
-Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length)
+Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family)
 {
     if (transport->relay) {
-        know_hosts(transport, transport->relay);
-        return transport->relay;
+        Nexthop *relay = relay_for(transport, family);
+        know_hosts(transport, relay);
+        return relay;
     }
     char name[256];
     fold(name, domain, length);

@@ -56,14 +56,15 @@ const Backoff *transport_backoff(const Transport *transport);
 /* Return true when all mail of this transport goes to one relay. */
 bool transport_is_relay(const Transport *transport);
 
-/* The next hop for a recipient of this domain (not NUL-terminated, any case); made, and looked up, if it is new. */
-Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length);
+/* The next hop for a recipient of this domain (not NUL-terminated, any case); made, and looked up, if it is new. That
+ * of a relay is for one family of addresses, AF_UNSPEC: all. */
+Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family);
 
 /* Give batch, which waits nowhere yet, its place: with its destination, or straight back to the owner when
  * nothing can be sent there now. new: scheduler_add_batch(). */
 void transport_accept(Transport *transport, Job *job, Batch *batch, bool new);
 /* The destination that such a recipient waits for, if its next hop is known; else NULL. */
-Destination *transport_place(const Transport *transport, const char *domain, size_t length);
+Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family);
 /* When a recipient that was refused for the destination's sake is tried again, its mail being so old. */
 int64_t transport_wait_time(const Transport *transport, int64_t age);
 

@@ -5,6 +5,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/canary_shard.h"
+#include "lists/canary_state.h"
+#include "lists/keys.h"
 #include "mail/notice.h"
 #include "store/canary.h"
 #include "switchboard/intake.h"
@@ -12,7 +15,16 @@
 #include "switchboard/slice.h"
 
 #define LOOK_WAIT (2 * CLOCK_SECOND)   /* while a mail is under way */
+#define LATE_WAIT (60 * CLOCK_SECOND)  /* while those that should be back are missing */
 #define FIRST_WAIT (60 * CLOCK_SECOND) /* after the lists were made: an MTA that reads files must know them */
+
+/* The slices of the queue that the runner may have, now or when there is more to do. */
+static unsigned slices_of(const Config *config, const char *runner)
+{
+    unsigned most;
+    config_instances(config, runner, &most);
+    return most;
+}
 
 void sender_init(Sender *sender, const Config *config, Store *store, Spool *spool)
 {
@@ -20,12 +32,7 @@ void sender_init(Sender *sender, const Config *config, Store *store, Spool *spoo
     *sender = (Sender){.config = config, .store = store, .spool = spool};
     if (domain)
         sender->trip = round_trip_at(ROUND_TRIP_CANARY, domain);
-    static const char *const runners[] = {"out", "in"};
-    for (size_t at = 0; at < G_N_ELEMENTS(runners); at++) {
-        unsigned most;
-        config_instances(config, runners[at], &most);
-        sender->slices = MAX(sender->slices, most);
-    }
+    sender->turn = (Turn){slices_of(config, "out"), slices_of(config, "in"), 1, 0};
     sender->due = clock_monotonic();
 }
 
@@ -64,61 +71,130 @@ static bool make_lists(Sender *sender, GError **error)
 static bool get_ready(Sender *sender, GError **error)
 {
     sender->ready = sender->ready ||
-                    (canary_forget(sender->store, own_name(sender), sender->trip.list ? sender->slices : 0, error) &&
+                    (canary_forget(sender->store, own_name(sender), sender->trip.list ? sender->turn.outs : 0,
+                                   sender->trip.list ? sender->turn.ins : 0, error) &&
                      (!sender->trip.list || make_lists(sender, error)));
     return sender->ready;
 }
 
-/* A Message-ID whose hash falls into the slice: it is the shard key of the mail's entries; g_free(). */
-static char *make_id(const Sender *sender)
+/* The slice that the key chooses (META_SHARD). */
+static unsigned slice_for(const char *key, unsigned slices)
+{
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
+    uint8_t hash[20];
+    gsize size = sizeof hash;
+    g_checksum_update(sum, (const guchar *)key, -1);
+    g_checksum_get_digest(sum, hash, &size);
+    return slice_of(hash, slices);
+}
+
+/* A Message-ID by which the mail goes through these slices; *key becomes that for out. Both g_free(). */
+static char *make_id(const Sender *sender, const char *list_id, TurnWay way, char **key)
 {
     for (;;) {
         g_autofree char *id = notice_id("canary", own_name(sender));
-        g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
-        uint8_t hash[20];
-        gsize size = sizeof hash;
-        g_checksum_update(sum, (const guchar *)id, -1);
-        g_checksum_get_digest(sum, hash, &size);
-        if (slice_of(hash, sender->slices) == sender->next)
-            return g_steal_pointer(&id);
+        g_autofree char *out = canary_shard(list_id, id, "out"), *in = canary_shard(list_id, id, "in");
+        if (slice_for(out, sender->turn.outs) != way.out || slice_for(in, sender->turn.ins) != way.in)
+            continue;
+        *key = g_steal_pointer(&out);
+        return g_steal_pointer(&id);
     }
+}
+
+/* Which families there are now. Ways by others are forgotten, so that they are missed no longer. */
+static bool choose_families(Sender *sender, GError **error)
+{
+    const char *proven[3] = {NULL};
+    unsigned count = 0;
+    const Families before = sender->families;
+    g_autoptr(GPtrArray) all = canary_all(sender->store, own_name(sender), error);
+    for (guint at = 0; all && at < all->len; at++) {
+        const Canary *row = all->pdata[at];
+        if (row->back_at && *row->family && count < 2 && !g_strv_contains(proven, row->family))
+            proven[count++] = row->family;
+    }
+    if (!all)
+        return false;
+    families_look(sender->config, config_string(sender->config, "watch", "canary"), proven, &sender->families);
+    sender->turn.families = sender->families.count;
+    const char *const *names = sender->families.names;
+    return before.count == sender->families.count ||
+           canary_keep_families(sender->store, own_name(sender), names[0], names[1], error);
+}
+
+static bool hand_in(Sender *sender, Draft *draft, GError **error)
+{
+    Intake intake = {.draft = draft};
+    if (intake_store(sender->spool, &intake, 1, false))
+        return true;
+    g_propagate_error(error, intake.error);
+    return false;
 }
 
 /* The row comes first: a mail without one would be looked for by nobody. */
 static bool send(Sender *sender, GError **error)
 {
-    g_autofree char *id = make_id(sender), *key = NULL;
-    g_autoptr(Draft) draft = round_trip_mail(sender->store, &sender->trip, id, &key, error);
-    if (!draft || !canary_sent(sender->store, own_name(sender), sender->next, key, clock_now(), error))
+    g_autofree char *mail = NULL, *slice = NULL;
+    if (!choose_families(sender, error))
         return false;
-    meta_set_string(draft_meta(draft), META_SHARD, id);
-    Intake intake = {.draft = draft};
-    if (!intake_store(sender->spool, &intake, 1, false)) {
-        g_propagate_error(error, intake.error);
+    g_autoptr(List) list = list_by_address(sender->store, sender->trip.list, error);
+    if (!list)
         return false;
-    }
-    log_info("%s queue=out slice=%u of %u: sent through the mail server, to see it come back",
-             meta_string(draft_meta(draft), META_TRACE, "-"), sender->next, sender->slices);
-    sender->next = (sender->next + 1) % sender->slices;
+    const TurnWay turn = turn_way(&sender->turn);
+    const CanaryWay way = {sender->families.names[turn.family], turn.out, turn.in};
+    g_autofree char *id = make_id(sender, list->list_id, turn, &slice);
+    g_autoptr(Draft) draft = round_trip_mail(sender->store, &sender->trip, id, &mail, error);
+    if (!draft || !canary_sent(sender->store, own_name(sender), &way, mail, clock_now(), error))
+        return false;
+    meta_set_string(draft_meta(draft), META_SHARD, slice);
+    if (*way.family)
+        meta_set_string(draft_meta(draft), KEY_FAMILY, way.family);
+    if (!hand_in(sender, draft, error))
+        return false;
+    log_info("%s queue=out way=%s out=%u in=%u: sent through the mail server, to see it come back",
+             meta_string(draft_meta(draft), META_TRACE, "-"), *way.family ? way.family : "any", turn.out, turn.in);
+    sender->turn.count++;
     return true;
 }
 
-/* *under_way: there are some that have not come back. */
+static bool look_for(Sender *sender, const Canary *one, bool *arrived, GError **error)
+{
+    const CanaryWay way = {one->family, one->out, one->in};
+    return round_trip_arrived(sender->store, sender->trip.back, one->mail, arrived, error) &&
+           (!*arrived || canary_back(sender->store, own_name(sender), &way, clock_now(), error));
+}
+
+/* Nothing came back for long, and now something does: what was sent meanwhile may be late or lost, and says nothing of
+ * the part of the way that it took. */
+static bool excuse(Sender *sender, const GPtrArray *before, GError **error)
+{
+    g_autoptr(GArray) states = canary_state_of(before);
+    const CanaryState *whole = &g_array_index(states, CanaryState, 0);
+    int64_t patience = config_duration(sender->config, "watch", "patience");
+    return !whole->missing_since || clock_now() - whole->missing_since <= patience ||
+           canary_excuse(sender->store, own_name(sender), whole->back_at, error);
+}
+
+/* *under_way: there are some that should come back soon. Those that are missing for long are looked for less often. */
 static bool look(Sender *sender, bool *under_way, GError **error)
 {
     g_autoptr(GPtrArray) all = canary_all(sender->store, own_name(sender), error);
+    int64_t patience = config_duration(sender->config, "watch", "patience"), now = clock_now();
+    bool late_too = clock_monotonic() >= sender->late_at, any = false;
     *under_way = false;
     for (guint at = 0; all && at < all->len; at++) {
         const Canary *one = all->pdata[at];
-        bool arrived;
-        if (!one->missing_since)
+        bool arrived = false, late = now - one->sent_at > patience;
+        if (!one->missing_since || (late && !late_too))
             continue;
-        if (!round_trip_arrived(sender->store, sender->trip.back, one->mail, &arrived, error) ||
-            (arrived && !canary_back(sender->store, own_name(sender), one->slice, clock_now(), error)))
+        if (!look_for(sender, one, &arrived, error))
             return false;
-        *under_way |= !arrived;
+        any |= arrived;
+        *under_way |= !arrived && !late;
     }
-    return all != NULL;
+    if (late_too)
+        sender->late_at = clock_monotonic() + MIN(config_duration(sender->config, "watch", "interval"), LATE_WAIT);
+    return all && (!any || excuse(sender, all, error));
 }
 
 bool sender_turn(Sender *sender, int64_t *wait, GError **error)
@@ -139,6 +215,6 @@ bool sender_turn(Sender *sender, int64_t *wait, GError **error)
             return false;
         under_way = true;
     }
-    *wait = under_way ? LOOK_WAIT : MAX(sender->due - clock_monotonic(), 0);
+    *wait = under_way ? LOOK_WAIT : MAX(MIN(sender->due, sender->late_at) - clock_monotonic(), 0);
     return true;
 }

@@ -2,11 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Sends mails through the MTA and back (lists/round_trip.h), one each [watch] interval, through the slices of out and
- * in by turns, and records them and their return (store/canary.h). Without [watch] canary it does nothing.
+ * Sends mails through the MTA and back (lists/round_trip.h), one each [watch] interval, and records them and their
+ * return (store/canary.h). They take the relay's addresses of IPv4 and IPv6 by turns (families.h), and the slices of
+ * out and of in, so that in time each combination of these has its turn (turn.h). Both legs of a mail take the same
+ * slices. Without [watch] canary it does nothing.
  */
 #include "base/config.h"
 #include "lists/round_trip.h"
+#include "runners/watch/families.h"
+#include "runners/watch/turn.h"
 #include "switchboard/spool.h"
 
 typedef struct Sender {
@@ -14,10 +18,11 @@ typedef struct Sender {
     Store *store; /* borrowed */
     Spool *spool; /* borrowed */
     RoundTrip trip;
-    unsigned slices; /* the greater number of instances, of out and in */
-    unsigned next;   /* the slice that the next one goes through */
+    Turn turn; /* of the next one */
+    Families families;
     bool ready;      /* the lists are there */
     int64_t due;     /* clock_monotonic(): of the next */
+    int64_t late_at; /* clock_monotonic(): when to look for those that should be back for long */
 } Sender;
 
 void sender_init(Sender *sender, const Config *config, Store *store, Spool *spool);

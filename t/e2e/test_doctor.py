@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """listrunner doctor: what it finds in a sound site, and in one that is wrong in many ways, with a Postfix and name
 servers of the test's own."""
+import base64
 import json
 import os
 import subprocess
@@ -18,7 +19,7 @@ RELAY = "mx.example.com"
 ADDRESS, REVERSE = "93.184.216.34", "216.184.93.in-addr.arpa"
 GOOD = {
     "example.com": f"mx A {ADDRESS}\nlists MX 10 {RELAY}.\nlists TXT \"v=spf1 mx -all\"\n"
-                   "_dmarc TXT \"v=DMARC1; p=none\"\ns1._domainkey.lists TXT \"v=DKIM1; p=MIIB\"\n",
+                   "_dmarc TXT \"v=DMARC1; p=none\"\n",
     REVERSE: f"34 PTR {RELAY}.\n",
 }
 BAD = {
@@ -68,21 +69,36 @@ def site(instances, tmp_path):
             server.stop()
 
 
-def key(instance):
-    path = instance.directory / "lib" / "key"
-    subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-out", path], check=True, capture_output=True)
+def key(instance, name="s1", bits=2048):
+    """Makes a key and its section; returns the line that the DNS is to have, with the record in strings as OpenSSL and
+    Python make it."""
+    path = instance.directory / "lib" / f"key-{name}"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", f"rsa_keygen_bits:{bits}", "-out", path],
+                   check=True, capture_output=True)
+    done = subprocess.run(["openssl", "pkey", "-in", path, "-pubout", "-outform", "DER"], check=True,
+                          capture_output=True)
     path.chmod(0o600)
     instance.own(path)
-    instance.set({"dkim.s1": {"domain": HOST, "key_file": path}})
+    instance.set({f"dkim.{name}": {"domain": HOST, "key_file": path}})
+    return line(name, f"v=DKIM1; k=rsa; p={base64.b64encode(done.stdout).decode()}")
+
+
+def line(name, record):
+    strings = " ".join(f'"{record[at:at + 255]}"' for at in range(0, len(record), 255))
+    return f"{name}._domainkey.{HOST}. TXT {strings}"
+
+
+def with_keys(*lines):
+    return {**GOOD, "example.com": GOOD["example.com"] + "".join(f"{line}\n" for line in lines)}
 
 
 def test_sound(site):
-    key(site)
+    good = with_keys(key(site))
     site.start()
     site.cli("domain", "create", HOST)
     if os.getuid() == 0:
         (site.spool / "lost+found").mkdir()  # root's, of a file system of its own
-    rows = site.examine(GOOD, code=(0, 2), timeout=100)  # all answer, however slow the machine is
+    rows = site.examine(good, code=(0, 2), timeout=100)  # all answer, however slow the machine is
     assert {row["state"] for row in rows} == {"ok"} and not any(row["mend"] for row in rows), rows
     assert {row["subject"] for row in rows} == {"configuration", "permissions", "disk", "database", "service", "mta",
                                                "dns", "probe"}
@@ -101,7 +117,7 @@ def test_sound(site):
 
 
 def test_each_fault_is_named_with_what_mends_it(site):
-    key(site)
+    right = key(site)
     site.start()
     site.cli("domain", "create", HOST)
     with open(site.front.config / "main.cf", "a", encoding="utf-8") as main:
@@ -128,7 +144,7 @@ def test_each_fault_is_named_with_what_mends_it(site):
     has("mta", "warning", "postconf -e 'transport_maps = inline:", "postfix reload")
     has("dns", "fault", f"gone.example.com, the MX of {HOST}, has no address")
     has("dns", "fault", "has 2 SPF records")
-    has("dns", "fault", f"s1._domainkey.{HOST}", "openssl pkey -in")
+    has("dns", "fault", f"s1._domainkey.{HOST} was revoked", right)
     has("dns", "warning", "no DMARC record", f"_dmarc.{HOST}. TXT")
     has("dns", "fault", ADDRESS, "does not lead back", "PTR")
     has("probe", "fault", "listrunner setup")
@@ -154,3 +170,43 @@ def test_no_name_server_answers(site):
     site.cli("domain", "create", HOST)
     rows = site.examine({"example.net": ""}, "--no-probe", code=(1, 2))
     assert any(row["subject"] == "dns" for row in rows if row["state"] != "ok"), rows
+
+
+def test_keys_of_dkim_and_the_dns(site):
+    """Of several keys each is looked at for itself: what the DNS has, and how long the key is."""
+    right, other, gone, long_ago, tried, twice = (key(site, name) for name in (
+        "right", "other", "gone", "revoked", "tried", "twice"))
+    short = key(site, "short", bits=1024)
+    foreign = key(site, "away")
+    site.set({"dkim.away": {"domain": "example.net"}})  # of no domain here
+    useless = site.directory / "lib" / "useless"
+    useless.write_text("this is no key\n")
+    useless.chmod(0o600)
+    site.own(useless)
+    site.set({"dkim.useless": {"domain": HOST, "key_file": useless}})
+    site.create_store()
+    site.cli("domain", "create", HOST)
+    mistaken = foreign.replace("away._domainkey", "{name}._domainkey")
+    zones = with_keys(right, mistaken.format(name="other"), line("revoked", "v=DKIM1; p="),
+                      tried.replace('"v=DKIM1; k=rsa', '"t=y;" "v=DKIM1; k=rsa'), twice,
+                      mistaken.format(name="twice"), short,
+                      f"gone._domainkey.{HOST}. TXT \"v=spf1 -all\"")
+    rows = [row for row in site.examine(zones, "--no-probe", code=(1,), timeout=100) if row["subject"] == "dns"]
+
+    def of(name):
+        return [(row["state"], row["text"], row["mend"]) for row in rows if f"[dkim.{name}]" in row["text"]]
+
+    assert not of("right") and not of("away"), rows
+    for name, state, words, mend in (
+            ("other", "fault", "another key", other), ("gone", "fault", "no key at", gone),
+            ("revoked", "fault", "was revoked", long_ago), ("tried", "warning", "t=y", tried),
+            ("twice", "warning", "has 2 keys", twice), ("short", "warning", "has 1024 bits; 2048 are advised", None),
+            ("useless", "fault", "signs nothing", None)):
+        (found, text, given), = of(name)
+        assert found == state and words in text, (name, rows)
+        assert given == mend if mend else "openssl genpkey" in given, (name, rows)
+    # With the lines that it gave in the zone, these are sound.
+    for name in ("tried", "twice", "short", "useless"):
+        site.set({f"dkim.{name}": None})
+    rows = site.examine(with_keys(right, other, gone, long_ago), "--no-probe", code=(0, 1, 2), timeout=100)
+    assert not [row for row in rows if row["subject"] == "dns" and row["state"] != "ok"], rows

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Mails that Listrunner sends itself through a Postfix, by each slice, and faults of which a program and a web server
-are told: once each, and once when they are gone."""
+"""Mails that Listrunner sends itself through a Postfix, over IPv4 and IPv6 and by each slice, and faults of which a
+program and a web server are told: once each, and once when they are gone."""
+import contextlib
 import http.server
 import json
+import os
 import re
+import signal
+import socket
+import socketserver
 import threading
 
 import pytest
@@ -13,6 +18,10 @@ from support import postfix
 from support.instance import HOST, free_port, wait_until
 
 SLICES = 4
+RELAY = "relay.example.org"
+# The master and all below it see a file of hosts of their own.
+PRIVATE_HOSTS = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+                 'mount --bind "$0" /etc/hosts && exec "$@"']
 
 
 class Told:
@@ -85,7 +94,7 @@ def site(instances, told):
     front = postfix.Postfix("watch", {"default_transport": "error:only lists are served here"})
     instance = instances(front.port, settings={
         "runner.mta": {"start": "yes", "listen": f"127.0.0.1:{ask}"},
-        "runner.in": {"instances": SLICES}, "runner.out": {"instances": 2}})
+        "runner.in": {"instances": SLICES}, "runner.out": {"instances": 2}, "master": {"stall_timeout": "1h"}})
     instance.told = told(instance)
     instance.set({"watch": {"canary": HOST, "interval": "1s", "patience": "30s", "look": "1s", "after": "0",
                             **instance.told.settings()}})
@@ -107,14 +116,37 @@ def canaries(site):
     return site.status().get("canaries") or []
 
 
-def all_came(site):
+def name_of(row):
+    return row["part"] if row["slice"] is None else f"{row['part']} {row['slice']}"
+
+
+ALL = {"way", *(f"in {slice}" for slice in range(SLICES)), "out 0", "out 1"}
+
+
+def all_came(site, parts=frozenset(ALL)):
     rows = canaries(site)
-    return len(rows) == SLICES and all(row["back_at"] for row in rows)
+    return {name_of(row) for row in rows if row["back_at"]} == parts
+
+
+def missing(site):
+    return {name_of(row) for row in canaries(site) if row["missing"]}
+
+
+def missing_by_metrics(site):
+    """Parts of the way that the metrics have been missing for longer than 10 s, which is the patience here."""
+    line = r'^listrunner_canary_missing_seconds\{part="(\w+)",slice="(\d*)"\} (\S+)$'
+    found = re.findall(line, site.run("metrics").stdout, re.M)  # a process that stands still is a fault of it, too
+    return {f"{part} {slice}".strip() for part, slice, seconds in found if float(seconds) > 10}
+
+
+def told_of_canaries(site, state):
+    return {key for key in site.told.keys(state) or () if key.split()[0] == "canary"}
 
 
 def test_mail_goes_through_each_slice_and_comes_back(site):
     site.start()
-    wait_until(lambda: all_came(site), 60, lambda: canaries(site))
+    wait_until(lambda: all_came(site), 120, lambda: canaries(site))
+    assert re.search(r"^  in, slice 3 +\d+\w ago$", site.run("status").stdout, re.M), site.run("status").stdout
     log = site.log_text()
     seen = {int(number) for number, line in re.findall(r"in\[(\d)\](.*)", log) if "listrunner-canary." in line}
     assert seen == set(range(SLICES)), seen
@@ -128,24 +160,140 @@ def test_mail_goes_through_each_slice_and_comes_back(site):
 def test_a_mail_server_that_stops_is_told_once(site):
     told = site.told
     site.start()
-    wait_until(lambda: all_came(site), 60, lambda: canaries(site))
+    wait_until(lambda: all_came(site), 120, lambda: canaries(site))
     site.front.stop()
-    wait_until(lambda: any(key.startswith("canary ") for key, _ in told.run("fault")), 90, lambda: told.run())
+    wait_until(lambda: "canary" in told_of_canaries(site, "fault"), 120, lambda: (told.run(), told.posted))
     done = site.run("status")
-    assert done.returncode == 2 and "A mail that Listrunner sent itself through the mail server" in done.stdout
-    wait_until(lambda: {f"canary {slice}" for slice in range(SLICES)} <= set(told.keys("fault") or ()), 60,
-               lambda: (told.run(), told.posted))
+    assert done.returncode == 2 and "No mail that Listrunner sent itself through the mail server has" in done.stdout
+    assert missing(site) == {"way"}, canaries(site)
     # A start tells nothing twice.
     site.stop()
     site.start()
     site.front.start()
-    wait_until(lambda: {f"canary {slice}" for slice in range(SLICES)} <= set(told.keys("gone") or ()), 120,
+    wait_until(lambda: "canary" in told_of_canaries(site, "gone"), 180,
                lambda: (told.run(), told.posted, canaries(site)))
     for state in ("fault", "gone"):
-        keys = [key for key in told.keys(state) if key.startswith("canary ")]
-        assert keys == sorted(set(keys)), (state, keys)
-    line = next(text for key, text in told.run("fault") if key == "canary 0")
-    assert line.startswith(f"{HOST}: A mail that Listrunner sent itself") and "listrunner probe" in line, line
+        assert told.keys(state).count("canary") == 1, (state, told.run())
+    line = next(text for key, text in told.run("fault") if key == "canary")
+    assert line.startswith(f"{HOST}: No mail that Listrunner sent itself") and "listrunner probe" in line, line
+
+
+@pytest.mark.parametrize("runner, instance", [("in", 2), ("out", 1)])
+def test_a_slice_that_stands_still_is_named(site, runner, instance):
+    site.start()
+    wait_until(lambda: all_came(site), 120, lambda: canaries(site))
+    pid = next(child["pid"] for group in site.status()["runners"] if group["runner"] == runner
+               for child in group["children"] if child["instance"] == instance)
+    name = f"{runner} {instance}"
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: missing(site) == {name}, 180, lambda: canaries(site))
+        wait_until(lambda: missing_by_metrics(site) == {name}, 120, lambda: site.run("metrics").stdout)
+        wait_until(lambda: f"canary {name}" in told_of_canaries(site, "fault"), 60, lambda: site.told.run())
+        done = site.run("status")
+        assert done.returncode == 2 and f"slice {instance} of the queue {runner} has come back since" in done.stdout
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: f"canary {name}" in told_of_canaries(site, "gone"), 180,
+               lambda: (site.told.run(), canaries(site)))
+    wait_until(lambda: not missing(site), 60, lambda: canaries(site))
+    assert site.told.keys("fault").count(f"canary {name}") == 1, site.told.run()
+
+
+class Copier(socketserver.BaseRequestHandler):
+    """Hands what comes to a port of 127.0.0.1, and its answers back."""
+
+    def handle(self):
+        with socket.create_connection(("127.0.0.1", self.server.server_address[1])) as other:
+            back = threading.Thread(target=self.copy, args=(other, self.request), daemon=True)
+            back.start()
+            self.copy(self.request, other)
+            back.join()
+
+    @staticmethod
+    def copy(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+
+class SixServer(socketserver.ThreadingTCPServer):
+    address_family = socket.AF_INET6
+    allow_reuse_address = daemon_threads = True
+
+
+class Six:
+    """The same port of [::1]; can be cut off."""
+
+    def __init__(self, port):
+        self.port, self.server = port, None
+
+    def open(self):
+        self.server = SixServer(("::1", self.port), Copier)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def cut(self):
+        if self.server:
+            self.server.shutdown()
+            self.server.server_close()
+        self.server = None
+
+
+def has_six():
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+def by_name(site, *addresses):
+    """The relay gets a name, with these addresses."""
+    if os.getuid() != 0:
+        pytest.skip("a private mount namespace is needed, which only root may make")
+    hosts = site.directory / "hosts"
+    hosts.write_text("".join(f"{address} {RELAY}\n" for address in addresses) + "127.0.0.1 localhost\n")
+    hosts.chmod(0o644)
+    site.wrapper = [*PRIVATE_HOSTS, hosts]
+    site.set({"transport.relay": {"host": RELAY}, "runner.in": {"instances": None}})
+
+
+def test_a_family_that_is_cut_off_is_named(site):
+    if not has_six():
+        pytest.skip("this machine has no IPv6")
+    by_name(site, "127.0.0.1", "::1")
+    six, told = Six(site.front.port), site.told
+    try:
+        six.open()
+        site.start()
+        wait_until(lambda: all_came(site, {"way", "ipv4", "ipv6", "out 0", "out 1"}), 120, lambda: canaries(site))
+        assert re.search(r"^  ipv6 +\d+\w ago$", site.run("status").stdout, re.M), site.run("status").stdout
+        six.cut()
+        wait_until(lambda: missing(site) == {"ipv6"}, 180, lambda: canaries(site))
+        wait_until(lambda: missing_by_metrics(site) == {"ipv6"}, 120, lambda: site.run("metrics").stdout)
+        wait_until(lambda: "canary ipv6" in told_of_canaries(site, "fault"), 60, lambda: told.run())
+        assert "over IPv6 has come back since" in site.run("status").stdout
+        # A start forgets nothing of it, and other mail goes on.
+        site.stop()
+        site.start()
+        wait_until(lambda: missing(site) == {"ipv6"}, 120, lambda: canaries(site))
+        six.open()
+        wait_until(lambda: "canary ipv6" in told_of_canaries(site, "gone"), 180, lambda: (told.run(), canaries(site)))
+    finally:
+        six.cut()
+    assert told.keys("fault").count("canary ipv6") == 1, told.run()
+
+
+def test_a_machine_without_a_route_of_ipv6_misses_nothing(site):
+    """The relay's name has an address that this machine has no way to: a link-local one of no interface."""
+    by_name(site, "127.0.0.1", "fe80::1")
+    site.start()
+    wait_until(lambda: all_came(site, {"way", "out 0", "out 1"}), 120, lambda: canaries(site))
+    sent = site.log_text().count("to see it come back")
+    wait_until(lambda: site.log_text().count("to see it come back") > sent + 12, 120, "more mails of the canary")
+    assert not told_of_canaries(site, "fault") and all_came(site, {"way", "out 0", "out 1"}), canaries(site)
 
 
 def test_what_cannot_be_told_is_told_later(site):

@@ -3,6 +3,7 @@
 /* What is said of DKIM signatures; t/e2e/test_arc.py and test_dmarc.py have mail that another program signed. */
 #include "mail/dkim.h"
 
+#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <string.h>
 
@@ -435,6 +436,63 @@ static void test_long(void)
     doubling_check(&input, check_many, NULL);
 }
 
+/* ---- what the DNS has for a key of ours ---- */
+
+static DkimKey *key_of(EVP_PKEY *private)
+{
+    GError *error = NULL;
+    char *pem;
+    BIO *bio = BIO_new(BIO_s_mem());
+    g_assert_cmpint(PEM_write_bio_PrivateKey(bio, private, NULL, NULL, 0, NULL, NULL), ==, 1);
+    long length = BIO_get_mem_data(bio, &pem);
+    g_autofree char *text = g_strndup(pem, (gsize)length);
+    BIO_free(bio);
+    DkimKey *key = dkim_key_new(&(DkimKeyPlace){"example.org", "s", DKIM_USE_SIGN}, text, &error);
+    g_assert_no_error(error);
+    return key;
+}
+
+static void assert_judged(const DkimKey *key, DkimRecord wanted, const char *format, const char *half)
+{
+    g_autoptr(GString) record = g_string_new(format);
+    g_string_replace(record, "HALF", half, 0);
+    g_test_message("%s", record->str);
+    g_assert_cmpint(dkim_key_judge(key, record->str), ==, wanted);
+}
+
+static void test_record(void)
+{
+    static const unsigned lengths[] = {1024, 2048, 0};
+    for (size_t at = 0; at < G_N_ELEMENTS(lengths); at++) {
+        EVP_PKEY *private = make_key(lengths[at]), *foreign = make_key(lengths[at]);
+        g_autoptr(DkimKey) key = key_of(private);
+        g_autofree char *half = public_of(private, false), *theirs = public_of(foreign, false);
+        const char *kind = lengths[at] ? "rsa" : "ed25519", *other_kind = lengths[at] ? "ed25519" : "rsa";
+        g_autofree char *fits = g_strdup_printf("v=DKIM1; k=%s; p=HALF", kind);
+        g_autofree char *tried = g_strdup_printf("v=DKIM1; t=s:y; k=%s; p=HALF", kind);
+        g_autofree char *unfit = g_strdup_printf("v=DKIM1; k=%s; p=HALF", other_kind);
+        g_autofree char *old = g_strdup_printf("v=DKIM1; h=sha1; k=%s; p=HALF", kind);
+        g_autofree char *made = dkim_key_record(key);
+        g_assert_cmpint(dkim_key_bits(key), ==, lengths[at] ? (int)lengths[at] : 256);
+        assert_judged(key, DKIM_RECORD_FITS, made, "");
+        assert_judged(key, DKIM_RECORD_FITS, fits, half);
+        assert_judged(key, DKIM_RECORD_TESTING, tried, half);
+        assert_judged(key, DKIM_RECORD_UNFIT, unfit, half);
+        assert_judged(key, DKIM_RECORD_UNFIT, old, half);
+        assert_judged(key, DKIM_RECORD_OTHER, fits, theirs);
+        assert_judged(key, DKIM_RECORD_OTHER, "v=DKIM1; p=MIIB", half);
+        assert_judged(key, DKIM_RECORD_REVOKED, "v=DKIM1; p=", half);
+        assert_judged(key, DKIM_RECORD_NONE, "v=spf1 -all", half);
+        assert_judged(key, DKIM_RECORD_NONE, "", half);
+        if (lengths[at]) {
+            g_autofree char *bare = public_of(private, true); /* the other form of an RSA key */
+            assert_judged(key, DKIM_RECORD_FITS, "p=HALF", bare);
+        }
+        EVP_PKEY_free(private);
+        EVP_PKEY_free(foreign);
+    }
+}
+
 int main(int argc, char **argv)
 {
     answer = NAMES_FOUND;
@@ -448,6 +506,7 @@ int main(int argc, char **argv)
     g_test_add_func("/dkim/strict key", test_strict_key);
     g_test_add_func("/dkim/unknown organization", test_unknown_organization);
     g_test_add_func("/dkim/answers of the DNS", test_answers);
+    g_test_add_func("/dkim/records of the DNS for a key", test_record);
     g_test_add_func("/dkim/many signatures", test_many_signatures);
     g_test_add_func("/dkim/long header", test_long);
     return g_test_run();

@@ -5,10 +5,22 @@
 
 #include "t/store/fixture.h"
 
+static CanaryWay through(int64_t slice)
+{
+    return (CanaryWay){"ipv6", slice, slice * 10};
+}
+
 static void send(Fixture *fixture, const char *host, int64_t slice, const char *mail, int64_t now)
 {
     GError *error = NULL;
-    assert_ok(canary_sent(fixture->store, host, slice, mail, now, &error), error);
+    const CanaryWay way = through(slice);
+    assert_ok(canary_sent(fixture->store, host, &way, mail, now, &error), error);
+}
+
+static void come_back(Fixture *fixture, const char *host, const CanaryWay *way, int64_t now)
+{
+    GError *error = NULL;
+    assert_ok(canary_back(fixture->store, host, way, now, &error), error);
 }
 
 static void expect(Fixture *fixture, const char *host, const char *wanted)
@@ -19,8 +31,8 @@ static void expect(Fixture *fixture, const char *host, const char *wanted)
     assert_ok(all != NULL, error);
     for (guint at = 0; at < all->len; at++) {
         const Canary *one = all->pdata[at];
-        g_string_append_printf(found, "%d:%s sent %d back %d missing %d; ", (int)one->slice, one->mail,
-                               (int)one->sent_at, (int)one->back_at, (int)one->missing_since);
+        g_string_append_printf(found, "%s%d/%d:%s sent %d back %d missing %d; ", one->family, (int)one->out,
+                               (int)one->in, one->mail, (int)one->sent_at, (int)one->back_at, (int)one->missing_since);
     }
     g_assert_cmpstr(found->str, ==, wanted);
 }
@@ -29,27 +41,52 @@ static void test_back(Fixture *fixture, const void *data)
 {
     (void)data;
     GError *error = NULL;
+    const CanaryWay zero = through(0), one = through(1);
     send(fixture, "a", 0, "m1", 10);
     send(fixture, "a", 1, "m2", 20);
     send(fixture, "b", 1, "m3", 30);
-    assert_ok(canary_back(fixture->store, "a", 1, 25, &error), error);
-    expect(fixture, "a", "0:m1 sent 10 back 0 missing 10; 1:m2 sent 20 back 25 missing 0; ");
+    come_back(fixture, "a", &one, 25);
+    expect(fixture, "a", "ipv60/0:m1 sent 10 back 0 missing 10; ipv61/10:m2 sent 20 back 25 missing 0; ");
     /* The first that is missing counts, and not the last. */
     send(fixture, "a", 0, "m4", 40);
     send(fixture, "a", 1, "m5", 50);
-    expect(fixture, "a", "0:m4 sent 40 back 0 missing 10; 1:m5 sent 50 back 25 missing 50; ");
-    assert_ok(canary_back(fixture->store, "a", 0, 60, &error), error);
-    expect(fixture, "a", "0:m4 sent 40 back 60 missing 0; 1:m5 sent 50 back 25 missing 50; ");
-    assert_ok(canary_forget(fixture->store, "a", 1, &error), error);
-    expect(fixture, "a", "0:m4 sent 40 back 60 missing 0; ");
-    expect(fixture, "b", "1:m3 sent 30 back 0 missing 30; ");
-    assert_ok(canary_forget(fixture->store, "b", 0, &error), error);
+    expect(fixture, "a", "ipv60/0:m4 sent 40 back 0 missing 10; ipv61/10:m5 sent 50 back 25 missing 50; ");
+    come_back(fixture, "a", &zero, 60);
+    expect(fixture, "a", "ipv60/0:m4 sent 40 back 60 missing 0; ipv61/10:m5 sent 50 back 25 missing 50; ");
+    assert_ok(canary_forget(fixture->store, "a", 2, 10, &error), error);
+    expect(fixture, "a", "ipv60/0:m4 sent 40 back 60 missing 0; ");
+    expect(fixture, "b", "ipv61/10:m3 sent 30 back 0 missing 30; ");
+    assert_ok(canary_forget(fixture->store, "b", 0, 0, &error), error);
     expect(fixture, "b", "");
+}
+
+/* Ways that differ in one of their parts are not mixed up. */
+static void test_ways(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    const CanaryWay ways[] = {{"ipv4", 0, 0}, {"ipv6", 0, 0}, {"ipv4", 1, 0}, {"ipv4", 0, 1}};
+    for (size_t at = 0; at < G_N_ELEMENTS(ways); at++)
+        assert_ok(canary_sent(fixture->store, "a", &ways[at], "m", (int64_t)at + 1, &error), error);
+    assert_ok(canary_sent(fixture->store, "b", &ways[0], "m", 9, &error), error);
+    come_back(fixture, "a", &ways[2], 5);
+    expect(fixture, "a",
+           "ipv40/0:m sent 1 back 0 missing 1; ipv40/1:m sent 4 back 0 missing 4; "
+           "ipv41/0:m sent 3 back 5 missing 0; ipv60/0:m sent 2 back 0 missing 2; ");
+    /* Only those that are missing since later are excused. */
+    assert_ok(canary_excuse(fixture->store, "a", 2, &error), error);
+    expect(fixture, "a",
+           "ipv40/0:m sent 1 back 0 missing 1; ipv40/1:m sent 4 back 0 missing 0; "
+           "ipv41/0:m sent 3 back 5 missing 0; ipv60/0:m sent 2 back 0 missing 2; ");
+    assert_ok(canary_keep_families(fixture->store, "a", "ipv6", "ipv6", &error), error);
+    expect(fixture, "a", "ipv60/0:m sent 2 back 0 missing 2; ");
+    expect(fixture, "b", "ipv40/0:m sent 9 back 0 missing 9; ");
 }
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/canary/back", Fixture, NULL, fixture_open, test_back, fixture_close);
+    g_test_add("/canary/ways", Fixture, NULL, fixture_open, test_ways, fixture_close);
     return g_test_run();
 }

@@ -110,7 +110,7 @@ static void leave(Store *store, const Host *host, char digit)
     OutboxRow row = {.queue = (char *)"", .meta = (char *)"", .recipients = (char *)"", .message = post, .made_at = 8};
     g_autofree char *entry = g_strdup_printf("command:%c", digit);
     assert_ok(outbox_add(store, host->spool, entry, &row, &error), error);
-    assert_ok(canary_sent(store, host->name, 0, "m@x", 1, &error), error);
+    assert_ok(canary_sent(store, host->name, &(CanaryWay){"", 0, 0}, "m@x", 1, &error), error);
 }
 
 /* How many rows refer to a host and its spool, besides those of posts. */

@@ -34,11 +34,12 @@ const Backoff *transport_backoff(const Transport *transport)
 }
 
 /* Nor does anybody wait for a destination. */
-Destination *transport_place(const Transport *transport, const char *domain, size_t length)
+Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family)
 {
     (void)transport;
     (void)domain;
     (void)length;
+    (void)family;
     g_assert_not_reached();
 }
 
