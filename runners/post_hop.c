@@ -167,26 +167,37 @@ static void add_in_turn(const Blocks *blocks, const GArray *parts)
     blocks_close(stream);
 }
 
-/* Each host gets its part of the recipients of each instance. Nobody knows beforehand how many these are: the host that
- * comes last takes the rest, another one for each instance. */
-static void add_by_domain(const Blocks *blocks, const GArray *parts, unsigned instances)
+/* The blocks of one instance: each host gets its part of them. */
+static void add_of_instance(const Blocks *blocks, const GArray *parts, unsigned instance, unsigned instances)
+{
+    BlockStream *stream = blocks_open(blocks->post, blocks->copies);
+    blocks_choose(stream, instance, instances);
+    for (guint at = 0; at < parts->len; at++) {
+        const FanOutPart *part = &g_array_index(parts, FanOutPart, at);
+        BlockPlan plan = plan_part(blocks, MAX(part->count, 1) * instances);
+        for (unsigned block = 0; block < plan.blocks; block++) {
+            bool last = block + 1 == plan.blocks;
+            add_block(blocks, part->host, stream, blocks_shard_of(instance, instances),
+                      last && at + 1 == parts->len ? INT64_MAX
+                      : last                       ? part->count - plan.size * block
+                                                   : plan.size);
+        }
+    }
+    blocks_close(stream);
+}
+
+/* count: of all recipients, an upper bound. One host needs no better one; among several each part is to be right, and
+ * most recipients may be of one domain. */
+static bool add_by_domain(const Blocks *blocks, GArray *parts, int64_t count, unsigned instances, GError **error)
 {
     for (unsigned instance = 0; instance < instances; instance++) {
-        BlockStream *stream = blocks_open(blocks->post, blocks->copies);
-        blocks_choose(stream, instance, instances);
-        for (guint at = 0; at < parts->len; at++) {
-            const FanOutPart *part = &g_array_index(parts, FanOutPart, (instance + at) % parts->len);
-            BlockPlan plan = plan_part(blocks, MAX(part->count, 1));
-            int64_t share = parts->len > 1 ? (part->count + instances - 1) / instances : INT64_MAX;
-            for (unsigned block = 1; block <= plan.blocks; block++) {
-                bool last = block == plan.blocks && at + 1 == parts->len;
-                int64_t size = block < plan.blocks ? MIN(plan.size, share) : share;
-                add_block(blocks, part->host, stream, blocks_shard_of(instance, instances), last ? INT64_MAX : size);
-                share -= size;
-            }
-        }
-        blocks_close(stream);
+        int64_t own = (count + instances - 1) / instances;
+        if (parts->len > 1 && !blocks_count(blocks->post, instance, instances, &own, error))
+            return false;
+        fan_out_divide(own, (FanOutPart *)(void *)parts->data, parts->len);
+        add_of_instance(blocks, parts, instance, instances);
     }
+    return true;
 }
 
 /* count: an upper bound. A post that is shared out is counted exactly, so that the parts are what they are to be. */
@@ -197,7 +208,7 @@ static GArray *share_out(Runner *runner, const Post *post, int64_t count, GError
     if (!parts || parts->len == 1)
         return parts;
     g_array_unref(parts);
-    return blocks_count(post, &count, error) ? fan_out_plan(config, post->store, count, error) : NULL;
+    return blocks_count(post, 0, 0, &count, error) ? fan_out_plan(config, post->store, count, error) : NULL;
 }
 
 static bool add_members(Runner *runner, Entry *entry, const Post *post, const PostSend *send, Outcome *outcome,
@@ -213,9 +224,8 @@ static bool add_members(Runner *runner, Entry *entry, const Post *post, const Po
     const Blocks blocks = {runner, entry, post, send, copies, outcome};
     BlockPlan plan = plan_part(&blocks, count);
     if (plan.by_domain)
-        add_by_domain(&blocks, parts, plan.instances);
-    else
-        add_in_turn(&blocks, parts);
+        return add_by_domain(&blocks, parts, count, plan.instances, error);
+    add_in_turn(&blocks, parts);
     return true;
 }
 
