@@ -120,7 +120,7 @@ Draft *parcel_unpack(GBytes *content, GError **error)
 {
     gsize length;
     const char *octets = g_bytes_get_data(content, &length);
-    g_autofree char *coded = is_base64(octets, length) ? g_strndup(octets, length) : g_strdup("");
+    g_autofree char *coded = length > 1 && is_base64(octets, length) ? g_strndup(octets, length) : g_strdup("");
     if (*coded)
         g_base64_decode_inplace(coded, &length);
     else

@@ -200,6 +200,9 @@ def test_what_comes_in(site):
         client.say(b"RCPT TO:<out@a.example.com>", b"250")
         client.say(b"DATA", b"354")
         client.say(base64.b64encode(inside) + b"\r\n.", b"554")
+    client.say(b"MAIL FROM:<>", b"250")
+    client.say(b"RCPT TO:<out@a.example.com>", b"250")
+    client.say(b"BDAT 0 LAST", b"554")
     client.close()
     assert not waiting(a, "handover", "out", "shunt", "corrupt")
 
