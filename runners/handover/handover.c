@@ -30,6 +30,7 @@
 
 #define DEFRAGMENT_QUEUE "defragment"
 #define RETRY (10 * CLOCK_SECOND)
+#define DOWN (20 * CLOCK_SECOND) /* for so long nothing is tried with a host that could not be reached */
 #define PART_WAITS (3600 * CLOCK_SECOND)
 
 typedef struct Handover {
@@ -39,6 +40,8 @@ typedef struct Handover {
     const char *host; /* our own name */
     int64_t remember;
     GPtrArray *tasks; /* of Task: the batch */
+    GHashTable
+        *down; /* names of hosts that could not be reached, and until when nothing is tried (int64_t, monotonic) */
 } Handover;
 
 typedef struct Task {
@@ -46,7 +49,7 @@ typedef struct Task {
     char *name;         /* under which the entry is known to all hosts */
     const char *queue;  /* that it is for */
     const char *to;     /* NULL: it is to be worked here */
-    char *address;      /* NULL: that host is not known, or does not live, or has no door */
+    char *address;      /* NULL: that host is not known, does not live, or has no door */
     Shipment *shipment; /* NULL: it is not sent */
     bool known;         /* the host is in the table */
     bool settle, ours;  /* it is to be noted; that succeeded */
@@ -69,6 +72,7 @@ static void stop(Runner *runner)
     if (!own)
         return;
     g_ptr_array_unref(own->tasks);
+    g_hash_table_unref(own->down);
     smtp_tls_free(own->tls);
     store_free(own->store);
     g_free(own);
@@ -99,6 +103,7 @@ static bool start(Runner *runner, GError **error)
     own->host = config_string(config, "site", "hostname");
     own->remember = config_duration(config, "store", "remember");
     own->tasks = g_ptr_array_new_with_free_func(task_free);
+    own->down = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     runner_set_data(runner, own);
     runner_pause_while(runner, is_store_away);
     return true;
@@ -145,6 +150,20 @@ static char *address_of(const Host *host)
     return g_strdup(address);
 }
 
+/* So that a host which hangs holds up the others once, and not with each batch. */
+static void note_down(Handover *own, const Shipment *shipment)
+{
+    int64_t until = clock_monotonic() + DOWN;
+    if (shipment->unreachable)
+        g_hash_table_insert(own->down, g_strdup(shipment->host), g_memdup2(&until, sizeof until));
+}
+
+static bool is_down(const Handover *own, const char *host)
+{
+    const int64_t *until = g_hash_table_lookup(own->down, host);
+    return until && clock_monotonic() < *until;
+}
+
 static void find_address(Task *task, const GPtrArray *hosts)
 {
     for (guint at = 0; at < hosts->len; at++) {
@@ -177,13 +196,15 @@ static bool send_all(Handover *own, GPtrArray *shipments, GError **error)
         if (!hosts && !(hosts = host_all(own->store, error)))
             return false;
         find_address(task, hosts);
-        if (!task->address)
+        if (!task->address || is_down(own, task->to))
             continue;
         task->shipment = make_shipment(task);
         g_ptr_array_add(shipments, task->shipment);
     }
     if (shipments->len > 0)
         trip_make(shipments, own->runner, own->tls);
+    for (guint at = 0; at < shipments->len; at++)
+        note_down(own, shipments->pdata[at]);
     return true;
 }
 
@@ -197,7 +218,10 @@ static void judge(Handover *own, Task *task)
                      entry_list(entry), task->queue, task->to);
         return;
     }
-    const char *why = task->shipment ? task->shipment->why : task->known ? "it does not live" : "it was removed";
+    const char *why = task->shipment  ? task->shipment->why
+                      : task->address ? "it did not answer lately"
+                      : task->known   ? "it does not live, or has no door"
+                                      : "it was removed";
     bool part = strcmp(task->queue, DEFRAGMENT_QUEUE) == 0;
     task->settle = !part || clock_now() - meta_integer(entry_meta(entry), KEY_HANDED_AT, 0) > PART_WAITS;
     log_warn("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=%s host=%s (%s)", entry_trace(entry), entry_list(entry),

@@ -97,7 +97,10 @@ static void end_trip(Trip *trip, const char *why)
     GPtrArray *all = trip->journey->shipments;
     for (guint at = 0; why && at < all->len; at++) {
         Shipment *shipment = all->pdata[at];
-        if (!shipment->sent && !shipment->why && strcmp(shipment->host, trip->host) == 0)
+        if (shipment->sent || strcmp(shipment->host, trip->host) != 0)
+            continue;
+        shipment->unreachable = true;
+        if (!shipment->why)
             shipment->why = g_strdup(why);
     }
     trip->over = true;

@@ -17,6 +17,7 @@ typedef struct Shipment {
     char *recipient;            /* "QUEUE@HOST", for the logs of both; owned */
     GBytes *content;            /* owned */
     bool sent;                  /* out: the host has it on its disk */
+    bool unreachable;           /* out: its host could not be reached, or did not answer */
     char *why;                  /* out: else the reason, for the log; owned */
 } Shipment;
 

@@ -315,7 +315,7 @@ def test_an_answer_is_lost(site):
     for pid in a.pids("handover"):
         os.kill(pid, signal.SIGSTOP)
     a.lmtp_send(post(subject="one", to=LIST), LIST)
-    wait_until(lambda: len(waiting(a, "handover")) >= 2, 30, "the blocks")
+    wait_until(lambda: [name.rpartition(".")[2] for name in waiting(a, "handover")] == ["msg", "msg"], 60, "the blocks")
     for name in waiting(a, "handover"):
         shutil.copy2(a.spool / "handover" / name, kept / name)
     for pid in a.pids("handover"):
@@ -409,6 +409,7 @@ def test_parts(site):
                lambda: f"{waiting(a, 'defragment', 'handover')} {waiting(b, 'defragment', 'handover')}")
     for host in (a, b):
         host.wait_idle()
-        assert host.set_aside() == [] and not waiting(host, "defragment", "handover")
+        wait_until(lambda: not waiting(host, "defragment"), 60, "the parts to be gone")
+        assert host.set_aside() == []
     assert site.arrived() == {("anne@example.org", f"whole {number}"): 1 for number in range(8)}
     assert all("to=defragment result=accepted" in host.log_text() for host in (a, b))
