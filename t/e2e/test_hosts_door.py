@@ -398,13 +398,16 @@ def test_parts(site):
     a.start()
     b.start()
     dice = random.Random(5)
-    whole = [post(subject=f"whole {number}", to=LIST, body="line\r\n" * 200) for number in range(8)]
-    parts = [part for number, octets in enumerate(whole)
-             for part in fragment(octets, f"p{number}@cut.example", 4, "poster@example.net", LIST, dice)]
-    dice.shuffle(parts)
-    for octets in parts:
-        dice.choice((a, b)).lmtp_send(octets, LIST)
-
+    whole = [post(subject=f"whole {number}", to=LIST, body="line\n" * 200) for number in range(8)]
+    rest = []
+    for number, octets in enumerate(whole):
+        first, *others = fragment(octets, f"p{number}@cut.example", 4, "poster@example.net", LIST, dice)
+        (a, b)[number % 2].lmtp_send(first, LIST)
+        rest += [((a, b)[dice.randrange(2)], one) for one in others[1:]] + [((b, a)[number % 2], others[0])]
+    wait_until(lambda: all(host.log_text().count("result=opened") == 4 for host in (a, b)), 60, "the sets")
+    dice.shuffle(rest)
+    for host, octets in rest:
+        host.lmtp_send(octets, LIST)
     wait_until(lambda: len(site.sink.transactions()) >= 8, 90,
                lambda: f"{waiting(a, 'defragment', 'handover')} {waiting(b, 'defragment', 'handover')}")
     for host in (a, b):
