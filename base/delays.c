@@ -20,6 +20,14 @@ void delays_add(Delays *delays, DelayUntil until, int64_t delay, uint64_t recipi
     delays->counts[until][column] += recipients;
 }
 
+uint64_t delays_count(const Delays *delays, DelayUntil until)
+{
+    uint64_t count = 0;
+    for (unsigned at = 0; at < DELAYS_COLUMNS; at++)
+        count += delays->counts[until][at];
+    return count;
+}
+
 void delays_print(const Delays *delays, DelayUntil until, GString *text)
 {
     const uint64_t *counts = delays->counts[until];

@@ -25,6 +25,9 @@ typedef struct Delays {
 /* Count recipients for which it took this long (microseconds). */
 void delays_add(Delays *delays, DelayUntil until, int64_t delay, uint64_t recipients);
 
+/* Return the number of all recipients that were counted. */
+uint64_t delays_count(const Delays *delays, DelayUntil until);
+
 /* Append the counts of one kind, "0,3,17"; zeros at the end are left out, so "" is none at all. */
 void delays_print(const Delays *delays, DelayUntil until, GString *text);
 /* Read them. false: it is no such text; counts may be changed. */

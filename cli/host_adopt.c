@@ -80,7 +80,8 @@ static char *write_configuration(Site *site, const HostAdoption *adoption, GErro
         {"spool", "directory", spool},        {"master", "runtime_directory", runtime},
         {"runner.lmtp", "start", "no"},       {"runner.rest", "start", "no"},
         {"runner.web", "start", "no"},        {"runner.mta", "start", "no"},
-        {"runner.nntp", "start", "no"},       {NULL, NULL, NULL}};
+        {"runner.nntp", "start", "no"},       {"runner.door", "start", "no"},
+        {NULL, NULL, NULL}};
     if (!g_file_get_contents(site_config_path(site), &text, NULL, error))
         return NULL;
     g_autofree char *made = with_other_values(text, rows);

@@ -83,6 +83,13 @@
 #define KEY_XVERP "xverp"       /* string: the relay is to make the recipients' senders; delimiters, "+=" */
 #define KEY_PRIORITY "priority" /* string: "notice" for mail we wrote ourselves, or absent */
 
+/* Written into the queue of what is handed between hosts (runners/handover). */
+#define HANDOVER_QUEUE "handover"
+#define KEY_HAND_TO "hand_to"       /* string: the host that is to work the entry, unless it came from another host */
+#define KEY_HAND_QUEUE "hand_queue" /* string: the queue that it is for */
+#define KEY_HANDED "handed"         /* string: it came from another host, and is known by this name */
+#define KEY_HANDED_AT "handed_at"   /* integer: when it came into the queue, us */
+
 /* Written by out into retry. */
 #define KEY_ATTEMPTS "attempts"     /* integer: deliveries tried so far */
 #define KEY_DOUBTS "doubts"         /* integer: attempts after which nobody knew whether it was delivered */

@@ -35,7 +35,7 @@ static json_t *child_json(const Worker *worker)
     int64_t now = clock_monotonic(), timeout = worker->group->master->plan->limits.stall_timeout;
     bool stalled = alive && (worker->state == WORKER_READY || worker->state == WORKER_STARTING) &&
                    watch_stalled(&worker->watch, timeout, now);
-    return json_pack("{s:i,s:o,s:s,s:b,s:b,s:o,s:o,s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:i}",
+    return json_pack("{s:i,s:o,s:s,s:b,s:b,s:o,s:o,s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:i}",
                      "instance", (int)worker->instance,
                      "pid", alive ? json_integer(worker->pid) : json_null(),
                      "state", worker_state_text(worker),
@@ -49,6 +49,7 @@ static json_t *child_json(const Worker *worker)
                      "age", alive ? seconds(worker->started, now) : json_null(),
                      "progress", (json_int_t)beat->progress,
                      "done", (json_int_t)beat->done,
+                     "recipients", (json_int_t)delays_count(&beat->delays, DELAY_UNTIL_SETTLED),
                      "backlog", (json_int_t)beat->backlog,
                      "late", (json_int_t)(alive ? beat->late : 0),
                      "oldest", oldest_json(beat->oldest),

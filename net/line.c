@@ -13,6 +13,7 @@
 struct Line {
     struct event_base *base;
     int fd;
+    TlsSession *tls; /* NULL: bytes go as they are */
     GString *output;
     GByteArray *rest; /* received, not used */
     const LineEvents *events;
@@ -53,9 +54,20 @@ void line_free(Line *line)
     event_free(line->readable);
     event_free(line->writable);
     event_free(line->deadline);
+    tls_session_free(line->tls);
     close(line->fd);
     g_byte_array_unref(line->rest);
     g_free(line);
+}
+
+void line_set_tls(Line *line, TlsSession *session)
+{
+    line->tls = session;
+}
+
+const TlsSession *line_tls(const Line *line)
+{
+    return line->tls;
 }
 
 /* Time-outs of one length share a queue in libevent, so that they cost a
@@ -104,13 +116,16 @@ static bool flush(Line *line)
     GString *output = line->output;
     size_t sent = 0;
     while (sent < output->len) {
-        ssize_t count = send(line->fd, output->str + sent, output->len - sent, MSG_NOSIGNAL);
+        const char *octets = output->str + sent;
+        ssize_t count = line->tls ? tls_session_send(line->tls, octets, output->len - sent)
+                                  : send(line->fd, octets, output->len - sent, MSG_NOSIGNAL);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
             return false;
         if (count < 0) {
-            event_add(line->writable, idle_time(line));
+            if (!line->tls || !tls_session_awaits_bytes(line->tls))
+                event_add(line->writable, idle_time(line));
             break;
         }
         sent += (size_t)count;
@@ -203,9 +218,13 @@ static void on_readable(evutil_socket_t fd, short what, void *data)
         settle(line);
         return;
     }
-    ssize_t count = recv(fd, octets, sizeof octets, 0);
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+    ssize_t count = line->tls ? tls_session_receive(line->tls, octets, sizeof octets)
+                              : recv(fd, octets, sizeof octets, 0);
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+        if (line->tls) /* the handshake may have ended, and what waited for that goes out */
+            settle(line);
         return;
+    }
     if (count < 0) {
         close_line(line);
         return;

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/tls_door.h"
+
 typedef struct Line Line;
 
 typedef enum LineTime {
@@ -43,6 +45,10 @@ typedef struct LineEvents {
 Line *line_new(struct event_base *base, int fd, GString *output, const LineEvents *events, void *data);
 void line_free(Line *line); /* closes the socket */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Line, line_free)
+
+/* Before the first line_resume(): carry the protocol over TLS. The session becomes the line's. */
+void line_set_tls(Line *line, TlsSession *session);
+const TlsSession *line_tls(const Line *line); /* NULL: none */
 
 /* Microseconds; 0: no limit. */
 void line_set_idle(Line *line, int64_t idle_us);

@@ -45,6 +45,20 @@ SmtpTls *smtp_tls_new(const char *ca_file, GError **error)
     return g_steal_pointer(&tls);
 }
 
+bool smtp_tls_present(SmtpTls *tls, const char *certificate_file, const char *key_file, GError **error)
+{
+    ERR_clear_error();
+    const char *file = certificate_file;
+    if (SSL_CTX_use_certificate_chain_file(tls->context, file) == 1) {
+        file = key_file;
+        if (SSL_CTX_use_PrivateKey_file(tls->context, file, SSL_FILETYPE_PEM) == 1 &&
+            SSL_CTX_check_private_key(tls->context) == 1)
+            return true;
+    }
+    g_autofree char *problem = smtp_tls_problem(ERR_get_error());
+    return fail(error, FAIL_CONFIG, "%s: %s", file, problem);
+}
+
 SSL *smtp_tls_session(const SmtpTls *tls)
 {
     SSL *ssl = SSL_new(tls->context);

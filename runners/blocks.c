@@ -177,6 +177,19 @@ static const char *stream_next(BlockStream *stream, GError **error)
     return address;
 }
 
+bool blocks_count(const Post *post, unsigned instance, unsigned instances, int64_t *count, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    BlockStream *stream = blocks_open(post, NULL);
+    blocks_choose(stream, instance, instances);
+    for (*count = 0; stream_next(stream, &fault);)
+        ++*count;
+    blocks_close(stream);
+    if (fault)
+        g_propagate_error(error, g_steal_pointer(&fault));
+    return !fault;
+}
+
 static const char *block_next(void *data, GError **error)
 {
     RecipientBlock *block = data;

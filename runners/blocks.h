@@ -8,6 +8,7 @@
  * members is ever in memory.
  */
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/config.h"
@@ -47,5 +48,8 @@ typedef struct BlockStream BlockStream;
 BlockStream *blocks_open(const Post *post, Copies *copies);
 /* Only recipients whose domains are of this instance. */
 void blocks_choose(BlockStream *stream, unsigned instance, unsigned instances);
+/* Count the recipients whose domains are of this instance, by reading all; instances 0: of whatever domain. */
+bool blocks_count(const Post *post, unsigned instance, unsigned instances, int64_t *count, GError **error);
+
 void blocks_attach(BlockStream *stream, Draft *draft, int64_t size);
 void blocks_close(BlockStream *stream);

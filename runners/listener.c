@@ -74,6 +74,11 @@ const char *connection_peer(const Connection *connection)
     return connection->peer;
 }
 
+const TlsSession *connection_tls(const Connection *connection)
+{
+    return line_tls(connection->line);
+}
+
 void connection_set_data(Connection *connection, void *data)
 {
     connection->data = data;
@@ -172,6 +177,8 @@ static void open_connection(Listener *listener, int fd, const struct sockaddr_st
     g_hash_table_add(listener->connections, connection);
     GString *output = listener->spec->open(connection);
     connection->line = line_new(server_base(listener->server), fd, output, &line_events, connection);
+    if (listener->spec->secure)
+        line_set_tls(connection->line, listener->spec->secure(listener, fd));
     line_set_idle(connection->line, listener->command_timeout);
     line_set_deadline(connection->line, listener->session_timeout);
     server_progress(listener->server);

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/config.h"
+#include "net/tls_door.h"
 
 typedef struct Listener Listener;
 typedef struct Connection Connection;
@@ -35,6 +36,8 @@ typedef struct ListenerSpec {
     /* A client came: sets connection_set_data(); returns the string whose
      * bytes are to be sent (net/line.h), which lives until close(). */
     GString *(*open)(Connection *connection);
+    /* Return the session when all that is said is to be said over TLS; NULL: it is not. */
+    TlsSession *(*secure)(Listener *listener, int fd);
     /* As LineEvents.receive. */
     size_t (*receive)(Connection *connection, const char *octets, size_t length);
     /* As LineEvents.awaited. */
@@ -65,6 +68,7 @@ void listener_settled(Listener *listener);
 Listener *connection_listener(const Connection *connection);
 /* "127.0.0.1", "::1" or "unix". */
 const char *connection_peer(const Connection *connection);
+const TlsSession *connection_tls(const Connection *connection); /* not in open() */
 void connection_set_data(Connection *connection, void *data);
 void *connection_data(const Connection *connection);
 /* See line_resume() and line_finish(). */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "lists/canary_shard.h"
 #include "lists/letter.h"
@@ -13,6 +14,7 @@
 #include "posting/transport.h"
 #include "runners/blocks.h"
 #include "runners/copy_sign.h"
+#include "runners/fan_out.h"
 #include "runners/keys.h"
 #include "store/list_archive.h"
 #include "switchboard/fault.h"
@@ -52,19 +54,19 @@ static void describe(Draft *draft, const Post *post)
     }
 }
 
-static Draft *make_draft(Entry *entry, const Post *post, const PostSend *send)
+static Draft *make_draft(Entry *entry, const Post *post, const PostSend *send, const char *queue)
 {
-    Draft *draft = send->pieces ? list_runner_draft_pieces(send->queue, entry, send->pieces)
-                                : list_runner_draft(send->queue, entry, send->message ? send->message : post->message);
+    Draft *draft = send->pieces ? list_runner_draft_pieces(queue, entry, send->pieces)
+                                : list_runner_draft(queue, entry, send->message ? send->message : post->message);
     describe(draft, post);
     meta_set_string(draft_meta(draft), META_SHARD, send->shard);
     return draft;
 }
 
-/* An entry for out without its recipients. */
-static Draft *make_out(Entry *entry, const Post *post, const PostSend *send)
+/* An entry for out without its recipients; queue: out, or what leads to the out of another host. */
+static Draft *make_out(Entry *entry, const Post *post, const PostSend *send, const char *queue)
 {
-    Draft *draft = make_draft(entry, post, send);
+    Draft *draft = make_draft(entry, post, send, queue);
     json_t *meta = draft_meta(draft);
     json_object_del(meta, KEY_HITS);
     json_object_del(meta, KEY_MISSES);
@@ -129,38 +131,88 @@ typedef struct Blocks {
     Outcome *outcome;
 } Blocks;
 
-/* shard is consumed; NULL: where the hash falls. */
-static void add_block(const Blocks *blocks, BlockStream *stream, char *shard, int64_t size)
+/* shard is consumed; NULL: where the hash falls. host: which is to deliver the block; NULL: this one. */
+static void add_block(const Blocks *blocks, const char *host, BlockStream *stream, char *shard, int64_t size)
 {
     g_autofree char *key = shard;
-    Draft *draft = make_out(blocks->entry, blocks->post, blocks->send);
+    Draft *draft = make_out(blocks->entry, blocks->post, blocks->send, host ? HANDOVER_QUEUE : blocks->send->queue);
     describe_copies(blocks->runner, blocks->post, blocks->send, blocks->copies, draft);
     if (key)
         meta_set_string(draft_meta(draft), META_SHARD, key);
+    if (host) {
+        meta_set_string(draft_meta(draft), KEY_HAND_TO, host);
+        meta_set_string(draft_meta(draft), KEY_HAND_QUEUE, blocks->send->queue);
+        meta_set_integer(draft_meta(draft), KEY_HANDED_AT, clock_now());
+    }
     blocks_attach(stream, draft, size);
     outcome_add(blocks->outcome, draft);
 }
 
-static void add_in_turn(const Blocks *blocks, BlockPlan plan)
+static BlockPlan plan_part(const Blocks *blocks, int64_t count)
+{
+    return blocks_plan(runner_config(blocks->runner), blocks->post->list->transport, count, blocks->copies != NULL);
+}
+
+/* The blocks of one host after those of the other; the last takes what members there are beyond the number. */
+static void add_in_turn(const Blocks *blocks, const GArray *parts)
 {
     BlockStream *stream = blocks_open(blocks->post, blocks->copies);
     const uint8_t *hash = entry_name(blocks->entry)->hash;
-    for (unsigned block = 0; block < plan.blocks; block++)
-        add_block(blocks, stream, plan.blocks > 1 ? blocks_shard(hash, block, plan.instances) : NULL,
-                  block + 1 < plan.blocks ? plan.size : INT64_MAX);
+    for (guint at = 0; at < parts->len; at++) {
+        const FanOutPart *part = &g_array_index(parts, FanOutPart, at);
+        BlockPlan plan = plan_part(blocks, part->count);
+        for (unsigned block = 0; block < plan.blocks; block++) {
+            int64_t size = block + 1 < plan.blocks ? plan.size : part->count - plan.size * block;
+            bool last = at + 1 == parts->len && block + 1 == plan.blocks;
+            add_block(blocks, part->host, stream, plan.blocks > 1 ? blocks_shard(hash, block, plan.instances) : NULL,
+                      last ? INT64_MAX : size);
+        }
+    }
     blocks_close(stream);
 }
 
-static void add_by_domain(const Blocks *blocks, BlockPlan plan)
+/* The blocks of one instance: each host gets its part of them. */
+static void add_of_instance(const Blocks *blocks, const GArray *parts, unsigned instance, unsigned instances)
 {
-    for (unsigned instance = 0; instance < plan.instances; instance++) {
-        BlockStream *stream = blocks_open(blocks->post, blocks->copies);
-        blocks_choose(stream, instance, plan.instances);
-        for (unsigned block = 1; block <= plan.blocks; block++)
-            add_block(blocks, stream, blocks_shard_of(instance, plan.instances),
-                      block < plan.blocks ? plan.size : INT64_MAX);
-        blocks_close(stream);
+    BlockStream *stream = blocks_open(blocks->post, blocks->copies);
+    blocks_choose(stream, instance, instances);
+    for (guint at = 0; at < parts->len; at++) {
+        const FanOutPart *part = &g_array_index(parts, FanOutPart, at);
+        BlockPlan plan = plan_part(blocks, MAX(part->count, 1) * instances);
+        for (unsigned block = 0; block < plan.blocks; block++) {
+            bool last = block + 1 == plan.blocks;
+            add_block(blocks, part->host, stream, blocks_shard_of(instance, instances),
+                      last && at + 1 == parts->len ? INT64_MAX
+                      : last                       ? part->count - plan.size * block
+                                                   : plan.size);
+        }
     }
+    blocks_close(stream);
+}
+
+/* count: of all recipients, an upper bound. One host needs no better one; among several each part is to be right, and
+ * most recipients may be of one domain. */
+static bool add_by_domain(const Blocks *blocks, GArray *parts, int64_t count, unsigned instances, GError **error)
+{
+    for (unsigned instance = 0; instance < instances; instance++) {
+        int64_t own = (count + instances - 1) / instances;
+        if (parts->len > 1 && !blocks_count(blocks->post, instance, instances, &own, error))
+            return false;
+        fan_out_divide(own, (FanOutPart *)(void *)parts->data, parts->len);
+        add_of_instance(blocks, parts, instance, instances);
+    }
+    return true;
+}
+
+/* count: an upper bound. A post that is shared out is counted exactly, so that the parts are what they are to be. */
+static GArray *share_out(Runner *runner, const Post *post, int64_t count, GError **error)
+{
+    const Config *config = runner_config(runner);
+    GArray *parts = fan_out_plan(config, post->store, count, error);
+    if (!parts || parts->len == 1)
+        return parts;
+    g_array_unref(parts);
+    return blocks_count(post, 0, 0, &count, error) ? fan_out_plan(config, post->store, count, error) : NULL;
 }
 
 static bool add_members(Runner *runner, Entry *entry, const Post *post, const PostSend *send, Outcome *outcome,
@@ -169,15 +221,15 @@ static bool add_members(Runner *runner, Entry *entry, const Post *post, const Po
     int64_t count = post->digest ? post->digest->members : 0;
     if (!post->digest && !recipient_count(post->store, post->list->list_id, &count, error))
         return false;
+    g_autoptr(GArray) parts = share_out(runner, post, count, error);
     g_autoptr(Copies) copies = NULL;
-    if (!plan_copies(runner, entry, post, send, &copies, error))
+    if (!parts || !plan_copies(runner, entry, post, send, &copies, error))
         return false;
-    BlockPlan plan = blocks_plan(runner_config(runner), post->list->transport, count, copies != NULL);
     const Blocks blocks = {runner, entry, post, send, copies, outcome};
+    BlockPlan plan = plan_part(&blocks, count);
     if (plan.by_domain)
-        add_by_domain(&blocks, plan);
-    else if (plan.blocks > 0)
-        add_in_turn(&blocks, plan);
+        return add_by_domain(&blocks, parts, count, plan.instances, error);
+    add_in_turn(&blocks, parts);
     return true;
 }
 
@@ -201,7 +253,7 @@ static bool add_out(Runner *runner, Entry *entry, Post *post, const PostSend *se
         return add_members(runner, entry, post, send, outcome, error);
     if (!post->given || !*post->given)
         return fail(error, FAIL_NEVER, "there is nobody to deliver it to: no owner, no moderator, no site owner");
-    Draft *draft = make_out(entry, post, send);
+    Draft *draft = make_out(entry, post, send, send->queue);
     choose_instance(runner, post, draft);
     draft_set_addresses(draft, g_strdupv(post->given));
     outcome_add(outcome, draft);
@@ -210,7 +262,7 @@ static bool add_out(Runner *runner, Entry *entry, Post *post, const PostSend *se
 
 static void add_archive(Entry *entry, const Post *post, const PostSend *send, Outcome *outcome)
 {
-    Draft *draft = make_draft(entry, post, send);
+    Draft *draft = make_draft(entry, post, send, send->queue);
     json_t *names = json_array();
     for (char **name = send->archivers; name && *name; name++)
         json_array_append_new(names, json_string(*name));
@@ -256,7 +308,7 @@ static bool add_send(Runner *runner, Entry *entry, Post *post, const PostSend *s
         g_autofree char *reasons = post_reasons(post, " ");
         outcome_shunt(outcome, runner_name(runner), reasons);
     } else {
-        outcome_add(outcome, make_draft(entry, post, send));
+        outcome_add(outcome, make_draft(entry, post, send, send->queue));
     }
     return true;
 }

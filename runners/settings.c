@@ -31,6 +31,7 @@
     _(task)        \
     _(mta)         \
     _(host)        \
+    _(handover)    \
     _(watch)
 
 #define DECLARE(folder) extern const ConfigSettings folder##_settings;

@@ -275,6 +275,20 @@ static bool meet_same(Part *part, const FragmentSet *set, const FragmentPart *ro
     return meet_open(part, rest, error);
 }
 
+/* D12. The runner handover takes it to that host. It has another ordinal each time, because the other host takes a
+ * name once. */
+static void hand_over(Part *part, const char *host)
+{
+    Draft *draft = draft_from_entry(HANDOVER_QUEUE, part->entry);
+    json_t *meta = draft_meta(draft);
+    json_object_del(meta, META_ORDINAL);
+    meta_set_string(meta, KEY_HAND_TO, host);
+    meta_set_string(meta, KEY_HAND_QUEUE, DEFRAGMENT_QUEUE);
+    meta_set_integer(meta, KEY_HANDED_AT, part->now);
+    outcome_add(part->outcome, draft);
+    part_log(part, "result=handed-over host=%s", host);
+}
+
 static bool meet_open(Part *part, const FragmentSet *set, GError **error)
 {
     g_autoptr(FragmentPart) row = NULL;
@@ -287,6 +301,8 @@ static bool meet_open(Part *part, const FragmentSet *set, GError **error)
     if (strcmp(set->host, part->own->host) != 0) {
         if (part->deadline <= part->now)
             leave_expired(part, NULL);
+        else if (config_bool(runner_config(part->own->runner), "runner.handover", "start"))
+            hand_over(part, set->host);
         else if (!hand_over_later(part->own->hosts, part, set->host))
             wait_a_minute(part, "the host of its set cannot be reached");
         return true;

@@ -25,10 +25,11 @@ static const ConfigKey keys[] = {
     {"max_waiting", SIZE("1G", 1 * MIB, 1024 * GIB),
      .about = "Octets of parts that may wait on this host; beyond it first parts are answered 452."},
     {"hosts", LIST(NULL),
-     .about = "With several hosts that share the store: NAME=ADDRESS for each, its hostname and where its LMTP "
-      "listens, HOST:PORT or unix:PATH. A part whose message waits on another host is handed to it.",
-     .more = "As long as the store is SQLite, these hosts are containers of one machine with spools of their own; see "
-      "path of section [store].",
+     .about = "With several hosts that share the store, and no certificate_file in [host]: NAME=ADDRESS for each, its "
+      "hostname and where its LMTP listens, HOST:PORT or unix:PATH. A part whose message waits on another host is "
+      "handed to it.",
+     .more = "With certificate_file parts go by the hosts' own door, and this is not used. As long as the store is "
+      "SQLite, these hosts are containers of one machine with spools of their own; see path of section [store].",
      .example = "a.example.org=192.0.2.1:8024 b.example.org=192.0.2.2:8024"},
     {"host_timeout", DURATION("30s", SECOND, HOUR),
      .about = "How long another host may take for each step when it is handed a part."},

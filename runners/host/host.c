@@ -43,6 +43,9 @@ typedef struct HostRunner {
     int64_t due;       /* monotonic: of the next renewal */
     int64_t survey_at; /* monotonic: when the master is asked again */
     uint64_t renewals;
+    double pace;                     /* recipients a second; 0: not known */
+    int64_t measured_at, recipients; /* monotonic; served up to then by the processes that lived */
+    bool busy;                       /* some waited then */
 } HostRunner;
 
 /* Sum up the children of one runner. */
@@ -88,6 +91,44 @@ static void note_empty(HostRunner *own)
         own->host->empty_at = asked;
 }
 
+/* Learn how many recipients a second this host serves while it has some to serve, which is what it gets done
+ * (runners/fan_out.h). A look that finds nothing to do says nothing. */
+static void measure(HostRunner *own, const json_t *runners)
+{
+    int64_t now = clock_monotonic(), recipients = 0, backlog = 0;
+    size_t at, place;
+    json_t *group, *child;
+    json_array_foreach(runners, at, group) {
+        const char *name = json_string_value(json_object_get(group, "runner"));
+        json_array_foreach(json_object_get(g_strcmp0(name, "out") == 0 ? group : NULL, "children"), place, child) {
+            recipients += json_integer_value(json_object_get(child, "recipients"));
+            backlog += json_integer_value(json_object_get(child, "backlog"));
+        }
+    }
+    double seconds = (double)(now - own->measured_at) / CLOCK_SECOND;
+    if (own->busy && own->measured_at > 0 && recipients > own->recipients && seconds > 0) {
+        double pace = (double)(recipients - own->recipients) / seconds;
+        own->pace = own->pace > 0 ? (own->pace + pace) / 2 : pace;
+    }
+    own->measured_at = now;
+    own->recipients = recipients;
+    own->busy = backlog > 0;
+}
+
+/* Set what the next renewal writes, and where the door for the other hosts is, if there is one. said is consumed. */
+static void say(HostRunner *own, json_t *said)
+{
+    if (config_bool(own->config, "runner.door", "start"))
+        json_object_set_new(said, "door", json_string(config_string(own->config, "host", "address")));
+    if (own->pace > 0)
+        json_object_set_new(said, "pace", json_real(own->pace));
+    char *text = json_dumps(said, JSON_COMPACT);
+    g_free(own->host->state);
+    own->host->state = g_strdup(text);
+    free(text);
+    json_decref(said);
+}
+
 /* Ask for what the next renewal writes: the master looks through the whole spool for it. */
 static void survey(HostRunner *own)
 {
@@ -100,12 +141,9 @@ static void survey(HostRunner *own)
         waiting += json_integer_value(json_object_get(group, "count"));
     json_t *said = json_pack("{so sb sI}", "runners", runners, "healthy",
                              json_is_true(json_object_get(status, "healthy")), "waiting", waiting);
-    char *text = json_dumps(said, JSON_COMPACT);
-    json_decref(said);
+    measure(own, json_object_get(status, "runners"));
     json_decref(status);
-    g_free(own->host->state);
-    own->host->state = g_strdup(text);
-    free(text);
+    say(own, said);
     note_empty(own);
     own->survey_at = clock_monotonic() + SURVEY_INTERVAL;
 }
@@ -184,7 +222,7 @@ static bool begin(HostRunner *own, GError **error)
     host->spool = g_strdup(spool);
     host->boot = g_strdup(boot);
     host->version = g_strdup(PACKAGE_VERSION);
-    host->state = g_strdup("{}");
+    say(own, json_object());
     host->connections = host_connections(own->config);
     if (!host_clock(own->store, &now, error) || !is_clock_good(now, error) ||
         !this_host_begin(own->store, own->spool, host, own->lease, &own->said, error) ||

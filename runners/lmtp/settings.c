@@ -37,7 +37,7 @@ static const ConfigKey keys[] = {
 };
 
 static const ConfigTable tables[] = {
-    {"lmtp", .about = "What the runner lmtp grants its clients.", .keys = keys},
+    {"lmtp", .about = "What the runner lmtp grants its clients.", .keys = keys, .readers = "door handover"},
     {.section = NULL},
 };
 

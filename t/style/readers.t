@@ -16,6 +16,7 @@ FAMILY = re.compile(r'\bconfig_family(?:_sections)?\((?:[^"(),]|\([^()]*\))+,\s*
 MEMBER = re.compile(r'\bg_str(?:concat|dup_printf)\("(transport|reply|archiver)\.')
 # Who links these files of runners/; the others there belong to all.
 LINKED = {"runners/post_hop.c": ("in", "pipeline"), "runners/blocks.c": ("in", "pipeline"),
+          "runners/fan_out.c": ("in", "pipeline"),
           "runners/post_names.c": ("in", "pipeline"), "runners/lists.c": ("lmtp", "mta")}
 # Read by list_posts.c into what the runners of posts share, and used only by in and pipeline, whose tables say so.
 SHARED = {"pipeline", "archiver.", "rules", "handlers", "dkim.", "external.", "authentication"}

@@ -22,7 +22,7 @@ HOST = "lists.example.com"
 # Work in progress is in these queues, in the order it flows; what rests in the others waits for a person or a later
 # runner.
 FLOW = ("bounces", "command", "task", "in", "digest", "nntp", "pipeline",
-        "virgin", "archive", "count", "notice", "out", "retry")
+        "virgin", "archive", "count", "notice", "handover", "out", "retry")
 
 
 def prefix():

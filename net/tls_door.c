@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "net/tls_door.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+struct TlsDoor {
+    SSL_CTX *context;
+};
+
+struct TlsSession {
+    SSL *ssl;
+    char *problem;
+    bool awaits_bytes;
+};
+
+static bool fail_tls(const char *what, GError **error)
+{
+    const char *reason = ERR_reason_error_string(ERR_get_error());
+    return fail(error, FAIL_CONFIG, "%s: %s", what, reason ? reason : "TLS cannot be used with it");
+}
+
+static bool set_up(SSL_CTX *context, const TlsFiles *files, GError **error)
+{
+    STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(files->authority);
+    if (!names || SSL_CTX_load_verify_file(context, files->authority) != 1) {
+        sk_X509_NAME_pop_free(names, X509_NAME_free);
+        return fail_tls(files->authority, error);
+    }
+    SSL_CTX_set_client_CA_list(context, names);
+    if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
+        return fail_tls(files->certificate, error);
+    if (SSL_CTX_use_PrivateKey_file(context, files->key, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_check_private_key(context) != 1)
+        return fail_tls(files->key, error);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    SSL_CTX_set_mode(context,
+                     SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS);
+    /* Nobody takes an earlier session up again, so that each connection shows a certificate that is valid now. */
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, 0);
+    return true;
+}
+
+TlsDoor *tls_door_new(const TlsFiles *files, GError **error)
+{
+    ERR_clear_error();
+    g_autoptr(TlsDoor) door = g_new0(TlsDoor, 1);
+    door->context = SSL_CTX_new(TLS_server_method());
+    if (!door->context || !SSL_CTX_set_min_proto_version(door->context, TLS1_2_VERSION)) {
+        fail_tls("TLS", error);
+        return NULL;
+    }
+    return set_up(door->context, files, error) ? g_steal_pointer(&door) : NULL;
+}
+
+void tls_door_free(TlsDoor *door)
+{
+    if (!door)
+        return;
+    SSL_CTX_free(door->context);
+    g_free(door);
+}
+
+TlsSession *tls_session_new(TlsDoor *door, int fd)
+{
+    TlsSession *session = g_new0(TlsSession, 1);
+    session->ssl = SSL_new(door->context);
+    if (!session->ssl || SSL_set_fd(session->ssl, fd) != 1)
+        g_error("no TLS session to be had");
+    SSL_set_accept_state(session->ssl);
+    return session;
+}
+
+void tls_session_free(TlsSession *session)
+{
+    if (!session)
+        return;
+    SSL_free(session->ssl);
+    g_free(session->problem);
+    g_free(session);
+}
+
+/* What a certificate lacks is told by the verification, all else by the queue of errors. */
+static char *describe(const TlsSession *session, unsigned long code)
+{
+    long verdict = SSL_get_verify_result(session->ssl);
+    const char *reason = code ? ERR_reason_error_string(code) : NULL;
+    if (verdict != X509_V_OK)
+        return g_strdup_printf("its certificate is not valid here: %s", X509_verify_cert_error_string(verdict));
+    return g_strdup(reason ? reason : "the client closed the connection in the handshake");
+}
+
+/* What OpenSSL says of a call that did nothing. */
+static ssize_t judge(TlsSession *session, int result)
+{
+    int fault = errno, kind = SSL_get_error(session->ssl, result);
+    session->awaits_bytes = kind == SSL_ERROR_WANT_READ;
+    if (kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE) {
+        errno = EAGAIN;
+        return -1;
+    }
+    if (kind == SSL_ERROR_ZERO_RETURN)
+        return 0;
+    unsigned long code = ERR_peek_last_error();
+    bool lost = kind == SSL_ERROR_SYSCALL && SSL_is_init_finished(session->ssl);
+    if (lost || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING) /* the line was cut */
+        fault = ECONNRESET;
+    else
+        fault = EPROTO;
+    if (!session->problem && (fault == EPROTO || !SSL_is_init_finished(session->ssl)))
+        session->problem = describe(session, code);
+    ERR_clear_error();
+    errno = fault;
+    return -1;
+}
+
+ssize_t tls_session_receive(TlsSession *session, void *octets, size_t size)
+{
+    ERR_clear_error();
+    int count = SSL_read(session->ssl, octets, (int)MIN(size, INT_MAX));
+    return count > 0 ? count : judge(session, count);
+}
+
+ssize_t tls_session_send(TlsSession *session, const void *octets, size_t size)
+{
+    ERR_clear_error();
+    int count = SSL_write(session->ssl, octets, (int)MIN(size, INT_MAX));
+    if (count > 0)
+        return count;
+    ssize_t verdict = judge(session, count);
+    if (verdict == 0)
+        errno = EPIPE;
+    return -1;
+}
+
+bool tls_session_awaits_bytes(const TlsSession *session)
+{
+    return session->awaits_bytes;
+}
+
+const char *tls_session_problem(const TlsSession *session)
+{
+    return session->problem;
+}
+
+static void add_name(GPtrArray *names, const ASN1_STRING *text)
+{
+    unsigned char *name = NULL;
+    int length = ASN1_STRING_to_UTF8(&name, text);
+    if (length > 0 && strlen((char *)name) == (size_t)length)
+        g_ptr_array_add(names, g_strdup((char *)name));
+    if (length >= 0)
+        OPENSSL_free(name);
+}
+
+char **tls_session_names(const TlsSession *session)
+{
+    X509 *certificate = SSL_is_init_finished(session->ssl) ? SSL_get1_peer_certificate(session->ssl) : NULL;
+    if (!certificate)
+        return NULL;
+    GPtrArray *names = g_ptr_array_new();
+    GENERAL_NAMES *all = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    for (int at = 0; at < sk_GENERAL_NAME_num(all); at++) {
+        const GENERAL_NAME *one = sk_GENERAL_NAME_value(all, at);
+        if (one->type == GEN_DNS)
+            add_name(names, one->d.dNSName);
+    }
+    const X509_NAME *subject = X509_get_subject_name(certificate);
+    int place = all ? -1 : X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+    if (place >= 0)
+        add_name(names, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, place)));
+    GENERAL_NAMES_free(all);
+    X509_free(certificate);
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * TLS on the side that accepts, for a door that serves nobody but holders of a certificate: the client must show one
+ * that the door's authority has signed and that has not expired. A client without, or one that speaks no TLS, is
+ * refused in the handshake, before a byte of the protocol is sent.
+ *
+ * A session does not own its socket, which is non-blocking. Everything belongs to one thread.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct TlsDoor TlsDoor;       /* what all sessions share */
+typedef struct TlsSession TlsSession; /* one connection */
+
+/* Files in PEM. */
+typedef struct TlsFiles {
+    const char *certificate, *key; /* our own; the certificate may be followed by those between it and the authority */
+    const char *authority;         /* whose signature makes a certificate valid */
+} TlsFiles;
+
+/* FAIL_CONFIG: a file cannot be read, or key and certificate do not belong together. */
+TlsDoor *tls_door_new(const TlsFiles *files, GError **error);
+void tls_door_free(TlsDoor *door);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TlsDoor, tls_door_free)
+
+TlsSession *tls_session_new(TlsDoor *door, int fd);
+void tls_session_free(TlsSession *session);
+
+/* As recv() and send(), the handshake included: -1 with EAGAIN means that the socket has to be awaited, with EPROTO
+ * that TLS has failed. */
+ssize_t tls_session_receive(TlsSession *session, void *octets, size_t size);
+ssize_t tls_session_send(TlsSession *session, const void *octets, size_t size);
+/* After -1 with EAGAIN: bytes of the client are awaited, and not room to send. */
+bool tls_session_awaits_bytes(const TlsSession *session);
+
+/* Why TLS failed, for the log; NULL: it did not. */
+const char *tls_session_problem(const TlsSession *session);
+
+/* The host names in the client's certificate (subjectAltName, or the common name where there is none) after the
+ * handshake; NULL before; g_strfreev(). */
+char **tls_session_names(const TlsSession *session);

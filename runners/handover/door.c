@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The door for the other hosts of the site: takes entries that they hand over (parcel.h) and puts them into the queue
+ * handover, where the runner of that name accepts each once. 250 is said when the entry is on the disk.
+ *
+ * TLS is from the first byte on. Who has no certificate of the site's authority is refused in the handshake; who has
+ * one, but in a name that is no host's, at MAIL.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "lists/this_host.h"
+#include "net/lmtp_server.h"
+#include "runners/handover/parcel.h"
+#include "runners/listener.h"
+#include "switchboard/intake.h"
+
+#define ERRORS_LIMIT 20
+#define KNOWN_FOR (5 * CLOCK_SECOND) /* how long the table of hosts is trusted */
+#define DRAINED "451 4.3.2 This host takes no work now"
+#define STRANGER "550 5.7.1 Your certificate is in the name of no host of this site"
+#define NO_DATABASE "451 4.3.0 The database cannot be used now; try again later"
+#define NO_SPACE "452 4.3.1 There is too little space on the disk; try again later"
+
+typedef struct Door {
+    Listener *listener;
+    const Config *config;
+    LmtpServer *server;
+    TlsDoor *tls;
+    Spool *spool;
+    Store *store;     /* NULL: not open */
+    GPtrArray *hosts; /* of Host; NULL: not known */
+    int64_t asked_at; /* monotonic: for hosts */
+    uint64_t min_free;
+} Door;
+
+typedef struct DoorClient {
+    Connection *connection;
+    LmtpSession *session;
+    char *name; /* the host's, once it is known */
+    bool spoke; /* it came through the handshake */
+} DoorClient;
+
+/* ---- who is there ---- */
+
+static bool know_hosts(Door *door, GError **error)
+{
+    if (door->hosts && clock_monotonic() - door->asked_at < KNOWN_FOR)
+        return true;
+    g_clear_pointer(&door->hosts, g_ptr_array_unref);
+    door->asked_at = clock_monotonic();
+    if (this_host_store(&door->store, door->spool, door->config, error))
+        door->hosts = host_all(door->store, error);
+    return door->hosts != NULL;
+}
+
+static bool is_host(const GPtrArray *hosts, const char *name)
+{
+    for (guint at = 0; at < hosts->len; at++)
+        if (g_ascii_strcasecmp(((const Host *)hosts->pdata[at])->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Why the client may hand over nothing; NULL: it is a host of this site. */
+static const char *recognise(Door *door, DoorClient *client)
+{
+    g_autoptr(GError) error = NULL;
+    g_auto(GStrv) names = tls_session_names(connection_tls(client->connection));
+    if (client->name)
+        return NULL;
+    if (!know_hosts(door, &error)) {
+        log_warn("nothing is taken from other hosts: %s", error->message);
+        return NO_DATABASE;
+    }
+    for (char **name = names; name && *name && !client->name; name++)
+        if (is_host(door->hosts, *name))
+            client->name = g_strdup(*name);
+    if (client->name)
+        return NULL;
+    g_autofree char *all = names ? g_strjoinv(", ", names) : g_strdup("");
+    log_warn("refused a client at the door for hosts: its certificate is in the name of %s, which is no host of this "
+             "site; peer=%s",
+             *all ? all : "nobody", connection_peer(client->connection));
+    return STRANGER;
+}
+
+/* ---- LMTP ---- */
+
+static bool has_space(const Door *door, uint64_t wanted)
+{
+    uint64_t free_octets;
+    g_autoptr(GError) error = NULL;
+    if (!fs_free_space(spool_fd(door->spool), &free_octets, &error)) {
+        log_error("spool: %s", error->message);
+        return false;
+    }
+    return free_octets >= door->min_free + lmtp_server_memory(door->server) + wanted;
+}
+
+static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
+{
+    (void)sender;
+    Door *door = data;
+    g_auto(ThisHost) said = {0};
+    const char *refusal = recognise(door, lmtp_session_data(session));
+    if (refusal)
+        return refusal;
+    if (this_host_read(spool_fd(door->spool), &said, NULL) && said.draining)
+        return DRAINED;
+    return has_space(door, size) ? NULL : NO_SPACE;
+}
+
+static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, void *data)
+{
+    (void)session, (void)data;
+    recipient->size = sizeof *recipient + strlen(recipient->address);
+    return NULL;
+}
+
+static const char *on_content(LmtpSession *session, void *data)
+{
+    (void)session;
+    return has_space(data, 0) ? NULL : NO_SPACE;
+}
+
+/* Store the entry. Return the reply, g_free(). */
+static char *take(Door *door, const DoorClient *client, const LmtpTransaction *transaction)
+{
+    Intake intake = {0};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Draft) draft = parcel_unpack(transaction->message, &error);
+    if (!draft) {
+        log_warn("refused an entry of the host %s: %s", client->name, error->message);
+        return g_strdup_printf("554 5.6.0 %s", error->message);
+    }
+    intake.draft = draft;
+    if (!intake_store(door->spool, &intake, 1, false)) {
+        log_error("an entry of the host %s is not stored: %s", client->name, intake.error->message);
+        g_clear_error(&intake.error);
+        return g_strdup(has_space(door, 0) ? "451 4.3.0 The entry could not be stored; try again later" : NO_SPACE);
+    }
+    json_t *meta = draft_meta(draft);
+    log_info("%s list=%s queue=door to=" HANDOVER_QUEUE " result=stored size=%zu host=%s",
+             meta_string(meta, META_TRACE, "-"), meta_string(meta, META_LIST, ""), draft_message_length(draft),
+             client->name);
+    return g_strdup_printf("250 2.0.0 Stored as %s", meta_string(meta, META_TRACE, "-"));
+}
+
+static void on_message(LmtpSession *session, LmtpTransaction *transaction, void *data)
+{
+    Door *door = data;
+    g_autofree char *reply = take(door, lmtp_session_data(session), transaction);
+    for (guint at = 0; at < transaction->recipients->len; at++)
+        lmtp_recipient(transaction, at)->reply = g_strdup(reply);
+    lmtp_session_answer(session, transaction);
+}
+
+static const LmtpHandler handler = {on_mail, on_recipient, on_content, on_message, NULL};
+
+/* ---- what the skeleton calls ---- */
+
+static GString *door_open(Connection *connection)
+{
+    Door *door = listener_data(connection_listener(connection));
+    DoorClient *client = g_new0(DoorClient, 1);
+    client->connection = connection;
+    client->session = lmtp_session_new(door->server, client);
+    connection_set_data(connection, client);
+    return lmtp_session_output(client->session);
+}
+
+static TlsSession *door_secure(Listener *listener, int fd)
+{
+    return tls_session_new(((Door *)listener_data(listener))->tls, fd);
+}
+
+static size_t door_receive(Connection *connection, const char *octets, size_t length)
+{
+    DoorClient *client = connection_data(connection);
+    client->spoke = true;
+    size_t used = lmtp_session_receive(client->session, octets, length);
+    if (lmtp_session_finished(client->session))
+        connection_finish(connection);
+    return used;
+}
+
+static bool door_waiting(Connection *connection)
+{
+    (void)connection;
+    return false; /* each entry is answered at once */
+}
+
+static void door_expire(Connection *connection, const char *why)
+{
+    lmtp_session_expire(((DoorClient *)connection_data(connection))->session, why);
+    connection_finish(connection);
+}
+
+static void door_leave(Connection *connection)
+{
+    DoorClient *client = connection_data(connection);
+    lmtp_session_stop(client->session);
+    if (lmtp_session_finished(client->session) || !client->spoke)
+        connection_finish(connection);
+}
+
+static void door_close(Connection *connection)
+{
+    DoorClient *client = connection_data(connection);
+    const char *problem = tls_session_problem(connection_tls(connection));
+    if (problem && !client->spoke)
+        log_warn("refused a client at the door for hosts: %s; peer=%s", problem, connection_peer(connection));
+    lmtp_session_close(client->session);
+    lmtp_session_free(client->session);
+    g_free(client->name);
+    g_free(client);
+}
+
+static void door_free(Door *door)
+{
+    g_clear_pointer(&door->hosts, g_ptr_array_unref);
+    lmtp_server_free(door->server);
+    tls_door_free(door->tls);
+    store_free(door->store);
+    spool_free(door->spool);
+    g_free(door);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Door, door_free)
+
+static bool door_start(Listener *listener, GError **error)
+{
+    const Config *config = listener_config(listener);
+    const TlsFiles files = {.certificate = config_string(config, "host", "certificate_file"),
+                            .key = config_string(config, "host", "key_file"),
+                            .authority = config_string(config, "host", "authority_file")};
+    if (!files.certificate || !files.key || !files.authority)
+        return fail(error, FAIL_CONFIG, "[host] certificate_file, key_file and authority_file are not all set");
+    uint64_t memory = config_size(config, "lmtp", "memory_limit");
+    const LmtpLimits limits = {.recipients = 1,
+                               .message_size = memory / 2,
+                               .memory = memory,
+                               .errors = ERRORS_LIMIT,
+                               .line_length = (size_t)config_integer(config, "lmtp", "line_length")};
+    g_autoptr(Door) door = g_new0(Door, 1);
+    door->listener = listener;
+    door->config = config;
+    door->min_free = config_size(config, "spool", "min_free");
+    door->tls = tls_door_new(&files, error);
+    door->spool = door->tls ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
+    if (!door->spool)
+        return false;
+    door->server = lmtp_server_new(config_string(config, "site", "hostname"), &limits, &handler, door);
+    listener_set_data(listener, g_steal_pointer(&door));
+    return true;
+}
+
+static void door_stop(Listener *listener)
+{
+    door_free(listener_data(listener));
+}
+
+static const ListenerSpec spec = {
+    .name = "door",
+    .section = "lmtp",
+    .start = door_start,
+    .open = door_open,
+    .secure = door_secure,
+    .receive = door_receive,
+    .waiting = door_waiting,
+    .expire = door_expire,
+    .leave = door_leave,
+    .close = door_close,
+    .stop = door_stop,
+};
+
+int main(int argc, char **argv)
+{
+    return listener_main(&spec, argc, argv);
+}

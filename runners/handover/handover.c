@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The queue handover: entries that another host is to work, and those that other hosts handed to this one.
+ *
+ * The first are sent (trip.h) to the host that KEY_HAND_TO names. The second go into the queue that they are for.
+ * Whoever puts an entry into that queue notes before, in the database, that it has the entry of that name, and which of
+ * its copies. So each is worked once:
+ *
+ *   - a copy that comes a second time, because the answer to the first was lost, finds the note of another, and ends;
+ *   - an entry of out whose host cannot take it is taken back and worked here, unless the note says that the host has
+ *     it; a copy which that host finds later ends there.
+ *
+ * A part of a message waits, for the other parts are there. After an hour it goes back to defragment, which looks
+ * whether its set has ended or was forgotten meanwhile.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "lists/this_host.h"
+#include "runners/handover/parcel.h"
+#include "runners/handover/trip.h"
+#include "runners/keys.h"
+#include "runners/runner.h"
+#include "store/place.h"
+#include "switchboard/fault.h"
+
+#define DEFRAGMENT_QUEUE "defragment"
+#define RETRY (10 * CLOCK_SECOND)
+#define DOWN (20 * CLOCK_SECOND) /* for so long nothing is tried with a host that could not be reached */
+#define PART_WAITS (3600 * CLOCK_SECOND)
+
+typedef struct Handover {
+    Runner *runner;
+    Store *store;
+    SmtpTls *tls;
+    const char *host; /* our own name */
+    int64_t remember;
+    GPtrArray *tasks; /* of Task: the batch */
+    GHashTable
+        *down; /* names of hosts that could not be reached, and until when nothing is tried (int64_t, monotonic) */
+} Handover;
+
+typedef struct Task {
+    Outcome *outcome;
+    char *name;         /* under which the entry is known to all hosts */
+    const char *queue;  /* that it is for */
+    const char *to;     /* NULL: it is to be worked here */
+    char *address;      /* NULL: that host is not known, does not live, or has no door */
+    Shipment *shipment; /* NULL: it is not sent */
+    bool known;         /* the host is in the table */
+    bool settle, ours;  /* it is to be noted; that succeeded */
+    bool old;           /* it is too old to be noted */
+} Task;
+
+static void task_free(gpointer data)
+{
+    Task *task = data;
+    g_free(task->name);
+    g_free(task->address);
+    g_free(task);
+}
+
+/* ---- start and end ---- */
+
+static void stop(Runner *runner)
+{
+    Handover *own = runner_data(runner);
+    if (!own)
+        return;
+    g_ptr_array_unref(own->tasks);
+    g_hash_table_unref(own->down);
+    smtp_tls_free(own->tls);
+    store_free(own->store);
+    g_free(own);
+    runner_set_data(runner, NULL);
+}
+
+static bool is_store_away(Runner *runner)
+{
+    const Handover *own = runner_data(runner);
+    return !store_reachable(own->store, NULL);
+}
+
+static bool start(Runner *runner, GError **error)
+{
+    const Config *config = runner_config(runner);
+    g_autoptr(Store) store = store_open_configured(config, false, error);
+    int log = -1;
+    if (!store || !store_leave_sync(store, &log, error) || !this_host_check(store, runner_spool(runner), config, error))
+        return false;
+    SmtpTls *tls = trip_certificates(config, error);
+    if (!tls)
+        return false;
+    runner_sync_along(runner, log);
+    Handover *own = g_new0(Handover, 1);
+    own->runner = runner;
+    own->store = g_steal_pointer(&store);
+    own->tls = tls;
+    own->host = config_string(config, "site", "hostname");
+    own->remember = config_duration(config, "store", "remember");
+    own->tasks = g_ptr_array_new_with_free_func(task_free);
+    own->down = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    runner_set_data(runner, own);
+    runner_pause_while(runner, is_store_away);
+    return true;
+}
+
+/* ---- a batch ---- */
+
+static bool begin(Runner *runner, GError **error)
+{
+    (void)error;
+    Handover *own = runner_data(runner);
+    g_autoptr(GError) gone = NULL;
+    if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
+        log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
+    g_ptr_array_set_size(own->tasks, 0);
+    return true;
+}
+
+/* All is done at the end of the batch. */
+static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    Handover *own = runner_data(runner);
+    const json_t *meta = entry_meta(entry);
+    const char *handed = meta_string(meta, KEY_HANDED, NULL), *to = meta_string(meta, KEY_HAND_TO, NULL);
+    const char *queue = meta_string(meta, KEY_HAND_QUEUE, NULL);
+    if (!queue || (!handed && !to))
+        return fail(error, FAIL_NEVER, "it does not say to which host and queue it is to go");
+    Task *task = g_new0(Task, 1);
+    task->outcome = outcome;
+    task->queue = queue;
+    task->name = handed ? g_strdup(handed) : parcel_name(entry, own->host);
+    task->to = handed || strcmp(to, own->host) == 0 ? NULL : to;
+    task->settle = !task->to;
+    g_ptr_array_add(own->tasks, task);
+    return true;
+}
+
+/* ---- sending ---- */
+
+static char *address_of(const Host *host)
+{
+    g_autoptr(json_t) state = json_loads(host->state, 0, NULL);
+    const char *address = host->living ? json_string_value(json_object_get(state, "door")) : NULL;
+    return g_strdup(address);
+}
+
+/* So that a host which hangs holds up the others once, and not with each batch. */
+static void note_down(Handover *own, const Shipment *shipment)
+{
+    int64_t until = clock_monotonic() + DOWN;
+    if (shipment->unreachable)
+        g_hash_table_insert(own->down, g_strdup(shipment->host), g_memdup2(&until, sizeof until));
+}
+
+static bool is_down(const Handover *own, const char *host)
+{
+    const int64_t *until = g_hash_table_lookup(own->down, host);
+    return until && clock_monotonic() < *until;
+}
+
+static void find_address(Task *task, const GPtrArray *hosts)
+{
+    for (guint at = 0; at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        if (strcmp(host->name, task->to) != 0)
+            continue;
+        task->known = true;
+        task->address = address_of(host);
+    }
+}
+
+static Shipment *make_shipment(Task *task)
+{
+    Shipment *shipment = g_new0(Shipment, 1);
+    shipment->host = task->to;
+    shipment->address = task->address;
+    shipment->recipient = g_strdup_printf("%s@%s", task->queue, task->to);
+    shipment->content = parcel_pack(task->outcome->parent, task->name, task->queue);
+    return shipment;
+}
+
+/* *shipments holds what the tasks point at. */
+static bool send_all(Handover *own, GPtrArray *shipments, GError **error)
+{
+    g_autoptr(GPtrArray) hosts = NULL;
+    for (guint at = 0; at < own->tasks->len; at++) {
+        Task *task = own->tasks->pdata[at];
+        if (!task->to)
+            continue;
+        if (!hosts && !(hosts = host_all(own->store, error)))
+            return false;
+        find_address(task, hosts);
+        if (!task->address || is_down(own, task->to))
+            continue;
+        task->shipment = make_shipment(task);
+        g_ptr_array_add(shipments, task->shipment);
+    }
+    if (shipments->len > 0)
+        trip_make(shipments, own->runner, own->tls);
+    for (guint at = 0; at < shipments->len; at++)
+        note_down(own, shipments->pdata[at]);
+    return true;
+}
+
+/* What was not sent is taken back, or waits. */
+static void judge(Handover *own, Task *task)
+{
+    Entry *entry = task->outcome->parent;
+    if (!task->to || (task->shipment && task->shipment->sent)) {
+        if (task->to)
+            log_info("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=handed-over host=%s", entry_trace(entry),
+                     entry_list(entry), task->queue, task->to);
+        return;
+    }
+    const char *why = task->shipment  ? task->shipment->why
+                      : task->address ? "it did not answer lately"
+                      : task->known   ? "it does not live, or has no door"
+                                      : "it was removed";
+    bool part = strcmp(task->queue, DEFRAGMENT_QUEUE) == 0;
+    task->settle = !part || clock_now() - meta_integer(entry_meta(entry), KEY_HANDED_AT, 0) > PART_WAITS;
+    log_warn("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=%s host=%s (%s)", entry_trace(entry), entry_list(entry),
+             task->queue, task->settle ? "refused" : "waits", task->to, why ? why : "it was not sent");
+    if (!task->settle)
+        runner_wait(own->runner, task->outcome, clock_now() + RETRY);
+}
+
+/* ---- noting ---- */
+
+/* A number that no other copy of the entry has. */
+static int64_t copy_number(const Entry *entry)
+{
+    const uint8_t *hash = entry_name(entry)->hash;
+    int64_t number = 0;
+    for (unsigned at = HASH_SIZE - 7; at < HASH_SIZE; at++) /* the first bytes may be those of a shard key */
+        number = number << 8 | hash[at];
+    return number;
+}
+
+/* Notes are dropped in time: of a copy that has been here for long, nobody knows whether another was worked. */
+static bool is_too_old(const Handover *own, Entry *entry)
+{
+    int64_t at = meta_integer(entry_meta(entry), KEY_HANDED_AT, 0);
+    return at > 0 && clock_now() - at > own->remember / 2;
+}
+
+static bool settle(Handover *own, Task *task, GError **error)
+{
+    Entry *entry = task->outcome->parent;
+    g_autofree char *effect = g_strconcat(HANDOVER_QUEUE ":", task->name, NULL);
+    int64_t mine = copy_number(entry), noted = 0;
+    bool before;
+    if (!store_find_effect(own->store, effect, &before, &noted, error))
+        return false;
+    task->old = !before && is_too_old(own, entry);
+    task->ours = !task->old && (!before || noted == mine);
+    return before || task->old || store_record_effect(own->store, effect, mine, error);
+}
+
+static GPtrArray *lists_of(const Handover *own)
+{
+    GPtrArray *lists = g_ptr_array_new();
+    for (guint at = 0; at < own->tasks->len; at++) {
+        const Task *task = own->tasks->pdata[at];
+        const char *list = entry_list(task->outcome->parent);
+        if (task->settle && !g_ptr_array_find_with_equal_func(lists, list, g_str_equal, NULL))
+            g_ptr_array_add(lists, (gpointer)list);
+    }
+    return lists;
+}
+
+static bool settle_all(Handover *own, GError **error)
+{
+    g_autoptr(GPtrArray) lists = lists_of(own);
+    bool done = true;
+    if (lists->len == 0)
+        return true;
+    if (!store_begin_lists(own->store, lists, error))
+        return false;
+    for (guint at = 0; done && at < own->tasks->len; at++) {
+        Task *task = own->tasks->pdata[at];
+        done = !task->settle || settle(own, task, error);
+    }
+    if (done)
+        return store_commit(own->store, error);
+    store_rollback(own->store);
+    return false;
+}
+
+static void go_on(const Task *task)
+{
+    Entry *entry = task->outcome->parent;
+    Draft *draft = draft_from_entry(task->queue, entry);
+    json_t *meta = draft_meta(draft);
+    static const char *const keys[] = {KEY_HAND_TO, KEY_HAND_QUEUE, KEY_HANDED, KEY_HANDED_AT};
+    for (size_t at = 0; at < G_N_ELEMENTS(keys); at++)
+        json_object_del(meta, keys[at]);
+    outcome_add(task->outcome, draft);
+    log_info("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=%s entry=%s", entry_trace(entry), entry_list(entry),
+             task->queue, task->to ? "taken-back" : "accepted", task->name);
+}
+
+static bool end(Runner *runner, GError **error)
+{
+    Handover *own = runner_data(runner);
+    g_autoptr(GPtrArray) shipments = g_ptr_array_new_with_free_func((GDestroyNotify)shipment_free);
+    if (!send_all(own, shipments, error))
+        return false;
+    for (guint at = 0; at < own->tasks->len; at++)
+        judge(own, own->tasks->pdata[at]);
+    if (!settle_all(own, error))
+        return false;
+    for (guint at = 0; at < own->tasks->len; at++) {
+        const Task *task = own->tasks->pdata[at];
+        const Entry *entry = task->outcome->parent;
+        if (task->old)
+            outcome_shunt(task->outcome, HANDOVER_QUEUE,
+                          "Another host handed this over so long ago that it may have "
+                          "been worked elsewhere: release it if its recipients do not have it.");
+        else if (task->settle && task->ours)
+            go_on(task);
+        else if (task->settle)
+            log_info("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=%s entry=%s", entry_trace(entry),
+                     entry_list(entry), task->queue, task->to ? "handed-over" : "repeated", task->name);
+    }
+    return true;
+}
+
+static const RunnerSpec spec = {
+    .name = HANDOVER_QUEUE,
+    .queue = HANDOVER_QUEUE,
+    .durable_claim = true,
+    .start = start,
+    .begin_batch = begin,
+    .handle = handle,
+    .end_batch = end,
+    .stop = stop,
+};
+
+int main(int argc, char **argv)
+{
+    return runner_main(&spec, argc, argv);
+}

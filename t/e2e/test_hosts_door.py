@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""What hosts hand to each other: a door with certificates, parts of messages, blocks of large posts."""
+import base64
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+from collections import Counter
+from email import message_from_bytes
+
+import pytest
+
+from support import postgresql
+from support.certificate import Authority
+from support.corpus import TOP
+from support.fragments import fragment
+from support.instance import HOST, free_port, let_through, wait_until, write_secret
+from support.post import post
+
+pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
+
+LEASE = "10s"
+LIST = f"talk@{HOST}"
+
+
+@pytest.fixture
+def server():
+    one = postgresql.Server()
+    yield one
+    one.remove()
+
+
+class Site:
+    """Hosts over one database, each with a certificate; started as they are asked for."""
+
+    def __init__(self, instances, sink, server, directory):
+        let_through(directory)
+        self.instances, self.sink, self.server, self.directory = instances, sink, server, directory
+        self.authority = Authority(directory / "authority")
+        self.hosts = {}
+
+    def make(self, name, settings=None):
+        host = self.instances(self.sink.port)
+        full = f"{name}.example.com"
+        both = self.authority.certify(full)
+        key = host.directory / "host.key"
+        write_secret(key, both.with_suffix(".key").read_text())
+        host.door = free_port()
+        host.set({"store": {"path": None, "driver": "postgresql", "url": self.server.url("site")},
+                  "site": {"hostname": full},
+                  "host": {"lease": LEASE, "certificate_file": both.with_suffix(".crt"), "key_file": key,
+                           "authority_file": self.authority.file, "address": f"127.0.0.1:{host.door}"},
+                  "runner.door": {"listen": f"127.0.0.1:{host.door}"}})
+        host.set(settings or {})
+        host.has_store = bool(self.hosts)
+        self.hosts[name] = host
+        return host
+
+    def arrived(self):
+        """Counts of (recipient, subject)."""
+        return Counter((to, message_from_bytes(one.octets)["Subject"].split("] ")[-1])
+                       for one in self.sink.transactions() for to in one.to)
+
+
+@pytest.fixture
+def site(instances, sink, server, tmp_path):
+    return Site(instances, sink, server, tmp_path)
+
+
+def waiting(host, *queues):
+    return [name for names in host.files(*queues).values() for name in names]
+
+
+def context(certificate, authority):
+    """What a client has for TLS; certificate: a file with both, or None."""
+    made = ssl.create_default_context(cafile=authority.file)
+    if certificate:
+        made.load_cert_chain(certificate)
+    return made
+
+
+class Client:
+    """LMTP over TLS, as another host speaks it."""
+
+    def __init__(self, port, tls, name):
+        self.socket = tls.wrap_socket(socket.create_connection(("127.0.0.1", port), 20), server_hostname=name)
+        self.file = self.socket.makefile("rwb")
+        self.expect(b"220")
+
+    def expect(self, code):
+        line = self.file.readline()
+        assert line.startswith(code), line
+        while line[3:4] == b"-":
+            line = self.file.readline()
+        return line
+
+    def say(self, line, code):
+        self.file.write(line + b"\r\n")
+        self.file.flush()
+        return self.expect(code)
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+def refused(port, tls, name):
+    """Whether the door closes without a word of LMTP."""
+    try:
+        client = Client(port, tls, name)
+    except (OSError, AssertionError):
+        return True
+    client.close()
+    return False
+
+
+def test_who_comes_in(site, tmp_path):
+    """A host of the site comes in. A stranger's certificate, an expired one, none, a name that is no host's, and a
+    connection without TLS are refused with a line in the log."""
+    a = site.make("a")
+    a.create_list("talk", members=["anne@example.org"])
+    a.start()
+    a_name = "a.example.com"
+    good = Client(a.door, context(site.authority.certify(a_name), site.authority), a_name)
+    good.say(b"LHLO a.example.com", b"250")
+    good.say(b"MAIL FROM:<>", b"250")
+    good.close()
+
+    foreign = Authority(tmp_path / "foreign")
+    cases = [(context(foreign.certify(a_name), site.authority), "its certificate is not valid here"),
+             (context(site.authority.certify(a_name, days=-1), site.authority), "certificate has expired"),
+             (context(None, site.authority), "peer did not return a certificate")]
+    for tls, said in cases:
+        before = a.log_text().count("refused a client at the door for hosts")
+        assert refused(a.door, tls, a_name)
+        wait_until(lambda: a.log_text().count("refused a client at the door for hosts") > before, 20, said)
+        assert said in a.log_text()
+
+    plain = socket.create_connection(("127.0.0.1", a.door), 20)
+    plain.sendall(b"LHLO a.example.com\r\nMAIL FROM:<>\r\n")
+    with contextlib.suppress(ConnectionResetError):
+        assert b"250" not in plain.makefile("rb").read()
+    plain.close()
+    wait_until(lambda: len(re.findall("refused a client at the door for hosts", a.log_text())) >= 4, 20, "a line")
+
+    other = Client(a.door, context(site.authority.certify("c.example.com"), site.authority), a_name)
+    other.say(b"LHLO c.example.com", b"250")
+    other.say(b"MAIL FROM:<>", b"550")
+    other.close()
+    assert "in the name of c.example.com, which is no host of this site" in a.log_text()
+    assert not waiting(a, "handover")
+
+
+def test_certificates_as_documented(site, tmp_path):
+    """The lines of doc/hosts.md make an authority and a certificate that the door takes, and that a host shows."""
+    text = (TOP / "doc" / "hosts.md").read_text()
+    lines = re.findall(r"^ +(openssl .*)$", text, re.M)
+    assert len(lines) == 3
+    made = tmp_path / "made"
+    made.mkdir()
+    for line in lines:
+        subprocess.run(line.replace("a.example.org", "a.example.com"), shell=True, cwd=made, check=True,
+                       stderr=subprocess.DEVNULL)
+    a = site.make("a")
+    write_secret(a.directory / "host.key", (made / "a.key").read_text())
+    a.set({"host": {"certificate_file": made / "a.crt", "authority_file": made / "hosts-ca.crt"}})
+    let_through(made)
+    a.create_list("talk", members=["anne@example.org"])
+    assert a.run("config", "check").returncode == 0, a.run("config", "check").stderr
+    a.start()
+    tls = ssl.create_default_context(cafile=made / "hosts-ca.crt")
+    tls.load_cert_chain(made / "a.crt", made / "a.key")
+    client = Client(a.door, tls, "a.example.com")
+    client.say(b"LHLO a.example.com", b"250")
+    client.say(b"MAIL FROM:<>", b"250")
+    client.close()
+    a.set({"host": {"key_file": None}})
+    assert "key_file is missing beside it" in a.run("config", "check").stderr
+
+
+def test_what_comes_in(site):
+    """What is no entry, or is for a queue that is none of other hosts', is refused for good."""
+    a = site.make("a")
+    a.create_list("talk", members=["anne@example.org"])
+    a.start()
+    client = Client(a.door, context(site.authority.certify("a.example.com"), site.authority), "a.example.com")
+    client.say(b"LHLO a.example.com", b"250")
+    label = {"entry": "b.example.com:" + "0" * 40, "meta": {"list": f"talk.{HOST}"}}
+    shunt, out = (json.dumps({**label, "queue": queue}).encode() for queue in ("shunt", "out"))
+    for inside in (b"", b"Subject: mail\r\n\r\n", b"listrunner-entry 1\n" + shunt + b"\n\nx",
+                   b"listrunner-entry 1\n" + out + b"\na@b.example\n"):
+        client.say(b"MAIL FROM:<>", b"250")
+        client.say(b"RCPT TO:<out@a.example.com>", b"250")
+        client.say(b"DATA", b"354")
+        client.say(base64.b64encode(inside) + b"\r\n.", b"554")
+    client.say(b"MAIL FROM:<>", b"250")
+    client.say(b"RCPT TO:<out@a.example.com>", b"250")
+    client.say(b"BDAT 0 LAST", b"554")
+    client.close()
+    assert not waiting(a, "handover", "out", "shunt", "corrupt")
+
+
+FAN_OUT = {"host": {"fan_out_over": 100}, "transport.relay": {"recipients_per_transaction": 50}}
+
+
+def members(count):
+    return [f"m{number}@example{number % 7}.org" for number in range(count)]
+
+
+def three(site, count, settings=None):
+    for name in "abc":
+        host = site.make(name, FAN_OUT)
+        host.set(settings or {})
+        if name == "a":
+            host.create_list("talk", members=members(count))
+        host.start()
+    wait_until(lambda: all(f"{name}.example.com" in site.hosts["a"].cli("host", "ls") for name in "abc"), 30, "hosts")
+    return [site.hosts[name] for name in "abc"]
+
+
+def everybody(site, count, subjects):
+    return Counter({(to, subject): 1 for to in members(count) for subject in subjects})
+
+
+def accepted(host):
+    return host.log_text().count("queue=handover to=out result=accepted")
+
+
+def test_fan_out(site):
+    """A post to 3,000 goes out over three hosts, to each member once; a small one stays where it came."""
+    a, b, c = three(site, 3000)
+    a.create_list("small", members=members(100))
+    a.lmtp_send(post(subject="large", to=LIST), LIST)
+    a.lmtp_send(post(subject="little", to=f"small@{HOST}"), f"small@{HOST}")
+    wanted = everybody(site, 3000, ["large"]) + everybody(site, 100, ["little"])
+    wait_until(lambda: sum(site.arrived().values()) >= 3100, 120, lambda: f"{sum(site.arrived().values())} copies")
+    for host in (a, b, c):
+        host.wait_idle()
+        assert host.set_aside() == []
+    assert site.arrived() == wanted
+    assert accepted(b) >= 1 and accepted(c) >= 1
+    assert a.log_text().count("to=out result=handed-over") == accepted(b) + accepted(c)
+    assert a.run("status").returncode == 0, a.run("status").stdout
+
+
+def die(instance):
+    """All its processes end at once, as when the power goes: none may take its leave of the others."""
+    processes = {instance.process.pid, *instance.leftovers()}
+    for how in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, how)
+    instance.process.wait()
+
+
+def test_by_domain(site):
+    """Where mail goes straight to its domains, each instance of each host has recipients of its own domains, and each
+    member is in one block, though most are of one domain."""
+    settings = {"transport.relay": {"type": "mx", "host": None, "port": None, "recipients_per_transaction": None},
+                "runner.out": {"start": "no", "instances": 2}}
+    hosts = three(site, 300, settings)
+    many = [f"m{number}@large.example" for number in range(300, 1000)]
+    hosts[0].add_members(LIST, many)
+    hosts[0].lmtp_send(post(subject="one", to=LIST), LIST)
+    wait_until(lambda: all(waiting(host, "out") for host in hosts) and not
+               any(waiting(host, "in", "handover") for host in hosts), 60, "the blocks")
+
+    def recipients(host):
+        text = b"".join((host.spool / "out" / name).read_bytes() for name in waiting(host, "out"))
+        return re.findall(r"^ (m[0-9]+@[a-z0-9.]+)", text.decode(), re.M)
+
+    found = [recipients(host) for host in hosts]
+    assert Counter(sum(found, [])) == Counter(members(300) + many)
+    assert min(map(len, found)) >= 200, list(map(len, found))
+
+
+def test_a_host_that_hangs(site):
+    """Blocks for a host that takes connections and says nothing are delivered by the one that has them, and blocks for
+    one that is drained, too."""
+    a, b, c = three(site, 600)
+    for pid in b.pids("door"):
+        os.kill(pid, signal.SIGSTOP)
+    a.lmtp_send(post(subject="one", to=LIST), LIST)
+    wait_until(lambda: sum(site.arrived().values()) >= 600, 120, lambda: f"{sum(site.arrived().values())} copies")
+    assert re.search("result=refused host=b.example.com", a.log_text())
+    assert "to=out result=taken-back" in a.log_text()
+    for pid in b.pids("door"):
+        os.kill(pid, signal.SIGCONT)
+    a.cli("host", "drain", "c.example.com")
+    a.lmtp_send(post(subject="two", to=LIST), LIST)
+    wait_until(lambda: sum(site.arrived().values()) >= 1200, 120, lambda: f"{sum(site.arrived().values())} copies")
+    for host in (a, b, c):
+        host.wait_idle()
+        assert host.set_aside() == []
+    assert site.arrived() == everybody(site, 600, ["one", "two"])
+    assert accepted(c) == 1
+
+
+def test_an_answer_is_lost(site):
+    """The sender is killed when the other host has the entry and the sender does not know: the copy that comes again is
+    known by its name. And a block that was taken back is not worked by the host that finds it later."""
+    a, b, c = three(site, 600)
+    for host in (b, c):
+        for pid in host.pids("handover"):
+            os.kill(pid, signal.SIGSTOP)
+    kept = a.directory / "kept"
+    kept.mkdir()
+    for pid in a.pids("handover"):
+        os.kill(pid, signal.SIGSTOP)
+    a.lmtp_send(post(subject="one", to=LIST), LIST)
+    wait_until(lambda: [name.rpartition(".")[2] for name in waiting(a, "handover")] == ["msg", "msg"], 60, "the blocks")
+    for name in waiting(a, "handover"):
+        shutil.copy2(a.spool / "handover" / name, kept / name)
+    for pid in a.pids("handover"):
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: waiting(b, "handover") and waiting(c, "handover") and not waiting(a, "handover"), 30,
+               "the blocks at the others")
+    # As the spool is when the process died before it noted the answer.
+    first = {name: len(waiting(host, "handover")) for name, host in (("b", b), ("c", c))}
+    a.stop()
+    for file in kept.iterdir():
+        target = a.spool / "handover" / (file.name.split(".msg")[0].split(".bak")[0] + ".msg")
+        shutil.copy2(file, target)
+        shutil.chown(target, a.user)
+    a.start()
+    wait_until(lambda: not waiting(a, "handover"), 30, "the blocks to go again")
+    assert {name: len(waiting(host, "handover")) for name, host in (("b", b), ("c", c))} == \
+        {name: 2 * count for name, count in first.items()}
+    for host in (b, c):
+        for pid in host.pids("handover"):
+            os.kill(pid, signal.SIGCONT)
+    for host in (a, b, c):
+        host.wait_idle()
+        assert host.set_aside() == []
+    assert site.arrived() == everybody(site, 600, ["one"])
+    assert (b.log_text() + c.log_text()).count("result=repeated") == sum(first.values())
+
+
+def test_adopted(site):
+    """A block that a host had accepted when it died is given to nobody else: it goes out when its spool is adopted."""
+    a, b, c = three(site, 600)
+    for pid in b.pids("out"):
+        os.kill(pid, signal.SIGSTOP)
+    a.lmtp_send(post(subject="one", to=LIST), LIST)
+    wait_until(lambda: accepted(b) == 1 and waiting(b, "out") and not waiting(b, "handover"), 60, "the block at b")
+    die(b)
+    for host in (a, c):
+        host.wait_idle()
+    assert sum(site.arrived().values()) == 400, "the parts of a and c"
+    wait_until(lambda: json.loads(a.cli("host", "ls", "--json").splitlines()[1])["state"] == "dead", 60, "b to be dead")
+    a.lmtp_send(post(subject="two", to=LIST), LIST)
+    wait_until(lambda: sum(site.arrived().values()) >= 1000, 60, "the second post by a and c")
+    a.run("host", "adopt", "b.example.com", "--spool", b.spool, timeout=180)
+    for host in (a, c):
+        host.wait_idle()
+    assert site.arrived() == everybody(site, 600, ["one", "two"])
+
+
+SLOW = {"transport.relay": {"concurrency": 2, "recipients_per_transaction": 10}}
+
+
+def test_kills(site):
+    """While posts go out, one host after the other is killed and comes back: each member has each post, and more than
+    once only what was in flight."""
+    hosts = three(site, 900, SLOW)
+    dice = random.Random(7)
+    subjects = [f"post {number}" for number in range(6)]
+    for subject in subjects:
+        sender, victim = dice.sample(hosts, 2)
+        sender.lmtp_send(post(subject=subject, to=LIST), LIST)
+        before = sum(site.arrived().values())
+        wait_until(lambda: sum(site.arrived().values()) > before + 100, 60, "some copies")
+        die(victim)
+        victim.start()
+    wait_until(lambda: len(site.arrived()) == 900 * len(subjects), 240, lambda: f"{len(site.arrived())} copies")
+    for host in hosts:
+        host.wait_idle(120)
+        assert host.set_aside() == []
+    arrived = site.arrived()
+    assert set(arrived) == set(everybody(site, 900, subjects))
+    # Each of two connections has a transaction of 10 recipients in flight, and one behind it.
+    repeats = sum(count - 1 for count in arrived.values())
+    assert repeats <= len(subjects) * 2 * 2 * 10, f"{repeats} repeats"
+
+
+def test_parts(site):
+    """Parts of messages come to either host, and each message is joined where its first part came to."""
+    plenty = {"defragment": {"max_parts": 100}}
+    a, b = site.make("a", plenty), site.make("b", plenty)
+    a.create_list("talk", members=["anne@example.org"], settings=["defragment=on", "subject_prefix="])
+    a.start()
+    b.start()
+    dice = random.Random(5)
+    whole = [post(subject=f"whole {number}", to=LIST, body="line\n" * 200) for number in range(8)]
+    rest = []
+    for number, octets in enumerate(whole):
+        first, *others = fragment(octets, f"p{number}@cut.example", 4, "poster@example.net", LIST, dice)
+        (a, b)[number % 2].lmtp_send(first, LIST)
+        rest += [((a, b)[dice.randrange(2)], one) for one in others[1:]] + [((b, a)[number % 2], others[0])]
+    wait_until(lambda: all(host.log_text().count("result=opened") == 4 for host in (a, b)), 60, "the sets")
+    dice.shuffle(rest)
+    for host, octets in rest:
+        host.lmtp_send(octets, LIST)
+    wait_until(lambda: len(site.sink.transactions()) >= 8, 90,
+               lambda: f"{waiting(a, 'defragment', 'handover')} {waiting(b, 'defragment', 'handover')}")
+    for host in (a, b):
+        host.wait_idle()
+        wait_until(lambda: not waiting(host, "defragment"), 60, "the parts to be gone")
+        assert host.set_aside() == []
+    assert site.arrived() == {("anne@example.org", f"whole {number}"): 1 for number in range(8)}
+    assert all("to=defragment result=accepted" in host.log_text() for host in (a, b))
