@@ -46,7 +46,7 @@ extern const Command cmd_archive, cmd_backup, cmd_digest, cmd_export, cmd_fragme
 
 extern const Command cmd_address, cmd_pending, cmd_person, cmd_task, cmd_template, cmd_unsubscribe, cmd_user;
 
-extern const Command cmd_ban, cmd_header_match, cmd_token;
+extern const Command cmd_ban, cmd_header_match, cmd_scheduled, cmd_token;
 
 extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
 

@@ -70,6 +70,7 @@ const char *const store_copy_tables[] = {
     "session",
     "canary",
     "list_log",
+    "scheduled",
     NULL,
 };
 
