@@ -25,7 +25,7 @@ static bool tell(Work *work, const Scheduled *post, const char *result, GError *
     g_autofree char *subject = template_brief(post->subject ? post->subject : "");
     work_log(work, post->list_id, "scheduled=%" G_GINT64_FORMAT " message-id=%s by=<%s> result=%s", post->number,
              post->message_id ? post->message_id : "-", work_by(work), result);
-    return change_log(work, post->list_id, &(Change){LOG_POST, sender, subject, result}, error);
+    return change_log(work, post->list_id, &(Change){LOG_SCHEDULED, sender, subject, result}, error);
 }
 
 static bool tell_time(Work *work, const Scheduled *post, int64_t due, GError **error)

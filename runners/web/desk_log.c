@@ -44,20 +44,12 @@ typedef struct Word {
     const char *word, *text;
 } Word;
 
-static const Word kinds[] = {{LOG_SETTING, N_("Setting")},
-                             {"member", N_("Member")},
-                             {LOG_OPTIONS, N_("Options of a member")},
-                             {LOG_IMPORT, N_("Many at once")},
-                             {"owner", N_("Owner")},
-                             {"moderator", N_("Moderator")},
-                             {"nonmember", N_("Nonmember")},
-                             {LOG_POST, N_("Held post")},
-                             {LOG_REQUEST, N_("Request")},
-                             {LOG_BAN, N_("Ban")},
-                             {LOG_HEADER_MATCH, N_("Header field")},
-                             {LOG_TEMPLATE, N_("Text of a letter")},
-                             {LOG_LIST, N_("List")},
-                             {0}};
+static const Word kinds[] = {
+    {LOG_SETTING, N_("Setting")},           {"member", N_("Member")},    {LOG_OPTIONS, N_("Options of a member")},
+    {LOG_IMPORT, N_("Many at once")},       {"owner", N_("Owner")},      {"moderator", N_("Moderator")},
+    {"nonmember", N_("Nonmember")},         {LOG_POST, N_("Held post")}, {LOG_SCHEDULED, N_("Scheduled post")},
+    {LOG_REQUEST, N_("Request")},           {LOG_BAN, N_("Ban")},        {LOG_HEADER_MATCH, N_("Header field")},
+    {LOG_TEMPLATE, N_("Text of a letter")}, {LOG_LIST, N_("List")},      {0}};
 static const Word doors[] = {{"page", N_("by a page")},     {"mail", N_("by mail")},       {"rest", N_("by REST")},
                              {"shell", N_("in the shell")}, {"timer", N_("by the timer")}, {0}};
 /* Of leave_way_text(). */
@@ -84,7 +76,8 @@ static json_t *row_view(const Desk *desk, const ListLogRow *row)
     Role role;
     const WebCall *call = desk->call;
     const bool left = role_parse(row->kind, &role) && row->before && row->after;
-    const bool decided = strcmp(row->kind, LOG_POST) == 0 || strcmp(row->kind, LOG_REQUEST) == 0;
+    const bool decided = strcmp(row->kind, LOG_POST) == 0 || strcmp(row->kind, LOG_SCHEDULED) == 0 ||
+                         strcmp(row->kind, LOG_REQUEST) == 0;
     json_t *view = json_pack("{sI ss ss sb sb}", "key", (json_int_t)row->key, "kind",
                              text_of(call, kinds, row->kind), "door", text_of(call, doors, row->door), "may_undo",
                              may_undo(desk, row), "has_values", row->before || row->after);

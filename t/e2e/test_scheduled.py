@@ -85,6 +85,9 @@ def test_waits_and_goes_once(site):
     letter = found[OLGA][0].get_content()
     assert str(rows[0]["number"]) in letter and first in letter and email.utils.formatdate(due)[:-6] in letter
     assert "schedule" in site.cli("list", "log", ANTS) and first in site.cli("list", "log", ANTS)
+    site.instance.stop()
+    site.instance.start()
+    assert site.rows() == rows, "a restart changes nothing"
     site.turn(HOUR - 600)
     assert site.mail() == {}, "ten minutes too early"
     site.turn(660)
@@ -96,10 +99,8 @@ def test_waits_and_goes_once(site):
     assert [row["subject"] for row in site.rows()] == [second]
     site.instance.run_job("scheduled")
     assert site.mail() == {}
-    site.instance.stop()
-    site.instance.start()
     site.turn(HOUR)
-    assert site.subjects() == [second], "a restart changes nothing"
+    assert site.subjects() == [second]
     assert site.rows() == [] and site.held() == []
 
 
@@ -244,6 +245,31 @@ def test_killed_when_due(site):
     site.instance.run_job("outbox")
     found = [message["Subject"] for message in site.mail()[ANNE]]
     assert sorted(found) == sorted(subjects) and site.rows() == []
+
+
+@pytest.mark.sqlite
+def test_database_of_yesterday(site):
+    """A database that is put back lets no post go a second time, and tells of one of which nobody knows."""
+    gone, dark, later = (site.post(OLGA, site.at(seconds)[1]) for seconds in (HOUR, HOUR + 1, 9 * HOUR))
+    site.mail()
+    backup = site.instance.directory / "backup"
+    site.cli("backup", backup)
+    (_, number), *_ = ((row["subject"], row["number"]) for row in site.rows() if row["subject"] == dark)
+    site.cli("scheduled", "drop", number)
+    site.turn(HOUR + 60)
+    assert site.subjects() == [gone]
+    site.instance.stop()
+    for path in (site.instance.directory / "lib").iterdir():
+        path.unlink()
+    done = site.instance.run("restore", "--only", "database", "--json", backup)
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    told = {row["kind"]: [other["text"] for other in told if other["kind"] == row["kind"]] for row in told}
+    assert len(told["scheduled"]) == 2 and "as the trail shows" in told["scheduled"][0], done
+    assert "the site sends it when it starts" in told["scheduled"][1]
+    assert [row["subject"] for row in site.rows()] == [dark, later]
+    site.instance.start()
+    site.instance.run_job("scheduled")
+    assert site.subjects() == [dark]
 
 
 def test_rest(clock, tmp_path):
