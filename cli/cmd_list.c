@@ -138,9 +138,19 @@ static const Command ls = {
     .name = "ls", .arguments = "[DOMAIN]", .summary = "Show the lists", .most = 1, .options = ls_options, .run = run_ls,
 };
 
-static const Command *const verbs[] = {
-    &create,        &list_rename_verb, &list_copy_verb, &list_remove_verb, &ls, &list_show, &list_get_verb,
-    &list_set_verb, &list_reset_verb,  &list_try_verb,  &list_log_verb,    NULL};
+static const Command *const verbs[] = {&create,
+                                       &list_rename_verb,
+                                       &list_copy_verb,
+                                       &list_remove_verb,
+                                       &ls,
+                                       &list_show,
+                                       &list_get_verb,
+                                       &list_set_verb,
+                                       &list_reset_verb,
+                                       &list_try_verb,
+                                       &list_log_verb,
+                                       &list_family_verb,
+                                       NULL};
 
 const Command cmd_list = {
     .name = "list", .arguments = "", .summary = "Create, rename, copy, remove, show or set up lists", .verbs = verbs,
