@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "cli/command.h"
@@ -13,6 +14,7 @@
 #include "cli/progress.h"
 #include "lists/injection.h"
 #include "lists/keys.h"
+#include "mail/send_at.h"
 #include "mail/wire.h"
 #include "switchboard/draft.h"
 #include "switchboard/intake.h"
@@ -22,13 +24,14 @@
 #define GROUP_SIZE 64
 
 static char *sender_given;
-static char *to_given;
+static char *to_given, *at_given;
 static gboolean mbox_given;
 
 typedef struct Inject {
     Spool *spool;
     const List *list;
     const char *host, *to;
+    int64_t due; /* when it is to be sent; 0: at once */
     Listing *listing;
     Intake group[GROUP_SIZE];
     size_t used;
@@ -47,7 +50,10 @@ static Draft *make_draft(const Inject *inject, GBytes *message, const char *enve
 {
     const Injection injection = {.queue = "in", .list = inject->list, .to = inject->to,
                                  .sender = sender_of(envelope), .host = inject->host, .door = "inject"};
-    return injection_draft(&injection, message);
+    Draft *draft = injection_draft(&injection, message);
+    if (inject->due > 0)
+        meta_set_integer(draft_meta(draft), KEY_SEND_AT, inject->due);
+    return draft;
 }
 
 /* Stores what has gathered. */
@@ -159,6 +165,20 @@ static bool check_sender(GError **error)
     return false;
 }
 
+static bool parse_at(const char *to, int64_t *due, GError **error)
+{
+    g_autoptr(GError) wrong = NULL;
+    *due = 0;
+    if (at_given && strcmp(to, TO_POSTING) != 0) {
+        command_usage(error, "--at is for posts; mail to the owners goes at once");
+        return false;
+    }
+    if (!at_given || send_at_read(at_given, clock_now(), due, &wrong))
+        return true;
+    command_usage(error, "--at: %s", wrong->message);
+    return false;
+}
+
 static int run_inject(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {{"trace", "TRACE", COLUMN_TEXT},
@@ -167,7 +187,10 @@ static int run_inject(Site *site, int argc, char **argv, GError **error)
                                      {NULL, NULL, COLUMN_TEXT}};
     const char *path = argc > 1 ? argv[1] : "-";
     Inject inject = {0};
-    g_autoptr(InputFile) file = parse_to(&inject.to, error) && check_sender(error) ? input_open(path, error) : NULL;
+    g_autoptr(InputFile)
+        file = parse_to(&inject.to, error) && parse_at(inject.to, &inject.due, error) && check_sender(error)
+                   ? input_open(path, error)
+                   : NULL;
     g_autoptr(GBytes) octets = file ? input_read(file, path, error) : NULL;
     Store *store = octets ? site_store(site, false, error) : NULL;
     g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
@@ -182,10 +205,12 @@ static int run_inject(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry options[] = {
-    {"sender", 0, 0, G_OPTION_ARG_STRING, &sender_given,
-     "the envelope sender, <> for none (default: from the message)", "ADDRESS"},
+    {"sender", 0, 0, G_OPTION_ARG_STRING, &sender_given, "the envelope sender, <> for none (default: from the message)",
+     "ADDRESS"},
     {"to", 0, 0, G_OPTION_ARG_STRING, &to_given, "the list's address it is for (default: posting)",
      TO_POSTING "|" TO_OWNER},
+    {"at", 0, 0, G_OPTION_ARG_STRING, &at_given,
+     "a post waits for this time once the rules let it pass, as \"2026-12-24 08:00 +0100\"", "TIME"},
     {"mbox", 0, 0, G_OPTION_ARG_NONE, &mbox_given, "FILE is an mbox: every message in it", NULL},
     JSON_ROWS_OPTION,
     G_OPTION_ENTRY_NULL,

@@ -150,6 +150,7 @@ static const Command *const verbs[] = {&create,
                                        &list_try_verb,
                                        &list_log_verb,
                                        &list_source_verb,
+                                       &list_family_verb,
                                        NULL};
 
 const Command cmd_list = {

@@ -46,7 +46,7 @@ extern const Command cmd_archive, cmd_backup, cmd_digest, cmd_export, cmd_fragme
 
 extern const Command cmd_address, cmd_pending, cmd_person, cmd_task, cmd_template, cmd_unsubscribe, cmd_user;
 
-extern const Command cmd_ban, cmd_header_match, cmd_token;
+extern const Command cmd_ban, cmd_header_match, cmd_scheduled, cmd_token;
 
 extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
 
@@ -56,7 +56,7 @@ extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_shunt, cmd_spool,
 /* Verbs that stand in another file than their group. */
 extern const Command archive_export, archive_import, archive_old;
 extern const Command bounce_ls, bounce_show, bounce_reset_verb, bounce_stat, bounce_rotate;
-extern const Command list_remove_verb;
+extern const Command list_family_verb, list_remove_verb;
 extern const Command list_show, list_get_verb, list_set_verb, list_reset_verb, list_try_verb, list_log_verb;
 extern const Command list_source_verb;
 extern const Command member_import;

@@ -8,13 +8,13 @@
 
 /* In the order of the overview. */
 const Command *const commands[] = {
-    &cmd_setup,    &cmd_start,     &cmd_stop,    &cmd_restart, &cmd_reload,      &cmd_rescale, &cmd_status,
-    &cmd_metrics,  &cmd_dest,      &cmd_domain,  &cmd_list,    &cmd_member,      &cmd_user,    &cmd_address,
-    &cmd_person,   &cmd_held,      &cmd_pending, &cmd_task,    &cmd_unsubscribe, &cmd_ban,     &cmd_header_match,
-    &cmd_template, &cmd_fragments, &cmd_archive, &cmd_digest,  &cmd_news,        &cmd_inject,  &cmd_mta,
-    &cmd_host,     &cmd_trace,     &cmd_queue,   &cmd_shunt,   &cmd_spool,       &cmd_bounce,  &cmd_token,
-    &cmd_import,   &cmd_export,    &cmd_shadow,  &cmd_store,   &cmd_backup,      &cmd_restore, &cmd_config,
-    &cmd_doctor,   &cmd_probe,     NULL,
+    &cmd_setup,     &cmd_start,    &cmd_stop,      &cmd_restart, &cmd_reload,      &cmd_rescale, &cmd_status,
+    &cmd_metrics,   &cmd_dest,     &cmd_domain,    &cmd_list,    &cmd_member,      &cmd_user,    &cmd_address,
+    &cmd_person,    &cmd_held,     &cmd_pending,   &cmd_task,    &cmd_unsubscribe, &cmd_ban,     &cmd_header_match,
+    &cmd_scheduled, &cmd_template, &cmd_fragments, &cmd_archive, &cmd_digest,      &cmd_news,    &cmd_inject,
+    &cmd_mta,       &cmd_host,     &cmd_trace,     &cmd_queue,   &cmd_shunt,       &cmd_spool,   &cmd_bounce,
+    &cmd_token,     &cmd_import,   &cmd_export,    &cmd_shadow,  &cmd_store,       &cmd_backup,  &cmd_restore,
+    &cmd_config,    &cmd_doctor,   &cmd_probe,     NULL,
 };
 
 gboolean json_option;

@@ -33,6 +33,7 @@ static char *lost_text(const ListContents *contents, char *const *places)
     g_autoptr(GString) text = g_string_new(NULL);
     add_count(text, contents->members, "member", "members");
     add_count(text, contents->held, "held post", "held posts");
+    add_count(text, contents->scheduled, "scheduled post", "scheduled posts");
     add_count(text, contents->requests, "request", "requests");
     add_count(text, contents->digest_posts, "post that waits for the digest", "posts that wait for the digest");
     for (; archive && *places; places++)

@@ -15,6 +15,7 @@
 #include "mail/copy.h"
 #include "store/held.h"
 #include "store/restored.h"
+#include "store/scheduled.h"
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"
 
@@ -331,12 +332,56 @@ static bool settle_held(OldStore *old, GError **error)
     return true;
 }
 
-/* Posts that were held since are in no copy. */
-static bool tell_lost(Reconcile *reconcile, int64_t moment, GError **error)
+typedef struct Gone {
+    const OldStore *old;
+    const SentSince *sent; /* NULL: the trail is not asked */
+    GArray *numbers;       /* of int64_t: posts that went to their lists */
+} Gone;
+
+static bool look_at_scheduled(const Scheduled *post, void *data)
 {
+    Gone *gone = data;
+    g_autoptr(json_t) meta = post->meta ? meta_parse(post->meta, strlen(post->meta), NULL) : NULL;
+    const char *trace = meta ? meta_string(meta, META_TRACE, NULL) : NULL;
+    const bool in_spool = trace && g_hash_table_contains(gone->old->accepted, trace);
+    Finding finding = {.kind = "scheduled", .list = post->list_id, .trace = trace, .message_id = post->message_id};
+    if (in_spool || (trace && gone->sent && sent_since_count(gone->sent, trace) > 0)) {
+        tell(gone->old->reconcile, &finding,
+             g_strdup_printf("the scheduled post %" PRId64
+                             " was sent later, as the %s shows, and does not wait any more",
+                             post->number, in_spool ? "spool" : "trail"));
+        g_array_append_val(gone->numbers, post->number);
+    } else if (gone->sent && post->due_at <= clock_now()) {
+        g_autofree char *due = clock_text(post->due_at);
+        finding.unknown = true;
+        tell(gone->old->reconcile, &finding,
+             g_strdup_printf("the scheduled post %" PRId64
+                             " was due at %s; the site sends it when it starts, unless it "
+                             "is dropped before",
+                             post->number, due));
+    }
+    return true;
+}
+
+/* A post that has gone to its list must not go again. */
+static bool settle_scheduled(const OldStore *old, const SentSince *sent, GError **error)
+{
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    Gone gone = {old, sent, numbers};
+    bool fine = scheduled_each(old->reconcile->store, NULL, look_at_scheduled, &gone, error);
+    for (guint at = 0; fine && at < numbers->len; at++)
+        fine = scheduled_remove(old->reconcile->store, g_array_index(numbers, int64_t, at), error);
+    return fine;
+}
+
+/* Posts that were held since are in no copy. */
+static bool tell_lost(OldStore *old, int64_t moment, GError **error)
+{
+    Reconcile *reconcile = old->reconcile;
     g_auto(SentSince) sent = {0};
     g_autofree char *time = clock_text(moment);
-    if (!sent_since_read(&sent, config_string(reconcile->config, "trail", "directory"), moment, error))
+    if (!sent_since_read(&sent, config_string(reconcile->config, "trail", "directory"), moment, error) ||
+        !settle_scheduled(old, &sent, error))
         return false;
     for (guint at = 0; at < sent.held->len; at++) {
         const char *line = sent.held->pdata[at];
@@ -359,5 +404,6 @@ bool reconcile_old_store(Reconcile *reconcile, int64_t moment, GError **error)
     g_autoptr(GHashTable) accepted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     OldStore old = {.reconcile = reconcile, .numbers = numbers, .entries = entries, .accepted = accepted};
     return each_entry(reconcile->spool, look_at_entry, &old, error) && settle_lists(&old, error) &&
-           settle_held(&old, error) && (moment == 0 || tell_lost(reconcile, moment, error));
+           settle_held(&old, error) &&
+           (moment == 0 ? settle_scheduled(&old, NULL, error) : tell_lost(&old, moment, error));
 }

@@ -15,7 +15,8 @@
  *   all else                                 is worked on: the database has nothing of it
  *
  * The database is the older one: the numbers of posts go on behind those that the spool has; a held post that the spool
- * has as accepted is no longer held; entries of lists that the database does not know are told.
+ * has as accepted is no longer held; a scheduled post that the spool or the trail has as sent does not wait any more,
+ * and one that was due since is told; entries of lists that the database does not know are told.
  *
  * Both passes may be repeated.
  */

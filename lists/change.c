@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lists/ban.h"
+#include "lists/family.h"
 #include "lists/setting_check.h"
 #include "store/ban.h"
 
@@ -43,6 +44,18 @@ static bool log_setting(Work *work, const List *list, const ListSetting *setting
                       &(Change){LOG_SETTING, setting->name, hidden ? NULL : before, hidden ? NULL : after}, error);
 }
 
+/* A value that stays is no change. */
+static bool check_family(const Config *config, const List *list, const ListSetting *setting, const char *value,
+                         GError **error)
+{
+    if (!*list->family)
+        return true;
+    g_autofree char *fallback = value ? NULL : list_setting_fallback(setting, list->list_name);
+    g_autofree char *after = list_setting_canonical(setting, value ? value : fallback, error);
+    g_autofree char *before = after ? list_get(list, setting->name, error) : NULL;
+    return before && (strcmp(before, after) == 0 || family_allows(config, list, setting, after, error));
+}
+
 bool change_setting(Work *work, const List *list, const char *name, const char *value, GError **error)
 {
     Store *store = work_store(work);
@@ -50,7 +63,8 @@ bool change_setting(Work *work, const List *list, const char *name, const char *
     const ListSetting *setting = list_setting_find(name, error);
     g_autoptr(List) old = setting ? list_by_id(store, list->list_id, error) : NULL;
     g_autofree char *before = old ? list_get(old, name, error) : NULL;
-    if (!before || (value && config && !setting_check(config, name, value, error)))
+    if (!before || (value && config && !setting_check(config, name, value, error)) ||
+        (config && !check_family(config, old, setting, value, error)))
         return false;
     return (value ? list_set(store, list->list_id, name, value, error)
                   : list_reset(store, list->list_id, name, error)) &&

@@ -15,6 +15,7 @@
 #include "lists/people.h"
 #include "lists/refused.h"
 #include "lists/roster.h"
+#include "lists/scheduled_post.h"
 #include "mail/answer.h"
 #include "mail/message.h"
 #include "store/held.h"
@@ -33,17 +34,7 @@ static json_t *read_meta(const Held *held, GError **error)
 static bool accept(Work *work, const Held *held, GError **error)
 {
     json_t *meta = read_meta(held, error);
-    if (!meta)
-        return false;
-    meta_set_string(meta, META_LIST, held->list_id);
-    json_object_del(meta, META_ORDINAL); /* that of its row in the outbox takes the place */
-    json_object_del(meta, META_SHARD);
-    meta_set_bool(meta, KEY_MODERATED, true);
-    json_object_del(meta, META_ARRIVAL); /* its time begins anew: it may have been held for longer than mail lives */
-    GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
-    g_ptr_array_add(pieces, g_bytes_ref(held->message));
-    work_entry(work, "pipeline", meta, pieces, NULL);
-    return true;
+    return meta && scheduled_post_accept(work, held, meta, error);
 }
 
 static bool may_be_told(const Held *held)

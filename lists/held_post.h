@@ -9,7 +9,7 @@
 #include "lists/work.h"
 
 typedef enum HeldVerdict {
-    HELD_ACCEPT,  /* it goes to the list, through the queue pipeline */
+    HELD_ACCEPT,  /* it goes to the list, through the queue pipeline, or waits for its time (lists/scheduled_post.h) */
     HELD_ALLOW,   /* the same, and its sender's posts are not held for who sent them any more */
     HELD_REJECT,  /* its sender is told, with the reason */
     HELD_DISCARD, /* nobody is told */

@@ -62,6 +62,12 @@
 /* Written into virgin by lists/letter.h. */
 #define KEY_OF_SITE "of_site" /* bool: the site writes, so the letter says of no list that it came from there */
 
+/* Written by inject and REST into in, and by in into the metadata of a held post. */
+#define KEY_SEND_AT "send_at" /* integer: when the post is to be sent, us; accepted, it waits until then */
+
+/* Written into pipeline, when a post is sent for which lists/scheduled_post.h had waited. */
+#define KEY_SCHEDULED "scheduled" /* bool: its Date becomes that of today */
+
 /* Written by in. */
 #define KEY_MODERATED "approved" /* bool: a person or a password let it pass */
 #define KEY_HITS "hits"          /* array of strings: rules that matched */

@@ -17,6 +17,7 @@
 #include "store/header_match.h"
 #include "store/held.h"
 #include "store/pending.h"
+#include "store/scheduled.h"
 #include "store/template_text.h"
 #include "store/topic.h"
 
@@ -179,6 +180,7 @@ bool list_contents(Store *store, const List *list, const char *hostname, ListCon
         !member_count(store, list->list_id, ROLE_OWNER, &contents->owners, error) ||
         !member_count(store, list->list_id, ROLE_MODERATOR, &moderators, error) ||
         !held_total(store, list->list_id, &contents->held, error) ||
+        !scheduled_count(store, list->list_id, &contents->scheduled, error) ||
         !pending_each(store, list->list_id, 0, count_request, &contents->requests, error) ||
         !digest_read(store, list->list_id, &digest, error) ||
         !fragment_each(store, &choice, count_set, contents, error))

@@ -22,6 +22,7 @@ List *list_copy(Work *work, const List *from, const char *address, bool members,
 typedef struct ListContents {
     int64_t members, owners; /* owners: with moderators */
     int64_t held, requests;
+    int64_t scheduled;    /* posts that are to be sent at a time */
     int64_t digest_posts; /* that wait for the digest */
     int64_t sets, parts;  /* incomplete messages on this host, and their parts */
 } ListContents;

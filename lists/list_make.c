@@ -13,6 +13,7 @@
 #include "lists/mta_maps.h"
 #include "lists/own_address.h"
 #include "lists/roster.h"
+#include "lists/scheduled_post.h"
 #include "lists/style.h"
 #include "store/list_archive.h"
 
@@ -105,6 +106,9 @@ bool list_drop(Work *work, const char *list_id, GError **error)
 {
     const FragmentChoice choice = {.list_id = list_id, .host = work_site(work)->hostname, .every_state = true};
     if (!fragment_each(work_store(work), &choice, wake, work, error))
+        return false;
+    g_autoptr(List) list = list_by_id(work_store(work), list_id, error);
+    if (!list || !scheduled_post_list_goes(work, list, error))
         return false;
     event_tell(work, EVENT_LIST_REMOVED, list_id, json_object());
     if (!list_remove(work_store(work), list_id, error))

@@ -21,5 +21,6 @@ typedef struct NewList {
  * FAIL_MISSING: its domain is not known. */
 List *list_make(Work *work, const NewList *new, GError **error);
 
-/* Removes the list with all that belongs to it. Parts of messages that wait for it on this host go to shunt. */
+/* Removes the list with all that belongs to it. Parts of messages that wait for it on this host go to shunt, and
+ * the authors of posts that were to be sent at a time are told. */
 bool list_drop(Work *work, const char *list_id, GError **error);

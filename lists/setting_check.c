@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/family.h"
 #include "store/list.h"
 
 /* The one that is built in, and those of the configuration. */
@@ -26,6 +27,11 @@ bool setting_check(const Config *config, const char *setting, const char *value,
                          : g_str_has_suffix(setting, "_pipeline") ? "pipeline"
                                                                   : NULL;
     const ListSetting *row = list_setting_find(setting, error);
+    if (row && strcmp(setting, "family") == 0 && *value && !family_exists(config, value))
+        return fail(error, FAIL_NEVER,
+                    "%s: there is no section [style.%s] with fixed or limited settings in the "
+                    "configuration",
+                    setting, value);
     if (!row || !family)
         return row != NULL;
     if (strcmp(value, row->fallback) == 0) /* a chain or pipeline that is built in */

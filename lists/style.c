@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/family.h"
 #include "lists/style_config.h"
 #include "store/list.h"
 
@@ -97,6 +98,26 @@ static bool apply_section(Store *store, const char *list_id, const Config *confi
     return true;
 }
 
+/* The number of the built-in style under the one of a section. */
+static int base_of(const Config *config, const char *section, const char *style)
+{
+    const char *base = config_string(config, section, "base");
+    return MAX(built_in_find(base ? base : style), 0);
+}
+
+char *style_setting(const Config *config, const char *style, const ListSetting *setting, const char *list_name,
+                    GError **error)
+{
+    g_autofree char *section = section_of(style), *fallback = list_setting_fallback(setting, list_name);
+    const char *text = config_extra(config, section, setting->name);
+    g_autofree char *own = text ? style_value(setting, text) : NULL;
+    const char *value = own ? own : fallback;
+    for (const char *const *pair = built_in[base_of(config, section, style)].settings; !own && *pair; pair += 2)
+        if (strcmp(pair[0], setting->name) == 0)
+            value = pair[1];
+    return list_setting_canonical(setting, value, error);
+}
+
 bool style_apply(Work *work, const char *list_id, const char *style, GError **error)
 {
     Store *store = work_store(work);
@@ -109,6 +130,8 @@ bool style_apply(Work *work, const char *list_id, const char *style, GError **er
     const char *base = has_section ? config_string(config, section, "base") : NULL;
     if (base)
         number = built_in_find(base);
+    const char *name = section + strlen(STYLE_FAMILY ".");
     return apply_built_in(store, list_id, MAX(number, 0), error) &&
-           (!has_section || apply_section(store, list_id, config, section, error));
+           (!has_section || apply_section(store, list_id, config, section, error)) &&
+           (!has_section || !family_exists(config, name) || list_set(store, list_id, "family", name, error));
 }

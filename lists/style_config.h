@@ -2,10 +2,20 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /* The sections [style.NAME] of the configuration: their keys are list settings, besides `about` and `base`. */
+#include "base/config.h"
 #include "store/list.h"
 
 #define STYLE_FAMILY "style"
+/* Keys by which a style holds on for its lists (lists/family.h). */
+#define STYLE_FIXED "fixed"
+#define STYLE_LIMITED "limited"
 
 /* The value of a list setting as it stands in such a section, without quotes around it, and in a text of several lines
  * with a line end for each "\n"; g_free(). */
 char *style_value(const ListSetting *setting, const char *text);
+
+/* Is the setting one of those that the section fixes? */
+bool style_fixes(const Config *config, const char *section, const char *setting);
+
+/* The values that the section allows, "defer|hold"; g_free(). NULL: it does not limit the setting. */
+char *style_limits(const Config *config, const char *section, const char *setting);

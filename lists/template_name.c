@@ -55,6 +55,8 @@ const TemplateName template_table[] = {
     {"held_poster", "list:user:notice:hold", TEMPLATE_OF_LIST, HELD, "tells an author that the post waits"},
     {"no_more_today", "list:user:notice:no-more-today", TEMPLATE_OF_LIST, PERSON " number",
      "the last answer that an address gets today"},
+    {"post_scheduled", "list:user:notice:scheduled", TEMPLATE_OF_LIST, "subject time number what",
+     "tells an author about a post that is to be sent at a time"},
     {"post_acknowledged", "list:user:notice:post", TEMPLATE_OF_LIST, POST_VALUES,
      "tells a member that the post was distributed"},
     {"bounce_probe", "list:user:notice:probe", TEMPLATE_OF_LIST, BOUNCE, "asks whether an address works"},

@@ -86,6 +86,7 @@ typedef struct Post { /* set by the caller: */
     size_t size;    /* bytes, as it came */
     const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
     bool moderated; /* a person let it pass */
+    bool scheduled; /* it has waited for the time at which it was to be sent */
     const char *password; /* that stood in it to let it pass, and was taken out (mail/approved.h); NULL: none */
     bool ours, for_owners, from_news; /* we wrote it (virgin); it is for the list's owners; it is a news article */
     int64_t post_id; /* its number on the list, 0: none; handed out before the handlers run */

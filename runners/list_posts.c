@@ -94,6 +94,7 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     post->left = meta_string(meta, KEY_LEFT, NULL);
     post->left_reason = meta_string(meta, KEY_LEFT_REASON, NULL);
     post->moderated = meta_bool(meta, KEY_MODERATED, false);
+    post->scheduled = meta_bool(meta, KEY_SCHEDULED, false);
     post->from_news = meta_string(meta, KEY_FROM_NEWS, NULL) != NULL;
     post->member = g_strdup(meta_string(meta, KEY_MEMBER, NULL));
     post->for_owners = g_str_equal(list_runner_asked(entry), TO_OWNER);
@@ -124,6 +125,7 @@ void list_runner_post_free(ListRunnerPost *own)
     post_clear(&own->post);
     message_free(own->message);
     work_free(own->letters);
+    schedule_clear(&own->schedule);
     g_free(own->wrong_password);
     g_free(own);
 }

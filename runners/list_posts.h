@@ -11,6 +11,7 @@
  * (list_runner_settle()), and finish() makes the entries. So instances do not wait for each other.
  */
 #include "posting/post.h"
+#include "posting/schedule.h"
 #include "runners/list_runner.h"
 
 /* Start as list_runner_start() does, and read the settings of posts. FAIL_* as there. */
@@ -29,6 +30,8 @@ typedef struct ListRunnerPost {
     bool settles;     /* it has something to write */
     char *wrong_password; /* it brought a moderator's password that is not the list's: who is counted; else NULL */
     Verdict verdict;      /* for in */
+    Schedule schedule;    /* for in: when it is to be sent */
+    int64_t scheduled;    /* for in: its number among those that wait for their time, or 0 */
     bool stranger;    /* for in: none of its senders is on the list; set when it is to be held */
     bool tell;        /* for in: its sender gets a letter */
     Work *letters;    /* for in: those that were written with their rows; NULL: none */

@@ -165,6 +165,9 @@ static bool before(Store *store, const CarryKind *kind, Parameters *to, GError *
 {
     if (kind->hook == CARRY_HELD)
         return take_number(store, "held", "SELECT 1 FROM held WHERE number = $1", &to->values[1].integer, error);
+    if (kind->hook == CARRY_SCHEDULED)
+        return take_number(store, "scheduled", "SELECT 1 FROM scheduled WHERE number = $1", &to->values[1].integer,
+                           error);
     return kind->hook != CARRY_REQUEST ||
            take_number(store, "pending", "SELECT 1 FROM pending WHERE number = $1", &to->values[1].integer, error);
 }

@@ -42,6 +42,7 @@ typedef enum CarryHook {
     CARRY_ADDRESS,
     CARRY_MEMBER,
     CARRY_HELD,
+    CARRY_SCHEDULED,
     CARRY_REQUEST,
 } CarryHook;
 

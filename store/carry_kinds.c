@@ -43,10 +43,12 @@ const CarryKind carry_kinds[] = {
      "INSERT INTO site_preference (one, " PREFERENCES("") ") VALUES (1, $1, $2, $3, $4, $5, $6, $7) "
      "ON CONFLICT DO NOTHING",
      {PREFERENCE_FIELDS}},
-    {"counter", false, CARRY_NOTHING, "SELECT name, value FROM counter WHERE name IN ('held', 'pending') ORDER BY name",
+    {"counter", false, CARRY_NOTHING, 
+     "SELECT name, value FROM counter WHERE name IN ('held', 'pending', 'scheduled') ORDER BY name",
      NULL,
-     "INSERT INTO counter (name, value) SELECT $1, $2 WHERE $1 IN ('held', 'pending') AND $2 < " CARRY_NUMBER_MOST
-     " ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE counter.value < excluded.value",
+     "INSERT INTO counter (name, value) SELECT $1, $2 WHERE $1 IN ('held', 'pending', 'scheduled') AND "
+     "$2 < " CARRY_NUMBER_MOST " ON CONFLICT (name) DO UPDATE SET value = excluded.value "
+     "WHERE counter.value < excluded.value",
      {MUST("name", TEXT), MUST("value", INTEGER)}},
     {"secret", false, CARRY_NOTHING, "SELECT key, octets, replaced_at FROM secret ORDER BY key", NULL,
      "INSERT INTO secret (key, octets, replaced_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
@@ -225,6 +227,15 @@ const CarryKind carry_kinds[] = {
      MAY("meta", TEXT), MUST("held_at", INTEGER), MUST("message", BYTES),
       WORD("told", "nobody|alone|many"), SECRET_MAY("token", TEXT), MUST("asked_until", INTEGER),
      MUST("room", INTEGER), MUST("stranger", BOOL)}},
+    {"scheduled", true, CARRY_SCHEDULED,
+     "SELECT number, message_id, subject, sender, author, meta, made_at, due_at, message FROM scheduled "
+     "WHERE list = $1 ORDER BY number",
+     NULL,
+     "INSERT INTO scheduled (list, number, message_id, subject, sender, author, meta, made_at, due_at, message) "
+     "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 WHERE NOT EXISTS (SELECT 1 FROM scheduled s WHERE s.list = $1 AND "
+     "s.made_at = $8 AND COALESCE(s.message_id, '') = COALESCE($3, '')) ON CONFLICT DO NOTHING",
+     {MUST("number", INTEGER), MAY("message_id", TEXT), MAY("subject", TEXT), MAY("sender", TEXT), MAY("author", TEXT),
+     MAY("meta", TEXT), MUST("made_at", INTEGER), MUST("due_at", INTEGER), MUST("message", BYTES)}},
     {"held_notice", true, CARRY_NOTHING, "SELECT told_at FROM held_notice WHERE list = $1", NULL,
      "INSERT INTO held_notice (list, told_at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
      {MUST("told_at", INTEGER)}},
@@ -370,6 +381,7 @@ static const char *const leaves[] = {
     "list_source",
     "member_source",
     "source_left",
+    "scheduled",
     NULL,
 };
 

@@ -74,6 +74,7 @@ const char *const store_copy_tables[] = {
     "list_source",
     "member_source",
     "source_left",
+    "scheduled",
     NULL,
 };
 

@@ -10,6 +10,7 @@
 #include "store/email.h"
 #include "store/held.h"
 #include "store/member_internal.h"
+#include "store/scheduled.h"
 #include "store/span.h"
 #include "store/store_internal.h"
 #include "store/user.h"
@@ -268,7 +269,7 @@ static bool forget(Store *store, const char *folded, GError **error)
            query_run(store, error, NULL, "DELETE FROM list_log WHERE name = $1", TEXT(lower)) &&
            query_run(store, error, NULL, "DELETE FROM bounce WHERE folded = $1", TEXT(folded)) &&
            account_forget(store, base, error) && /* counts that name a list, too, go within a day */
-           held_remove_sender(store, lower, error);
+           held_remove_sender(store, lower, error) && scheduled_remove_sender(store, lower, error);
 }
 
 static bool remove_address(Store *store, const char *email, GError **error)

@@ -36,6 +36,7 @@ typedef struct List {
     char **accept_these_nonmembers, **hold_these_nonmembers, **reject_these_nonmembers, **discard_these_nonmembers;
     char **archivers; /* names of [archiver.NAME]; empty: all */
     char *moderator_password; /* hash (store/password.h); "": none */
+    char *family;             /* name of the [style.NAME] that holds on for the list; empty: none */
     char *transport;  /* name of [transport.NAME]; empty: the default one */
     char *posting_chain, *owner_chain, *posting_pipeline, *owner_pipeline; /* of [chain.NAME], [pipeline.NAME] */
     int default_member_action, default_nonmember_action; /* Action */

@@ -30,6 +30,9 @@
 #define LOG_TEMPLATE "template"
 #define LOG_POST "post" /* a held post was decided about: name is its sender, before its Subject, after the word */
 #define LOG_REQUEST "request" /* the same of a request */
+#define LOG_SCHEDULED \
+    "scheduled" /* of a post that is sent at a time: its sender and Subject likewise, and what became
+                                     of it: "schedule" and the time, "send", "drop", "hold" */
 
 typedef struct ListLogRow {
     int64_t key;

@@ -166,6 +166,10 @@ const ListSetting list_settings[] = {
     OF_LIST(dmarc_wrapped_message_text, SETTING_TEXT, "", NULL, "Text before a post that wrap_message put inside.",
             .example = "The author’s post is attached."),
     OF_LIST(emergency, SETTING_BOOL, "no", NULL, "Hold every post."),
+    OWN_OF_SITE(family, SETTING_LINE, "", NULL,
+                "Name of the section style.NAME, with fixed or limited settings, whose values the list keeps; empty: "
+                "it is free. A list that is made in such a style gets it by itself.",
+                .example = "students"),
     OF_LIST(filter_action, SETTING_CHOICE, "discard", "discard|reject|forward|preserve",
             "What happens to posts of which filter_content leaves nothing: dropped without a word, sent back, sent to "
             "the owners, or kept in the queue shunt for the people who run the site."),

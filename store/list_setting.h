@@ -43,6 +43,8 @@ extern const ListSetting list_settings[]; /* ended by an element without name */
 
 /* The row of a setting; FAIL_MISSING: there is no such. */
 const ListSetting *list_setting_find(const char *name, GError **error);
+/* The default for a list of this name; g_free(). */
+char *list_setting_fallback(const ListSetting *setting, const char *list_name);
 /* Check a value and return it as list_get() would, g_free(); NULL with FAIL_NEVER, which names what is allowed. A
  * password comes back as it is; list_set() keeps its hash. */
 char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error);

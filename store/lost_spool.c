@@ -6,10 +6,11 @@
 #include "store/row.h"
 #include "store/store_internal.h"
 
-/* A held post is kept, and so is its Message-ID. */
+/* A held post is kept, and so is its Message-ID; the same for one that waits for its time. */
 #define IS_LOST(row)                                                                                                   \
     row ".spool = $1 AND " row ".seen_at >= $2 AND NOT EXISTS (SELECT 1 FROM held WHERE held.list = " row ".list AND " \
-        "held.spool = " row ".spool AND held.message_id = " row ".message_id)"
+        "held.spool = " row ".spool AND held.message_id = " row ".message_id) AND NOT EXISTS (SELECT 1 FROM "          \
+        "scheduled WHERE scheduled.list = " row ".list AND scheduled.message_id = " row ".message_id)"
 /* The notice, or the letter that asked the sender, may have been in the spool. */
 #define IS_UNTOLD "held.spool = $1 AND held.held_at >= $2 AND (held.told <> 0 OR held.asked_until > 0)"
 

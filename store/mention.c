@@ -52,6 +52,10 @@ static const MentionPlace places[] = {
      "SELECT l.list_id, COALESCE(m.subject, ''), 0, NULL FROM held m " OF_LIST
      "WHERE lower(m.sender) = $1 ORDER BY m.number",
      NULL},
+    {MENTION_KNOWN, "scheduled post of the author", FORM_LOWER,
+     "SELECT l.list_id, COALESCE(m.subject, ''), 0, NULL FROM scheduled m " OF_LIST
+     "WHERE lower(m.sender) = $1 OR lower(m.author) = $1 ORDER BY m.number",
+     NULL},
     {MENTION_KNOWN, "session", FORM_FOLDED, "SELECT NULL, agent, 0, NULL FROM session WHERE folded = $1 ORDER BY key",
      NULL},
     {MENTION_TRACE, "ticket of a moderator", FORM_LOWER,
@@ -81,6 +85,10 @@ static const MentionPlace places[] = {
      "SELECT l.list_id, COALESCE(m.subject, ''), m.number, m.message FROM held m " OF_LIST
      "WHERE COALESCE(lower(m.sender), '') <> $1 ORDER BY m.number",
      "UPDATE held SET message = $2 WHERE number = $1"},
+    {MENTION_MESSAGE, "scheduled post", FORM_LOWER,
+     "SELECT l.list_id, COALESCE(m.subject, ''), m.number, m.message FROM scheduled m " OF_LIST
+     "WHERE COALESCE(lower(m.sender), '') <> $1 ORDER BY m.number",
+     "UPDATE scheduled SET message = $2 WHERE number = $1"},
     {MENTION_MESSAGE, "post for a digest", FORM_LOWER,
      "SELECT l.list_id, '', m.key, m.message FROM digest_post m " OF_LIST "WHERE $1 <> '' ORDER BY m.key",
      "UPDATE digest_post SET message = $2 WHERE key = $1"},

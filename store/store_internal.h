@@ -159,4 +159,3 @@ char *pending_token_hash(const char *token);
 void list_settings_default(List *list);
 bool list_setting_apply(List *list, const char *name, const char *value, GError **error);
 void list_settings_clear(List *list);
-char *list_setting_fallback(const ListSetting *setting, const char *list_name);

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "base/clock.h"
 #include "mail/address.h"
 #include "posting/handler.h"
 
@@ -87,6 +88,10 @@ static bool process(Post *post, GError **error)
     supply_message_id(post);
     if (post->ours) /* a letter has the Precedence that it was written with, or none */
         return true;
+    if (post->scheduled) { /* mail programs sort by it */
+        g_autofree char *date = clock_rfc5322(post->now);
+        message_set(post->message, "Date", date);
+    }
     if (!message_has(post->message, "Precedence"))
         message_append(post->message, "Precedence", "list");
     if (!post->digest) /* which says itself that replies go to the list */

@@ -8,6 +8,9 @@
  * transaction for the whole batch, what the verdict leaves there: the accounts of the rules, the number of the post or
  * the held row, the count of answers, and under the entry's name that this was done. finish() makes the entries. When
  * the process dies after the second step, the entry comes again and finds its number recorded.
+ *
+ * An accepted post that is to be sent at a time makes no entries: it goes into the store, as a held one does, and its
+ * author is told (lists/scheduled_post.h).
  */
 #include <inttypes.h>
 
@@ -19,9 +22,11 @@
 #include "lists/held_notice.h"
 #include "lists/letter.h"
 #include "lists/refused.h"
+#include "lists/scheduled_post.h"
 #include "mail/answer.h"
 #include "mail/approved.h"
 #include "mail/header.h"
+#include "mail/send_at.h"
 #include "posting/chain.h"
 #include "posting/judge.h"
 #include "posting/rule.h"
@@ -30,14 +35,27 @@
 #include "runners/post_names.h"
 #include "store/account.h"
 
+/* The metadata of the entry with what the rules found, for a row of the store; g_free(). */
+static char *describe(const ListRunnerPost *own)
+{
+    g_autoptr(json_t) meta = json_deep_copy(entry_meta(own->entry));
+    post_hop_findings(meta, &own->post);
+    if (own->schedule.due > 0)
+        meta_set_integer(meta, KEY_SEND_AT, own->schedule.due);
+    return meta_print(meta);
+}
+
+static char *subject_of(const Post *post)
+{
+    g_autofree char *raw = message_value(post->message, "Subject");
+    return header_decode(raw ? raw : "");
+}
+
 static bool store_held(ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
-    g_autoptr(json_t) meta = json_deep_copy(entry_meta(own->entry));
-    post_hop_findings(meta, post);
-    g_autofree char *raw = message_value(post->message, "Subject");
-    g_autofree char *subject = header_decode(raw ? raw : ""), *reasons = post_reasons(post, " ");
-    g_autofree char *meta_text = meta_print(meta);
+    g_autofree char *subject = subject_of(post), *reasons = post_reasons(post, " ");
+    g_autofree char *meta_text = describe(own);
     g_autoptr(GBytes) octets = message_octets(post->message);
     const GPtrArray *senders = post_senders(post);
     g_autofree char *sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
@@ -80,6 +98,9 @@ static bool recall_held(ListRunnerPost *own, GError **error)
     return true;
 }
 
+/* From here on, a number under which an effect is recorded is that of a post that waits for its time. */
+#define SCHEDULED_FROM (INT64_C(1) << 62)
+
 /* What was accepted or held at an earlier try stays so, even if the list would now do something else with it. The
  * number under which the entry's effect is recorded is that of the held post, or minus that of the accepted one. */
 static bool decide(ListRunnerPost *own, GError **error)
@@ -87,7 +108,8 @@ static bool decide(ListRunnerPost *own, GError **error)
     Post *post = &own->post;
     bool numbered = own->before && own->number != 0;
     if (numbered) {
-        own->verdict = own->number > 0 ? VERDICT_HOLD : VERDICT_ACCEPT;
+        own->scheduled = own->number > SCHEDULED_FROM ? own->number - SCHEDULED_FROM : 0;
+        own->verdict = own->number > 0 && !own->scheduled ? VERDICT_HOLD : VERDICT_ACCEPT;
         post->post_id = own->number < 0 ? -own->number : 0;
     }
     if (numbered && own->verdict == VERDICT_HOLD)
@@ -98,6 +120,57 @@ static bool decide(ListRunnerPost *own, GError **error)
     if (!numbered)
         own->verdict = verdict;
     return true;
+}
+
+/* ---- posts that are to be sent at a time ---- */
+
+/* The time that the post itself says counts, else the one with which the shell or REST handed it in. text may be
+ * NULL. */
+static bool decide_time(ListRunnerPost *own, const char *text, GError **error)
+{
+    if (own->before && own->number != 0) /* decided at an earlier try */
+        return true;
+    if (text)
+        return schedule_judge(&own->post, text, &own->verdict, &own->schedule, error);
+    int64_t due = meta_integer(entry_meta(own->entry), KEY_SEND_AT, 0);
+    own->schedule.due = due > own->post.now ? due : 0;
+    return true;
+}
+
+/* Keep it, and tell the author of a mail. What was kept at an earlier try may be gone since. */
+static bool schedule_post(Work *work, ListRunnerPost *own, GError **error)
+{
+    Post *post = &own->post;
+    if (!own->before) {
+        const GPtrArray *senders = post_senders(post);
+        g_autofree char *subject = subject_of(post), *meta = describe(own);
+        g_autofree char *sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
+        g_autoptr(GBytes) octets = message_octets(post->message);
+        Scheduled new = {.list_id = post->list->list_id,
+                         .message_id = (char *)(post->message_id ? post->message_id : post->trace),
+                         .subject = subject,
+                         .sender = sender,
+                         .author = own->schedule.author,
+                         .meta = meta,
+                         .made_at = post->now,
+                         .due_at = own->schedule.due,
+                         .message = octets};
+        if (!scheduled_post_keep(work, &new, error))
+            return false;
+        own->scheduled = new.number;
+        own->number = SCHEDULED_FROM + new.number;
+    }
+    if (meta_integer(entry_meta(own->entry), KEY_SEND_AT, 0) > 0 || !post_may_answer(post))
+        return true;
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(Scheduled) kept = scheduled_find(post->store, own->scheduled, &missing);
+    bool allowed = false;
+    if (!kept && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&missing));
+        return false;
+    }
+    return !kept || (letter_allowed(work, post->list, post->sender, &allowed, error) &&
+                     (!allowed || scheduled_post_tell(work, post->list, kept, post->sender, error)));
 }
 
 /* ---- passwords of moderators ---- */
@@ -187,10 +260,12 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     if (!post_names_ready(runner, entry, &own->post, outcome))
         return true;
     /* Nobody is to see it, whatever becomes of the post. */
-    g_autofree char *password =
-        g_str_equal(list_runner_asked(entry), TO_POSTING) ? approved_take(own->post.message) : NULL;
+    const bool posting = g_str_equal(list_runner_asked(entry), TO_POSTING);
+    g_autofree char *password = posting ? approved_take(own->post.message) : NULL;
+    g_autofree char *time = posting ? send_at_take(own->post.message) : NULL;
     bool given = password && *password && *own->post.list->moderator_password;
-    if (!(given ? decide_with_password(own, password, error) : decide(own, error)))
+    if (!(given ? decide_with_password(own, password, error) : decide(own, error)) ||
+        (posting && !decide_time(own, time, error)))
         return false;
     own->settles = true;
     list_runner_keep(runner, g_steal_pointer(&own));
@@ -248,7 +323,8 @@ static bool ask_sender(Runner *runner, ListRunnerPost *own, const Held *held, bo
     Post *post = &own->post;
     *asked = held->asked_until > 0; /* at an earlier try, whose letter was lost with its process */
     if (!*asked) {
-        bool wanted = g_ptr_array_find_with_equal_func(post->hits, rule_sender_confirmation.name, g_str_equal, NULL);
+        bool wanted = own->schedule.due == 0 && /* a moderator is to see it */
+                      g_ptr_array_find_with_equal_func(post->hits, rule_sender_confirmation.name, g_str_equal, NULL);
         if (!wanted || post->no_requests || !post_may_answer(post) || !answer_allowed(held->sender, post->message))
             return true;
         const LetterAsking asking = {.address = held->sender, .kind = "post"};
@@ -305,7 +381,9 @@ static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
     bool done = count_wrong_password(own, error) &&
                 (own->before || judge_enter(&own->post, &own->verdict, &own->stranger, error)) &&
                 respond(runner, own, error);
-    if (done && own->verdict == VERDICT_ACCEPT)
+    if (done && own->verdict == VERDICT_ACCEPT && (own->schedule.due > 0 || own->scheduled))
+        done = schedule_post(letters_of(runner, own), own, error);
+    else if (done && own->verdict == VERDICT_ACCEPT)
         done = own->before || accept_post(own, error);
     else if (done && own->verdict == VERDICT_HOLD)
         done = hold_post(runner, own, error);
@@ -324,6 +402,8 @@ static bool act(Runner *runner, ListRunnerPost *own, Outcome *outcome, GError **
 {
     switch (own->verdict) {
     case VERDICT_ACCEPT:
+        if (own->scheduled)
+            return true;
         return post_hop(runner, own->entry, &own->post, outcome, error);
     case VERDICT_REJECT:
         if (own->tell)
@@ -370,6 +450,8 @@ static void tell_outside(Runner *runner, const ListRunnerPost *own, const char *
                                         [VERDICT_DISCARD] = EVENT_POST_DISCARDED};
     const Post *post = &own->post;
     const ListRunner *shared = runner_data(runner);
+    if (own->scheduled) /* it is accepted when it goes to the list */
+        return;
     if (!shared->site.tells || !g_str_equal(list_runner_asked(own->entry), TO_POSTING) || own->verdict == VERDICT_NONE)
         return;
     g_autoptr(Work) work = list_runner_work(runner_data(runner), own->entry);
@@ -401,7 +483,10 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         return false;
     keep_refused(own, ((const ListRunner *)runner_data(runner))->site.config);
     tell_outside(runner, own, subject, outcome);
-    post_hop_log(entry, post, outcome, post->end == POST_GOES ? verdict_text(own->verdict) : post_end_text(post->end));
+    const char *result = own->scheduled           ? "scheduled"
+                         : post->end == POST_GOES ? verdict_text(own->verdict)
+                                                  : post_end_text(post->end);
+    post_hop_log(entry, post, outcome, result);
     return true;
 }
 

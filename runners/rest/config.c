@@ -241,15 +241,20 @@ static char *value_text(const Call *call, const ListSetting *setting)
     return g_string_free(g_steal_pointer(&all), FALSE);
 }
 
-/* Add the error in the words of Mailman, where clients show them to people. */
-static void add_complaint(GString *complaints, const Call *call, const ListSetting *setting, const GError *error)
+/* Add the error in the words of Mailman, where clients show them to people. A value that other lists can have is
+ * refused for a reason that Mailman does not know. */
+static void add_complaint(GString *complaints, const Call *call, const ListSetting *setting, const char *value,
+                          const GError *error)
 {
+    g_autofree char *possible = list_setting_canonical(setting, value, NULL);
     const char *text = form_text(call, setting->name), *message = error->message;
     size_t name = strlen(setting->name);
     if (strncmp(message, setting->name, name) == 0 && message[name] == ':')
         message += name + 2;
     g_string_append_printf(complaints, "%sInvalid Parameter \"%s\": ", complaints->len ? " " : "", setting->name);
-    if (setting->type == SETTING_BOOL) {
+    if (possible) {
+        g_string_append_printf(complaints, "%s.", message);
+    } else if (setting->type == SETTING_BOOL) {
         g_string_append_printf(complaints, "Invalid boolean value: %s.", text);
     } else if (setting->type == SETTING_CHOICE) {
         g_auto(GStrv) choices = g_strsplit(setting->choices, "|", -1);
@@ -337,7 +342,7 @@ static void change(Call *call)
             return;
         bool set = change_setting(work, list, setting->name, value, &fault);
         if (!set && g_error_matches(fault, FAIL, FAIL_NEVER)) {
-            add_complaint(complaints, call, setting, fault);
+            add_complaint(complaints, call, setting, value, fault);
             g_clear_error(&fault);
         }
     }

@@ -8,10 +8,11 @@
 #include "runners/rest/rest.h"
 
 const RestRoute *const rest_tables[] = {
-    rest_system,         rest_configuration, rest_domains,     rest_lists,     rest_config,   rest_members,
-    rest_users,          rest_addresses,     rest_preferences, rest_held,      rest_requests, rest_bans,
-    rest_header_matches, rest_archivers,     rest_queues,      rest_templates, rest_digests,  rest_others,
-    rest_operations,     rest_hosts,         rest_events,      rest_trace,     rest_openapi,  NULL,
+    rest_system,    rest_configuration, rest_domains,        rest_lists,       rest_config,
+    rest_members,   rest_users,         rest_addresses,      rest_preferences, rest_held,
+    rest_requests,  rest_bans,          rest_header_matches, rest_archivers,   rest_queues,
+    rest_templates, rest_digests,       rest_others,         rest_operations,  rest_scheduled,
+    rest_hosts,     rest_events,        rest_trace,          rest_openapi,     NULL,
 };
 
 /* Letters, digits and -._~ mean the same with a percent sign and without (RFC 3986, 6.2.2.2): here they have none;

@@ -14,6 +14,7 @@
 #include "lists/mta_maps.h"
 #include "lists/outbox_old.h"
 #include "lists/refused.h"
+#include "lists/scheduled_post.h"
 #include "lists/unit.h"
 #include "store/account.h"
 #include "store/autoresponse.h"
@@ -105,6 +106,18 @@ static bool tell_gathered(const JobPlace *place, int64_t *done, GError **error)
 }
 
 /* In pieces, so that nobody waits long for the database. */
+static bool send_scheduled(const JobPlace *place, int64_t *done, GError **error)
+{
+    for (int64_t before = -1; before != *done && !job_stops(place);) {
+        before = *done;
+        char **lists = scheduled_due_lists(place->store, place->now, error);
+        if (!lists || !work_on_lists(place, lists, scheduled_post_due, done, error))
+            return false;
+    }
+    return true;
+}
+
+/* The same. */
 static bool discard_expired(const JobPlace *place, int64_t *done, GError **error)
 {
     for (int64_t before = -1; before != *done && !job_stops(place);) {
@@ -216,6 +229,7 @@ static bool tidy_refused(const JobPlace *place, int64_t *done, GError **error)
 const TimerJob timer_jobs[] = {
     {"outbox", MINUTE, "entries", settle_units, true},
     {"held-notices", MINUTE, "posts", tell_gathered, false},
+    {"scheduled", MINUTE, "posts", send_scheduled, false},
     {"held-expiry", HOUR, "posts", discard_expired, false},
     {"digests", MINUTE, "posts", send_digests, false},
     {"requests", HOUR, "requests", expire_requests, false},

@@ -40,7 +40,8 @@ const DeskGroup desk_groups[] = {
     {"news", N_("News group"),
      "linked_newsgroup gateway_to_mail gateway_to_news nntp_prefix_subject_too newsgroup_moderation"},
     {"delivery", N_("Rules, handlers and delivery"),
-     "posting_chain posting_pipeline owner_chain owner_pipeline transport defragment partial_action fragment_expiry "
+     "posting_chain posting_pipeline owner_chain owner_pipeline family transport defragment partial_action "
+     "fragment_expiry "
      "notices"},
     {NULL, NULL, NULL},
 };

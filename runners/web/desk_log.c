@@ -53,6 +53,7 @@ static const Word kinds[] = {{LOG_SETTING, N_("Setting")},
                              {"moderator", N_("Moderator")},
                              {"nonmember", N_("Nonmember")},
                              {LOG_POST, N_("Held post")},
+                             {LOG_SCHEDULED, N_("Scheduled post")},
                              {LOG_REQUEST, N_("Request")},
                              {LOG_BAN, N_("Ban")},
                              {LOG_HEADER_MATCH, N_("Header field")},
@@ -86,7 +87,8 @@ static json_t *row_view(const Desk *desk, const ListLogRow *row)
     Role role;
     const WebCall *call = desk->call;
     const bool left = role_parse(row->kind, &role) && row->before && row->after;
-    const bool decided = strcmp(row->kind, LOG_POST) == 0 || strcmp(row->kind, LOG_REQUEST) == 0;
+    const bool decided = strcmp(row->kind, LOG_POST) == 0 || strcmp(row->kind, LOG_SCHEDULED) == 0 ||
+                         strcmp(row->kind, LOG_REQUEST) == 0;
     json_t *view = json_pack("{sI ss ss sb sb}", "key", (json_int_t)row->key, "kind",
                              text_of(call, kinds, row->kind), "door", text_of(call, doors, row->door), "may_undo",
                              may_undo(desk, row), "has_values", row->before || row->after);

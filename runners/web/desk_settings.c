@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "lists/change.h"
+#include "lists/family.h"
 #include "lists/setting_check.h"
 #include "runners/web/desk.h"
 #include "runners/web/desk_group.h"
@@ -109,6 +110,7 @@ static bool compare(const Desk *desk, const ListSetting *setting, Difference **d
     if (!authority_covers(authority_of_setting(setting), desk->by))
         return fail(error, FAIL_NEVER, "%s: it is for the people who run the site to set", setting->name);
     if (!setting_check(desk->call->web->config, setting->name, after, error) ||
+        !family_allows(desk->call->web->config, desk->list, setting, after, error) ||
         !words_allowed(desk, setting, after, error))
         return false;
     *different = g_new0(Difference, 1);

@@ -95,7 +95,7 @@ def fill(instance):
                replaced_at=NOW if number == 0 else 0)
         insert(instance, "domain_owner", mail_host=(HOST, OTHER)[number], person=people["olga@example.com"])
     with instance.database() as database:
-        database.execute("UPDATE counter SET value = 2000 WHERE name IN ('held', 'pending')")
+        database.execute("UPDATE counter SET value = 2000 WHERE name IN ('held', 'pending', 'scheduled')")
         database.execute("UPDATE member SET by_person = 1 WHERE email = 'Anne.M@Example.com'")
     insert(instance, "site_preference", one=1, delivery_mode=1, preferred_language="fr")
     for email in ("bob@example.com", "carol@example.net"):
@@ -133,6 +133,9 @@ def fill_list(instance, list_key, base, members, addresses):
             message_id=f"<{word}@example.net>" * number or None,
             subject="café", sender=email, reason="the reason", meta='{"a":1}', held_at=NOW, message=POST % number,
             told=number, token=digest("held" + word), asked_until=NOW, room=2000 + number, stranger=number)
+        add("scheduled", number=base + 5 + number, message_id=f"<{word}@example.net>" * number or None, subject="café",
+            sender=email, author=email * number or None, meta='{"a":1}', made_at=NOW, due_at=NOW + 86400 + number,
+            message=POST % number)
         add("pending", number=base + 3 + number, kind=number, folded=" ".join(reversed(email.split("@"))),
             address=email, display_name="N é", facts=5, waits_for=number, token=digest("request" + word), made_at=NOW,
             asked_at=NOW, expires_at=NOW + 86400, delivery_mode=2, delivery_status=None, by_person=0, welcome=number,

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Posts that are sent at a time (store/scheduled.h). The rules of the list have let one pass, or a moderator has,
+ * before it waits; when it is due it goes to the list through the queue pipeline, in the transaction that removes its
+ * row, so it goes once. FAIL_MISSING, where a number is given: there is no such post.
+ */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lists/work.h"
+#include "store/held.h"
+#include "store/scheduled.h"
+
+/* Keep a post until it is due, and write that into the log of the list; its number is set. */
+bool scheduled_post_keep(Work *work, Scheduled *post, GError **error);
+
+/* Write to somebody that the post waits, and until when. */
+bool scheduled_post_tell(Work *work, const List *list, const Scheduled *post, const char *to, GError **error);
+
+/* Let a held post through to its list: at once, or at the time that its metadata (taken) have. */
+bool scheduled_post_accept(Work *work, const Held *held, json_t *meta, GError **error);
+
+/* Send it at once, whatever its time. */
+bool scheduled_post_send(Work *work, int64_t number, GError **error);
+
+/* Give it another time; one that is not ahead sends it. */
+bool scheduled_post_move(Work *work, int64_t number, int64_t due, GError **error);
+
+/* Forget it. Nobody is told. */
+bool scheduled_post_drop(Work *work, int64_t number, GError **error);
+
+/* Send the posts of the list that are due, some of them: call it again while *done grows. A post is held instead while
+ * the list is in emergency, and when its author does not run the list any more. */
+bool scheduled_post_due(Work *work, const List *list, int64_t *done, GError **error);
+
+/* Tell the authors of the list's posts that it is about to be removed. */
+bool scheduled_post_list_goes(Work *work, const List *list, GError **error);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The time at which a post is to be sent, as its author, the shell or REST gives it:
+ *
+ *   X-Listrunner-Send-At: 2026-12-24 08:00 +0100
+ *   X-Listrunner-Send-At: Thu, 24 Dec 2026 08:00:00 +0100
+ *   X-Listrunner-Send-At: 2026-12-24T07:00:00Z
+ *
+ * A time has a zone, for nobody knows whose else is meant. "now" is a time, too.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mail/message.h"
+
+#define SEND_AT_FIELD "X-Listrunner-Send-At"
+#define SEND_AT_MOST_DAYS 366 /* ahead of now */
+
+/* Take the field out of the message: it goes to nobody. Return its value, g_free(); NULL: there was none, and nothing
+ * was changed. */
+char *send_at_take(Message *message);
+
+/* Read a time as above: *due in microseconds since 1970, or 0 where it is not ahead of now (in the same unit). Fails,
+ * with FAIL_NEVER and a sentence for people, for what cannot be read and for what is more than a year ahead. */
+bool send_at_read(const char *text, int64_t now, int64_t *due, GError **error);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Posts that a list has taken and that are to be sent at a time. The bytes are kept here, whole, so that they outlive
+ * queues and any host can send them. A row goes when its post is sent or dropped, and with its list. Times are
+ * microseconds since 1970. Errors are those of the store.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef struct Scheduled {
+    int64_t number; /* for people: unique in the store */
+    char *list_id, *message_id, *subject, *sender;
+    char *author; /* the owner or moderator on whose word it waits; NULL: nobody's standing matters */
+    char *meta;   /* the entry's metadata, JSON */
+    int64_t made_at, due_at;
+    int64_t size;    /* bytes of message; not for scheduled_add() */
+    GBytes *message; /* NULL from scheduled_each() */
+} Scheduled;
+
+void scheduled_free(Scheduled *scheduled);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scheduled, scheduled_free)
+
+/* Add it; its number is set. FAIL_MISSING: there is no such list. */
+bool scheduled_add(Store *store, Scheduled *scheduled, GError **error);
+
+/* The post of that number, whole. FAIL_MISSING: there is none. */
+Scheduled *scheduled_find(Store *store, int64_t number, GError **error);
+
+/* Change when it is due. FAIL_MISSING as above. */
+bool scheduled_set_due(Store *store, int64_t number, int64_t due, GError **error);
+
+/* Remove it. FAIL_MISSING as above: of several that send a post one alone succeeds. */
+bool scheduled_remove(Store *store, int64_t number, GError **error);
+
+/* Remove all that this sender has waiting, on all lists. */
+bool scheduled_remove_sender(Store *store, const char *sender, GError **error);
+
+/* Call each for the posts of a list, or (list_id NULL) of all lists, in the order in which they are due; it returns
+ * false to stop, and must not write to the store. */
+typedef bool ScheduledEach(const Scheduled *scheduled, void *data);
+bool scheduled_each(Store *store, const char *list_id, ScheduledEach *each, void *data, GError **error);
+
+/* The List-Ids of lists that have posts which are due by then; g_strfreev(). */
+char **scheduled_due_lists(Store *store, int64_t by, GError **error);
+
+/* How many posts a list has. */
+bool scheduled_count(Store *store, const char *list_id, int64_t *count, GError **error);
