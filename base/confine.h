@@ -40,7 +40,7 @@ void confine_allow(Confine *confine, ConfineRight right, const char *path);
 /* Have confine_changed() look at this name, whether there is a file or not. */
 void confine_watch(Confine *confine, const char *path);
 
-/* Put it into force for the rest of the life of this process. FAIL_LATER: the kernel refused it, or one of the rules. */
+/* Put it into force for the rest of the life of this process. FAIL_LATER: the kernel refused it, or a rule. */
 bool confine_apply(Confine *confine, GError **error);
 
 /* Return a watched name that has come to mean another file since confine_apply(), borrowed; NULL: none has. */

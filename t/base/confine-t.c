@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/config_table.h"
 
 /* Two of everything: what is allowed, and the same beside it. */
 static char *place;
@@ -254,6 +255,27 @@ static void test_changes(void)
     in_child(changes);
 }
 
+/* A path that no runner is named for could be used by none. */
+static void test_settings(void)
+{
+    static const char *const others[] = {"runtime_directory", "log_file", "command", NULL}; /* by other ways */
+    unsigned found = 0;
+    const ConfigTable *table;
+    for (unsigned at = 0; (table = config_table(at)); at++)
+        for (const ConfigKey *key = table->keys; key->name; key++) {
+            bool other = g_strv_contains(others, key->name) ||
+                         (strcmp(table->section, "store") == 0 && strcmp(key->name, "path") == 0);
+            if (key->type != CONFIG_PATH || other)
+                continue;
+            found++;
+            if (!key->opens && !key->writes) {
+                g_test_message("[%s] %s names no runner in opens or writes", table->section, key->name);
+                g_test_fail();
+            }
+        }
+    g_assert_cmpuint(found, >, 10);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -263,5 +285,6 @@ int main(int argc, char **argv)
     g_test_add_func("/confine/it cannot be had back, and children have it", test_lasting);
     g_test_add_func("/confine/sockets are made where declared, and called anywhere", test_sockets);
     g_test_add_func("/confine/a file that is replaced or comes is seen", test_changes);
+    g_test_add_func("/confine/each path of the settings has its runners", test_settings);
     return g_test_run();
 }
