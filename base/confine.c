@@ -53,6 +53,7 @@ typedef struct Ruleset {
 
 typedef struct Watched {
     char *path;
+    bool link; /* itself, not what is behind it */
     dev_t device;
     ino_t number; /* 0: there was no file */
 } Watched;
@@ -162,16 +163,26 @@ void confine_allow(Confine *confine, ConfineRight right, const char *path)
 static void look(const char *path, Watched *watched)
 {
     struct stat status;
-    bool there = stat(path, &status) == 0;
+    bool there = (watched->link ? lstat(path, &status) : stat(path, &status)) == 0;
     watched->device = there ? status.st_dev : 0;
     watched->number = there ? status.st_ino : 0;
 }
 
-void confine_watch(Confine *confine, const char *path)
+static void watch(Confine *confine, const char *path, bool link)
 {
-    Watched watched = {.path = g_strdup(path)};
+    Watched watched = {.path = g_strdup(path), .link = link};
     look(path, &watched);
     g_array_append_val(confine->watched, watched);
+}
+
+void confine_watch(Confine *confine, const char *path)
+{
+    watch(confine, path, false);
+}
+
+void confine_watch_link(Confine *confine, const char *path)
+{
+    watch(confine, path, true);
 }
 
 bool confine_apply(Confine *confine, GError **error)
@@ -191,7 +202,7 @@ const char *confine_changed(void)
 {
     for (guint at = 0; watched_now && at < watched_now->len; at++) {
         const Watched *before = &g_array_index(watched_now, Watched, at);
-        Watched now;
+        Watched now = {.link = before->link};
         look(before->path, &now);
         if (now.device != before->device || now.number != before->number)
             return before->path;

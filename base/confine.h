@@ -37,8 +37,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Confine, confine_free)
  * anyway, is passed over. Two permissions of one file add up. */
 void confine_allow(Confine *confine, ConfineRight right, const char *path);
 
-/* Have confine_changed() look at this name, whether there is a file or not. */
+/* Have confine_changed() look at this name, whether there is a file or not: at the file behind a symbolic link, or at
+ * the link itself, where all that it may lead to is allowed. */
 void confine_watch(Confine *confine, const char *path);
+void confine_watch_link(Confine *confine, const char *path);
 
 /* Put it into force for the rest of the life of this process. FAIL_LATER: the kernel refused it, or a rule. */
 bool confine_apply(Confine *confine, GError **error);

@@ -130,9 +130,10 @@ static void allow_and_watch(const Policy *policy, ConfineRight right, const char
 
 /* What the runner would make itself, when it may not any more. A failure shows when the directory is used. The spool is
  * made by nobody, and no directory of archives where a file system is not mounted. */
-static void make_directory(const char *section, const ConfigKey *key, const char *path)
+static void make_directory(const Policy *policy, const char *section, const ConfigKey *key, const char *path)
 {
-    if (strcmp(section, "spool") == 0 || access(path, F_OK) == 0)
+    bool unused = strcmp(section, "refused") == 0 && config_duration(policy->config, "refused", "keep") == 0;
+    if (unused || strcmp(section, "spool") == 0 || access(path, F_OK) == 0)
         return;
     bool made = strcmp(section, "trail") == 0 ? g_mkdir_with_parents(path, 0750) == 0 : mkdir(path, 0750) == 0;
     if (made && strcmp(key->name, "maps_directory") == 0 && chmod(path, 0755) != 0)
@@ -143,7 +144,7 @@ static void allow_setting(const Policy *policy, const char *section, const Confi
 {
     bool writes = config_read_by(key->writes, policy->runner), opens = config_read_by(key->opens, policy->runner);
     if (key->writes && (writes || opens))
-        make_directory(section, key, path);
+        make_directory(policy, section, key, path);
     if (writes) {
         g_autofree char *above = g_path_get_dirname(path);
         confine_allow(policy->confine, CONFINE_LIST, above); /* to sync it */
@@ -285,7 +286,8 @@ static void allow_system(const Policy *policy)
     for (size_t i = 0; i < G_N_ELEMENTS(devices); i++)
         confine_allow(policy->confine, CONFINE_WRITE, devices[i]);
     for (size_t i = 0; i < G_N_ELEMENTS(replaced); i++)
-        confine_watch(policy->confine, replaced[i]);
+        if (holds_own(policy, "/etc")) /* it is not allowed as a whole */
+            confine_watch_link(policy->confine, replaced[i]);
     const char *clock = g_getenv(CLOCK_ENV_FILE);
     g_autofree char *place = clock ? g_path_get_dirname(clock) : NULL;
     if (place) /* of a test */
@@ -316,5 +318,8 @@ bool process_confine(const Config *config, const char *runner, GError **error)
     allow_extras(&policy);
     allow_pages(&policy);
     allow_system(&policy);
-    return confine_apply(confine, error);
+    if (confine_apply(confine, error))
+        return true;
+    g_prefix_error(error, "[master] confine: ");
+    return false;
 }

@@ -210,6 +210,9 @@ static void changes(void)
     g_assert_null(confine_changed());
     confine_watch(rules, file);
     confine_watch(rules, none);
+    g_autofree char *link = in_place("read/link"), *target = in_place("mine/file"), *other = in_place("mine/gone");
+    g_assert_cmpint(symlink(target, link), ==, 0);
+    confine_watch_link(rules, link);
     confine_allow(rules, CONFINE_WRITE, place);
     g_assert_true(confine_apply(rules, &error));
     g_assert_null(confine_changed());
@@ -221,6 +224,11 @@ static void changes(void)
     g_assert_cmpstr(confine_changed(), ==, file);
     g_assert_cmpint(rename(kept, file), ==, 0);
     g_assert_null(confine_changed());
+    g_assert_cmpint(rename(other, target), ==, 0); /* behind the link */
+    g_assert_null(confine_changed());
+    g_assert_cmpint(unlink(link), ==, 0);
+    g_assert_cmpstr(confine_changed(), ==, link);
+    g_assert_cmpint(symlink(target, link), ==, 0);
     g_assert_true(g_file_set_contents(none, "there", -1, NULL));
     g_assert_cmpstr(confine_changed(), ==, none);
 }
