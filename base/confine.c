@@ -204,7 +204,7 @@ const char *confine_changed(void)
         const Watched *before = &g_array_index(watched_now, Watched, at);
         Watched now = {.link = before->link};
         look(before->path, &now);
-        if (now.device != before->device || now.number != before->number)
+        if (now.number != 0 && (now.device != before->device || now.number != before->number))
             return before->path;
     }
     return NULL;

@@ -45,5 +45,6 @@ void confine_watch_link(Confine *confine, const char *path);
 /* Put it into force for the rest of the life of this process. FAIL_LATER: the kernel refused it, or a rule. */
 bool confine_apply(Confine *confine, GError **error);
 
-/* Return a watched name that has come to mean another file since confine_apply(), borrowed; NULL: none has. */
+/* Return a watched name that has come to mean another file since confine_apply(), borrowed; NULL: none has. One behind
+ * which there is no file now has not. */
 const char *confine_changed(void);

@@ -158,7 +158,7 @@ static void allow_setting(const Policy *policy, const char *section, const Confi
 static void make_beside(const char *path, const char *other)
 {
     struct stat status;
-    if (stat(other, &status) != 0)
+    if (stat(other, &status) != 0 || !S_ISREG(status.st_mode))
         return;
     auto_fd fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0777);
     if (fd >= 0 && fchmod(fd, status.st_mode & 0777) != 0)
@@ -173,12 +173,12 @@ static void allow_sqlite(const Policy *policy)
     const char *path = config_string(policy->config, "store", "path");
     g_autofree char *above = g_path_get_dirname(path), *journal = g_strconcat(path, "-journal", NULL);
     confine_allow(policy->confine, CONFINE_LIST, above);
-    confine_allow(policy->confine, CONFINE_WRITE, path);
+    allow_and_watch(policy, CONFINE_WRITE, path);
     confine_allow(policy->confine, CONFINE_WRITE, journal);
     for (size_t i = 0; i < G_N_ELEMENTS(companions); i++) {
         g_autofree char *companion = g_strconcat(path, companions[i], NULL);
         make_beside(companion, path);
-        confine_allow(policy->confine, CONFINE_WRITE, companion);
+        allow_and_watch(policy, CONFINE_WRITE, companion);
     }
     confine_allow(policy->confine, CONFINE_WRITE, "/var/tmp"); /* for what it sorts */
 }
