@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/confine.h"
 #include "base/contract.h"
 #include "base/delays.h"
 #include "base/fail.h"
@@ -20,6 +21,7 @@
 #include "base/trail.h"
 
 #define OPEN_FILES_WANTED (1 << 17)
+#define CONFINEMENT_INTERVAL CLOCK_SECOND
 
 static Child child;
 static bool has_master, is_charged, replaces_killed;
@@ -176,6 +178,23 @@ static void beat_trail(void)
     told = lost;
 }
 
+/* A file that we were allowed to use was replaced: a new process may use the new one. */
+static void beat_confinement(void)
+{
+    static int64_t look_at;
+    int64_t now = clock_monotonic();
+    if (stop_seen || now < look_at)
+        return;
+    look_at = now + CONFINEMENT_INTERVAL;
+    const char *changed = confine_changed();
+    if (!changed)
+        return;
+    log_info("%s is another file now, which this process may not use: it is started anew", changed);
+    child_stop();
+    ssize_t ignored = write(wake_pipe[1], "", 1);
+    (void)ignored;
+}
+
 static void add_delays(GString *line)
 {
     g_string_append(line, " tried=");
@@ -200,6 +219,7 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
     if (line->len <= CHILD_LINE_MAX)
         say(line->str, line->len);
     beat_trail();
+    beat_confinement();
     bool any = false;
     for (int i = 0; i < CHILD_NOTICES; i++)
         any = any || notices[i];

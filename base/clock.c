@@ -26,7 +26,7 @@ static int64_t test_offset(void)
     if (g_once_init_enter(&initialised)) {
         const char *text = g_getenv("LISTRUNNER_CLOCK_OFFSET");
         fixed = text ? g_ascii_strtoll(text, NULL, 10) * CLOCK_SECOND : 0;
-        file = g_getenv("LISTRUNNER_CLOCK_FILE");
+        file = g_getenv(CLOCK_ENV_FILE);
         g_once_init_leave(&initialised, 1);
     }
     if (!file)

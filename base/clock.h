@@ -15,6 +15,8 @@
 
 #define CLOCK_SECOND INT64_C(1000000)
 
+#define CLOCK_ENV_FILE "LISTRUNNER_CLOCK_FILE"
+
 /* The wall clock. */
 int64_t clock_now(void);
 

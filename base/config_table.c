@@ -42,6 +42,21 @@ const char *config_fallback(const ConfigKey *key, const char *section)
     return key->fallback;
 }
 
+char *config_unconfined(const Config *config, const char *runner)
+{
+    g_autofree char *section = g_strconcat("runner.", runner, NULL);
+    if (!config_bool(config, "master", "confine"))
+        return g_strdup("[master] confine");
+    if (config_has_section(config, section) && !config_bool(config, section, "confine"))
+        return g_strdup_printf("[%s] confine", section);
+    for (const ConfigSettings *const *settings = config_settings; *settings; settings++) {
+        char *setting = (*settings)->program ? (*settings)->program(config, runner) : NULL;
+        if (setting)
+            return setting;
+    }
+    return NULL;
+}
+
 bool config_read_by(const char *readers, const char *runner)
 {
     g_auto(GStrv) names = g_strsplit(readers ? readers : "", " ", -1);

@@ -35,6 +35,9 @@ typedef struct ConfigKey {
     const char *more;     /* further sentences, for listrunner.conf(5) alone; NULL: none */
     const char *example;  /* a value, for etc/listrunner.conf; needed where the default is unset or has tokens */
     const char *readers;  /* names of runners that read it besides those of the section; "*": all; NULL: none */
+    const char *opens;    /* of a path: names of all runners that read the file or what is below the directory; no
+                             other may (base/confine.h) */
+    const char *writes;   /* the same of those that make, change and remove what is below the directory */
 } ConfigKey;
 
 /* A word that stands alone on a line, as the Sun Messaging Server has them, and the line that it stands for. */
@@ -75,6 +78,9 @@ typedef struct ConfigSettings {
     void (*check)(const struct ConfigCheck *check); /* base/config_check.h; NULL: nothing to check */
     /* Adds to `lines`, one line each, what is no fault but will hinder mail as things are now; NULL: nothing. */
     void (*doubt)(const Config *config, GString *lines);
+    /* Returns the setting for which this runner starts programs of the site, "[watch] command"; g_free(). NULL: it
+     * starts none; nor does any other runner when the function is NULL. */
+    char *(*program)(const Config *config, const char *runner);
 } ConfigSettings;
 
 /* All of them, in the order of the documentation, ended by NULL. The program defines it, not base/. */
@@ -91,6 +97,9 @@ const char *config_fallback(const ConfigKey *key, const char *section);
 char *config_range_text(const ConfigKey *key);
 /* Names of runners, as in `readers`: is `runner` among them? */
 bool config_read_by(const char *readers, const char *runner);
+/* Return why the runner is not restricted to the files that the tables name, a setting as "[watch] command"; g_free().
+ * NULL: it is. It is not where the site says so, and where it starts programs, whose needs nobody here knows. */
+char *config_unconfined(const Config *config, const char *runner);
 
 /* The tokens of a default, each replaced when the file is read. */
 #define CONFIG_NAME "{name}"              /* the NAME of the section's own [FAMILY.NAME] */

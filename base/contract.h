@@ -67,6 +67,9 @@
  * A child whose status pipe breaks (the master died) leaves as on SIGTERM.
  */
 
+/* A file in the runtime directory, touched by the runner hooks when there are more events. */
+#define CHILD_EVENTS "events"
+
 #define CHILD_STATUS_FD 3
 #define CHILD_LISTEN_FD 4
 

@@ -61,6 +61,9 @@ static bool look_at_service(Doctor *doctor, Site *site)
                     "all processes are well, and something waits for a person");
     else
         doctor_find(doctor, "service", DOCTOR_OK, NULL, "All processes are well.");
+    g_auto(GStrv) free_ones = status_unconfined(status);
+    for (char **sentence = free_ones; *sentence; sentence++)
+        doctor_find(doctor, "service", DOCTOR_OK, NULL, "%s", *sentence);
     json_decref(status);
     return true;
 }

@@ -120,6 +120,37 @@ unsigned status_unwell(FILE *out, const json_t *status)
     return count;
 }
 
+char **status_unconfined(const json_t *status)
+{
+    size_t at;
+    json_t *group;
+    g_autoptr(GStrvBuilder) all = g_strv_builder_new();
+    const char *unable = text_of(status, "no_confinement");
+    if (unable) {
+        g_autofree char *sentence = g_strdup_printf("No runner is kept to its files by the kernel: %s.", unable);
+        g_strv_builder_add(all, sentence);
+        return g_strv_builder_end(all);
+    }
+    json_array_foreach(json_object_get(status, "runners"), at, group) {
+        const char *setting = text_of(group, "unconfined");
+        g_autofree char *sentence = setting ? g_strdup_printf("The runner %s is not kept to its files, because of %s.",
+                                                              text_of(group, "runner"), setting)
+                                            : NULL;
+        if (sentence && !g_str_equal(setting, "[master] confine"))
+            g_strv_builder_add(all, sentence);
+        else if (sentence && at == 0)
+            g_strv_builder_add(all, "No runner is kept to its files, because of [master] confine.");
+    }
+    return g_strv_builder_end(all);
+}
+
+static void print_unconfined(FILE *out, const json_t *status)
+{
+    g_auto(GStrv) all = status_unconfined(status);
+    for (char **sentence = all; *sentence; sentence++)
+        fprintf(out, "%s%s\n", sentence == all ? "\n" : "", *sentence);
+}
+
 /* ---- what waits for a person ---- */
 
 static unsigned count_waiting(const GPtrArray *all)
@@ -190,6 +221,7 @@ void status_text(FILE *out, const json_t *status)
     print_table(out, status);
     print_fragments(out, json_object_get(status, "fragments"));
     print_canaries(out, json_object_get(status, "canaries"));
+    print_unconfined(out, status);
     g_autoptr(GPtrArray) all = attention_of(status);
     bool waits = count_waiting(all) > 0;
     if (waits)

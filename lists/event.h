@@ -11,11 +11,12 @@
  */
 #include <jansson.h>
 
+#include "base/contract.h"
 #include "lists/event_type.h"
 #include "lists/work.h"
 
 #define EVENT_QUEUE "hooks"
-#define EVENT_SIGN "events"     /* a file in the runtime directory, touched when there are more of them in the store */
+#define EVENT_SIGN CHILD_EVENTS /* a file in the runtime directory, touched when there are more of them in the store */
 #define KEY_EVENT "event"       /* metadata, string: the type */
 #define KEY_EVENT_ID "event_id" /* metadata, string */
 #define KEY_EVENT_HOST "event_host"     /* metadata: where the list was then (EventPlace of store/event_row.h) */

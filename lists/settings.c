@@ -9,7 +9,8 @@
 /* clang-format off */
 static const ConfigKey keys[] = {
     {"template_directory", PATH(CONFIG_DATA "/templates"),
-     .about = "Where the texts of notices are found, one directory a language."},
+     .about = "Where the texts of notices are found, one directory a language.",
+     .opens = "*"},
     {"template_refresh", DURATION("1d", MINUTE, 365 * DAY),
      .about = "How often texts of notices that come from a URL are fetched again. One that was just set is fetched at "
       "once; where it cannot be fetched, the text that was there before stays, and it is tried again within minutes."},
@@ -58,7 +59,8 @@ static const ConfigKey refused_keys[] = {
       "removed the oldest, which it does once an hour. Nothing is kept either while the file system has no more than "
       "min_free of [spool] left."},
     {"directory", PATH(CONFIG_STATE "/lib/listrunner/refused"),
-     .about = "Where it is kept, for the user of the site alone."},
+     .about = "Where it is kept, for the user of the site alone.",
+     .writes = "command in pipeline rest task web"},
     {.name = NULL},
 };
 

@@ -168,8 +168,10 @@ static bool run(const char *path, Plan **plan, const char *text, GError **error)
         g_autoptr(Control) control = NULL;
         good = take_over(master, account, error) && follow_log(error) && reload_keep(master, text, error) &&
                (control = control_new(master, error)) != NULL;
-        if (good && !ends_here())
+        if (good && !ends_here()) {
+            plan_tell_unconfined(master->plan, NULL);
             loop(master);
+        }
     }
     event_base_free(base);
     return good;

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/config_table.h"
+#include "base/confine.h"
 #include "base/fail.h"
+#include "base/log.h"
 
 static void append_value(GString *text, const Config *config, const char *section, const ConfigKey *key)
 {
@@ -100,6 +102,7 @@ static PlanRunner *runner_new(const Config *config, const char *name)
     runner->listen = listen ? g_strdupv((char **)listen) : g_new0(char *, 1);
     runner->socket_mode = socket_mode(config, section, "socket_mode");
     runner->depends = depends_text(config, name);
+    runner->unconfined = config_unconfined(config, name);
     return runner;
 }
 
@@ -146,6 +149,19 @@ PlanRunner *plan_find(const Plan *plan, const char *name)
     return NULL;
 }
 
+void plan_tell_unconfined(const Plan *plan, const Plan *old)
+{
+    const char *why;
+    if (!old && !confine_possible(&why))
+        log_warn("no runner can be kept to its files: %s", why);
+    for (guint i = 0; i < plan->runners->len; i++) {
+        const PlanRunner *runner = g_ptr_array_index(plan->runners, i);
+        const PlanRunner *before = old ? plan_find(old, runner->name) : NULL;
+        if (runner->unconfined && (!before || g_strcmp0(before->unconfined, runner->unconfined) != 0))
+            log_info("%s: is not kept to its files, because of %s", runner->name, runner->unconfined);
+    }
+}
+
 bool plan_instances_valid(int64_t instances)
 {
     return instances >= 1 && instances <= 256 && (instances & (instances - 1)) == 0;
@@ -163,6 +179,7 @@ PlanRunner *plan_runner_copy(const PlanRunner *runner)
     copy->listen = g_strdupv(runner->listen);
     copy->socket_mode = runner->socket_mode;
     copy->depends = g_strdup(runner->depends);
+    copy->unconfined = g_strdup(runner->unconfined);
     return copy;
 }
 
@@ -173,6 +190,7 @@ void plan_runner_free(PlanRunner *runner)
     g_free(runner->queue);
     g_strfreev(runner->listen);
     g_free(runner->depends);
+    g_free(runner->unconfined);
     g_free(runner);
 }
 

@@ -22,6 +22,7 @@ typedef struct PlanRunner {
     char **listen;  /* as configured, in order; never NULL */
     unsigned socket_mode; /* of UNIX sockets among them */
     char *depends;  /* the text of every setting it reads; equal: nothing changed for it */
+    char *unconfined; /* the setting for which it is not kept to its files (config_unconfined()); NULL: it is */
 } PlanRunner;
 
 typedef struct PlanLimits {
@@ -53,6 +54,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PlanRunner, plan_runner_free)
 
 /* True when children of `a` can go on under `b`. */
 bool plan_runner_equal(const PlanRunner *a, const PlanRunner *b);
+
+/* Log which runners are not kept to their files, unless old (NULL: none) had them so, and whether the kernel can keep
+ * any. */
+void plan_tell_unconfined(const Plan *plan, const Plan *old);
 
 /* What only a new master can change; FAIL_CONFIG, one line a setting. */
 bool plan_can_follow(const Plan *old, const Plan *next, GError **error);

@@ -99,6 +99,7 @@ bool reload_bind(Master *master, const Plan *plan, GError **error)
 
 static void apply_plan(Master *master, Plan **next)
 {
+    plan_tell_unconfined(*next, master->plan);
     plan_free(master->plan);
     master->plan = g_steal_pointer(next);
     for (guint i = 0; i < master->groups->len; i++) {

@@ -14,7 +14,7 @@ static const ConfigKey master_keys[] = {
     {"runtime_directory", PATH(CONFIG_RUN "/listrunner"),
      .about = "Where the control sockets and the configuration in force are; made for the user at the start if it "
       "is missing. One that is there must be the user's to write in.",
-     .readers = "out rest hooks host"},
+     .readers = "*"},
     {"monitor_socket_mode", CHOICE("660", "600|660|666"),
      .about = "Who may connect to monitor.sock in runtime_directory, which tells status and metrics and takes no "
       "orders: 660 is the user of [site] and its group, 666 is everybody on this machine. A change counts at the next "
@@ -23,6 +23,12 @@ static const ConfigKey master_keys[] = {
      .about = "Where the log of a master goes that listrunner start has started, unless it goes to syslog. The "
       "directory is made for the user if it is missing. The file is opened anew at each reload, after it was "
       "rotated."},
+    {"confine", BOOL("yes"),
+     .about = "Whether each runner is kept, by the kernel's Landlock, to the files that its work needs: whoever breaks "
+      "into one that reads mail or HTTP cannot read keys of others or write into the archives.",
+     .more = "Runners that start programs of the site are left free, since nobody knows what these need, and so is "
+      "everything on a kernel without Landlock (before Linux 5.19); listrunner status says so.",
+     .readers = "*"},
     {"heartbeat_interval", DURATION("10s", SECOND / 10, HOUR),
      .about = "How often a runner reports to the master at least.",
      .readers = "*"},
@@ -57,6 +63,9 @@ static const ConfigKey runner_keys[] = {
     {"command", PATH(CONFIG_LIBEXEC "/" CONFIG_NAME),
      .about = "The program. A runner that does not come with Listrunner must have it.",
      .example = "/usr/local/libexec/count"},
+    {"confine", BOOL("yes"),
+     .about = "Whether this runner is kept to its files, too, where [master] confine is yes. One that does not come "
+      "with Listrunner may use the spool, the database, and the paths in its x_ keys; say no for one that needs more."},
     {"queue", STRING(CONFIG_NAME),
      .about = "The queue that it works: 1 to 32 small letters, digits and -, with a letter first and no - at the end. "
               "A listener has none.",

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/confine.h"
 #include "master/group.h"
 #include "master/survey.h"
 
@@ -76,25 +77,27 @@ static json_t *group_json(const Group *group, bool *healthy)
     json_t *scaled = group->scaled_at > 0 ? json_pack("{s:s,s:o}", "why", group->scaled_why, "age",
                                                       seconds(group->scaled_at, clock_now()))
                                           : json_null();
-    return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:o,s:o}", "runner", group->plan->name, "queue", group->plan->queue,
-                     "state", state, "instances", (int)group->plan->instances, "wanted",
+    return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:o,s:o,s:o}", "runner", group->plan->name, "queue",
+                     group->plan->queue, "state", state, "instances", (int)group->plan->instances, "wanted",
                      goal ? (int)goal->instances : 0, "least", (int)plan->least, "most", (int)plan->most, "scaled",
-                     scaled, "children", children);
+                     scaled, "unconfined", text_or_null(plan->unconfined), "children", children);
 }
 
 json_t *status_json(Master *master)
 {
     bool healthy = true;
+    const char *unable;
+    confine_possible(&unable);
     json_t *runners = json_array();
     for (guint i = 0; i < master->groups->len; i++)
         json_array_append_new(runners, group_json(g_ptr_array_index(master->groups, i), &healthy));
     json_t *missing = survey_missing(master->plan->spool);
     healthy &= json_array_size(missing) == 0;
     g_autofree char *since = clock_text(master->since);
-    return json_pack("{s:b,s:i,s:s,s:s,s:s,s:s,s:b,s:o,s:o,s:o,s:I}", "ok", 1, "pid", (int)getpid(),
-                     "version", PACKAGE_VERSION, "since", since, "config", master->config_path,
-                     "state", master->stopping ? "stopping" : "running", "healthy", (int)healthy,
-                     "fault", text_or_null(master->reload_fault), "runners", runners, "missing", missing,
-                     "clock_set_back",
+    return json_pack("{s:b,s:i,s:s,s:s,s:s,s:s,s:b,s:o,s:o,s:o,s:o,s:I}", "ok", 1, "pid", (int)getpid(), "version",
+                     PACKAGE_VERSION, "since", since, "config", master->config_path, "state",
+                     master->stopping ? "stopping" : "running", "healthy", (int)healthy, "fault",
+                     text_or_null(master->reload_fault), "runners", runners, "missing", missing, "no_confinement",
+                     text_or_null(unable), "clock_set_back",
                      (json_int_t)(clock_back_look(&master->clock, clock_now(), clock_monotonic()) / CLOCK_SECOND));
 }

@@ -59,7 +59,7 @@ static const ConfigKey dkim_keys[] = {
      .more = "Posts get one signature from each key that fits, so an Ed25519 key can stand beside an RSA key, and a "
       "new key beside the old one until the DNS knows it. Copies that differ for each member (personalize) are signed "
       "one by one when they are sent, which costs time; an Ed25519 key costs the least.",
-     .example = "/etc/listrunner/dkim/s2026.pem"},
+     .example = "/etc/listrunner/dkim/s2026.pem", .opens = "in out pipeline virgin"},
     {"use", CHOICE("dkim", "dkim|arc|both"),
      .about = "What the key is for: DKIM signatures, the seals of ARC (RFC 8617) on posts, or both.",
      .more = "A seal says to the next server which signatures a post had before the list changed it. It needs "
@@ -308,4 +308,15 @@ static void doubt(const Config *config, GString *lines)
     }
 }
 
-const ConfigSettings posting_settings = {.tables = tables, .check = check, .doubt = doubt};
+/* The runners of posts start the programs that judge them, change them, or make text of HTML. */
+static char *program(const Config *config, const char *runner)
+{
+    if (!g_str_equal(runner, "in") && !g_str_equal(runner, "pipeline"))
+        return NULL;
+    if (config_string(config, "handlers", "html_to_plain_text_command"))
+        return g_strdup("[handlers] html_to_plain_text_command");
+    g_autofree const char **sections = config_family_sections(config, "external");
+    return *sections ? g_strdup_printf("[%s] command", *sections) : NULL;
+}
+
+const ConfigSettings posting_settings = {.tables = tables, .check = check, .doubt = doubt, .program = program};

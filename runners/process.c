@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/trail.h"
+#include "runners/process_confine.h"
 
 /* A trail that cannot be kept keeps nobody from work. */
 static void open_trail(const Config *config, const char *label)
@@ -26,6 +27,10 @@ static Config *configure(const Child *child, GError **error)
     bool to_syslog = g_strcmp0(config_string(config, "site", "log"), "syslog") == 0;
     log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
     log_set_verbose(config_bool(config, "site", "verbose"));
+    if (!process_confine(config, child->runner, error)) { /* before there are threads */
+        config_free(config);
+        return NULL;
+    }
     open_trail(config, label);
     fs_use_syncfs(g_strcmp0(config_string(config, "spool", "sync"), "syncfs") == 0);
     return config;

@@ -44,7 +44,8 @@ static const ConfigKey trail_keys[] = {
     {"enabled", BOOL("yes"),
      .about = "Whether what becomes of each mail is kept for listrunner trace."},
     {"directory", PATH(CONFIG_STATE "/log/listrunner/trail"),
-     .about = "Where that is. It may not be on a network file system that other hosts write to as well."},
+     .about = "Where that is. It may not be on a network file system that other hosts write to as well.",
+     .writes = "*"},
     {"size", SIZE("1G", 16 * MIB, INT64_C(1024) * GIB),
      .about = "How much it may grow; then the oldest goes. A million copies of posts take 8 to 14 MB, and 25 to "
       "70 MB where each goes out by itself."},

@@ -24,7 +24,7 @@ static const ConfigKey store_keys[] = {
     {"password_file", PATH(NULL),
      .about = "A file whose first line is the password for PostgreSQL. Without it, libpq looks into .pgpass.",
      .more = "Nobody but root and the user of [site] may read it.",
-     .example = "/etc/listrunner/database.password"},
+     .example = "/etc/listrunner/database.password", .opens = "*"},
     {"remember", DURATION("30d", DAY, 3650 * DAY),
      .about = "How long the Message-IDs of posts are kept, by which a post that comes again is known, and the "
       "records of work that was done, by which none is done twice."},

@@ -15,7 +15,7 @@ static const ConfigKey spool_keys[] = {
      .more = "It wants a journaled file system on a local disk: ext4 or xfs, or btrfs mounted with notreelog. With a "
       "btrfs without it, mail may be delivered twice after a power cut, and a file system that hosts share (NFS, CIFS) "
       "does not keep what is promised here; the master says so when it starts, and \"listrunner config check\" as "
-      "well."},
+      "well.", .writes = "*"},
     {"min_free", SIZE("100M", 0, 0),
      .about = "With less free space than this in the spool, LMTP answers 452 and takes no mail."},
     {"sync", CHOICE("fsync", "fsync|syncfs"),

@@ -27,7 +27,7 @@ static const ConfigKey archiver_keys[] = {
       "address."},
     {"path", PATH(NULL),
      .about = "The directory of a maildir, mbox or mhonarc archiver; no two of one type share it.",
-     .example = "/var/lib/listrunner/archives"},
+     .example = "/var/lib/listrunner/archives", .opens = "command web", .writes = "archive"},
     {"command", STRING(NULL),
      .about = "The program and its arguments; the message is its standard input. No shell is involved. With type = "
       "mhonarc: MHonArc, if it is not /usr/bin/mhonarc; -add, -dbfile, -outdir and the like are added.",
@@ -43,7 +43,7 @@ static const ConfigKey archiver_keys[] = {
     {"api_key_file", PATH(NULL),
      .about = "The file whose first line is the key that HyperKitty knows as MAILMAN_ARCHIVER_KEY. Nobody but the user "
       "should be able to read it.",
-     .example = "/etc/listrunner/hyperkitty.key"},
+     .example = "/etc/listrunner/hyperkitty.key", .opens = "archive"},
     {"address", STRING("archive@mail-archive.com"),
      .about = "Where an archiver of type mail-archive sends messages to."},
     {"list_url", STRING(NULL),
@@ -147,4 +147,16 @@ static void doubt(const Config *config, GString *lines)
             config_doubt_file(config, *section, "api_key_file", lines);
 }
 
-const ConfigSettings archive_settings = {.tables = tables, .members = members, .check = check, .doubt = doubt};
+static char *program(const Config *config, const char *runner)
+{
+    g_autofree const char **sections = config_family_sections(config, "archiver");
+    for (const char **section = sections; *section && g_str_equal(runner, "archive"); section++) {
+        const char *type = config_string(config, *section, "type");
+        if (config_bool(config, *section, "enabled") && (g_str_equal(type, "command") || g_str_equal(type, "mhonarc")))
+            return g_strdup_printf("[%s] type = %s", *section, type);
+    }
+    return NULL;
+}
+
+const ConfigSettings archive_settings = {
+    .tables = tables, .members = members, .check = check, .doubt = doubt, .program = program};

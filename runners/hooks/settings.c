@@ -27,7 +27,7 @@ static const ConfigKey hook_keys[] = {
     {"secret_file", PATH(NULL),
      .about = "The file whose first line is the secret that deliveries are signed with; behind whsec_ it is base64. "
       "Nobody but the user should be able to read it.",
-     .example = "/etc/listrunner/hook.secret"},
+     .example = "/etc/listrunner/hook.secret", .opens = "hooks"},
     {"events", LIST("*"),
      .about = "The events that it gets: types, or words as member.* and *. Types are post.accepted, post.held, "
       "post.rejected, post.discarded, post.decided, member.joined, member.left, member.disabled, request.opened, "

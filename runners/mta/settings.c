@@ -19,7 +19,7 @@ static const ConfigKey keys[] = {
     {"maps_directory", PATH(NULL),
      .about = "The directory of files with the addresses of all lists, for an MTA that cannot ask the runner mta. The "
       "runner task writes them anew whenever a list or a domain changes. Unset: there are none.",
-     .example = "/var/lib/listrunner/mta", .readers = "task rest"},
+     .example = "/var/lib/listrunner/mta", .readers = "task rest", .writes = "task"},
     {"maps_format", CHOICE("postfix", "postfix|exim"),
      .about = "For which MTA these files are.", .readers = "task"},
     {"maps_command", STRING(NULL),
@@ -55,4 +55,10 @@ static void check(const ConfigCheck *check)
         config_check_no_file(check, "mta", "maps_directory");
 }
 
-const ConfigSettings mta_settings = {.tables = tables, .members = members, .check = check};
+static char *program(const Config *config, const char *runner)
+{
+    bool runs = config_string(config, "mta", "maps_directory") && config_string(config, "mta", "maps_command");
+    return runs && g_str_equal(runner, "task") ? g_strdup("[mta] maps_command") : NULL;
+}
+
+const ConfigSettings mta_settings = {.program = program, .tables = tables, .members = members, .check = check};

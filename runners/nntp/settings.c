@@ -17,13 +17,13 @@ static const ConfigKey keys[] = {
     {"password_file", PATH(NULL),
      .about = "The file whose first line is the password for user. Nobody but the user of the programs should be able "
       "to read it.",
-     .example = "/etc/listrunner/news.password"},
+     .example = "/etc/listrunner/news.password", .opens = "nntp"},
     {"tls", CHOICE("none", "none|starttls|tls"),
      .about = "none: in clear text. starttls: TLS by STARTTLS. tls: TLS from the beginning. With both the server must "
       "have a valid certificate in the name of host."},
     {"tls_ca_file", PATH(NULL),
      .about = "The certificates in PEM that may sign the server's; unset: those that the system trusts.",
-     .example = "/etc/ssl/certs/ca-certificates.crt"},
+     .example = "/etc/ssl/certs/ca-certificates.crt", .opens = "nntp"},
     {"timeout", DURATION("1m", SECOND, HOUR),
      .about = "How long the server may say nothing."},
     {"poll_interval", DURATION("5m", SECOND, DAY),

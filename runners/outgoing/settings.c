@@ -174,7 +174,7 @@ static const ConfigKey transport_keys[] = {
      .about = "Whether TLS begins before the greeting (port 465), not by STARTTLS."},
     {"tls_ca_file", PATH(NULL),
      .about = "Certificates in PEM that may sign a server's; unset: those that the system trusts.",
-     .example = "/etc/ssl/certs/ca-certificates.crt"},
+     .example = "/etc/ssl/certs/ca-certificates.crt", .opens = "out"},
     {"tls_verify_name", STRING(NULL),
      .about = "The name that the server's certificate must have, also given as SNI; unset: that of the host.",
      .example = "mail.example.net"},
@@ -187,7 +187,7 @@ static const ConfigKey transport_keys[] = {
     {"auth_password_file", PATH(NULL),
      .about = "The file whose first line is the password. It must be the user's, and nobody else may read it (mode "
       "600).",
-     .example = "/etc/listrunner/relay.password"},
+     .example = "/etc/listrunner/relay.password", .opens = "out"},
     {"auth_mechanisms", LIST("scram-sha-256 scram-sha-1 plain login"),
      .about = "The mechanisms that may be used; the strongest that the relay offers is, and no weaker one after it."},
     {"auth_in_clear", BOOL("no"),

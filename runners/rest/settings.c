@@ -10,7 +10,7 @@ static const ConfigKey keys[] = {
     {"password_file", PATH(CONFIG_STATE "/lib/listrunner/rest.passwd"),
      .about = "Who may use the REST interface: a file that nobody but the user of the programs may read, with lines "
       "USER:PASSWORD or USER:HASH, a hash of crypt(5).",
-     .example = "/etc/listrunner/rest.passwd"},
+     .example = "/etc/listrunner/rest.passwd", .opens = "rest"},
     {"base_url", STRING(NULL),
      .about = "What clients write before /3.1, for the links in answers. Unset: http:// and what the client calls this "
       "host.",

@@ -59,4 +59,10 @@ static void check(const ConfigCheck *check)
                         "found no value; nobody would be told of faults: set start = yes, or [watch] canary");
 }
 
-const ConfigSettings watch_settings = {.tables = tables, .members = members, .check = check};
+static char *program(const Config *config, const char *runner)
+{
+    bool runs = config_string(config, "watch", "command") != NULL;
+    return runs && g_str_equal(runner, "watch") ? g_strdup("[watch] command") : NULL;
+}
+
+const ConfigSettings watch_settings = {.tables = tables, .members = members, .check = check, .program = program};

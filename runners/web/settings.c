@@ -13,7 +13,7 @@ static const ConfigKey keys[] = {
     {"directory", PATH(NULL),
      .about = "Files that take the place of those that come with Listrunner, below its data directory in web/: "
       "templates, style.css, icon.svg, and texts in po/LANGUAGE.po. Those that are not there stay as they are.",
-     .example = "/etc/listrunner/web"},
+     .example = "/etc/listrunner/web", .opens = "web"},
     {"proxies", LIST("127.0.0.1, ::1, unix"),
      .about = "Addresses from which requests come through a proxy of the site: the client is whom their "
       "X-Forwarded-For field names last. unix stands for a UNIX socket."},

@@ -51,7 +51,8 @@ void faultworld_open(void)
     g_autofree char *archived = g_build_filename(faultworld.path, "archived", NULL);
     g_assert_cmpint(g_mkdir(faultworld.spool_path, 0750) | g_mkdir(archived, 0750), ==, 0);
     g_autofree char *config = g_build_filename(faultworld.path, "listrunner.conf", NULL);
-    g_autofree char *text = g_strdup_printf("[spool]\ndirectory = %s\nbatch_limit = 2\n", faultworld.spool_path);
+    g_autofree char *text = g_strdup_printf("[master]\nconfine = no\n[spool]\ndirectory = %s\nbatch_limit = 2\n",
+                                            faultworld.spool_path);
     g_assert_true(g_file_set_contents(config, text, -1, NULL));
     g_setenv(CHILD_ENV_CONFIG, config, TRUE);
     g_autofree char *clock = g_build_filename(faultworld.path, "clock", NULL);

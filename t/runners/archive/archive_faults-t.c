@@ -322,7 +322,7 @@ int main(int argc, char **argv)
     g_assert_nonnull(g_mkdtemp(place));
     g_autofree char *config = g_build_filename(place, "listrunner.conf", NULL);
     g_autofree char *clock = g_build_filename(place, "clock", NULL);
-    g_autofree char *text = g_strdup_printf("[spool]\ndirectory = %s/disk/spool\n"
+    g_autofree char *text = g_strdup_printf("[master]\nconfine = no\n[spool]\ndirectory = %s/disk/spool\n"
                                             "[archiver.maildir]\ntype = maildir\npath = %s/disk/maildir\n"
                                             "[archiver.mbox]\ntype = mbox\npath = %s/disk/mbox\n", place, place, place);
     g_assert_true(g_file_set_contents(config, text, -1, NULL));

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/process_confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <linux/magic.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/config_table.h"
+#include "base/confine.h"
+#include "base/contract.h"
+#include "base/log.h"
+
+typedef struct Policy {
+    const Config *config;
+    const char *runner;
+    Confine *confine;
+    GPtrArray *own; /* paths of the site that are not everybody's: what contains them is not allowed as a whole */
+} Policy;
+
+/* ---- paths ---- */
+
+/* Is path the directory itself, or below it? */
+static bool is_within(const char *path, const char *directory)
+{
+    size_t length = strlen(directory);
+    return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+static bool holds_own(const Policy *policy, const char *directory)
+{
+    for (guint at = 0; at < policy->own->len; at++)
+        if (is_within(policy->own->pdata[at], directory))
+            return true;
+    return false;
+}
+
+static bool is_own(const Policy *policy, const char *path)
+{
+    for (guint at = 0; at < policy->own->len; at++)
+        if (strcmp(policy->own->pdata[at], path) == 0)
+            return true;
+    return false;
+}
+
+/* A link may lead into /proc, whose files are never the same for long. */
+static bool lies_in_proc(const char *path)
+{
+    struct statfs system;
+    return statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
+/* Allow all of a directory of the system but the site's own files in it, and what lies beside a key. */
+static void allow_but_own(const Policy *policy, ConfineRight right, const char *path)
+{
+    if (is_own(policy, path) || lies_in_proc(path) || access(path, R_OK) != 0)
+        return;
+    if (!holds_own(policy, path)) {
+        confine_allow(policy->confine, right, path);
+        return;
+    }
+    g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+    for (const char *name; directory && (name = g_dir_read_name(directory));) {
+        g_autofree char *below = g_build_filename(path, name, NULL);
+        allow_but_own(policy, right, below);
+    }
+    confine_allow(policy->confine, CONFINE_LIST, path);
+}
+
+/* ---- what belongs to the site ---- */
+
+typedef void PathVisit(const Policy *policy, const char *section, const ConfigKey *key, const char *path);
+
+/* Visit each setting that names a file or a directory. */
+static void each_path(const Policy *policy, PathVisit *visit)
+{
+    g_autofree const char **sections = config_sections(policy->config);
+    const ConfigTable *table;
+    for (unsigned at = 0; (table = config_table(at)); at++)
+        for (const char **section = sections; *section; section++)
+            for (const ConfigKey *key = config_table_covers(table, *section) ? table->keys : NULL; key && key->name;
+                 key++) {
+                const char *path = key->type == CONFIG_PATH ? config_string(policy->config, *section, key->name) : NULL;
+                if (path)
+                    visit(policy, *section, key, path);
+            }
+}
+
+/* A key is rarely alone in its directory, unless that is one of the system's. */
+static char *place_of(const char *path)
+{
+    static const char *const shared[] = {"/", "/etc", "/etc/ssl", "/etc/pki", "/usr"};
+    g_autofree char *above = g_path_get_dirname(path);
+    for (size_t i = 0; i < G_N_ELEMENTS(shared); i++)
+        if (strcmp(above, shared[i]) == 0)
+            return g_strdup(path);
+    bool certificates = is_within(above, "/etc/ssl/certs") || is_within(above, "/usr/share/ca-certificates");
+    return certificates ? g_strdup(path) : g_steal_pointer(&above);
+}
+
+static void add_own(const Policy *policy, const char *path)
+{
+    g_autofree char *plain = g_canonicalize_filename(path, "/");
+    g_ptr_array_add(policy->own, g_file_test(plain, G_FILE_TEST_IS_DIR) ? g_steal_pointer(&plain) : place_of(plain));
+}
+
+static void note_own(const Policy *policy, const char *section, const ConfigKey *key, const char *path)
+{
+    bool is_program = strcmp(key->name, "command") == 0;
+    bool is_log = strcmp(section, "trail") == 0 || strcmp(key->name, "log_file") == 0;
+    bool is_public = strcmp(key->name, "template_directory") == 0 || strcmp(key->name, "tls_ca_file") == 0;
+    if (!is_program && !is_log && !is_public)
+        add_own(policy, path);
+}
+
+/* ---- what the runner may use ---- */
+
+static void allow_and_watch(const Policy *policy, ConfineRight right, const char *path)
+{
+    confine_allow(policy->confine, right, path);
+    confine_watch(policy->confine, path);
+}
+
+/* What the runner would make itself, when it may not any more. A failure shows when the directory is used. The spool is
+ * made by nobody, and no directory of archives where a file system is not mounted. */
+static void make_directory(const Policy *policy, const char *section, const ConfigKey *key, const char *path)
+{
+    bool unused = strcmp(section, "refused") == 0 && config_duration(policy->config, "refused", "keep") == 0;
+    if (unused || strcmp(section, "spool") == 0 || access(path, F_OK) == 0)
+        return;
+    bool made = strcmp(section, "trail") == 0 ? g_mkdir_with_parents(path, 0750) == 0 : mkdir(path, 0750) == 0;
+    if (made && strcmp(key->name, "maps_directory") == 0 && chmod(path, 0755) != 0)
+        log_warn("%s cannot be opened for the MTA", path);
+}
+
+static void allow_setting(const Policy *policy, const char *section, const ConfigKey *key, const char *path)
+{
+    bool writes = config_read_by(key->writes, policy->runner), opens = config_read_by(key->opens, policy->runner);
+    if (key->writes && (writes || opens))
+        make_directory(policy, section, key, path);
+    if (writes) {
+        g_autofree char *above = g_path_get_dirname(path);
+        confine_allow(policy->confine, CONFINE_LIST, above); /* to sync it */
+        allow_and_watch(policy, CONFINE_WRITE, path);
+    } else if (opens) {
+        allow_and_watch(policy, CONFINE_READ, path);
+    }
+}
+
+/* Make an empty file with the mode of another one, unless there is one. */
+static void make_beside(const char *path, const char *other)
+{
+    struct stat status;
+    if (stat(other, &status) != 0 || !S_ISREG(status.st_mode))
+        return;
+    auto_fd fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0777);
+    if (fd >= 0 && fchmod(fd, status.st_mode & 0777) != 0)
+        log_warn("%s cannot be given the mode of %s", path, other);
+}
+
+/* SQLite: the file and its two companions, which therefore must be there. Keys and archives may lie in their directory,
+ * so that no more of it is allowed; SQLite bears with companions that it cannot remove. */
+static void allow_sqlite(const Policy *policy)
+{
+    static const char *const companions[] = {"-wal", "-shm"};
+    const char *path = config_string(policy->config, "store", "path");
+    g_autofree char *above = g_path_get_dirname(path), *journal = g_strconcat(path, "-journal", NULL);
+    confine_allow(policy->confine, CONFINE_LIST, above);
+    allow_and_watch(policy, CONFINE_WRITE, path);
+    confine_allow(policy->confine, CONFINE_WRITE, journal);
+    for (size_t i = 0; i < G_N_ELEMENTS(companions); i++) {
+        g_autofree char *companion = g_strconcat(path, companions[i], NULL);
+        make_beside(companion, path);
+        allow_and_watch(policy, CONFINE_WRITE, companion);
+    }
+    confine_allow(policy->confine, CONFINE_WRITE, "/var/tmp"); /* for what it sorts */
+}
+
+/* PostgreSQL: the files of its library in the home directory, and those that the URL names. */
+static void allow_postgresql(const Policy *policy)
+{
+    static const char *const names[] = {".pgpass", ".pg_service.conf", ".postgresql"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *path = g_build_filename(g_get_home_dir(), names[i], NULL);
+        confine_allow(policy->confine, CONFINE_READ, path);
+    }
+    const char *url = config_string(policy->config, "store", "url");
+    g_autoptr(GMatchInfo) match = NULL;
+    g_autoptr(GRegex) named = g_regex_new(
+        "(?:sslrootcert|sslcert|sslkey|sslcrl|sslcrldir|passfile)\\s*=\\s*'?([^&\\s']+)", 0, 0, NULL);
+    for (g_regex_match(named, url ? url : "", 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
+        g_autofree char *word = g_match_info_fetch(match, 1), *path = g_uri_unescape_string(word, NULL);
+        allow_and_watch(policy, CONFINE_READ, path ? path : word);
+    }
+}
+
+static void allow_runtime(const Policy *policy)
+{
+    const char *directory = config_string(policy->config, "master", "runtime_directory");
+    g_autofree char *in_force = g_path_get_dirname(config_path(policy->config));
+    confine_allow(policy->confine, CONFINE_LIST, directory);
+    if (strcmp(policy->runner, "out") == 0)
+        allow_and_watch(policy, CONFINE_SOCKETS, directory);
+    if (strcmp(policy->runner, "web") == 0 && strcmp(in_force, directory) == 0)
+        allow_and_watch(policy, CONFINE_READ, directory); /* a trial reads the configuration */
+    if (strcmp(policy->runner, "hooks") == 0) {
+        g_autofree char *events = g_build_filename(directory, CHILD_EVENTS, NULL);
+        auto_fd fd = open(events, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        confine_allow(policy->confine, CONFINE_WRITE, events);
+        confine_watch(policy->confine, events);
+    }
+}
+
+/* The log is opened anew when it was rotated: by its directory, unless that holds other things of the site. */
+static void allow_log(const Policy *policy)
+{
+    const char *path = g_getenv(CHILD_ENV_LOG_FILE);
+    if (!path)
+        return;
+    g_autofree char *above = g_path_get_dirname(path);
+    confine_allow(policy->confine, CONFINE_WRITE, path);
+    if (!holds_own(policy, above))
+        confine_allow(policy->confine, CONFINE_WRITE, above);
+    else
+        confine_watch(policy->confine, path);
+}
+
+/* Paths in the settings of a runner of the site's own. */
+static void allow_extras(const Policy *policy)
+{
+    g_autofree char *section = g_strconcat("runner.", policy->runner, NULL);
+    g_auto(GStrv) names = config_has_section(policy->config, section) ? config_extra_names(policy->config, section)
+                                                                      : NULL;
+    for (char **name = names; name && *name; name++) {
+        const char *value = config_extra(policy->config, section, *name);
+        if (*value == '/')
+            allow_and_watch(policy, CONFINE_WRITE, value);
+    }
+}
+
+/* The pages show an archive by its index, a database, and start a trial of our own. */
+static void allow_pages(const Policy *policy)
+{
+    if (strcmp(policy->runner, "web") != 0)
+        return;
+    confine_allow(policy->confine, CONFINE_READ, config_path(policy->config));
+    g_autofree const char **sections = config_family_sections(policy->config, "archiver");
+    for (const char **section = sections; *section; section++) {
+        const char *path = config_string(policy->config, *section, "path");
+        g_autofree char *index = path ? g_build_filename(path, ".index", NULL) : NULL;
+        if (!index || !config_bool(policy->config, *section, "index") ||
+            strcmp(config_string(policy->config, *section, "type"), "maildir") != 0)
+            continue;
+        mkdir(index, 0750); /* or it is there; else a failure shows when it is used */
+        allow_and_watch(policy, CONFINE_WRITE, index);
+    }
+    allow_but_own(policy, CONFINE_RUN, "/usr");
+    allow_but_own(policy, CONFINE_RUN, "/lib");
+    allow_but_own(policy, CONFINE_RUN, "/lib64");
+    confine_allow(policy->confine, CONFINE_RUN, BINDIR "/listrunner");
+}
+
+static void allow_system(const Policy *policy)
+{
+    static const char *const read[] = {"/usr",
+                                       "/lib",
+                                       "/lib64",
+                                       "/etc",
+                                       "/sys",
+                                       "/run/systemd/resolve",
+                                       "/run/resolvconf",
+                                       "/run/NetworkManager",
+                                       "/run/nscd",
+                                       "/var/lib/sss"};
+    static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+    static const char *const replaced[] = {"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/localtime"};
+    for (size_t i = 0; i < G_N_ELEMENTS(read); i++)
+        allow_but_own(policy, CONFINE_READ, read[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(devices); i++)
+        confine_allow(policy->confine, CONFINE_WRITE, devices[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(replaced); i++)
+        if (holds_own(policy, "/etc")) /* it is not allowed as a whole */
+            confine_watch_link(policy->confine, replaced[i]);
+    const char *clock = g_getenv(CLOCK_ENV_FILE);
+    g_autofree char *place = clock ? g_path_get_dirname(clock) : NULL;
+    if (place) /* of a test */
+        confine_allow(policy->confine, CONFINE_READ, place);
+    confine_allow(policy->confine, CONFINE_READ, "/proc");
+    confine_allow(policy->confine, CONFINE_READ, DATADIR);
+}
+
+bool process_confine(const Config *config, const char *runner, GError **error)
+{
+    const char *why;
+    g_autofree char *setting = config_unconfined(config, runner);
+    if (setting || !confine_possible(&why)) /* the master says so once, for all */
+        return true;
+    g_autoptr(Confine) confine = confine_new();
+    g_autoptr(GPtrArray) own = g_ptr_array_new_with_free_func(g_free);
+    const Policy policy = {config, runner, confine, own};
+    each_path(&policy, note_own);
+    add_own(&policy, SYSCONFDIR "/listrunner");
+    add_own(&policy, "/etc/ssl/private");
+    each_path(&policy, allow_setting);
+    if (strcmp(config_string(config, "store", "driver"), "sqlite") == 0)
+        allow_sqlite(&policy);
+    else
+        allow_postgresql(&policy);
+    allow_runtime(&policy);
+    allow_log(&policy);
+    allow_extras(&policy);
+    allow_pages(&policy);
+    allow_system(&policy);
+    if (confine_apply(confine, error))
+        return true;
+    g_prefix_error(error, "[master] confine: ");
+    return false;
+}
