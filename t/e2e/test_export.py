@@ -149,6 +149,15 @@ def fill_list(instance, list_key, base, members, addresses):
             topics_unmatched=1, vacation_begins_at=5, vacation_ends_at=6, vacation_begun=1)
         add("leave_brake", domain=f"d{number}.example", closed_at=NOW, closed_until=NOW + 9, gone=10, waiting=3,
             told_at=NOW)
+        add("list_source", key=new_key(base + 40 + number), name=f"source{number}", kind=(0, 4)[number],
+            place=("/etc/people", "ldaps://ldap.example.com/dc=example")[number], query=None,
+            bind_dn="cn=reader" if number else None, password_file="/etc/secret" if number else None,
+            refresh_interval=3600_000_000 * number, welcome=number, made_at=NOW, tried_at=NOW + 1, read_at=NOW + 2,
+            due_at=NOW + 3, given=4, kept_out=5, bad=6, fault="é" * number, turn=0)
+        add("member_source", folded=" ".join(reversed(email.split("@"))), source=new_key(base + 40 + number),
+            address=email, member=member, made=number, given_at=NOW)
+        add("source_left", folded=f"example.org left{number}", address=f"Left{number}@example.org",
+            way=("mail", "")[number], left_at=NOW)
         add("pace", address=email, first_at=NOW, began_at=NOW, posts=3, past=40)
         add("list_log", key=new_key(base + 30 + number), made_at=NOW + number, door="shell", made_by="root",
             kind="setting", name="info", before=None, after="new é")

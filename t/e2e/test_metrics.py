@@ -78,7 +78,7 @@ def test_metrics(instances, sinks):
     status, kind, page = scrape(path)
     assert status == 200 and kind.startswith("text/plain; version=0.0.4")
     of_store = ("_account_", "_fragment_", "_held_", "_leave_brake", "_strangers", "_moderator_requests",
-                "_task_", "_outbox_", "_template_")
+                "_task_", "_outbox_", "_source_", "_template_")
     assert set(families_of(page)) == {name for name in families if not any(word in name for word in of_store)}
     assert set(sent) <= set(page.splitlines())
     assert scrape(path, "/other")[0] == 404
