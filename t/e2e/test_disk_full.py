@@ -77,12 +77,12 @@ def use_up(path):
                 pass
 
 
-def fill(instance, address, number, lines=1400):
-    """Sends mails (of 100 kB) until one is refused; those accepted, and the reply."""
+def fill(instance, address, number):
+    """Sends mails of 100 kB until one is refused; those accepted, and the reply."""
     accepted = []
     for i in range(number, number + 1000):
         name = f"<full-{i}@example.net>"
-        mail = Mail(name, post(message_id=name, body=("x" * 70 + "\n") * lines))
+        mail = Mail(name, post(message_id=name, body=("x" * 70 + "\n") * 1400))
         try:
             instance.lmtp_send(mail.octets, address)
         except smtplib.SMTPRecipientsRefused as error:
@@ -110,12 +110,12 @@ def test_full_and_room_again(small_disk, instances, sinks, min_free):
     assert accepted and 400 <= reply[0] < 500, reply
     assert fill(instance, address, 2000)[1][0] < 500
     assert instance.process.poll() is None
-    if min_free != "0":
-        # What was under way may end and leave room, and there is some for mails that are smaller: fill that, too.
-        numbers = itertools.count(4000, 1000)
-        wait_until(lambda: told_of_space(instance) or fill(instance, address, next(numbers), 1) is None, 60,
-                   "status to tell that mail is refused")
     filler = small_disk / "filler"
+    if min_free != "0":  # a mail is refused a little before min_free is reached
+        filler.write_bytes(b"x" * 500_000)
+        numbers = itertools.count(4000, 1000)  # what was under way may end and leave room: fill that, too
+        wait_until(lambda: told_of_space(instance) or fill(instance, address, next(numbers)) is None, 60,
+                   "status to tell that mail is refused")
     if min_free == "0":  # not an octet is left: what is inside must neither be lost nor set aside for that
         use_up(filler)
     relay = sinks(port=away.port)
