@@ -344,7 +344,8 @@ static bool look_at_scheduled(const Scheduled *post, void *data)
     g_autoptr(json_t) meta = post->meta ? meta_parse(post->meta, strlen(post->meta), NULL) : NULL;
     const char *trace = meta ? meta_string(meta, META_TRACE, NULL) : NULL;
     const bool in_spool = trace && g_hash_table_contains(gone->old->accepted, trace);
-    ReconcileFinding finding = {.kind = "scheduled", .list = post->list_id, .trace = trace, .message_id = post->message_id};
+    ReconcileFinding finding = {
+        .kind = "scheduled", .list = post->list_id, .trace = trace, .message_id = post->message_id};
     if (in_spool || (trace && gone->sent && sent_since_count(gone->sent, trace) > 0)) {
         tell(gone->old->reconcile, &finding,
              g_strdup_printf("the scheduled post %" PRId64

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What each runner may reach in the file system (base/confine.h). The tables of settings say it for every path that a
- * site can set (opens and writes in base/config_table.h); this adds what all programs need of a system: its libraries
- * and settings, certificates, the names of hosts. doc/security.md has it for people.
+ * Keep each runner to what it may reach in the file system (base/confine.h). The tables of settings say it for every
+ * path that a site can set (opens and writes in base/config_table.h); this adds what all programs need of a system: its
+ * libraries and settings, certificates, the names of hosts. doc/security.md has it for people.
  */
 #include <glib.h>
 #include <stdbool.h>

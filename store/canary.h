@@ -12,7 +12,7 @@
 
 #include "store/store_type.h"
 
-/* What a mail goes through. */
+/* The way that a mail takes. */
 typedef struct CanaryWay {
     const char *family; /* the kind of address of the relay: "ipv4", "ipv6"; "": whichever it has */
     int64_t out, in;    /* the slices of these queues */

@@ -26,7 +26,7 @@
 #define NO_DATABASE "451 4.3.0 The database cannot be used now; try again later"
 #define NO_SPACE "452 4.3.1 There is too little space on the disk; try again later"
 
-typedef struct Door {
+typedef struct HostDoor {
     Listener *listener;
     const Config *config;
     LmtpServer *server;
@@ -36,7 +36,7 @@ typedef struct Door {
     GPtrArray *hosts; /* of Host; NULL: not known */
     int64_t asked_at; /* monotonic: for hosts */
     uint64_t min_free;
-} Door;
+} HostDoor;
 
 typedef struct DoorClient {
     Connection *connection;
@@ -47,7 +47,7 @@ typedef struct DoorClient {
 
 /* ---- who is there ---- */
 
-static bool know_hosts(Door *door, GError **error)
+static bool know_hosts(HostDoor *door, GError **error)
 {
     if (door->hosts && clock_monotonic() - door->asked_at < KNOWN_FOR)
         return true;
@@ -67,7 +67,7 @@ static bool is_host(const GPtrArray *hosts, const char *name)
 }
 
 /* Why the client may hand over nothing; NULL: it is a host of this site. */
-static const char *recognise(Door *door, DoorClient *client)
+static const char *recognise(HostDoor *door, DoorClient *client)
 {
     g_autoptr(GError) error = NULL;
     g_auto(GStrv) names = tls_session_names(connection_tls(client->connection));
@@ -91,7 +91,7 @@ static const char *recognise(Door *door, DoorClient *client)
 
 /* ---- LMTP ---- */
 
-static bool has_space(const Door *door, uint64_t wanted)
+static bool has_space(const HostDoor *door, uint64_t wanted)
 {
     uint64_t free_octets;
     g_autoptr(GError) error = NULL;
@@ -105,7 +105,7 @@ static bool has_space(const Door *door, uint64_t wanted)
 static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
 {
     (void)sender;
-    Door *door = data;
+    HostDoor *door = data;
     g_auto(ThisHost) said = {0};
     const char *refusal = recognise(door, lmtp_session_data(session));
     if (refusal)
@@ -129,7 +129,7 @@ static const char *on_content(LmtpSession *session, void *data)
 }
 
 /* Store the entry. Return the reply, g_free(). */
-static char *take(Door *door, const DoorClient *client, const LmtpTransaction *transaction)
+static char *take(HostDoor *door, const DoorClient *client, const LmtpTransaction *transaction)
 {
     Intake intake = {0};
     g_autoptr(GError) error = NULL;
@@ -153,7 +153,7 @@ static char *take(Door *door, const DoorClient *client, const LmtpTransaction *t
 
 static void on_message(LmtpSession *session, LmtpTransaction *transaction, void *data)
 {
-    Door *door = data;
+    HostDoor *door = data;
     g_autofree char *reply = take(door, lmtp_session_data(session), transaction);
     for (guint at = 0; at < transaction->recipients->len; at++)
         lmtp_recipient(transaction, at)->reply = g_strdup(reply);
@@ -166,7 +166,7 @@ static const LmtpHandler handler = {on_mail, on_recipient, on_content, on_messag
 
 static GString *door_open(Connection *connection)
 {
-    Door *door = listener_data(connection_listener(connection));
+    HostDoor *door = listener_data(connection_listener(connection));
     DoorClient *client = g_new0(DoorClient, 1);
     client->connection = connection;
     client->session = lmtp_session_new(door->server, client);
@@ -176,7 +176,7 @@ static GString *door_open(Connection *connection)
 
 static TlsSession *door_secure(Listener *listener, int fd)
 {
-    return tls_session_new(((Door *)listener_data(listener))->tls, fd);
+    return tls_session_new(((HostDoor *)listener_data(listener))->tls, fd);
 }
 
 static size_t door_receive(Connection *connection, const char *octets, size_t length)
@@ -221,7 +221,7 @@ static void door_close(Connection *connection)
     g_free(client);
 }
 
-static void door_free(Door *door)
+static void door_free(HostDoor *door)
 {
     g_clear_pointer(&door->hosts, g_ptr_array_unref);
     lmtp_server_free(door->server);
@@ -230,7 +230,7 @@ static void door_free(Door *door)
     spool_free(door->spool);
     g_free(door);
 }
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Door, door_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostDoor, door_free)
 
 static bool door_start(Listener *listener, GError **error)
 {
@@ -246,7 +246,7 @@ static bool door_start(Listener *listener, GError **error)
                                .memory = memory,
                                .errors = ERRORS_LIMIT,
                                .line_length = (size_t)config_integer(config, "lmtp", "line_length")};
-    g_autoptr(Door) door = g_new0(Door, 1);
+    g_autoptr(HostDoor) door = g_new0(HostDoor, 1);
     door->listener = listener;
     door->config = config;
     door->min_free = config_size(config, "spool", "min_free");

@@ -16,7 +16,7 @@
 typedef struct Journey Journey;
 
 /* What goes to one host, and the connection to it. */
-typedef struct Trip {
+typedef struct ParcelTrip {
     Journey *journey;
     const char *host, *address;
     SmtpSettings settings;
@@ -25,13 +25,13 @@ typedef struct Trip {
     guint next; /* place among the shipments */
     Shipment *current;
     bool over;
-} Trip;
+} ParcelTrip;
 
 struct Journey {
     GPtrArray *shipments;
     Runner *runner;
     struct event_base *base;
-    GPtrArray *trips; /* of Trip */
+    GPtrArray *trips; /* of ParcelTrip */
     bool given_up;    /* the process is to end */
 };
 
@@ -62,7 +62,7 @@ static const char *recipient_of(void *data, size_t index, size_t *length)
 
 static void on_ready(SmtpClient *client, void *data)
 {
-    Trip *trip = data;
+    ParcelTrip *trip = data;
     GPtrArray *all = trip->journey->shipments;
     runner_progress(trip->journey->runner);
     while (trip->next < all->len && strcmp(((Shipment *)all->pdata[trip->next])->host, trip->host) != 0)
@@ -81,7 +81,7 @@ static void on_ready(SmtpClient *client, void *data)
 static void on_result(SmtpClient *client, size_t index, const SmtpResult *result, void *data)
 {
     (void)client, (void)index;
-    Trip *trip = data;
+    ParcelTrip *trip = data;
     trip->current->sent = result->verdict == SMTP_SENT;
     if (!trip->current->sent)
         trip->current->why = g_strdup(result->reply);
@@ -92,7 +92,7 @@ static void on_done(SmtpClient *client, void *data)
     (void)client, (void)data;
 }
 
-static void end_trip(Trip *trip, const char *why)
+static void end_trip(ParcelTrip *trip, const char *why)
 {
     GPtrArray *all = trip->journey->shipments;
     for (guint at = 0; why && at < all->len; at++) {
@@ -109,7 +109,7 @@ static void end_trip(Trip *trip, const char *why)
 static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
 {
     (void)client;
-    Trip *trip = data;
+    ParcelTrip *trip = data;
     trip->client = NULL;
     end_trip(trip, why->verdict == SMTP_SENT ? NULL : why->text);
 }
@@ -118,7 +118,7 @@ static const SmtpHandler handler = {.ready = on_ready, .result = on_result, .don
 
 static void on_resolved(struct addrinfo *addresses, const GError *error, void *data)
 {
-    Trip *trip = data;
+    ParcelTrip *trip = data;
     trip->resolve = NULL;
     if (!addresses) {
         end_trip(trip, error->message);
@@ -131,8 +131,8 @@ static void on_resolved(struct addrinfo *addresses, const GError *error, void *d
 
 static void begin_trip(Journey *journey, const Shipment *shipment, const SmtpTls *tls)
 {
-    Trip *trip = g_new0(Trip, 1);
-    *trip = (Trip){.journey = journey, .host = shipment->host, .address = shipment->address};
+    ParcelTrip *trip = g_new0(ParcelTrip, 1);
+    *trip = (ParcelTrip){.journey = journey, .host = shipment->host, .address = shipment->address};
     trip->settings = (SmtpSettings){.server = trip->host,
                                     .protocol = SMTP_PROTOCOL_LMTP,
                                     .chunking = true,
@@ -157,7 +157,7 @@ static void begin_trip(Journey *journey, const Shipment *shipment, const SmtpTls
 static bool has_trip(const Journey *journey, const char *host)
 {
     for (guint at = 0; at < journey->trips->len; at++)
-        if (strcmp(((const Trip *)journey->trips->pdata[at])->host, host) == 0)
+        if (strcmp(((const ParcelTrip *)journey->trips->pdata[at])->host, host) == 0)
             return true;
     return false;
 }
@@ -165,7 +165,7 @@ static bool has_trip(const Journey *journey, const char *host)
 static bool is_under_way(const Journey *journey)
 {
     for (guint at = 0; at < journey->trips->len; at++)
-        if (!((const Trip *)journey->trips->pdata[at])->over)
+        if (!((const ParcelTrip *)journey->trips->pdata[at])->over)
             return !journey->given_up;
     return false;
 }
@@ -181,7 +181,7 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
 
 static void trip_free(gpointer data)
 {
-    Trip *trip = data;
+    ParcelTrip *trip = data;
     if (trip->resolve)
         resolve_cancel(trip->resolve);
     smtp_client_free(trip->client);
