@@ -9,8 +9,9 @@
  *     is an address of this site that no member may have, or left the list earlier, be it that somebody removed it.
  *   - An address that the source no longer gives leaves, if a source had made it a member and no other source gives it.
  *     Who had joined before the source came stays.
- *   - A source that fails, is cut in the middle, or of whose addresses half and more than SOURCE_HANDFUL are missing
- *     changes nothing. That is its fault, which status, the metrics and the listing show until a refresh goes well.
+ *   - A source that fails, is cut in the middle, of whose addresses half and more than SOURCE_HANDFUL are missing, or
+ *     some while more of its lines than before are no addresses, changes nothing. That is its fault, which status, the
+ *     metrics and the listing show until a refresh goes well.
  *
  * Rows are written for what changed alone, some thousand in a transaction; a refresh that is killed is finished by the
  * next one. The list's log gets a row for each who came or went, or one for many. Passwords are in files alone: neither
