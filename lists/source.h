@@ -57,8 +57,9 @@ typedef struct SourceResult {
 void source_result_clear(SourceResult *result);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SourceResult, source_result_clear)
 
-/* Read the source and make the list follow it. False: the store failed, or FAIL_RACE, a later refresh has begun; what
- * was committed until then stands. Outside of a unit. */
+/* Read the source, as it is set now, and make the list follow it. False: the store failed, or FAIL_RACE, a later
+ * refresh has begun or the source was set, or FAIL_MISSING, it or its list was removed; what was committed until then
+ * stands. Outside of a unit. */
 bool source_refresh(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);
 /* The same as if the source gave nobody: who came by it alone leaves. */
 bool source_empty(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);
