@@ -150,7 +150,7 @@ static int run_why(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry refresh_options[] = {
-    {"force", 0, 0, G_OPTION_ARG_NONE, &force, "also when half of the addresses or more are missing", NULL},
+    {"force", 0, 0, G_OPTION_ARG_NONE, &force, "also when addresses are missing that may be missing by mistake", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -181,8 +181,9 @@ static const Command refresh = {
     .most = 2,
     .options = refresh_options,
     .run = run_refresh,
-    .details = "A source that fails, or of whose addresses half and more than 5 are missing, changes nothing, and the\n"
-               "exit code is not 0.",
+    .details =
+        "A source that fails, or of whose addresses half and more than 5 are missing, or some while more of its\n"
+        "lines than before are no addresses, changes nothing, and the exit code is not 0.",
 };
 
 static const Command why = {

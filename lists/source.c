@@ -59,6 +59,8 @@ static bool check_sql(const MemberSource *source, GError **error)
                     "postgresql://USER@HOST/DATABASE");
     if (server && holds_password(source->place))
         return fail(error, FAIL_NEVER, "the URL holds a password: give that by --password-file");
+    if (!server && source->password_file)
+        return fail(error, FAIL_NEVER, "--password-file is for a server; a file of SQLite has no password");
     if (!source->query)
         return fail(error, FAIL_NEVER,
                     "a source of kind sql needs --query, which gives the address, and then the "

@@ -9,8 +9,9 @@
  *     is an address of this site that no member may have, or left the list earlier, be it that somebody removed it.
  *   - An address that the source no longer gives leaves, if a source had made it a member and no other source gives it.
  *     Who had joined before the source came stays.
- *   - A source that fails, is cut in the middle, or of whose addresses half and more than SOURCE_HANDFUL are missing
- *     changes nothing. That is its fault, which status, the metrics and the listing show until a refresh goes well.
+ *   - A source that fails, is cut in the middle, of whose addresses half and more than SOURCE_HANDFUL are missing, or
+ *     some while more of its lines than before are no addresses, changes nothing. That is its fault, which status, the
+ *     metrics and the listing show until a refresh goes well.
  *
  * Rows are written for what changed alone, some thousand in a transaction; a refresh that is killed is finished by the
  * next one. The list's log gets a row for each who came or went, or one for many. Passwords are in files alone: neither
@@ -56,8 +57,9 @@ typedef struct SourceResult {
 void source_result_clear(SourceResult *result);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SourceResult, source_result_clear)
 
-/* Read the source and make the list follow it. False: the store failed, or FAIL_RACE, a later refresh has begun; what
- * was committed until then stands. Outside of a unit. */
+/* Read the source, as it is set now, and make the list follow it. False: the store failed, or FAIL_RACE, a later
+ * refresh has begun or the source was set, or FAIL_MISSING, it or its list was removed; what was committed until then
+ * stands. Outside of a unit. */
 bool source_refresh(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);
 /* The same as if the source gave nobody: who came by it alone leaves. */
 bool source_empty(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);

@@ -112,14 +112,16 @@ static bool set_up(Directory *directory, GError **error)
     g_autofree char *address = g_strdup_printf(
         "%s://%s%s%s:%d", directory->url->lud_scheme, strchr(directory->url->lud_host, ':') ? "[" : "",
         directory->url->lud_host, strchr(directory->url->lud_host, ':') ? "]" : "", directory->url->lud_port);
+    /* Certificates are looked at as all connections of the process say, whatever ldap.conf(5) would let pass. */
+    if (ldap_set_option(NULL, LDAP_OPT_X_TLS_REQUIRE_CERT, &demand) != LDAP_OPT_SUCCESS)
+        return fail(error, FAIL_LATER, "the library of LDAP refuses to look at certificates");
     int code = ldap_initialize(&directory->connection, address);
     if (code != LDAP_SUCCESS)
         return refuse(directory, "cannot begin", code, error);
     if (ldap_set_option(directory->connection, LDAP_OPT_PROTOCOL_VERSION, &version) != LDAP_OPT_SUCCESS ||
         ldap_set_option(directory->connection, LDAP_OPT_NETWORK_TIMEOUT, &patience) != LDAP_OPT_SUCCESS ||
         ldap_set_option(directory->connection, LDAP_OPT_TIMEOUT, &patience) != LDAP_OPT_SUCCESS ||
-        ldap_set_option(directory->connection, LDAP_OPT_REFERRALS, LDAP_OPT_OFF) != LDAP_OPT_SUCCESS ||
-        ldap_set_option(directory->connection, LDAP_OPT_X_TLS_REQUIRE_CERT, &demand) != LDAP_OPT_SUCCESS)
+        ldap_set_option(directory->connection, LDAP_OPT_REFERRALS, LDAP_OPT_OFF) != LDAP_OPT_SUCCESS)
         return fail(error, FAIL_LATER, "the library of LDAP refuses an option");
     return true;
 }
@@ -212,7 +214,7 @@ bool source_read_ldap(SourceReading *reading, GError **error)
         !bind_as(&directory, reading->source->bind_dn, reading->password, error))
         return false;
     for (bool last = false; !last;) {
-        g_autoptr(LdapMessage) answer = ask(&directory, error);
+        g_autoptr(LdapMessage) answer = source_reading_goes_on(reading, error) ? ask(&directory, error) : NULL;
         if (!answer || !take_entries(reading, &directory, answer, error) ||
             !take_cookie(&directory, answer, &last, error))
             return false;

@@ -12,16 +12,30 @@
 #include "base/secret_file.h"
 #include "lists/member_line.h"
 
-#define LOOK 1000 /* lines after which the run is asked whether it goes on */
+#define LOOK 1000          /* lines after which the run is asked whether it goes on */
+#define LINES_MOST 5000000 /* a query may give rows without an end */
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FILE, fclose)
+
+bool source_reading_goes_on(const SourceReading *reading, GError **error)
+{
+    const SourceRun *run = reading->run;
+    return !run->alive || run->alive(run->data) ||
+           fail(error, FAIL_LATER, "the reading was ended, for this process stops");
+}
+
+static bool count_line(SourceReading *reading, GError **error)
+{
+    if (++reading->lines > LINES_MOST)
+        return fail(error, FAIL_CONFIG, "it gives more than %d addresses", LINES_MOST);
+    return reading->lines % LOOK != 0 || source_reading_goes_on(reading, error);
+}
 
 bool source_reading_add(SourceReading *reading, const char *address, const char *name, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
-    const SourceRun *run = reading->run;
-    if (++reading->lines % LOOK == 0 && run->alive && !run->alive(run->data))
-        return fail(error, FAIL_LATER, "the reading was ended, for this process stops");
+    if (!count_line(reading, error))
+        return false;
     if (source_stage_add(reading->stage, address, name, &refusal))
         return true;
     if (!g_error_matches(refusal, FAIL, FAIL_NEVER)) {
@@ -43,7 +57,8 @@ bool source_reading_lines(SourceReading *reading, FILE *file, GError **error)
                 g_propagate_error(error, g_steal_pointer(&refusal));
                 return false;
             }
-            reading->lines++;
+            if (!count_line(reading, error))
+                return false;
             reading->bad++;
             continue;
         }
@@ -100,13 +115,17 @@ static SourceRead *const readers[] = {
     [SOURCE_SQL] = source_read_sql, [SOURCE_LDAP] = source_read_ldap,
 };
 
-/* Neither an error of a library nor one of a server shows a password that it repeats. */
-static void hide(const char *password, GError *fault)
+/* Neither an error of a library nor one of a server shows a password that it repeats, as it is or as a part of a URL;
+ * and the database takes it, whatever bytes the server sent. */
+static void clean(const char *password, GError *fault)
 {
-    if (!password || !strstr(fault->message, password))
-        return;
-    g_autoptr(GString) message = g_string_new(fault->message);
-    g_string_replace(message, password, "***", 0);
+    g_autofree char *valid = g_utf8_make_valid(fault->message, -1);
+    g_autofree char *escaped = password ? g_uri_escape_string(password, NULL, FALSE) : NULL;
+    g_autoptr(GString) message = g_string_new(valid);
+    if (password) {
+        g_string_replace(message, password, "***", 0);
+        g_string_replace(message, escaped, "***", 0);
+    }
     g_free(fault->message);
     fault->message = g_string_free(g_steal_pointer(&message), FALSE);
 }
@@ -126,7 +145,7 @@ bool source_read(const SourceRun *run, const MemberSource *source, SourceStage *
         whole = fail(&fault, FAIL_CONFIG, "of %" G_GINT64_FORMAT " lines none is an address", reading.lines);
     if (whole)
         return true;
-    hide(password, fault);
+    clean(password, fault);
     g_propagate_prefixed_error(error, g_steal_pointer(&fault), "%s: ", shown);
     return false;
 }

@@ -18,8 +18,11 @@ typedef struct SourceReading {
     int64_t lines, bad;   /* addresses that came, such that are none */
 } SourceReading;
 
-/* Put one address into the stage; one that is none is counted. False: the store failed, or the run is to end. */
+/* Put one address into the stage; one that is none is counted. False: the store failed, the run is to end, or there are
+ * too many. */
 bool source_reading_add(SourceReading *reading, const char *address, const char *name, GError **error);
+/* Is the run to go on? For a reader that may wait for long without an address. */
+bool source_reading_goes_on(const SourceReading *reading, GError **error);
 /* Read lines of addresses (lists/member_line.h). The file stays the caller's. */
 bool source_reading_lines(SourceReading *reading, FILE *file, GError **error);
 

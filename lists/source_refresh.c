@@ -189,6 +189,12 @@ static bool has_shrunk(const SourceCounts *counts)
     return counts->missing > SOURCE_HANDFUL && counts->missing * 2 >= counts->before;
 }
 
+/* A line in a wrong encoding, or with a slip, may be that of a member who is missing then. */
+static bool may_hide_members(const Refresh *refresh, const SourceCounts *counts)
+{
+    return counts->missing > 0 && refresh->result->bad > refresh->source->bad;
+}
+
 /* What is read is in the stage then; a fault of the source is in the result. */
 static bool read_all(Refresh *refresh, bool empty, GError **error)
 {
@@ -209,6 +215,12 @@ static bool read_all(Refresh *refresh, bool empty, GError **error)
              "of %" G_GINT64_FORMAT " addresses that it gave, %" G_GINT64_FORMAT " are "
              "missing; if that is right: listrunner list source refresh --force %s %s",
              counts.before, counts.missing, refresh->list->posting_address, refresh->source->name);
+    else if (!run->force && !empty && may_hide_members(refresh, &counts))
+        fail(&result->fault, FAIL_RACE,
+             "%" G_GINT64_FORMAT " lines are no addresses, more than before, and %" G_GINT64_FORMAT
+             " addresses that it "
+             "gave are missing; mend the lines, or if that is right: listrunner list source refresh --force %s %s",
+             result->bad, counts.missing, refresh->list->posting_address, refresh->source->name);
     return true;
 }
 

@@ -3,20 +3,8 @@
 /* Sources in a database: the first column of a query is the address, the second, if there is one, the name. */
 #include "lists/source_read.h"
 
-#include <string.h>
-
-#include "base/fail.h"
 #include "store/foreign.h"
-
-/* The password as a parameter of the connection's URL, so that it is nowhere else; g_free(). */
-static char *where_of(const SourceReading *reading)
-{
-    const char *place = reading->source->place;
-    if (!reading->password)
-        return g_strdup(place);
-    g_autofree char *escaped = g_uri_escape_string(reading->password, NULL, FALSE);
-    return g_strdup_printf("%s%cpassword=%s", place, strchr(place, '?') ? '&' : '?', escaped);
-}
+#include "store/place.h"
 
 static bool read_rows(SourceReading *reading, ForeignRows *rows, GError **error)
 {
@@ -35,7 +23,8 @@ static bool read_rows(SourceReading *reading, ForeignRows *rows, GError **error)
 
 bool source_read_sql(SourceReading *reading, GError **error)
 {
-    g_autofree char *where = where_of(reading);
+    const char *place = reading->source->place, *password = reading->password;
+    g_autofree char *where = password ? store_place_with_password(place, password) : g_strdup(place);
     g_autoptr(Foreign) foreign = foreign_open(where, error);
     g_autoptr(ForeignRows) rows = foreign ? foreign_query_as_is(foreign, reading->source->query, error) : NULL;
     return rows && read_rows(reading, rows, error);

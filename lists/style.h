@@ -28,6 +28,6 @@ char *style_setting(const Config *config, const char *style, const ListSetting *
                     GError **error);
 
 /* Gives a new list the settings of the style, which goes by either name; NULL is discussion. A list of a style that is
- * a family belongs to that (lists/family.h). FAIL_NEVER: there is no
- * such style (the message names those that there are). */
+ * a family belongs to that (lists/family.h). FAIL_NEVER: there is no such style (the message names those that there
+ * are). */
 bool style_apply(Work *work, const char *list_id, const char *style, GError **error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The sections [style.NAME] of the configuration: their keys are list settings, besides `about` and `base`. */
+/* The sections [style.NAME] of the configuration: their keys are list settings, besides `about`,
+ * `base`, `fixed` and `limited`. */
 #include "base/config.h"
 #include "store/list.h"
 

@@ -15,7 +15,7 @@ void store_place_clear(StorePlace *place)
 }
 
 /* A connection string of the form name=value takes the password as one more of these, a URI as one of its query. */
-static char *with_password(const char *url, const char *password)
+char *store_place_with_password(const char *url, const char *password)
 {
     bool uri = strstr(url, "://") != NULL;
     g_autofree char *escaped = g_uri_escape_string(password, NULL, FALSE);
@@ -40,7 +40,7 @@ bool store_place_read(const Config *config, StorePlace *place, GError **error)
         g_prefix_error(error, "[store] password_file: ");
         return false;
     }
-    place->where = password ? with_password(named, password) : g_strdup(named);
+    place->where = password ? store_place_with_password(named, password) : g_strdup(named);
     place->shown = driver->shown(place->where, error);
     return place->shown != NULL;
 }

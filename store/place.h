@@ -29,5 +29,8 @@ bool store_place_named(const Config *config, const char *name, StorePlace *place
 /* Is it a connection string of PostgreSQL, and not the path of a file? */
 bool store_place_is_server(const char *name);
 
+/* The connection string with a password as one more of its parameters; g_free(). */
+char *store_place_with_password(const char *url, const char *password);
+
 /* store_open() of that place. */
 Store *store_open_configured(const Config *config, bool create, GError **error);

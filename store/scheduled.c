@@ -101,7 +101,8 @@ bool scheduled_remove_sender(Store *store, const char *sender, GError **error)
 {
     g_autofree char *lower = g_utf8_strdown(sender, -1);
     return STORE_WRITE(store, error,
-                       query_run(store, error, NULL, "DELETE FROM scheduled WHERE lower(sender) = $1", TEXT(lower)));
+                       query_run(store, error, NULL,
+                                 "DELETE FROM scheduled WHERE lower(sender) = $1 OR lower(author) = $1", TEXT(lower)));
 }
 
 bool scheduled_each(Store *store, const char *list_id, ScheduledEach *each, void *data, GError **error)

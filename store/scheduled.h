@@ -37,7 +37,7 @@ bool scheduled_set_due(Store *store, int64_t number, int64_t due, GError **error
 /* Remove it. FAIL_MISSING as above: of several that send a post one alone succeeds. */
 bool scheduled_remove(Store *store, int64_t number, GError **error);
 
-/* Remove all that this sender has waiting, on all lists. */
+/* Remove all that this address has waiting on all lists, as sender or as author. */
 bool scheduled_remove_sender(Store *store, const char *sender, GError **error);
 
 /* Call each for the posts of a list, or (list_id NULL) of all lists, in the order in which they are due; it returns

@@ -87,7 +87,7 @@ bool source_change(Store *store, const MemberSource *source, GError **error)
     return STORE_WRITE(store, error,
                        query_run(store, error, NULL,
                                  "UPDATE list_source SET place = $2, query = $3, bind_dn = $4, password_file = $5, "
-                                 "refresh_interval = $6, welcome = $7, due_at = $8 WHERE key = $1",
+                                 "refresh_interval = $6, welcome = $7, due_at = $8, turn = turn + 1 WHERE key = $1",
                                  INTEGER(source->key), TEXT(source->place), TEXT(source->query), TEXT(source->bind_dn),
                                  TEXT(source->password_file), INTEGER(source->interval), INTEGER(source->welcome),
                                  INTEGER(clock_now())));
@@ -150,17 +150,19 @@ bool source_count_faults(Store *store, int64_t *count, GError **error)
 
 /* ---- the turn of a refresh ---- */
 
+/* What is known of it may be from before it was set: a timer reads many, one after the other. */
 static bool begin(Store *store, MemberSource *source, int64_t now, GError **error)
 {
-    g_autoptr(Query) query = query_open(
-        store, error, "UPDATE list_source SET turn = turn + 1, tried_at = $2 WHERE key = $1 RETURNING turn",
-        INTEGER(source->key), INTEGER(now));
+    if (!query_run(store, error, NULL, "UPDATE list_source SET turn = turn + 1, tried_at = $2 WHERE key = $1",
+                   INTEGER(source->key), INTEGER(now)))
+        return false;
+    g_autoptr(Query) query = query_open(store, error, SELECT "WHERE s.key = $1", INTEGER(source->key));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step != STEP_ROW)
         return step == STEP_DONE &&
                fail(error, FAIL_MISSING, "%s has no source %s any more", source->list_id, source->name);
-    source->turn = query_integer(query, 0);
-    source->tried_at = now;
+    row_clear(source_row, source);
+    row_read(query, 0, source_row, source);
     return query_step(query, error) == STEP_DONE;
 }
 
@@ -171,8 +173,10 @@ bool source_begin(Store *store, MemberSource *source, int64_t now, GError **erro
 
 static bool over(const MemberSource *source, GError **error)
 {
-    return fail(error, FAIL_RACE, "a later refresh of source %s of %s has begun, and goes on instead", source->name,
-                source->list_id);
+    return fail(error, FAIL_RACE,
+                "the source %s of %s was set, or a later refresh of it has begun, which goes on "
+                "instead",
+                source->name, source->list_id);
 }
 
 bool source_check_turn(Store *store, const MemberSource *source, GError **error)

@@ -46,7 +46,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemberSource, member_source_free)
 
 /* Add a source, whose key and made_at are set. FAIL_EXISTS: the list has one of that name. */
 bool source_add(Store *store, MemberSource *source, GError **error);
-/* Write what a person sets of it; it is due at once then. */
+/* Write what a person sets of it. It is due at once then, and a refresh that goes on is over. */
 bool source_change(Store *store, const MemberSource *source, GError **error);
 /* FAIL_MISSING: the list has no source of that name. */
 MemberSource *source_find(Store *store, const char *list_id, const char *name, GError **error);
@@ -61,9 +61,10 @@ bool source_count_alone(Store *store, const MemberSource *source, int64_t *count
 /* How many sources failed at their last try. */
 bool source_count_faults(Store *store, int64_t *count, GError **error);
 
-/* Begin a refresh: source->turn and tried_at are set and written. An older refresh of the source is over then. */
+/* Begin a refresh: turn and tried_at are written, and the source is read anew. An older refresh of it is over then.
+ * FAIL_MISSING: it was removed meanwhile. */
 bool source_begin(Store *store, MemberSource *source, int64_t now, GError **error);
-/* FAIL_RACE: a later refresh has begun since. */
+/* FAIL_RACE: a later refresh has begun since, or somebody has set the source. */
 bool source_check_turn(Store *store, const MemberSource *source, GError **error);
 /* Write how it ended: read_at, due_at, given, kept_out, bad and fault. FAIL_RACE as above. */
 bool source_end(Store *store, const MemberSource *source, GError **error);

@@ -43,7 +43,8 @@ static bool refresh_one(const JobPlace *place, MemberSource *source, int64_t *do
     else if (result.joined + result.left > 0)
         log_info("- queue=task job=sources list=%s source=%s joined=%" G_GINT64_FORMAT " left=%" G_GINT64_FORMAT,
                  source->list_id, source->name, result.joined, result.left);
-    if (told || g_error_matches(fault, FAIL, FAIL_RACE)) /* somebody refreshes it in the shell */
+    /* Somebody refreshes or sets it in the shell, or has removed it or its list. */
+    if (told || g_error_matches(fault, FAIL, FAIL_RACE) || g_error_matches(fault, FAIL, FAIL_MISSING))
         return true;
     g_propagate_prefixed_error(error, g_steal_pointer(&fault), "%s, source %s: ", source->list_id, source->name);
     return false;

@@ -3,13 +3,16 @@
 """Members from outside: sources of lists are read, the lists follow them, and what goes wrong changes nothing."""
 import http.server
 import json
+import socket
 import sqlite3
+import ssl
 import subprocess
 import threading
 
 import pytest
 
 from support import postgresql
+from support.certificate import Authority
 from support.instance import prefix, wait_until, write_secret
 from support.slapd import BASE, READER, Slapd
 
@@ -179,6 +182,24 @@ def test_a_source_that_fails_is_cut_or_shrinks_changes_nothing_and_tells(site):
     assert "0 joined, 3 left" in refresh(site, talk, "other"), "a handful may go"
 
 
+def test_a_line_that_is_no_address_any_more_removes_nobody(site):
+    """The name of a member comes in another encoding than before; a bad line besides it keeps nobody out."""
+    talk = site.create_list("talk")
+    path = write(site, "staff", "anna@example.org\nJürgen <ben@example.org>\nno address\n")
+    site.cli("list", "source", "add", talk, "staff", "file", path)
+    assert "2 joined, 0 left, 0 kept out, 1 bad" in refresh(site, talk)
+    path.write_bytes(path.read_text().encode("latin-1"))
+    assert "2 lines are no addresses" in refresh(site, talk, code=1)
+    assert members(site, talk) == ["anna@example.org", "ben@example.org"]
+    write(site, "staff", "anna@example.org\nBen <ben@example.org>\nno address\nnone, too\ncarla@example.org\n")
+    assert "1 joined, 0 left, 0 kept out, 2 bad" in refresh(site, talk), "nobody is missing"
+    write(site, "staff", "anna@example.org\nno address\nnone, too\ncarla@example.org\n")
+    assert "0 joined, 1 left" in refresh(site, talk), "no more bad lines than before"
+    write(site, "staff", "anna@example.org\nno address\nnone, too\ncarla example.org\n")
+    refresh(site, talk, code=1)
+    assert "0 joined, 1 left, 0 kept out, 3 bad" in refresh(site, talk, "--force")
+
+
 def test_a_list_is_a_source_and_no_circle_comes_to_be(site):
     staff, talk = site.create_list("staff", members=["anna@example.org", "ben@example.org"]), site.create_list("talk")
     third = site.create_list("third")
@@ -215,6 +236,7 @@ def test_words_that_are_wrong_are_refused_with_what_is_right(site):
             ((talk, "b", "sql", "/a.db", "--query=DELETE FROM x"), "SELECT"),
             ((talk, "b", "sql", "/a.db", "--query=SELECT 1; DELETE FROM x"), "one statement"),
             ((talk, "b", "sql", "postgresql://jo:secret@h/d", "--query=SELECT 1"), "--password-file"),
+            ((talk, "b", "sql", "/a.db", "--query=SELECT 1", "--password-file=/secret"), "server"),
             ((talk, "b", "ldap", "http://example.com"), "ldaps://"),
             ((talk, "b", "ldap", "ldaps://h/dc=x?mail,cn,sn"), "two attributes"),
             ((talk, "b", "ldap", "ldaps://h/dc=x", "--user=cn=x"), "--password-file"),
@@ -330,6 +352,21 @@ def test_a_query_of_sqlite_gives_members_and_writes_nothing(site):
     assert path.read_bytes() == before
 
 
+def test_a_query_without_an_end_is_a_fault(site):
+    talk = site.create_list("talk")
+    path = site.directory / "hr.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE person (mail)")
+    database.close()
+    path.chmod(0o644)
+    site.cli("list", "source", "add", talk, "hr", "sql", path,
+             "--query=WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) "
+             "SELECT iif(x > 1, 'x', 'anna@example.org') FROM n")
+    done = site.run("list", "source", "refresh", talk, timeout=300)
+    assert done.returncode == 78 and "more than 5000000" in done.stderr, done
+    assert not members(site, talk)
+
+
 def test_a_server_of_postgresql_gives_members_and_its_password_is_seen_nowhere(site):
     talk = site.create_list("talk")
     server = postgresql.Server()
@@ -403,6 +440,45 @@ def test_a_directory_gives_members_in_pages(site, tmp_path):
         refused("contact")
     finally:
         slapd.stop()
+
+
+def test_a_directory_is_told_no_password_that_nobody_vouches_for(site, monkeypatch):
+    """Whatever the library of LDAP was set to let pass."""
+    talk = site.create_list("talk")
+    authority = Authority(site.directory / "ca")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority.certify("127.0.0.1"))
+    secret = site.directory / "password"
+    write_secret(secret, "s3cret\n")
+    site.cli("list", "source", "add", talk, "dir", "ldap", f"ldaps://127.0.0.1:1/{BASE}", f"--user={READER}",
+             f"--password-file={secret}")
+
+    def heard():
+        """What a refresh sends to a server that hangs up then; a connection that is tried again waits for nothing."""
+        octets = []
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            place = f"ldaps://127.0.0.1:{server.getsockname()[1]}/{BASE}"
+            site.cli("list", "source", "set", talk, "dir", f"--place={place}")
+
+            def answer():
+                connection, _ = server.accept()
+                with connection:
+                    try:
+                        with context.wrap_socket(connection, server_side=True) as wrapped:
+                            octets.append(wrapped.recv(1000))
+                    except OSError:
+                        pass
+
+            thread = threading.Thread(target=answer)
+            thread.start()
+            assert site.run("list", "source", "refresh", talk, timeout=120).returncode != 0
+            thread.join()
+        return b"".join(octets)
+
+    monkeypatch.setenv("LDAPTLS_REQCERT", "never")
+    assert b"s3cret" not in heard()
+    monkeypatch.setenv("LDAPTLS_CACERT", str(authority.file))
+    assert b"s3cret" in heard(), "but a server that it knows is"
 
 
 class Pages(http.server.ThreadingHTTPServer):

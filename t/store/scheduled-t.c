@@ -92,8 +92,13 @@ static void test_order(Fixture *fixture, const void *unused)
     assert_waiting(fixture, LIST, "1:7000 3:8000 4:9000 ");
     assert_ok(scheduled_remove_sender(fixture->store, "A@Example.org", &error), error);
     assert_waiting(fixture, LIST, "3:8000 ");
+    keep(fixture, LIST, NULL, 8500);
+    assert_ok(scheduled_remove_sender(fixture->store, "Olga@Example.com", &error), error);
+    assert_waiting(fixture, LIST, "");
+    assert_waiting(fixture, OTHER_LIST, "");
+    keep(fixture, LIST, "b@example.org", 5500);
     assert_ok(list_remove(fixture->store, LIST, &error), error);
-    assert_waiting(fixture, NULL, "2:6000 ");
+    assert_waiting(fixture, NULL, "");
 }
 
 static void test_missing(Fixture *fixture, const void *unused)

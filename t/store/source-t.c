@@ -153,6 +153,30 @@ static void test_turn(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
+/* A refresh reads what is set now, and one that is under way when it is set ends without a word about it. */
+static void test_set_meanwhile(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(MemberSource) known = add(fixture, "one"), other = add(fixture, "two");
+    g_autoptr(MemberSource) set = source_find(fixture->store, LIST, "one", &error);
+    g_free(set->place);
+    set->place = g_strdup("/y");
+    assert_ok(source_change(fixture->store, set, &error), error);
+    assert_ok(source_begin(fixture->store, known, NOW, &error), error);
+    g_assert_cmpstr(known->place, ==, "/y");
+    g_assert_cmpint(known->tried_at, ==, NOW);
+    assert_ok(source_begin(fixture->store, other, NOW, &error), error);
+    assert_ok(source_change(fixture->store, set, &error), error);
+    g_assert_false(source_check_turn(fixture->store, known, &error));
+    assert_failed(FAIL_RACE, error);
+    known->due_at = INT64_MAX;
+    g_assert_false(source_end(fixture->store, known, &error));
+    assert_failed(FAIL_RACE, error);
+    g_autoptr(MemberSource) after = source_find(fixture->store, LIST, "one", &error);
+    g_assert_cmpint(after->due_at, <, INT64_MAX);
+    assert_ok(source_check_turn(fixture->store, other, &error), error);
+}
+
 /* A stage that was left in the middle is no obstacle, and nothing of it reaches the list. */
 static void test_left_in_the_middle(Fixture *fixture, const void *data)
 {
@@ -174,6 +198,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/source/who left stays out", test_who_left);
     TEST_WITH_LIST("/source/a member takes another address", test_moved);
     TEST_WITH_LIST("/source/the later refresh goes on", test_turn);
+    TEST_WITH_LIST("/source/it is set while it is read", test_set_meanwhile);
     TEST_WITH_LIST("/source/a stage is left in the middle", test_left_in_the_middle);
     return g_test_run();
 }
