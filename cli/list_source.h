@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the verbs of listrunner list source share. */
+/* Shared by the verbs of listrunner list source. */
 #include "cli/command.h"
 #include "cli/work_site.h"
 #include "lists/source.h"

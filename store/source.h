@@ -50,9 +50,9 @@ bool source_add(Store *store, MemberSource *source, GError **error);
 bool source_change(Store *store, const MemberSource *source, GError **error);
 /* FAIL_MISSING: the list has no source of that name. */
 MemberSource *source_find(Store *store, const char *list_id, const char *name, GError **error);
-/* Those of a list (NULL: of all), by list and name; of MemberSource, freed with the array. */
+/* Find the sources of a list (NULL: of all), by list and name; of MemberSource, freed with the array. */
 GPtrArray *source_all(Store *store, const char *list_id, GError **error);
-/* Those that are due by now, the one that has waited longest first. */
+/* Find those that are due by now, the one that has waited longest first. */
 GPtrArray *source_due(Store *store, int64_t now, GError **error);
 /* Remove a source, and all that it gave: who came by it alone stays as one who joined. */
 bool source_remove(Store *store, const MemberSource *source, GError **error);
