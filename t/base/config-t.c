@@ -146,7 +146,7 @@ typedef struct Refusal {
     "auth_mechanisms of scram-sha-256 and scram-sha-1 alone, or auth_in_clear = yes"
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
 #define SECTIONS "[site], [trail], and so on"
-#define RUNNER_KEYS "start, instances, min_instances, max_instances, command, queue, listen, socket_mode"
+#define RUNNER_KEYS "start, instances, min_instances, max_instances, command, confine, queue, listen, socket_mode"
 
 static const Refusal refusals[] = {
     {"section-near", "\n[sppol]\nx = 1\ny = 2\n",
