@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Keeps each runner to the files that it may reach (base/confine.h). The tables of settings say it for every path that a
- * site can set (opens and writes in base/config_table.h); this adds what all programs need of a system: its libraries
+ * Keeps each runner to the files that it may reach (base/confine.h). The tables of settings say it for every path that
+ * a site can set (opens and writes in base/config_table.h); this adds what all programs need of a system: its libraries
  * and settings, certificates, the names of hosts. doc/security.md has it for people.
  */
 #include <glib.h>
