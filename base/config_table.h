@@ -35,8 +35,8 @@ typedef struct ConfigKey {
     const char *more;     /* further sentences, for listrunner.conf(5) alone; NULL: none */
     const char *example;  /* a value, for etc/listrunner.conf; needed where the default is unset or has tokens */
     const char *readers;  /* names of runners that read it besides those of the section; "*": all; NULL: none */
-    const char *opens;    /* of a path: names of all runners that read the file or what is below the directory; no
-                             other may (base/confine.h) */
+    const char *opens;    /* of a path, or a list of paths: names of all runners that read the file or what is below the
+                             directory; no other may (base/confine.h) */
     const char *writes;   /* the same of those that make, change and remove what is below the directory */
 } ConfigKey;
 

@@ -113,25 +113,27 @@ static bool check_list(Store *store, const List *list, MemberSource *source, GEr
     return true;
 }
 
-static bool check_place(Store *store, const List *list, MemberSource *source, GError **error)
+static bool check_place(Work *work, const List *list, MemberSource *source, GError **error)
 {
     switch ((SourceKind)source->kind) {
     case SOURCE_FILE:
-        return *source->place == '/' ||
-               fail(error, FAIL_NEVER, "\"%s\": give the whole path of the file, from / on", source->place);
+        return *source->place == '/'
+                   ? source_may_read(work_site(work), source->place, FAIL_NEVER, error)
+                   : fail(error, FAIL_NEVER, "\"%s\": give the whole path of the file, from / on", source->place);
     case SOURCE_URL:
         return check_url(source, error);
     case SOURCE_LIST:
-        return check_list(store, list, source, error);
+        return check_list(work_store(work), list, source, error);
     case SOURCE_SQL:
-        return check_sql(source, error);
+        return check_sql(source, error) &&
+               (*source->place != '/' || source_may_read(work_site(work), source->place, FAIL_NEVER, error));
     case SOURCE_LDAP:
         return source_check_ldap(source->place, error);
     }
     g_assert_not_reached();
 }
 
-bool source_check(Store *store, const List *list, MemberSource *source, GError **error)
+bool source_check(Work *work, const List *list, MemberSource *source, GError **error)
 {
     bool asks = source->kind == SOURCE_LDAP || source->kind == SOURCE_URL;
     if (!check_name(source->name, error))
@@ -145,9 +147,11 @@ bool source_check(Store *store, const List *list, MemberSource *source, GError *
     if (source->password_file && *source->password_file != '/')
         return fail(error, FAIL_NEVER, "\"%s\": give the whole path of the password file, from / on",
                     source->password_file);
+    if (source->password_file && !source_may_read(work_site(work), source->password_file, FAIL_NEVER, error))
+        return false;
     if (asks && !source->bind_dn != !source->password_file)
         return fail(error, FAIL_NEVER, "--user and --password-file belong together");
-    return check_place(store, list, source, error);
+    return check_place(work, list, source, error);
 }
 
 /* ---- use cases ---- */
@@ -165,13 +169,13 @@ static bool log_source(Work *work, const List *list, const MemberSource *source,
 
 bool source_make(Work *work, const List *list, MemberSource *source, GError **error)
 {
-    return source_check(work_store(work), list, source, error) && source_add(work_store(work), source, error) &&
+    return source_check(work, list, source, error) && source_add(work_store(work), source, error) &&
            log_source(work, list, source, true, error);
 }
 
 bool source_set(Work *work, const List *list, MemberSource *source, GError **error)
 {
-    return source_check(work_store(work), list, source, error) && source_change(work_store(work), source, error) &&
+    return source_check(work, list, source, error) && source_change(work_store(work), source, error) &&
            log_source(work, list, source, true, error);
 }
 

@@ -31,9 +31,9 @@ bool source_make(Work *work, const List *list, MemberSource *source, GError **er
 bool source_set(Work *work, const List *list, MemberSource *source, GError **error);
 /* Remove a source. Members who came by it alone stay as if they had joined; source_empty() lets them go before. */
 bool source_unmake(Work *work, const List *list, const MemberSource *source, GError **error);
-/* Look at what a person wrote: names, paths, URLs, circles of lists. FAIL_NEVER: the message says what is right;
- * FAIL_MISSING: there is no list of that name. */
-bool source_check(Store *store, const List *list, MemberSource *source, GError **error);
+/* Look at what a person wrote: names, paths and whether they may be read, URLs, circles of lists. FAIL_NEVER: the
+ * message says what is right; FAIL_MISSING: there is no list of that name. */
+bool source_check(Work *work, const List *list, MemberSource *source, GError **error);
 /* The place as people may see it: without what stands behind "?" of a URL, which may be a secret. g_free() */
 char *source_shown(const MemberSource *source);
 

@@ -130,13 +130,23 @@ static void clean(const char *password, GError *fault)
     fault->message = g_string_free(g_steal_pointer(&message), FALSE);
 }
 
+/* Also a path that was set before the setting was, or that leads elsewhere now. */
+static bool may_read(const SourceRun *run, const MemberSource *source, GError **error)
+{
+    bool file = *source->place == '/' && (source->kind == SOURCE_FILE || source->kind == SOURCE_SQL);
+    return (!file || source_may_read(run->site, source->place, FAIL_CONFIG, error)) &&
+           (!source->password_file || source_may_read(run->site, source->password_file, FAIL_CONFIG, error));
+}
+
 bool source_read(const SourceRun *run, const MemberSource *source, SourceStage *stage, int64_t *bad, GError **error)
 {
+    *bad = 0;
+    if (!may_read(run, source, error))
+        return false;
     g_autofree char *shown = source_shown(source);
     g_autofree char *password = source->password_file ? secret_file_line(source->password_file, error) : NULL;
     SourceReading reading = {run, source, stage, password, 0, 0};
     g_autoptr(GError) fault = NULL;
-    *bad = 0;
     if (source->password_file && !password)
         return false;
     bool whole = readers[source->kind](&reading, &fault);

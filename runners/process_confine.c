@@ -78,7 +78,19 @@ static void allow_but_own(const Policy *policy, ConfineRight right, const char *
 
 typedef void PathVisit(const Policy *policy, const char *section, const ConfigKey *key, const char *path);
 
-/* Visit each setting that names a file or a directory. */
+static void visit_setting(const Policy *policy, PathVisit *visit, const char *section, const ConfigKey *key)
+{
+    if (key->type == CONFIG_LIST && key->opens) {
+        for (const char *const *path = config_list(policy->config, section, key->name); *path; path++)
+            visit(policy, section, key, *path);
+    } else if (key->type == CONFIG_PATH) {
+        const char *path = config_string(policy->config, section, key->name);
+        if (path)
+            visit(policy, section, key, path);
+    }
+}
+
+/* Visit each file or directory that a setting names. */
 static void each_path(const Policy *policy, PathVisit *visit)
 {
     g_autofree const char **sections = config_sections(policy->config);
@@ -86,11 +98,8 @@ static void each_path(const Policy *policy, PathVisit *visit)
     for (unsigned at = 0; (table = config_table(at)); at++)
         for (const char **section = sections; *section; section++)
             for (const ConfigKey *key = config_table_covers(table, *section) ? table->keys : NULL; key && key->name;
-                 key++) {
-                const char *path = key->type == CONFIG_PATH ? config_string(policy->config, *section, key->name) : NULL;
-                if (path)
-                    visit(policy, *section, key, path);
-            }
+                 key++)
+                visit_setting(policy, visit, *section, key);
 }
 
 /* A key is rarely alone in its directory, unless that is one of the system's. */

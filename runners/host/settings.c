@@ -61,7 +61,7 @@ static void check_certificates(const ConfigCheck *check)
             config_complain(check, "host", "certificate_file", "%s is missing beside it", others[at]);
     }
     const ConfigValue *address = config_usable(check, "host", "address");
-    if (address && address->line > 0 &&
+    if (address && config_given(check, "host", "address") &&
         (g_str_has_prefix(address->text, "unix:") || !config_endpoint_valid(address->text)))
         config_complain(check, "host", "address",
                         "found \"%s\"; allowed is HOST:PORT or [IPv6]:PORT, with a port from 1 to 65535",

@@ -277,8 +277,10 @@ static void test_settings(void)
         for (const ConfigKey *key = table->keys; key->name; key++) {
             bool other = g_strv_contains(others, key->name) ||
                          (strcmp(table->section, "store") == 0 && strcmp(key->name, "path") == 0);
-            if (key->type != CONFIG_PATH || other)
+            if (key->type != CONFIG_PATH || other) {
+                g_assert_true(other || key->type == CONFIG_LIST || (!key->opens && !key->writes));
                 continue;
+            }
             found++;
             if (!key->opens && !key->writes) {
                 g_test_message("[%s] %s names no runner in opens or writes", table->section, key->name);

@@ -14,10 +14,10 @@ from support.outside import compile_runner
 from support.post import post
 
 RUNNERS = ("lmtp", "in", "pipeline", "virgin", "out", "bounces", "archive", "digest", "defragment", "command", "task",
-           "nntp", "hooks", "rest", "web", "mta", "watch", "probe")
+           "nntp", "hooks", "rest", "web", "mta", "watch", "host", "door", "handover", "probe")
 # Who may read each key, and who may see the archives and write to them.
 KEYS = {"dkim": {"in", "pipeline", "virgin", "out"}, "relay": {"out"}, "hook": {"hooks"}, "rest": {"rest"},
-        "hyperkitty": {"archive"}, "news": {"nntp"}, "beside": set()}
+        "hyperkitty": {"archive"}, "news": {"nntp"}, "host": {"door", "handover"}, "beside": set()}
 ARCHIVE_READERS, ARCHIVE_WRITERS = {"archive", "command", "web"}, {"archive"}
 
 
@@ -62,10 +62,14 @@ def keep_keys(instance):
 def probing(instances, sink, probe, runners):
     instance = instances(sink.port)
     keys = keep_keys(instance)
+    instance.sources = instance.directory / "lib" / "sources"
+    instance.sources.mkdir()
+    instance.own(instance.sources)
+    write_secret(instance.sources / "people", "a@example.org")
     instance.probe_list = instance.directory / "probes"
     instance.probe_runners = runners
     free = {name: {"command": probe, "start": "yes"} for name in runners}
-    for name in ("rest", "web", "mta"):
+    for name in ("rest", "web", "mta", "door"):
         free.setdefault(name, {})["listen"] = f"unix:{instance.directory}/run/{name}.sock"
     instance.set({f"runner.{name}": settings for name, settings in free.items()})
     instance.set({
@@ -75,6 +79,8 @@ def probing(instances, sink, probe, runners):
         "transport.relay": {"auth_user": "u", "auth_password_file": keys["relay"], "auth_in_clear": "yes"},
         "hook.one": {"url": "http://127.0.0.1:1/", "secret_file": keys["hook"]},
         "rest": {"password_file": keys["rest"]},
+        "host": {"certificate_file": keys["host"], "key_file": keys["host"], "authority_file": keys["host"]},
+        "task": {"source_directories": instance.sources},
         "nntp": {"host": "127.0.0.1", "user": "u", "password_file": keys["news"]},
         "archiver.kitty": {"type": "hyperkitty", "url": "http://127.0.0.1:1/", "api_key_file": keys["hyperkitty"]},
     })
@@ -98,8 +104,9 @@ def test_what_each_runner_may_reach(instances, sink, probe):
     # x_list, which all of them have to read, is a path of [runner.probe] alone; it lies where the others may read.
     instance.probe_list = instance.spool / "probes"
     instance.set({"runner.probe": {"x_list": instance.probe_list}})
-    lines = [f"read {path}" for path in (*keys.values(), *archives, instance.config, "/etc/passwd")]
-    lines += [f"write {path}" for path in (*archives, *beside, instance.spool / "tried", "/dev/null")]
+    people = instance.sources / "people"
+    lines = [f"read {path}" for path in (*keys.values(), *archives, instance.config, people, "/etc/passwd")]
+    lines += [f"write {path}" for path in (*archives, *beside, people, instance.spool / "tried", "/dev/null")]
     lines += [f"write {database}"] if database else []
     results = probed(instance, lines)
 
@@ -113,7 +120,8 @@ def test_what_each_runner_may_reach(instances, sink, probe):
         assert who("write", path) == ARCHIVE_WRITERS, path
     assert who("write", beside[0]) == who("write", beside[1]) == set()
     assert who("write", beside[2]) == ARCHIVE_WRITERS
-    assert who("read", instance.config) == set()
+    assert who("read", instance.config) == who("write", people) == set()
+    assert who("read", people) == {"task"}
     for line in (("read", "/etc/passwd"), ("write", instance.spool / "tried"), ("write", "/dev/null")):
         assert who(*line) == set(RUNNERS), line
     assert not database or who("write", database) == set(RUNNERS)

@@ -19,14 +19,21 @@ from support.slapd import BASE, READER, Slapd
 
 @pytest.fixture
 def site(instances, sink):
-    made = instances(sink.port)
+    return with_sources(instances(sink.port))
+
+
+def with_sources(made):
+    """Files of sources are in a directory of their own, from which alone they are read."""
+    made.sources = made.directory / "sources"
+    made.sources.mkdir()
+    made.set({"task": {"source_directories": made.sources}})
     made.create_store()
     return made
 
 
 def write(site, name, text):
     """A file is replaced whole, as whoever gives one should do."""
-    path = site.directory / name
+    path = site.sources / name
     new = path.with_suffix(".new")
     new.write_text(text)
     new.replace(path)
@@ -272,8 +279,8 @@ def test_sources_move_to_another_site_with_who_came_by_them_and_who_left(site, i
         site.cli("member", "remove", address, "cleo@example.org")
         refresh(site, address)
     site.cli("export", "-o", site.directory / "all.jsonl")
-    there = instances(sink.port)
-    there.create_store()
+    there = with_sources(instances(sink.port))
+    there.set({"task": {"source_directories": f"{there.sources}, {site.sources}"}})
     there.cli("import", "listrunner", site.directory / "all.jsonl", timeout=300)
     for address in (talk, news):
         assert "4 given, 0 joined, 0 left, 1 kept out" in refresh(there, address)
@@ -289,7 +296,7 @@ def test_the_timer_reads_sources_and_says_what_failed(site, sink):
     talk = site.create_list("talk")
     path = give(site, "staff", ["anna@example.org"])
     site.cli("list", "source", "add", talk, "staff", "file", path, "--interval=1m", "--welcome=yes")
-    site.cli("list", "source", "add", talk, "gone", "file", site.directory / "gone")
+    site.cli("list", "source", "add", talk, "gone", "file", site.sources / "gone")
     site.start()
     wait_until(lambda: members(site, talk) == ["anna@example.org"], 120, "the timer to read the source")
     wait_until(lambda: show(site, talk, "gone")["fault"], 120, "the fault")
@@ -299,6 +306,92 @@ def test_the_timer_reads_sources_and_says_what_failed(site, sink):
     site.run_job("sources")
     assert members(site, talk) == ["anna@example.org", "ben@example.org"]
     assert "job=sources list=talk.lists.example.com source=gone" in site.log_text()
+
+
+def test_files_lie_where_the_setting_says(site):
+    """Beside it, above it and by a link out of it they are refused, in the shell at once and by the timer later."""
+    talk = site.create_list("talk")
+    inside, beside = give(site, "staff", ["anna@example.org"]), site.directory / "sources-beside"
+    beside.write_text("ben@example.org\n")
+    link = site.sources / "link"
+    link.symlink_to(beside)
+    secret = site.directory / "hr.password"
+    write_secret(secret, "s3cret\n")
+    for words in (("file", beside), ("file", link), ("file", site.sources / ".." / "sources-beside"),
+                  ("file", site.sources), ("file", site.sources / "none" / ".." / ".." / "new"),
+                  ("sql", beside, "--query=SELECT 1"),
+                  ("sql", "postgresql://jo@h/d", "--query=SELECT 1", f"--password-file={secret}"),
+                  ("ldap", "ldaps://h/dc=x", "--user=cn=x", f"--password-file={secret}"),
+                  ("url", "https://h/", "--user=jo", f"--password-file={secret}")):
+        done = site.run("list", "source", "add", talk, "one", *words)
+        assert done.returncode == 64 and "source_directories in section [task]" in done.stderr, (words, done)
+    site.cli("list", "source", "add", talk, "one", "file", inside)
+    site.cli("list", "source", "add", talk, "by-link", "file", site.sources / "staff", "--interval=1m")
+    done = site.run("list", "source", "set", talk, "one", f"--place={beside}")
+    assert done.returncode == 64 and "source_directories" in done.stderr
+    refresh(site, talk)
+    site.cli("list", "source", "set", talk, "by-link", "--interval=2m")  # due at once
+    inside.unlink()
+    inside.symlink_to(beside)
+    assert "source_directories" in refresh(site, talk, "one", code=78), "it leads elsewhere now"
+    site.start()
+    wait_until(lambda: "source_directories" in (show(site, talk, "by-link")["fault"] or ""), 60, "the timer to say so")
+    assert members(site, talk) == ["anna@example.org"]
+
+
+@pytest.mark.parametrize("words, said", [
+    ("sources", "whole paths"), ("/", "belongs to the system"), ("/etc/", "belongs to the system"),
+    ("/usr/share/x", "belongs to the system"), ("{site}", "has the configuration in it"),
+    ("{site}/lib", "path of [store]"), ("/srv/none, {site}/trail", "directory of [trail]")])
+def test_directories_that_sources_cannot_have(site, words, said):
+    site.set({"store": {"driver": "sqlite", "path": site.directory / "lib" / "listrunner.db", "url": None}})
+    site.set({"task": {"source_directories": words.format(site=site.directory)}})
+    done = site.run("config", "check")
+    assert done.returncode != 0 and "[task] source_directories: " in done.stderr and said in done.stderr, done
+
+
+def test_the_timer_reads_each_kind(site, tmp_path):
+    """It is kept to its files, and reads by these alone: no directory above them, and nothing that it may write."""
+    talk = site.create_list("talk")
+    path, secret = site.sources / "hr.db", site.sources / "password"
+    write_secret(secret, "s3cret\n")
+    held = sqlite3.connect(path)
+    held.execute("PRAGMA journal_mode = WAL")
+    held.execute("CREATE TABLE person (mail)")
+    held.execute("INSERT INTO person VALUES ('sqlite@example.org')")
+    held.commit()
+    for file in site.sources.glob("hr.db*"):
+        file.chmod(0o644)
+    pages, slapd = Pages(), Slapd(tmp_path / "slapd", [("ldap@example.org", "L")])
+    pages.body = b"url@example.org\n"
+    server = postgresql.Server() if postgresql.programs() else None
+    try:
+        slapd.start()
+        site.start()
+        site.cli("list", "source", "add", talk, "file", "file", give(site, "staff", ["file@example.org"]))
+        site.cli("list", "source", "add", talk, "sqlite", "sql", path, "--query=SELECT mail FROM person")
+        site.cli("list", "source", "add", talk, "url", "url", f"http://127.0.0.1:{pages.server_port}/", "--user=jo",
+                 f"--password-file={secret}")
+        site.cli("list", "source", "add", talk, "ldap", "ldap", slapd.url(), f"--user={READER}",
+                 f"--password-file={secret}")
+        wanted = {"file", "sqlite", "url", "ldap"}
+        if server:
+            server.demand_passwords()
+            server.sql("CREATE ROLE reader LOGIN PASSWORD 's3cret'")
+            site.cli("list", "source", "add", talk, "server", "sql",
+                     f"postgresql://reader@127.0.0.1:{server.port}/postgres",
+                     "--query=SELECT 'server@example.org'", f"--password-file={secret}")
+            wanted.add("server")
+        wait_until(lambda: {one.split("@")[0] for one in members(site, talk)} == wanted, 120,
+                   lambda: f"{wanted}: {members(site, talk)} {site.cli('list', 'source', 'ls', '--json')}")
+        assert "not kept to" not in site.run("status").stdout
+    finally:
+        held.close()
+        slapd.stop()
+        pages.shutdown()
+        pages.server_close()
+        if server:
+            server.remove()
 
 
 def test_a_refresh_that_is_killed_is_finished_by_the_next(site):
@@ -328,7 +421,7 @@ def test_a_refresh_that_is_killed_is_finished_by_the_next(site):
 
 def test_a_query_of_sqlite_gives_members_and_writes_nothing(site):
     talk = site.create_list("talk")
-    path = site.directory / "hr.db"
+    path = site.sources / "hr.db"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE person (mail, name, active)")
         database.executemany("INSERT INTO person VALUES (?, ?, ?)", [
@@ -376,7 +469,7 @@ def test_a_server_of_postgresql_gives_members_and_its_password_is_seen_nowhere(s
                    "FROM generate_series(1, 3000) n", "CREATE ROLE reader LOGIN PASSWORD 'sec%ret:@/'",
                    "GRANT ALL ON person TO reader")
         plain = f"postgresql://reader@127.0.0.1:{server.port}/postgres"
-        secret = site.directory / "password"
+        secret = site.sources / "password"
         write_secret(secret, "sec%ret:@/\n")
         site.cli("list", "source", "add", talk, "hr", "sql", plain, "--query=SELECT mail, name FROM person",
                  f"--password-file={secret}")
@@ -407,7 +500,7 @@ def test_a_directory_gives_members_in_pages(site, tmp_path):
     slapd = Slapd(tmp_path / "slapd", [(address, f"P {address[1:6]}") for address in people(2300)])
     try:
         slapd.start()
-        secret = site.directory / "password"
+        secret = site.sources / "password"
         write_secret(secret, "s3cret\n")
         site.cli("list", "source", "add", talk, "dir", "ldap", slapd.url(), f"--user={READER}",
                  f"--password-file={secret}")
@@ -507,7 +600,7 @@ def test_a_web_server_gives_members_and_an_answer_that_is_cut_changes_nothing(si
     talk = site.create_list("talk")
     pages = Pages()
     try:
-        secret = site.directory / "password"
+        secret = site.sources / "password"
         write_secret(secret, "s3cret\n")
         url = f"http://127.0.0.1:{pages.server_port}/list?key=hidden"
         site.cli("list", "source", "add", talk, "web", "url", url, "--user=jo", f"--password-file={secret}")
