@@ -238,3 +238,12 @@ def test_a_job_that_is_never_due(instances, sink):
     jobs = wait_until(lambda: {"reminders", "digests"} <= set(instance.jobs()) and instance.jobs(), 30, "the jobs")
     assert jobs["reminders"]["due_at"] is None and jobs["reminders"]["due_in"] is None
     assert jobs["digests"]["due_at"] and jobs["digests"]["due_in"] is not None
+
+
+def test_how_long_another_number_of_processes_lasts(instances, sink):
+    instance = instances(sink.port, settings={"runner.in": {"instances": "auto"}, "runner.out": {"instances": "1"}})
+    instance.start()
+    told = "2 instances until the next reload"
+    assert instance.cli("rescale", "in", "2") == f"in: {told}, or until the load asks for another number.\n"
+    assert instance.cli("rescale", "out", "2") == f"out: {told}.\n"
+    assert instance.cli("rescale", "virgin", "2") == f"virgin: {told}.\n"
