@@ -80,7 +80,12 @@ static int run_rescale(Site *site, int argc, char **argv, GError **error)
         return code;
     if (wait_seconds > 0 && !control_client_settle(client, argv[0], wait_seconds, error))
         return TOOL_LATER;
-    printf("%s: %u instance%s until the next reload.\n", argv[0], (unsigned)instances, instances == 1 ? "" : "s");
+    g_autofree char *section = g_strconcat("runner.", argv[0], NULL);
+    const Config *config = site_config(site, NULL);
+    bool by_load = config && config_has_section(config, section) &&
+                   config_integer(config, section, "instances") == 0; /* auto */
+    printf("%s: %u instance%s until the next reload%s.\n", argv[0], (unsigned)instances, instances == 1 ? "" : "s",
+           by_load ? ", or until the load asks for another number" : "");
     return TOOL_OK;
 }
 

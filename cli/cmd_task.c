@@ -31,12 +31,14 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
             puts(job->name);
             continue;
         }
+        bool never = job->due_at == INT64_MAX; /* reminder_time = never */
         int64_t wait = MAX(job->due_at - clock_now(), 0) / CLOCK_SECOND;
-        listing_row(listing, json_pack("{ss so so so sI sI sI sI so}", "name", job->name, "started_at",
-                                       listing_time(job->started_at), "ended_at", listing_time(job->ended_at),
-                                       "due_at", listing_time(job->due_at), "due_in", (json_int_t)wait, "done",
-                                       (json_int_t)job->done, "runs", (json_int_t)job->runs, "failures",
-                                       (json_int_t)job->failures, "fault", listing_text(job->fault)));
+        listing_row(listing,
+                    json_pack("{ss so so so so sI sI sI so}", "name", job->name, "started_at",
+                              listing_time(job->started_at), "ended_at", listing_time(job->ended_at), "due_at",
+                              listing_time(never ? 0 : job->due_at), "due_in", never ? json_null() : json_integer(wait),
+                              "done", (json_int_t)job->done, "runs", (json_int_t)job->runs, "failures",
+                              (json_int_t)job->failures, "fault", listing_text(job->fault)));
     }
     return TOOL_OK;
 }

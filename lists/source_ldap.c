@@ -130,7 +130,8 @@ static bool bind_as(Directory *directory, const char *dn, const char *password, 
 {
     struct berval secret = {.bv_val = (char *)password, .bv_len = password ? strlen(password) : 0};
     int code = ldap_sasl_bind_s(directory->connection, dn, LDAP_SASL_SIMPLE, &secret, NULL, NULL, NULL);
-    return code == LDAP_SUCCESS || refuse(directory, dn ? "cannot sign in" : "cannot connect", code, error);
+    bool away = code == LDAP_SERVER_DOWN || code == LDAP_CONNECT_ERROR || code == LDAP_TIMEOUT;
+    return code == LDAP_SUCCESS || refuse(directory, dn && !away ? "cannot sign in" : "cannot connect", code, error);
 }
 
 /* One page of the answer. */

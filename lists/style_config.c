@@ -74,7 +74,7 @@ static const ListSetting *check_named(const ConfigCheck *check, const char *sect
     if (setting && setting->type != SETTING_PASSWORD && strcmp(name, "family") != 0)
         return setting;
     config_complain(check, section, key,
-                    "found \"%s\"; allowed are names of list settings of listrunner-list(5), but "
+                    "found \"%s\"; allowed are names of list settings of listrunner-list(5), except "
                     "passwords and family",
                     name);
     return NULL;

@@ -14,9 +14,16 @@ struct SmtpTls {
     SSL_CTX *context;
 };
 
+const char *tls_reason(unsigned long code)
+{
+    if (code == 0)
+        return NULL;
+    return ERR_SYSTEM_ERROR(code) ? g_strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+}
+
 char *smtp_tls_problem(unsigned long code)
 {
-    const char *reason = code ? ERR_reason_error_string(code) : NULL;
+    const char *reason = tls_reason(code);
     return g_strdup(reason ? reason : "the server closed the connection");
 }
 

@@ -16,5 +16,7 @@ SmtpTls *smtp_tls_new(const char *ca_file, GError **error);
 /* Show this certificate to servers that ask for one. The files are in PEM. FAIL_CONFIG: one cannot be read, or they do
  * not belong together. */
 bool smtp_tls_present(SmtpTls *tls, const char *certificate_file, const char *key_file, GError **error);
+/* Return the words for an error of the queue of OpenSSL, or of a system call in it, borrowed; NULL: there are none. */
+const char *tls_reason(unsigned long code);
 void smtp_tls_free(SmtpTls *tls);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SmtpTls, smtp_tls_free)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "net/smtp_tls.h"
 
 struct TlsDoor {
     SSL_CTX *context;
@@ -23,7 +24,7 @@ struct TlsSession {
 
 static bool fail_tls(const char *what, GError **error)
 {
-    const char *reason = ERR_reason_error_string(ERR_get_error());
+    const char *reason = tls_reason(ERR_get_error());
     return fail(error, FAIL_CONFIG, "%s: %s", what, reason ? reason : "TLS cannot be used with it");
 }
 
@@ -93,7 +94,7 @@ void tls_session_free(TlsSession *session)
 static char *describe(const TlsSession *session, unsigned long code)
 {
     long verdict = SSL_get_verify_result(session->ssl);
-    const char *reason = code ? ERR_reason_error_string(code) : NULL;
+    const char *reason = tls_reason(code);
     if (verdict != X509_V_OK)
         return g_strdup_printf("its certificate is not valid here: %s", X509_verify_cert_error_string(verdict));
     return g_strdup(reason ? reason : "the client closed the connection in the handshake");

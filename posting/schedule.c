@@ -61,7 +61,8 @@ bool schedule_judge(Post *post, const char *time, Verdict *verdict, Schedule *sc
         if (*verdict == VERDICT_ACCEPT)
             g_ptr_array_set_size(post->reasons, 0); /* of rules that came to nothing */
         *verdict = VERDICT_HOLD;
-        post_add_reason(post, "The post is to be sent at %s, as owners and moderators of the list may ask.", text);
+        post_add_reason(post, "The post is to be sent at %s, for which only owners and moderators of the list may ask.",
+                        text);
     }
     return true;
 }

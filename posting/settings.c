@@ -52,6 +52,7 @@ static const ConfigKey dkim_keys[] = {
      .example = "lists.example.com"},
     {"selector", STRING(CONFIG_NAME),
      .about = "The name of the key in the DNS: its public half stands at SELECTOR._domainkey.DOMAIN.",
+     .more = "listrunner doctor shows the record, and whether the DNS has it.",
      .example = "s2026"},
     {"key_file", PATH(NULL),
      .about = "The private key, RSA or Ed25519, in PEM, as \"openssl genpkey\" writes it, without a pass phrase; "

@@ -88,8 +88,10 @@ static void get_one(Call *call)
 static bool read_time(Call *call, int64_t *due)
 {
     g_autoptr(GError) wrong = NULL;
-    return send_at_read(form_text(call, "send_at"), clock_now(), due, &wrong) ||
-           form_refuse(call, "send_at", "%s", wrong->message);
+    if (send_at_read(form_text(call, "send_at"), clock_now(), due, &wrong))
+        return true;
+    g_autofree char *why = g_strndup(wrong->message, strlen(wrong->message) - 1); /* form_refuse() ends the sentence */
+    return form_refuse(call, "send_at", "%s", why);
 }
 
 /* The rules of the list judge it first, as what comes by mail. */

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import time
 
@@ -283,7 +284,8 @@ def test_rest(clock, tmp_path):
         for path in (ants, bees):
             text = post(SUE, f"by {path}").decode()
             assert api.call("POST", path, text=text, send_at=soon).status == 202
-        assert api.call("POST", ants, text="x", send_at="soon").status == 400
+        refused = api.call("POST", ants, text="x", send_at="soon")
+        assert refused.status == 400 and re.search(r"[^.]\.$", refused.json["description"])
         assert api.call("POST", ants, text="x").status == 400
         one, = wait_until(lambda: api.call("GET", ants).json.get("entries"), 30, "the post to wait")
         other, = wait_until(lambda: api.call("GET", bees).json.get("entries"), 30, "the other to wait")

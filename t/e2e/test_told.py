@@ -229,3 +229,21 @@ def test_status_fits_the_terminal(instances, sink):
     os.close(leader)
     lines = seen.decode().replace("\x1b[H\x1b[J", "").split("\r\n")
     assert len([line for line in lines if line]) <= 9 and max(map(len, lines)) <= 40, lines
+
+
+def test_a_job_that_is_never_due(instances, sink):
+    """reminder_time = never, as instances have it, is no time in a hundred thousand years."""
+    instance = instances(sink.port)
+    instance.start()
+    jobs = wait_until(lambda: {"reminders", "digests"} <= set(instance.jobs()) and instance.jobs(), 30, "the jobs")
+    assert jobs["reminders"]["due_at"] is None and jobs["reminders"]["due_in"] is None
+    assert jobs["digests"]["due_at"] and jobs["digests"]["due_in"] is not None
+
+
+def test_how_long_another_number_of_processes_lasts(instances, sink):
+    instance = instances(sink.port, settings={"runner.in": {"instances": "auto"}, "runner.out": {"instances": "1"}})
+    instance.start()
+    told = "2 instances until the next reload"
+    assert instance.cli("rescale", "in", "2") == f"in: {told}, or until the load asks for another number.\n"
+    assert instance.cli("rescale", "out", "2") == f"out: {told}.\n"
+    assert instance.cli("rescale", "virgin", "2") == f"virgin: {told}.\n"
