@@ -55,8 +55,6 @@ const TemplateName template_table[] = {
     {"held_poster", "list:user:notice:hold", TEMPLATE_OF_LIST, HELD, "tells an author that the post waits"},
     {"no_more_today", "list:user:notice:no-more-today", TEMPLATE_OF_LIST, PERSON " number",
      "the last answer that an address gets today"},
-    {"post_scheduled", "list:user:notice:scheduled", TEMPLATE_OF_LIST, "subject time number what",
-     "tells an author about a post that is to be sent at a time"},
     {"post_acknowledged", "list:user:notice:post", TEMPLATE_OF_LIST, POST_VALUES,
      "tells a member that the post was distributed"},
     {"bounce_probe", "list:user:notice:probe", TEMPLATE_OF_LIST, BOUNCE, "asks whether an address works"},
@@ -68,6 +66,8 @@ const TemplateName template_table[] = {
      "tells a member that mail came back too often"},
     {"welcome", "list:user:notice:welcome", TEMPLATE_OF_LIST, PERSON, "welcomes a new member"},
     /* Mailman 3.3.8 has none of these; they are named in its way. */
+    {"post_scheduled", "list:user:notice:scheduled", TEMPLATE_OF_LIST, "subject time number what",
+     "tells an author about a post that is to be sent at a time"},
     {NULL, "list:member:generic:footer", TEMPLATE_OF_LIST, DECORATION,
      "stands below posts where no other footer is set"},
     {"held_many", "list:admin:action:posts", TEMPLATE_OF_LIST, "count items mark days page",

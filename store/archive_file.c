@@ -7,8 +7,8 @@
  *   .index/index.1764000000123456.db, -wal, -shm      an index and its companions
  *   .index/damaged.db                                 the last one that was damaged
  *
- * SQLite finds the companions of a file by its name, and removes them when the last process closes it. So a file's name
- * is never used again: a process that still has the old file open does not touch what belongs to the new one.
+ * SQLite finds the companions of a file by its name. So a file's name is never used again: a process that still has the
+ * old file open does not touch what belongs to the new one.
  */
 #include "store/archive_index.h"
 

@@ -211,6 +211,9 @@ static void *sqlite_open(const char *where, bool create, GError **error)
     else if (!ok)
         fail(error, FAIL_LATER, "%s: out of memory", where);
     if (ok) {
+        /* The log and its index stay the same files for processes that may use no others (base/confine.h). */
+        int keep_log = 1;
+        sqlite3_file_control(self->database, "main", SQLITE_FCNTL_PERSIST_WAL, &keep_log);
         sqlite3_extended_result_codes(self->database, 1);
         sqlite3_busy_timeout(self->database, BUSY_TIMEOUT_MS);
         g_autofree char *settings =

