@@ -105,7 +105,7 @@ def test_no_more_than_its_size(start, sink):
     for number in range(4):
         write_to(site, "cats", BART, f"Large {number}", body="x" * 70 + "\n" + ("y" * 70 + "\n") * 5000)
     assert len(kept(site)) == 2
-    site.cli("task", "run", "refused")
+    site.run_job("refused")
     assert len(kept(site)) == 2 and attempt(site, "emergency=yes")[1]["refused"] == 2
 
 
@@ -123,5 +123,5 @@ def test_it_goes_with_the_person_and_with_time(start, sink):
     old = file.with_name(f"{int(file.name[:16]) - 31 * 86400 * 10**6:016}{file.name[16:]}")
     file.rename(old)
     assert attempt(site, "default_nonmember_action=accept")[1]["refused"] == 0
-    site.cli("task", "run", "refused")
+    site.run_job("refused")
     assert not kept(site)
