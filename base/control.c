@@ -37,16 +37,21 @@ int control_connect(const char *directory, const char *name, int seconds, GError
         fail(error, FAIL_CONFIG, "[master] runtime_directory: %s is too long for a socket", directory);
         return -1;
     }
+    const struct timeval patience = {.tv_sec = seconds};
     auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+    /* The time to send holds for connect() as well, which waits when a process that hangs has its queue full. */
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
+        connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
         if (errno == ENOENT || errno == ECONNREFUSED)
             fail(error, FAIL_MISSING, "listrunner is not running (nobody answers on %s)", path);
+        else if (errno == EAGAIN)
+            fail(error, FAIL_LATER, "the process that listens on %s does not answer in time", path);
         else
             fail_errno(error, FAIL_LATER, "connect to %s%s", path,
                        errno == EACCES ? ", which root, the user of [site] user and its group may" : "");
         return -1;
     }
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = seconds}, sizeof(struct timeval));
     return auto_fd_steal(&fd);
 }
 

@@ -76,7 +76,7 @@ bool control_may_command(int fd, GError **error);
 /* The asking side. It blocks: the answer comes within `seconds`, or the error is FAIL_LATER. */
 
 /* Connect to the socket of this name in [master] runtime_directory. Returns a descriptor. -1: nobody listens there
- * (FAIL_MISSING), we may not (FAIL_LATER), or the path is too long (FAIL_CONFIG). */
+ * (FAIL_MISSING), we may not, or the other side hangs (FAIL_LATER), or the path is too long (FAIL_CONFIG). */
 int control_connect(const char *directory, const char *name, int seconds, GError **error);
 
 /* Send a request (taken) and return the reply, a new reference. A reply that is not "ok" is FAIL_NEVER, with the
