@@ -41,7 +41,7 @@ typedef struct HostDoor {
 typedef struct DoorClient {
     Connection *connection;
     LmtpSession *session;
-    char *name; /* the host's, once it is known */
+    char *name; /* the host's, as of the last MAIL; NULL: it is none */
     bool spoke; /* it came through the handshake */
 } DoorClient;
 
@@ -71,8 +71,7 @@ static const char *recognise(HostDoor *door, DoorClient *client)
 {
     g_autoptr(GError) error = NULL;
     g_auto(GStrv) names = tls_session_names(connection_tls(client->connection));
-    if (client->name)
-        return NULL;
+    g_clear_pointer(&client->name, g_free); /* it may have been removed since its last entry */
     if (!know_hosts(door, &error)) {
         log_warn("nothing is taken from other hosts: %s", error->message);
         return NO_DATABASE;

@@ -305,6 +305,15 @@ static void go_on(const Task *task)
              task->queue, task->to ? "taken-back" : "accepted", task->name);
 }
 
+/* When a person puts it back, it counts as new. */
+static void set_aside(const Task *task)
+{
+    Draft *draft = outcome_shunt(task->outcome, HANDOVER_QUEUE,
+                                 "Another host handed this over so long ago that it may have been worked elsewhere: "
+                                 "put it back if its recipients do not have it.");
+    json_object_del(draft_meta(draft), KEY_HANDED_AT);
+}
+
 static bool end(Runner *runner, GError **error)
 {
     Handover *own = runner_data(runner);
@@ -319,9 +328,7 @@ static bool end(Runner *runner, GError **error)
         const Task *task = own->tasks->pdata[at];
         const Entry *entry = task->outcome->parent;
         if (task->old)
-            outcome_shunt(task->outcome, HANDOVER_QUEUE,
-                          "Another host handed this over so long ago that it may have "
-                          "been worked elsewhere: release it if its recipients do not have it.");
+            set_aside(task);
         else if (task->settle && task->ours)
             go_on(task);
         else if (task->settle)

@@ -19,6 +19,7 @@ import pytest
 
 from support import postgresql
 from support.certificate import Authority
+from support.clock import HOUR
 from support.corpus import TOP
 from support.fragments import fragment
 from support.instance import HOST, free_port, let_through, wait_until, write_secret
@@ -158,6 +159,25 @@ def test_who_comes_in(site, tmp_path):
     assert not waiting(a, "handover")
 
 
+def test_a_host_that_is_removed(site):
+    """A host that was removed is refused on the connection that it has, too."""
+    a, b = site.make("a"), site.make("b")
+    a.create_list("talk", members=["anne@example.org"])
+    a.start()
+    b.start()
+    client = Client(a.door, context(site.authority.certify("b.example.com"), site.authority), "a.example.com")
+    client.say(b"LHLO b.example.com", b"250")
+    client.say(b"MAIL FROM:<>", b"250")
+    b.stop()
+    a.cli("host", "remove", "b.example.com")
+
+    def is_refused():
+        client.say(b"RSET", b"250")
+        return client.say(b"MAIL FROM:<>", b"").startswith(b"550")
+    wait_until(is_refused, 30, "the door to notice it")
+    client.close()
+
+
 def test_certificates_as_documented(site, tmp_path):
     """The lines of doc/hosts.md make an authority and a certificate that the door takes, and that a host shows."""
     text = (TOP / "doc" / "hosts.md").read_text()
@@ -205,6 +225,33 @@ def test_what_comes_in(site):
     client.say(b"BDAT 0 LAST", b"554")
     client.close()
     assert not waiting(a, "handover", "out", "shunt", "corrupt")
+
+
+def test_an_old_one_is_put_back(site, clock):
+    """An entry that was handed over long ago is set aside, and is worked when a person puts it back."""
+    a = site.make("a", {"store": {"remember": "1d"}})
+    a.create_list("talk", members=["anne@example.org"])
+    a.start()
+    for pid in a.pids("handover"):
+        os.kill(pid, signal.SIGSTOP)
+    client = Client(a.door, context(site.authority.certify("a.example.com"), site.authority), "a.example.com")
+    client.say(b"LHLO a.example.com", b"250")
+    label = {"entry": "b.example.com:" + "0" * 40, "queue": "out",
+             "meta": {"list": f"talk.{HOST}", "envelope_sender": f"talk-bounces@{HOST}"}}
+    inside = f"listrunner-entry 1\n{json.dumps(label)}\nanne@example.org\n\nSubject: late\r\n\r\nmail\r\n"
+    client.say(b"MAIL FROM:<>", b"250")
+    client.say(b"RCPT TO:<out@a.example.com>", b"250")
+    client.say(b"DATA", b"354")
+    client.say(base64.b64encode(inside.encode()) + b"\r\n.", b"250")
+    client.close()
+    clock.seconds(20 * HOUR)
+    for pid in a.pids("handover"):
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: waiting(a, "shunt"), 30, "it to be set aside")
+    assert "so long ago" in a.cli("shunt", "ls")
+    a.cli("shunt", "retry", "--all")
+    wait_until(site.arrived, 60, lambda: f"the mail; set aside: {a.cli('shunt', 'ls', '--json')}")
+    assert site.arrived() == {("anne@example.org", "late"): 1}
 
 
 FAN_OUT = {"host": {"fan_out_over": 100}, "transport.relay": {"recipients_per_transaction": 50}}
