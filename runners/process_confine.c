@@ -189,7 +189,12 @@ static void allow_sqlite(const Policy *policy)
         make_beside(companion, path);
         allow_and_watch(policy, CONFINE_WRITE, companion);
     }
-    confine_allow(policy->confine, CONFINE_WRITE, "/var/tmp"); /* for what it sorts */
+}
+
+/* SQLite writes files there while it sorts: for the database, and for the index of an archive beside PostgreSQL. */
+static void allow_sorting(const Policy *policy)
+{
+    confine_allow(policy->confine, CONFINE_WRITE, "/var/tmp");
 }
 
 /* PostgreSQL: the files of its library in the home directory, and those that the URL names. */
@@ -322,6 +327,7 @@ bool process_confine(const Config *config, const char *runner, GError **error)
         allow_sqlite(&policy);
     else
         allow_postgresql(&policy);
+    allow_sorting(&policy);
     allow_runtime(&policy);
     allow_log(&policy);
     allow_extras(&policy);

@@ -33,7 +33,7 @@ def able():
 def probe(tmp_path):
     source = tmp_path / "probe.c"
     source.write_bytes((Path(__file__).parent / "support" / "probe.c").read_bytes())
-    return compile_runner(source, tmp_path)
+    return compile_runner(source, tmp_path, "listrunner-store")
 
 
 def probed(instance, lines):
@@ -126,6 +126,17 @@ def test_what_each_runner_may_reach(instances, sink, probe):
         assert who(*line) == set(RUNNERS), line
     assert not database or who("write", database) == set(RUNNERS)
     assert set(results.values()) == {"done", "refused"}
+
+
+def test_where_a_database_sorts(instances, sink, probe, tmp_path, monkeypatch):
+    """SQLite may write the files that it needs to sort, as it does for an archive's index, whichever database the site
+    has, and whatever TMPDIR the master was started with."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    instance, _ = probing(instances, sink, probe, ("archive", "probe"))
+    instance.probe_list = instance.spool / "probes"
+    instance.set({"runner.probe": {"x_list": instance.probe_list}})
+    results = probed(instance, [f"write {tmp_path}/new", "sort :memory:"])
+    assert {(verb, result) for (_, verb, _), result in results.items()} == {("write", "refused"), ("sort", "done")}
 
 
 def test_without_it_all_of_it_is_reached(instances, sink, probe):
