@@ -118,8 +118,11 @@ static bool choose_families(Sender *sender, GError **error)
     families_look(sender->config, config_string(sender->config, "watch", "canary"), proven, &sender->families);
     sender->turn.families = sender->families.count;
     const char *const *names = sender->families.names;
-    return before.count == sender->families.count ||
-           canary_keep_families(sender->store, own_name(sender), names[0], names[1], error);
+    if (before.count == sender->families.count ||
+        canary_keep_families(sender->store, own_name(sender), names[0], names[1], error))
+        return true;
+    sender->families = before; /* so that the next turn forgets them */
+    return false;
 }
 
 static bool hand_in(Sender *sender, Draft *draft, GError **error)
