@@ -336,6 +336,6 @@ def test_what_comes_behind(site):
     wait_until(lambda: any(event["type"] == "post.accepted" and "behind raw" in event["data"]["subject"]
                            for event in Receiver.taken), 30, "the hook to hear of it")
     site.end_of_batch(["ordinary mail"])
-    wait_until(lambda: not instance.files("hooks")["hooks"], 120, "the hooks to be told what they did not hear at first")
+    wait_until(lambda: not instance.files("hooks")["hooks"], 120, "the hooks to hear what they did not at first")
     print(f"\nmost processor time for a batch: {({runner: round(used, 2) for runner, used in site.used.items()})}, "
           f"for a command: {site.most_of_command:.2f}")
