@@ -95,8 +95,9 @@ bool source_change(Store *store, const MemberSource *source, GError **error)
 
 MemberSource *source_find(Store *store, const char *list_id, const char *name, GError **error)
 {
-    g_autoptr(GPtrArray) all = read_all(
-        query_open(store, error, SELECT "WHERE l.list_id = $1 AND s.name = $2", TEXT(list_id), TEXT(name)), error);
+    g_autoptr(Query)
+        query = query_open(store, error, SELECT "WHERE l.list_id = $1 AND s.name = $2", TEXT(list_id), TEXT(name));
+    g_autoptr(GPtrArray) all = read_all(query, error);
     if (all && all->len == 0)
         fail(error, FAIL_MISSING, "%s has no source %s", list_id, name);
     return all && all->len > 0 ? g_ptr_array_steal_index(all, 0) : NULL;

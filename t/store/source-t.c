@@ -139,6 +139,7 @@ static void test_turn(Fixture *fixture, const void *data)
     assert_ok(source_begin(fixture->store, other, NOW, &error), error);
     g_assert_false(source_check_turn(fixture->store, early, &error));
     assert_failed(FAIL_RACE, error);
+    g_free(early->fault);
     early->fault = g_strdup("from before");
     g_assert_false(source_end(fixture->store, early, &error));
     assert_failed(FAIL_RACE, error);

@@ -10,6 +10,15 @@
 
 #define MESSAGE "Subject: x\r\n\r\nbare\nline\rends .\r\n.\r\n\xff\x80 and no end"
 
+/* Claim the one entry that is there. */
+static GPtrArray *claim(Inbox *inbox)
+{
+    GPtrArray *all = fixture_claim(inbox);
+    g_ptr_array_set_free_func(all, (GDestroyNotify)entry_free);
+    g_assert_cmpuint(all->len, ==, 1);
+    return all;
+}
+
 /* Store a block for another host and claim it. */
 static GPtrArray *store(Fixture *fixture, Inbox **inbox, const char *const *recipients)
 {
@@ -22,9 +31,7 @@ static GPtrArray *store(Fixture *fixture, Inbox **inbox, const char *const *reci
     Intake intake = {.draft = draft};
     g_assert_true(intake_store(fixture->spool, &intake, 1, false));
     *inbox = fixture_inbox(fixture, HANDOVER_QUEUE);
-    GPtrArray *all = fixture_claim(*inbox);
-    g_assert_cmpuint(all->len, ==, 1);
-    return all;
+    return claim(*inbox);
 }
 
 static GBytes *pack(Entry *entry)
@@ -60,8 +67,7 @@ static void test_whole(Fixture *fixture, gconstpointer data)
 
     Intake intake = {.draft = first};
     g_assert_true(intake_store(fixture->spool, &intake, 1, false));
-    g_autoptr(GPtrArray) came = fixture_claim(inbox);
-    g_assert_cmpuint(came->len, ==, 1);
+    g_autoptr(GPtrArray) came = claim(inbox);
     g_autoptr(GBytes) message = entry_message(came->pdata[0]);
     g_assert_cmpmem(g_bytes_get_data(message, NULL), g_bytes_get_size(message), MESSAGE, strlen(MESSAGE));
     size_t at = 0;
@@ -70,6 +76,8 @@ static void test_whole(Fixture *fixture, gconstpointer data)
         g_assert_cmpmem(one.address, one.length, *wanted, strlen(*wanted));
     }
     g_assert_false(entry_next_recipient(came->pdata[0], at, &one));
+    g_clear_pointer(&came, g_ptr_array_unref);
+    g_clear_pointer(&all, g_ptr_array_unref);
     inbox_free(inbox);
 }
 
@@ -94,6 +102,7 @@ static void test_cut(Fixture *fixture, gconstpointer data)
         g_assert_null(parcel_unpack(part, &error));
         g_assert_error(error, FAIL, FAIL_NEVER);
     }
+    g_clear_pointer(&all, g_ptr_array_unref);
     inbox_free(inbox);
 }
 
