@@ -93,12 +93,13 @@ static void check_apart(const ConfigCheck *check, const char *directory)
 static void check_directories(const ConfigCheck *check)
 {
     const ConfigValue *value = config_usable(check, "task", "source_directories");
+    g_autofree char *usual = config_default("task", "source_directories"); /* below /usr/local, perhaps */
     for (char **word = value ? value->words : NULL; word && *word; word++) {
         g_autofree char *plain = **word == '/' ? g_canonicalize_filename(*word, "/") : NULL;
         if (!plain)
             config_complain(check, "task", "source_directories",
                             "found \"%s\"; allowed are whole paths of directories, from / on", *word);
-        else if (belongs_to_system(plain))
+        else if (strcmp(plain, usual) != 0 && belongs_to_system(plain))
             config_complain(check, "task", "source_directories",
                             "%s belongs to the system; give sources a directory of their own", *word);
         else
