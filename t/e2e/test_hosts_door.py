@@ -24,6 +24,7 @@ from support.corpus import TOP
 from support.fragments import fragment
 from support.instance import HOST, free_port, let_through, wait_until, write_secret
 from support.post import post
+from test_hosts import die
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 
@@ -295,16 +296,6 @@ def test_fan_out(site):
     assert accepted(b) >= 1 and accepted(c) >= 1
     assert a.log_text().count("to=out result=handed-over") == accepted(b) + accepted(c)
     assert a.run("status").returncode == 0, a.run("status").stdout
-
-
-def die(instance):
-    """All its processes end at once, as when the power goes: none may take its leave of the others."""
-    processes = {instance.process.pid, *instance.leftovers()}
-    for how in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in processes:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, how)
-    instance.process.wait()
 
 
 def test_by_domain(site):
