@@ -215,7 +215,7 @@ static int run_reset(Site *site, int argc, char **argv, GError **error)
 
 /* ---- stat ---- */
 
-/* What is summed up: keyed by period, domain, status and class. */
+/* Sum is one line of the summary, keyed by period, domain, status and class. */
 typedef struct Sum {
     char *period, *domain, *status, *class;
     int64_t bounces, members; /* members: one a day */

@@ -111,7 +111,7 @@ static const struct {
     {"account_greatest", "The greatest of these counts."},
 };
 
-/* What strangers cost (store/account.h). */
+/* Add the rows about mail from strangers (store/account.h). */
 static bool add_accounts(Store *store, GString *text, GError **error)
 {
     AccountSum sums[ACCOUNT_KINDS];

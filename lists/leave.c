@@ -37,7 +37,7 @@ bool leave_way_undone(LeaveWay way)
 
 /* ---- asking ---- */
 
-/* What somebody says who leaves. */
+/* Leaver holds the words of somebody who leaves. */
 typedef struct Leaver {
     const char *address;
     unsigned facts;

@@ -137,7 +137,7 @@ static bool add_all(AddressMaps *maps, GError **error)
     return domains && list_each(maps->store, NULL, add_list, maps, error);
 }
 
-/* Whoever runs the MTA may read it: all of it is what the MTA tells to everybody who asks. */
+/* Write one map. Whoever runs the MTA may read it: the MTA tells all of it to everybody who asks. */
 static bool write_file(int directory, const char *name, const GString *text, GError **error)
 {
     g_autofree char *temporary = g_strconcat(".", name, ".tmp", NULL);

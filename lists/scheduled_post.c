@@ -150,7 +150,8 @@ bool scheduled_post_drop(Work *work, int64_t number, GError **error)
 
 /* ---- when it is due ---- */
 
-/* What the moderators are to look at before it goes; g_free(). *why stays NULL where there is nothing. */
+/* Find the doubt that the moderators are to look at before the post goes; g_free(). *why stays NULL where there is
+ * none. */
 static bool find_doubt(const Work *work, const List *list, const Scheduled *post, char **why, GError **error)
 {
     if (list->emergency) {

@@ -56,7 +56,7 @@ static void get_one(Call *call)
 
 /* ---- changing ---- */
 
-/* What the form says of a domain, whose owners the caller frees. */
+/* Read the domain from the form. The caller frees the owners. */
 static DomainData read_data(Call *call, char ***owners)
 {
     *owners = form_has(call, "owner") ? form_words(call, "owner") : NULL;
