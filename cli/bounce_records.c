@@ -12,6 +12,7 @@
 #include "cli/listing.h"
 #include "mail/bounce.h"
 #include "store/bounce.h"
+#include "store/list.h"
 #include "store/secret.h"
 
 /* A link to unsubscribe is read for three years (mail/verp.h): so long an old secret is kept. */

@@ -18,6 +18,7 @@
 #include "lists/trial.h"
 #include "store/ban.h"
 #include "store/header_match.h"
+#include "store/list.h"
 
 #define DAYS_MAX 36500
 #define LIMIT_MAX 1000

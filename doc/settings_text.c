@@ -14,6 +14,7 @@
 
 #include "base/config_table.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 #define WIDTH 78
 

@@ -13,6 +13,7 @@
 #include "store/outbox.h"
 #include "store/pending.h"
 #include "store/source.h"
+#include "store/stranger.h"
 #include "store/task_job.h"
 #include "store/template_text.h"
 #include "switchboard/meta.h"

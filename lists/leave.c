@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
+#include "store/member.h"
 
 /* ---- ways ---- */
 

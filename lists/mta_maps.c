@@ -15,6 +15,8 @@
 #include "base/program.h"
 #include "lists/timer.h"
 #include "mail/list_address.h"
+#include "store/domain.h"
+#include "store/list.h"
 #include "switchboard/spool.h"
 
 #define COMMAND_TIMEOUT (5 * 60 * CLOCK_SECOND)

@@ -12,6 +12,7 @@
 #include "store/mention.h"
 #include "store/password.h"
 #include "store/session.h"
+#include "store/user.h"
 
 static bool note(Work *work, const char *what, const char *who, const char *result)
 {

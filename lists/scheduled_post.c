@@ -12,6 +12,7 @@
 #include "lists/letter.h"
 #include "mail/answer.h"
 #include "mail/message.h"
+#include "store/member.h"
 #include "switchboard/meta.h"
 
 #define DUE_MAX 20 /* posts in one transaction */

@@ -11,6 +11,7 @@
 #include "lists/guessing.h"
 #include "lists/keys.h"
 #include "lists/letter.h"
+#include "store/domain.h"
 #include "store/list.h"
 #include "store/member.h"
 #include "store/pending.h"

@@ -19,6 +19,7 @@
 #include "lists/workflow.h"
 #include "store/autoresponse.h"
 #include "store/ban.h"
+#include "store/user.h"
 
 #define TOKEN_VALUES 4
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/list.h"
 #include "store/row.h"
 #include "store/store_internal.h"
 

@@ -34,6 +34,7 @@
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
 #include "store/account.h"
+#include "store/stranger.h"
 
 /* The metadata of the entry with what the rules found, for a row of the store; g_free(). */
 static char *describe(const ListRunnerPost *own)

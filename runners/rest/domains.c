@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "lists/domain_make.h"
 #include "runners/rest/resources.h"
+#include "store/domain.h"
 
 static json_t *text_or_null(const char *text)
 {

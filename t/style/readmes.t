@@ -70,7 +70,8 @@ stems_of = {}
 for path in tree.files(".c", ".h", folders=PRODUCT):
     if os.path.basename(path) != "settings.c":
         stems_of.setdefault(os.path.dirname(path), set()).add(stem(path))
-with_table = {os.path.dirname(page) for page in tree.files("README.md", folders=PRODUCT) if any(tables(tree.text(page)))}
+pages = tree.files("README.md", folders=PRODUCT)
+with_table = {os.path.dirname(page) for page in pages if any(tables(tree.text(page)))}
 
 tap = tree.Tap()
 for folder in sorted(with_table):
