@@ -32,7 +32,7 @@ const Child *child_init(const char *fallback, GError **error);
 void child_ready(void);
 /* holding may be NULL. A beat never blocks: one that does not fit is dropped. */
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding);
-/* What a notice is about: there is one at a time for each. */
+/* Name the subject of a notice: there is one notice at a time for each subject. */
 typedef enum ChildNotice { CHILD_NOTICE_WORK, CHILD_NOTICE_DATABASE, CHILD_NOTICE_SPACE, CHILD_NOTICES } ChildNotice;
 
 /* Tell the master what a person should know though this process works, until something else is told about the same;

@@ -17,7 +17,7 @@ static int64_t read_clock(clockid_t id)
     return now.tv_sec * CLOCK_SECOND + now.tv_nsec / 1000;
 }
 
-/* What a test adds to the wall clock; the environment is read once. */
+/* Return the microseconds that a test adds to the wall clock. The environment is read once. */
 static int64_t test_offset(void)
 {
     static gsize initialised;

@@ -24,7 +24,7 @@ int64_t clock_now(void);
  * must not end or last because somebody sets the clock, and whose times are shown and saved nevertheless. */
 int64_t clock_steady(void);
 
-/* What the wall clock says at a moment of clock_steady(). */
+/* Return the time of the wall clock at a moment of clock_steady(). */
 int64_t clock_of_steady(int64_t steady);
 
 /* The wall clock, but never the same value twice in this process and never

@@ -140,8 +140,8 @@ static void sections_add_known(Config *config)
 
 /* ---- types and defaults ---- */
 
-/* What a token of a default stands for, "{name}", "{site.hostname}", "{store.driver=sqlite}" ("yes" or "no"), or
- * "{site.web_url?}" ("yes" where it is set) without its braces. */
+/* Return the text that a token of a default, given without its braces, stands for. Examples: "{name}",
+ * "{site.hostname}", "{store.driver=sqlite}" ("yes" or "no"), "{site.web_url?}" ("yes" where it is set). */
 static const char *token_value(const Config *config, const ConfigSection *section, const char *token)
 {
     static const struct {

@@ -43,9 +43,9 @@ typedef struct Config Config;
  * the user exists, a password is nobody else's to read, the names to listen on have addresses) are made too unless
  * offline. */
 Config *config_load(const char *path, bool offline, GError **error);
-/* What is no fault, but will hinder the programs as things are now: relays whose names have no address, a file of
- * passwords that REST refuses. A line each, g_free();
- * NULL: nothing. Looks names up, and waits for the answers. */
+/* Find settings that are no fault, but will hinder the programs as things are now: relays whose names have no address,
+ * a file of passwords that REST refuses. Returns a line for each, to be g_free()'d, or NULL for none. Looks names up,
+ * and waits for the answers. */
 char *config_doubts(const Config *config);
 void config_free(Config *config);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the check functions of the settings.c files use. A check function runs after the file was read and every value
+ * The check functions of the settings.c files use these. A check function runs after the file was read and every value
  * was given its type. It looks at values beside each other, and, unless check->offline, at what they name on this
  * system. It tells each fault with config_complain(), and goes on.
  */

@@ -71,7 +71,7 @@ typedef struct ConfigMember {
     const char *readers;           /* names of further runners that read all its keys */
 } ConfigMember;
 
-/* What one folder adds to the configuration. */
+/* ConfigSettings holds the tables that one folder adds to the configuration. */
 typedef struct ConfigSettings {
     const ConfigTable *tables;   /* ended by an element without section; NULL: none */
     const ConfigMember *members; /* likewise */

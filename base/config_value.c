@@ -206,7 +206,7 @@ static bool number_type_parse(ConfigValue *value, char **allowed)
     return false;
 }
 
-/* What an empty text means for this type: unset, an empty list, or nothing. */
+/* Give the value that an empty text has in this type: unset, an empty list, or nothing. */
 static bool empty_parse(ConfigValue *value, char **allowed)
 {
     ConfigType type = value->key->type;

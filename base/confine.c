@@ -14,7 +14,7 @@
 #include "base/auto.h"
 #include "base/fail.h"
 
-/* What the system's header may be too old to know. */
+/* Define the constants that an older system header does not know. */
 #ifndef LANDLOCK_ACCESS_FS_REFER
 #define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
 #endif

@@ -452,8 +452,8 @@ static void call_helpers(FsSyncing *round)
         g_thread_pool_push(sync_pool(), g_atomic_rc_box_acquire(round), NULL);
 }
 
-/* Who ends it does what nobody helps with: a group of one without helpers costs no
- * thread switch, and a system that has no threads to give costs only time. */
+/* The thread that ends the group does the work that no helper took. So a group of one needs no thread switch, and a
+ * system that has no threads to give costs only time. */
 static void get_help(FsSyncing *round, size_t helpers)
 {
     round->uncalled = forked ? 0 : MIN(helpers, SYNC_THREADS);

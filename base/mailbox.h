@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What an e-mail address is. Every part of Listrunner judges an address by mailbox_valid() alone: who becomes a member,
- * whom a bounce report names, who wrote a post, what a setting may hold. So an address that one part takes is never
- * refused by another.
+ * This says what an e-mail address is. Every part of Listrunner judges an address by mailbox_valid() alone: who becomes
+ * a member, whom a bounce report names, who wrote a post, what a setting may hold. So an address that one part takes is
+ * never refused by another.
  *
  *   mailbox  local "@" domain in valid UTF-8, at most MAILBOX_MAX bytes
  *   local    one or more characters, but no control character, white space or any of ( ) < > [ ] : ; , @ \ "

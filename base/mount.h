@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What is known to be wrong with the file system below a directory that must survive a power cut: btrfs
- * without the mount option notreelog (t/switchboard/PROOF.md, "Power cuts and storms"), or a file system that hosts
- * share. Linux only; where the system does not tell how the directory is mounted, nothing is known.
+ * Tell what is known to be wrong with the file system below a directory that must survive a power cut: btrfs without
+ * the mount option notreelog (t/switchboard/PROOF.md, "Power cuts and storms"), or a file system that hosts share.
+ * Linux only; where the system does not tell how the directory is mounted, nothing is known.
  *
  * Results are g_free()'d; NULL: nothing is known to be wrong.
  */

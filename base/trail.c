@@ -223,7 +223,8 @@ static GByteArray *make_block(const Trail *self)
     return block;
 }
 
-/* What cannot be written is given up: the log has it. A block that was written in part is passed over by readers. */
+/* Write the lines to the file. Give up lines that cannot be written, since the log has them. Readers pass over a block
+ * that was written in part. */
 static void flush(Trail *self)
 {
     if (self->lines->len == 0)

@@ -220,7 +220,7 @@ static bool take_maildir(Import *import, ArchiveFiles *files, GError **error)
     return true;
 }
 
-/* What is in the archive already must be known before it is compared. */
+/* Read the whole archive first, since a message can only be compared with messages that are known. */
 static bool catch_up(Import *import, GError **error)
 {
     g_autoptr(ArchiveCatchUp) work = archive_catch_up_new(import->place->directory, import->place->list, error);

@@ -12,6 +12,7 @@
 #include "cli/listing.h"
 #include "mail/bounce.h"
 #include "store/bounce.h"
+#include "store/list.h"
 #include "store/secret.h"
 
 /* A link to unsubscribe is read for three years (mail/verp.h): so long an old secret is kept. */
@@ -215,7 +216,7 @@ static int run_reset(Site *site, int argc, char **argv, GError **error)
 
 /* ---- stat ---- */
 
-/* What is summed up: keyed by period, domain, status and class. */
+/* Sum is one line of the summary, keyed by period, domain, status and class. */
 typedef struct Sum {
     char *period, *domain, *status, *class;
     int64_t bounces, members; /* members: one a day */

@@ -14,6 +14,7 @@
 #include "lists/own_address.h"
 #include "lists/people.h"
 #include "lists/person.h"
+#include "store/user.h"
 
 #define PAGE 1000
 

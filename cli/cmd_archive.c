@@ -91,7 +91,7 @@ static int run_index(Site *site, int argc, char **argv, GError **error)
 
 /* ---- search ---- */
 
-/* What the text of a found post says around the words. */
+/* Return the text of a found post around the words that were searched for; "" when it cannot be read. g_free() */
 static char *snippet_of(const ArchiveSite *place, const ArchiveMessage *message, const ArchiveQuery *query)
 {
     g_autoptr(GBytes) bytes = archive_maildir_load(place->directory, place->list, message->file, NULL);

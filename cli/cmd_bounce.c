@@ -10,7 +10,7 @@
 #include "cli/plain.h"
 #include "mail/bounce.h"
 
-/* What a row tells of a recipient; a value may be NULL. */
+/* RecipientField is one thing that a row tells of a recipient; a value may be NULL. */
 typedef struct RecipientField {
     const char *key, *value;
 } RecipientField;

@@ -103,7 +103,7 @@ static void look_at_mta(Doctor *doctor, const GPtrArray *domains)
     doctor_find_well(doctor, "mta", before, "Postfix has the lines that Listrunner needs.");
 }
 
-/* What mends a probe that did not come back. g_free() */
+/* Say how to mend the way of a probe that did not come back. g_free() */
 static char *mend_probe(const Doctor *doctor, const ProbeResult *result, const char *domain)
 {
     return result->end == PROBE_NOT_SENT

@@ -8,6 +8,7 @@
 #include "cli/listing.h"
 #include "cli/work_site.h"
 #include "lists/domain_make.h"
+#include "store/domain.h"
 
 static char *description;
 static gboolean names;

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "lists/fragment_wake.h"
+#include "store/list.h"
 
 #define KEY_SHOWN 16 /* digits of a set's key that ls shows */
 #define MISSING_SHOWN 20

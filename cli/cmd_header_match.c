@@ -9,6 +9,7 @@
 #include "cli/plain.h"
 #include "cli/work_site.h"
 #include "lists/header_rows.h"
+#include "store/list.h"
 
 static char *list_name, *action, *tag;
 static gint64 position = -1;

@@ -95,7 +95,7 @@ static int run_drain(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-/* What the database does not know: how much was waiting there. */
+/* Print how much was waiting there, which the database does not know. */
 static void say_what_waited(const char *name, const LostSpool *lost)
 {
     json_t *said = json_loads(lost->state, 0, NULL), *runner;

@@ -38,7 +38,7 @@ typedef struct Inject {
     uint64_t stored;
 } Inject;
 
-/* Who sent it: as told, as the mbox says, or (NULL) who the header says wrote it. */
+/* Return the sender: as told, as the mbox says, or (NULL) the author that the header names. */
 static const char *sender_of(const char *envelope)
 {
     if (sender_given)
@@ -132,7 +132,7 @@ static bool inject_all(Inject *inject, GBytes *file, const char *name, GError **
             fine = add(inject, message, NULL, error);
         }
     }
-    /* What came before a fault is good mail: it goes in, and the fault is told. */
+    /* Mail before the fault is good: it goes in, and the fault is told. */
     GError *late = NULL;
     if (!flush(inject, &late)) {
         if (fine)

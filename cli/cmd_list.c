@@ -9,6 +9,8 @@
 #include "cli/work_site.h"
 #include "lists/list_change.h"
 #include "lists/list_make.h"
+#include "store/domain.h"
+#include "store/member.h"
 
 static char *style;
 static char **owners;

@@ -10,6 +10,7 @@
 #include "cli/listing.h"
 #include "cli/work_site.h"
 #include "lists/request.h"
+#include "store/list.h"
 
 static gboolean names;
 static char *reason;

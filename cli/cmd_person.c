@@ -25,7 +25,7 @@
 
 static gboolean yes;
 
-/* What both verbs look for, and show. */
+/* Hunt is the search that both verbs make and show. */
 typedef struct Hunt {
     Pseudonym names;
     Listing *listing; /* NULL: nothing is shown */
@@ -278,7 +278,7 @@ static bool replace_stored(Hunt *hunt, Work *work, GError **error)
     return done;
 }
 
-/* What stays is shown, with the reason below. */
+/* Show the data that stay, with the reason below. */
 static bool show_rest(Hunt *hunt, Site *site, const Config *config, GError **error)
 {
     Store *store = site_store(site, false, error);

@@ -64,7 +64,7 @@ static bool is_at_rest(Site *site, const char *directory, GError **error)
            fail(error, FAIL_EXISTS, "Listrunner is running: stop it first");
 }
 
-/* What the mark of an interrupted restore says that it put there is taken away. */
+/* Remove the files that an interrupted restore put there, according to its mark. */
 static bool clear(Restore *restore, GError **error)
 {
     g_autofree char *begun = NULL;

@@ -56,7 +56,7 @@ static bool may_ask(void)
     return !yes && isatty(STDIN_FILENO);
 }
 
-/* What a person answers; the fallback (may be NULL) for an empty line. NULL: nothing. g_free() */
+/* Ask a person, and return the answer, or the fallback (may be NULL) for an empty line; NULL: nothing. g_free() */
 static char *answer_to(const char *question, const char *fallback)
 {
     char line[1024];
@@ -176,7 +176,7 @@ static bool want_settings(Setup *setup, GError **error)
     return sound;
 }
 
-/* What is no fault of a configuration that is there already is one of a configuration that is made now. */
+/* Refuse a new configuration that raises doubts, though they would be no fault in one that is there already. */
 static bool is_without_doubt(const Config *config, GError **error)
 {
     g_autofree char *doubts = config_doubts(config);

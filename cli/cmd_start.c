@@ -33,7 +33,7 @@
 static char *log_file, *program;
 static int patience = 120; /* seconds */
 
-/* What the two forks need, made before them. */
+/* Launch holds the values that the two forks need. They are made before the forks. */
 typedef struct Launch {
     const char *program, *config, *log;
     char *notify; /* for NOTIFY_SOCKET */
@@ -55,7 +55,7 @@ static bool bind_notify(Launch *launch, GError **error)
     return true;
 }
 
-/* Who the master will be, when root starts it; NULL: who we are. */
+/* Return the account that the master will have when root starts it; NULL: the one we have. */
 static const struct passwd *account_of(const Config *config)
 {
     const char *user = config_string(config, "site", "user");

@@ -84,7 +84,8 @@ static void show_table(void *data, const char *table, int64_t rows, bool compare
         printf("%-20s %10" PRId64 " rows\n", table, rows);
 }
 
-/* What runs would go on writing to the database that is copied, and that would be lost. */
+/* Refuse while Listrunner is running. It would go on writing to the database that is copied, and those writes would be
+ * lost. */
 static bool is_at_rest(Site *site, GError **error)
 {
     g_autoptr(ControlClient) running = control_client_open(site, NULL);

@@ -16,6 +16,7 @@
 #include "lists/template_name.h"
 #include "lists/template_set.h"
 #include "store/language.h"
+#include "store/list_setting.h"
 
 #define ENDING ".txt" /* of a file with the text of a letter */
 

@@ -11,6 +11,8 @@
 #include "cli/work_site.h"
 #include "lists/token.h"
 #include "mail/domain_name.h"
+#include "store/domain.h"
+#include "store/list.h"
 
 static char *name, *expires, *verbs;
 static char **lists, **domains;

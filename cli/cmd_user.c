@@ -13,6 +13,7 @@
 #include "cli/work_site.h"
 #include "lists/people.h"
 #include "lists/person.h"
+#include "store/user.h"
 
 #define PAGE 1000
 

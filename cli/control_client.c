@@ -28,7 +28,7 @@ struct ControlClient {
     int pid;
 };
 
-/* Whose socket it is: the process that called listen(). */
+/* Find the process that called listen() on the socket. */
 static void find_master(ControlClient *client)
 {
     struct ucred peer;

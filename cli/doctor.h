@@ -36,13 +36,14 @@ void doctor_find(Doctor *doctor, const char *subject, DoctorState state, char *m
 /* Add a finding that all is well, unless the subject has others since there were `before` findings. */
 void doctor_find_well(Doctor *doctor, const char *subject, guint before, const char *text);
 
-/* Who may read and write what: the configuration, the spool, the database. As root, before it becomes another user. */
+/* Find who may read and write the configuration, the spool and the database. Runs as root, before it becomes another
+ * user. */
 void doctor_permissions(Doctor *doctor);
 /* The file system of the spool and the database: what it is, and how much room it has. */
 void doctor_disks(Doctor *doctor);
 /* Is the clock kept right? */
 void doctor_time(Doctor *doctor);
 
-/* What the name servers of the system, or of [out] name_servers, say of the domains (of Domain) and of the host that
- * sends: MX, SPF, DKIM, DMARC, PTR. */
+/* Ask the name servers of the system, or of [out] name_servers, for the MX, SPF, DKIM, DMARC and PTR of the domains (of
+ * Domain) and of the host that sends. */
 void doctor_dns(Doctor *doctor, const GPtrArray *domains);

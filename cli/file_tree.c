@@ -165,7 +165,7 @@ static bool follow_one(const char *from, const char *to, const struct dirent *fo
     return !S_ISREG(status.st_mode) || follow_file(source, target, there, changed, error);
 }
 
-/* What is left of the names has no first name any more. */
+/* Remove the names that are left, since the first name of their file is gone. */
 static bool forget_names(const char *to, GHashTable *names, bool *changed, GError **error)
 {
     GHashTableIter at;

@@ -15,7 +15,7 @@ void keep_read_begin(void)
     kept = geteuid() == 0 && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0;
 }
 
-/* What fails here leaves fewer rights, and then the files that cannot be read are named. */
+/* A call that fails here leaves fewer rights; then the files that cannot be read are named later. */
 void keep_read_end(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

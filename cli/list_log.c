@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
+#include "store/list.h"
 #include "store/list_log.h"
 
 #define PAGE 500

@@ -41,7 +41,7 @@ static char *lost_text(const ListContents *contents, char *const *places)
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-/* What is lost with the list stays lost, so somebody has to say that it is meant. */
+/* Ask whether the removal is meant, since data that go with the list cannot be brought back. */
 static bool is_meant(const List *list, const char *lost, int *code, GError **error)
 {
     char answer[16] = "";

@@ -11,6 +11,8 @@
 #include "cli/listing.h"
 #include "cli/work_site.h"
 #include "lists/change.h"
+#include "store/list_setting.h"
+#include "store/member.h"
 
 static gboolean names;
 static char **files;

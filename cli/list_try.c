@@ -18,6 +18,7 @@
 #include "lists/trial.h"
 #include "store/ban.h"
 #include "store/header_match.h"
+#include "store/list.h"
 
 #define DAYS_MAX 36500
 #define LIMIT_MAX 1000
@@ -333,7 +334,7 @@ static void show_sentence(const TrialTally *tally)
         printf("There is no post of the last %d days to try it with.\n", days);
 }
 
-/* What was not tried, and why. */
+/* Tell how many posts were not tried, and why. */
 static void warn(const TrialTally *tally)
 {
     if (tally->gap)
@@ -346,7 +347,7 @@ static void warn(const TrialTally *tally)
                 tally->removed);
 }
 
-/* What --from-json names, json_decref(). NULL: it cannot be read, or is no object. */
+/* Read the file that --from-json names; json_decref(). NULL: it cannot be read, or is no object. */
 static json_t *read_asked(GError **error)
 {
     json_error_t where;

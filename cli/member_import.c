@@ -14,6 +14,7 @@
 #include "lists/event.h"
 #include "lists/own_address.h"
 #include "lists/roster.h"
+#include "store/list.h"
 
 /* A look at the clock for the bar, once in so many lines. */
 #define SHOW_LINES 1000

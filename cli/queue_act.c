@@ -208,7 +208,8 @@ static bool act_on(QueueAct *act, QueueTarget *target, bool named, GError **erro
     return change_by_hop(act, target, preserved, row, error);
 }
 
-/* Those named, without the verb's own that are not there yet, since nothing ever was in them. NULL: a failure. */
+/* List the queues that the command line names. Leave out the verb's own that do not exist yet, since nothing was ever
+ * in them. NULL: a failure. */
 static GPtrArray *named_queues(const QueueVerb *verb, Spool *spool, GError **error)
 {
     g_autoptr(GPtrArray) named = g_ptr_array_new();
@@ -266,7 +267,7 @@ static Operate *begin(QueueAct *act, GError **error)
     return operate_open(act->spool, true, on_done, act, error);
 }
 
-/* Those of the targets that are meant and that out holds: it gives them back. */
+/* Ask the runner out to give back the targets that are meant and that it holds. */
 static bool give_back(QueueAct *act, GArray *targets)
 {
     g_autoptr(GArray) meant = g_array_new(FALSE, FALSE, sizeof(QueueTarget));

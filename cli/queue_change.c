@@ -27,7 +27,7 @@ static Draft *release(Entry *entry, GError **error)
     return draft;
 }
 
-/* What out counted and heard is forgotten, so that it is as if it were tried for the first time. */
+/* Forget the attempts and replies that out noted, so that the entry is as if it were tried for the first time. */
 static Draft *begin_again(Entry *entry, GError **error)
 {
     const char *from = queue_name(entry_queue(entry));

@@ -67,7 +67,7 @@ static void count_recipients(const Entry *entry, json_t *row)
     json_object_set_new(row, "bounced", json_integer(bounced));
 }
 
-/* What is known of an entry that was opened, or (entry NULL) only by name. */
+/* Make the row of an entry that was opened, or (entry NULL) is known only by its name. */
 static json_t *make_row(const char *queue, const QueueFile *found, QueueState state, const Entry *entry,
                         const char *fault)
 {

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "lists/keys.h"
 #include "mail/copy.h"
+#include "store/list.h"
 
 char **queue_select_queues, *queue_select_list, *queue_select_sender, *queue_select_recipient, *queue_select_trace;
 

@@ -57,7 +57,7 @@ static bool may_bind(const struct addrinfo *address)
 {
     int one = 1;
     auto_fd fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
-    /* What is closed and lingers is no obstacle. */
+    /* A closed connection that lingers is no obstacle. */
     if (fd >= 0)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     return fd < 0 || bind(fd, address->ai_addr, address->ai_addrlen) == 0 || errno != EADDRINUSE;

@@ -29,7 +29,7 @@ static void done(void *data, void *token, const GError *error)
     (void)error;
 }
 
-/* What lies in the spool beside its queues. */
+/* Check the files that lie in the spool beside its queues. */
 static bool check_top(SpoolCheck *check, GError **error)
 {
     int fd = openat(spool_fd(check->spool), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

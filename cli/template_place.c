@@ -3,6 +3,7 @@
 #include "cli/template_place.h"
 
 #include "cli/command.h"
+#include "store/domain.h"
 #include "store/template_text.h"
 
 void template_place_clear(TemplatePlace *place)

@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "store/list.h"
 #include "store/store.h"
 
 /* The values of the options --list and --domain. */

@@ -14,6 +14,7 @@
 
 #include "base/config_table.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 #define WIDTH 78
 
@@ -31,7 +32,7 @@ static const char *const list_type_names[] = {
     [SETTING_PASSWORD] = "password",
 };
 
-/* What a token of a default stands for in the documentation. */
+/* Return the words that stand for a token of a default in the documentation. */
 static char *token_shown(const char *token)
 {
     static const char *const words[][2] = {
@@ -84,7 +85,7 @@ static void append_unit(GString *text, const char *unit)
         g_string_append_printf(text, " Unit: %s.", unit);
 }
 
-/* What a key allows: " From 1 to 10. Unit: mails.", or " One of a, b." */
+/* Append the values that a key allows: " From 1 to 10. Unit: mails.", or " One of a, b." */
 static void append_allowed(GString *text, const ConfigKey *key)
 {
     g_autofree char *range = config_range_text(key);

@@ -159,7 +159,7 @@ bool archive_catch_up_some(ArchiveCatchUp *self, ArchiveIndex *index, int64_t bu
     } else {
         archive_index_rollback(index);
     }
-    /* What was undone comes again. */
+    /* Work that was undone comes again. */
     if (self->at != list)
         g_clear_pointer(&self->files, archive_files_free);
     self->at = list;

@@ -50,7 +50,7 @@ static bool write_mark(int marks, const char *file, ArchiveState state, const ch
     return remove_mark(marks, file, error) && fs_keep_once(marks, file, 0640, text, strlen(text), error);
 }
 
-/* What stays of a removed post. */
+/* Make the mail that takes the place of a removed post. */
 static GBytes *husk_of(GBytes *octets, const char *note)
 {
     static const char *const kept[] = {"Message-ID", "Date", "References", "In-Reply-To"};

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "store/list.h"
 
 /* The reason for which a mail is discarded that AUTORESPOND_AND_DISCARD answers. */
 #define AUTORESPOND_KEEPS_NONE "The list answers such mail and keeps none."

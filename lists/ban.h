@@ -3,6 +3,7 @@
 #pragma once
 /* Bans: who may neither join nor post (store/ban.h). */
 #include "lists/work.h"
+#include "store/list.h"
 
 /* Bans an address, or "^pattern", from the list; from the whole site with list NULL. Who is a member stays one. Errors
  * are those of ban_add(). */

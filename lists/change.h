@@ -6,6 +6,7 @@
  * a page, by mail, by REST or in the shell. The use cases of this folder write it within the change's own transaction.
  */
 #include "lists/work.h"
+#include "store/list.h"
 #include "store/list_log.h"
 
 /* All borrowed. */

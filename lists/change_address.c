@@ -12,6 +12,7 @@
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 #include "mail/address.h"
+#include "store/user.h"
 
 #define PAGE 100
 #define MEMBER_ROLES (1u << ROLE_MEMBER | 1u << ROLE_NONMEMBER)

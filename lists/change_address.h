@@ -12,6 +12,7 @@
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
+#include "store/list.h"
 
 /* From whose address to which. */
 typedef struct AddressChange {

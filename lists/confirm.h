@@ -4,6 +4,7 @@
 /* A person answers a letter of ours. */
 #include "lists/subscription.h"
 #include "lists/work.h"
+#include "store/list.h"
 
 /* The way by which a token came. */
 typedef enum Consent {

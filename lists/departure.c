@@ -82,7 +82,8 @@ bool departure_carry_out(Work *work, const List *list, const Pending *request, b
 
 /* ---- coming back ---- */
 
-/* What keeps the address from being a member: *result; SUBSCRIPTION_RESTORED: nothing does. */
+/* Find the reason that keeps the address from being a member, and set *result to it; SUBSCRIPTION_RESTORED: there is
+ * none. */
 static bool find_hindrance(Work *work, const List *list, const char *address, SubscriptionResult *result,
                            GError **error)
 {

@@ -14,6 +14,7 @@
 
 #include "lists/work.h"
 #include "store/digest.h"
+#include "store/list.h"
 #include "store/store.h"
 
 /* Ask for what waits now. *waiting tells how many posts do; with none, nothing is asked. */

@@ -8,6 +8,8 @@
 #include "lists/list_make.h"
 #include "lists/mta_maps.h"
 #include "lists/own_address.h"
+#include "store/domain.h"
+#include "store/user.h"
 
 static void note(Work *work, const char *mail_host, const char *result)
 {

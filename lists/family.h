@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "lists/work.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 /* Is there a style of that name, and is it a family? */
 bool family_exists(const Config *config, const char *name);

@@ -13,6 +13,7 @@
 #include "store/outbox.h"
 #include "store/pending.h"
 #include "store/source.h"
+#include "store/stranger.h"
 #include "store/task_job.h"
 #include "store/template_text.h"
 #include "switchboard/meta.h"
@@ -111,7 +112,7 @@ static const struct {
     {"account_greatest", "The greatest of these counts."},
 };
 
-/* What strangers cost (store/account.h). */
+/* Add the rows about mail from strangers (store/account.h). */
 static bool add_accounts(Store *store, GString *text, GError **error)
 {
     AccountSum sums[ACCOUNT_KINDS];

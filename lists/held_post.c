@@ -112,7 +112,7 @@ static void keep_refused(const Work *work, const Held *held)
         refused_keep(config, &mail);
 }
 
-/* What a verdict does besides removing the post. */
+/* Do the part of a verdict besides removing the post. */
 static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const char *reason, bool *told, GError **error)
 {
     switch (verdict) {

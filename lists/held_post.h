@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lists/work.h"
+#include "store/list.h"
 
 typedef enum HeldVerdict {
     HELD_ACCEPT,  /* it goes to the list, through the queue pipeline, or waits for its time (lists/scheduled_post.h) */

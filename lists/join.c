@@ -8,6 +8,7 @@
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 #include "store/standing.h"
+#include "store/user.h"
 
 /* Somebody may ask for the list at an address of ours, and a letter would go to all who read it because a stranger
  * wrote its name. */

@@ -4,6 +4,8 @@
 /* Asking to join a list. */
 #include "lists/subscription.h"
 #include "lists/work.h"
+#include "store/list.h"
+#include "store/member.h"
 
 /* The person who is to become a member. */
 typedef struct Joiner {

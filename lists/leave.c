@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
+#include "store/member.h"
 
 /* ---- ways ---- */
 
@@ -37,7 +38,7 @@ bool leave_way_undone(LeaveWay way)
 
 /* ---- asking ---- */
 
-/* What somebody says who leaves. */
+/* Leaver holds the words of somebody who leaves. */
 typedef struct Leaver {
     const char *address;
     unsigned facts;

@@ -9,6 +9,7 @@
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
+#include "store/list.h"
 
 /* Kept in the store by number. */
 typedef enum LeaveWay {

@@ -10,6 +10,7 @@
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
+#include "store/list.h"
 
 #define LEAVE_BRAKE_LEAST 10
 #define LEAVE_BRAKE_SHARE 20 /* one of so many */

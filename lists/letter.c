@@ -436,9 +436,9 @@ bool letter_allowed(Work *work, const List *list, const char *address, bool *all
     return done;
 }
 
-/* Who fills in a form has proved nothing, and may write the address of anybody, for every list and from very many
- * networks. So the mailbox and the site have counts over all lists. A member, whose address is known to few, may ask
- * for several lists a day. */
+/* Allow a letter that a form asks for, within the counts of the mailbox and of the site over all lists. A person who
+ * fills in a form has proved nothing, and may write the address of anybody, for every list and from very many networks.
+ * A member, whose address is known to few, may ask for several lists a day. */
 static bool form_letter_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error)
 {
     int64_t most = work_site(work)->answers_a_day;
@@ -467,13 +467,14 @@ bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *ask
         return form_letter_allowed(work, list, asking, allowed, error);
     int64_t most = work_site(work)->answers_a_day, most_of_kind = asking->of_site ? MIN(most, SITE_ASKS_A_DAY) : most;
     g_autofree char *base = mailbox_base(asking->address);
-    /* Who is signed in on the pages may come from any network. */
+    /* A person who is signed in on the pages may come from any network. */
     g_autofree char *network = actor->host && actor->door != DOOR_PAGE ? ip_network(actor->host) : NULL;
     /* There is no end of addresses with a detail that lead to one mailbox: what is asked from one proves least. */
     bool own = actor->address && mailbox_same(actor->address, asking->address) &&
                (asking->of_member || !mailbox_has_detail(asking->address));
     bool other = actor->door == DOOR_MAIL && !asking->vouched && !own;
-    /* Whoever asks for an own address is counted apart from those elsewhere who only say that it is theirs. */
+    /* Requests for an own address are counted apart from requests that come from elsewhere and only say that the
+     * address is theirs. */
     char *who = g_strdup_printf("%s %s %s %s", asking->of_site ? "-" : list->list_id, asking->kind, base,
                                 other ? "*" : network ? network : "-");
     LetterLimit limits[LIMITS_MAX] = {asking->of_member ? (LetterLimit){0} : host_limit(work),
@@ -494,7 +495,7 @@ char **letter_owners(Store *store, const List *list, const char *site_owner, GEr
     return g_strdupv((char **)one);
 }
 
-/* What follows "key: " on a line of text; NULL: there is no such line. */
+/* Return the text that follows "key: " on a line; NULL: there is no such line. */
 static char *find_sentence(const char *text, const char *key)
 {
     size_t length = strlen(key);

@@ -15,6 +15,7 @@
 #include "mail/loop_mark.h"
 #include "mail/notice.h"
 #include "mail/template.h"
+#include "store/list.h"
 #include "store/store.h"
 
 /* The sender, the recipients and the subject of a letter. All is borrowed except recipients. */

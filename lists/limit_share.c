@@ -88,7 +88,7 @@ static bool has_begun(const LimitShare *share)
     return TEMP_FAILURE_RETRY(fcntl(share->fd, F_OFD_GETLK, &lock)) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* What the runner host says; what was used before, where that cannot be read. */
+/* Read the share that the runner host says; where that cannot be read, return the one used before. */
 static unsigned read_part(LimitShare *share)
 {
     g_auto(ThisHost) host = {0};

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "store/list.h"
 
 /* Gives the list another posting address. Its List-Id stays, and with it archives, held posts, what is in queues, and
  * the bounces and links of mails that were sent; mail to the address that the List-Id was made of goes on reaching it.

@@ -15,6 +15,7 @@
 #include "lists/roster.h"
 #include "lists/scheduled_post.h"
 #include "lists/style.h"
+#include "store/domain.h"
 #include "store/list_archive.h"
 
 static bool ensure_domain(Store *store, const char *address, GError **error)

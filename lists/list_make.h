@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "store/list.h"
 
 /* The list to be made. Strings are borrowed. */
 typedef struct NewList {

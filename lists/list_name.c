@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "mail/list_address.h"
+#include "store/list.h"
 
 static bool exists(const char *local, const char *domain, bool *exists, char **list_id, void *data, GError **error)
 {

@@ -332,7 +332,8 @@ static bool decide(ModeratorSession *session, const Decision *decision, GError *
     return true;
 }
 
-/* Whoever was a moderator when the letter was sent may be none any more. */
+/* Find whether the address still moderates: a person who was a moderator when the letter was sent may be none any more.
+ * */
 static bool is_moderator(Work *work, const List *list, const char *address, bool *moderates, GError **error)
 {
     g_auto(GStrv) all = letter_owners(work_store(work), list, work_site(work)->site_owner, error);

@@ -15,6 +15,8 @@
 #include "base/program.h"
 #include "lists/timer.h"
 #include "mail/list_address.h"
+#include "store/domain.h"
+#include "store/list.h"
 #include "switchboard/spool.h"
 
 #define COMMAND_TIMEOUT (5 * 60 * CLOCK_SECOND)
@@ -137,7 +139,7 @@ static bool add_all(AddressMaps *maps, GError **error)
     return domains && list_each(maps->store, NULL, add_list, maps, error);
 }
 
-/* Whoever runs the MTA may read it: all of it is what the MTA tells to everybody who asks. */
+/* Write one map. Whoever runs the MTA may read it: the MTA tells all of it to everybody who asks. */
 static bool write_file(int directory, const char *name, const GString *text, GError **error)
 {
     g_autofree char *temporary = g_strconcat(".", name, ".tmp", NULL);

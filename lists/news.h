@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "store/list.h"
 #include "store/store.h"
 
 /* Let the list go on behind that article of its news group or, with NEWS_NOWHERE, with what comes from now on: what is

@@ -18,6 +18,8 @@
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
+#include "store/list.h"
+#include "store/member.h"
 
 typedef struct MemberOptions {
     Preferences wanted; /* -1, and an empty language: stays as it is; "default": the list's language */

@@ -7,6 +7,8 @@
 #include "base/fail.h"
 #include "mail/address.h"
 #include "mail/domain_name.h"
+#include "store/domain.h"
+#include "store/list.h"
 
 /* The domain as it is written, then as it is in the DNS. */
 static bool exists(const char *local, const char *domain, bool *there, char **list_id, void *data, GError **error)

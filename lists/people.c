@@ -12,6 +12,7 @@
 #include "store/mention.h"
 #include "store/password.h"
 #include "store/session.h"
+#include "store/user.h"
 
 static bool note(Work *work, const char *what, const char *who, const char *result)
 {
@@ -46,7 +47,7 @@ bool people_change(Work *work, const char *who, const PersonChange *change, GErr
     return apply(work_store(work), who, change, error) && note(work, "user", who, "changed");
 }
 
-/* What was counted and noted for each address of a user. */
+/* Forget the counts and notes about each address of a user. */
 static bool forget_traces(Store *store, const char *user_id, GError **error)
 {
     g_autoptr(GPtrArray) addresses = address_page(store, user_id, NULL, 0, INT_MAX, error);

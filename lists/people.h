@@ -11,6 +11,8 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "store/list_choice.h"
+#include "store/member.h"
 
 /* The data of a user besides addresses. NULL and -1 mean that a value stays as it is, or that there is none yet. */
 typedef struct PersonChange {

@@ -12,6 +12,7 @@
 #include "store/mention.h"
 #include "store/pending.h"
 #include "store/topic.h"
+#include "store/user.h"
 #include "store/vacation.h"
 
 #define PAGE 1000

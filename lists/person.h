@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "store/member.h"
 #include "store/store.h"
 
 /* Of a user (an id or an address), or of an address that belongs to no user: names, addresses, preferences, memberships

@@ -220,7 +220,7 @@ static bool read_files(ShapeWork *work, GError **error)
 
 /* ---- the picture ---- */
 
-/* What the entries that were read stand for. */
+/* Scale a count of the entries that were read up to all entries. */
 static int64_t scaled(const ShapeWork *work, int64_t value)
 {
     if (work->read == work->entries || work->read == 0)

@@ -7,6 +7,7 @@
  * template "answers" whose keys begin with "reason_".
  */
 #include "lists/work.h"
+#include "store/list.h"
 
 /* The text with each English sentence of ours in the language; what is none of them stays. g_free(). */
 char *reason_translate(const Work *work, const List *list, const char *language, const char *text);

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/round_trip.h"
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "lists/list_make.h"
 #include "mail/loop_mark.h"

@@ -12,6 +12,7 @@
 #include "lists/letter.h"
 #include "mail/answer.h"
 #include "mail/message.h"
+#include "store/member.h"
 #include "switchboard/meta.h"
 
 #define DUE_MAX 20 /* posts in one transaction */
@@ -150,7 +151,8 @@ bool scheduled_post_drop(Work *work, int64_t number, GError **error)
 
 /* ---- when it is due ---- */
 
-/* What the moderators are to look at before it goes; g_free(). *why stays NULL where there is nothing. */
+/* Find the doubt that the moderators are to look at before the post goes; g_free(). *why stays NULL where there is
+ * none. */
 static bool find_doubt(const Work *work, const List *list, const Scheduled *post, char **why, GError **error)
 {
     if (list->emergency) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What people may do with lists, and the letters about it: settings in section [site]. */
+/* These are the settings in section [site] about the things that people may do with lists, and the letters about them.
+ * */
 #include "base/config_table.h"
 
 #include "base/config_check.h"

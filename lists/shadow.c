@@ -133,7 +133,7 @@ static bool has_copies(const ShadowCase *live)
     return live->copy || live->unknown || g_hash_table_size(live->recipients) > 0;
 }
 
-/* What the live server did; "stopped": it sent no copies, and nothing says why. */
+/* Return the decision of the live server; "stopped": it sent no copies, and nothing says why. */
 static const char *live_decision(const ShadowCase *live)
 {
     if (live->held)

@@ -177,7 +177,7 @@ static bool is_text(const MimePart *part)
     return g_str_has_prefix(part->type, "text/");
 }
 
-/* What a reader gets of the part: text in UTF-8 without line ends at its end, else bytes. */
+/* Return the content that a reader gets of the part: text in UTF-8 without line ends at its end, else bytes. */
 static GString *content_of(const MimePart *part)
 {
     if (is_text(part)) {

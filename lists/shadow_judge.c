@@ -158,7 +158,7 @@ static bool is_named(const Post *post, const char *address)
     return false;
 }
 
-/* What leaves, before holes are filled. */
+/* Join the message that leaves, before holes are filled. */
 static GBytes *joined(const Post *post, const PostSend *send)
 {
     if (!send->pieces)

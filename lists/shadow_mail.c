@@ -23,7 +23,7 @@ void shadow_piece_free(ShadowPiece *piece)
     g_free(piece);
 }
 
-/* What is known of the mail while it is read. */
+/* ShadowMailReading holds the facts known of the mail while it is read. */
 typedef struct ShadowMailReading {
     Store *store;
     const ShadowMail *mail;
@@ -162,7 +162,7 @@ static void add_copy(const ShadowMailReading *reading, const ListAddress *from)
     piece->recipients = g_strv_builder_end(recipients);
 }
 
-/* What the mails within a letter say. */
+/* Inside holds the facts that the mails within a letter tell. */
 typedef struct Inside {
     char *message_id; /* of the post */
     bool confirm;     /* one is the answer by which a moderator decides */

@@ -11,6 +11,7 @@
 #include "lists/guessing.h"
 #include "lists/keys.h"
 #include "lists/letter.h"
+#include "store/domain.h"
 #include "store/list.h"
 #include "store/member.h"
 #include "store/pending.h"
@@ -128,7 +129,7 @@ bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, 
     return found || guessing_note(work, "-", error);
 }
 
-/* Whoever has the link has shown that the address is his own, from the first time on. */
+/* Note the address as verified: the person who has the link has shown that it is his own, from the first time on. */
 static bool note_verified(Work *work, const char *address, GError **error)
 {
     KnownAddress *found;

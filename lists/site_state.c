@@ -120,7 +120,7 @@ static json_t *form_letters_of(Store *store, const Config *config, GError **erro
                      reached);
 }
 
-/* What the timer did, and whether a job that somebody has to do is late by more than it should be. */
+/* Show the last runs of the timer, and whether a job that somebody has to do is late by more than it should be. */
 static json_t *jobs_of(Store *store, G_GNUC_UNUSED const Config *config, GError **error)
 {
     g_autoptr(GPtrArray) all = task_job_all(store, error);

@@ -21,6 +21,7 @@
 #include <jansson.h>
 
 #include "lists/work.h"
+#include "store/list.h"
 #include "store/source.h"
 
 #define SOURCE_HANDFUL 5

@@ -89,7 +89,7 @@ bool source_check_ldap(const char *text, GError **error)
 
 /* ---- asking ---- */
 
-/* What somebody has to mend, and what may pass by itself. */
+/* Set the error: FAIL_CONFIG for a fault that somebody has to mend, FAIL_LATER for one that may pass by itself. */
 static bool refuse(const Directory *directory, const char *what, int code, GError **error)
 {
     char *detail = NULL;

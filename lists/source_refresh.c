@@ -195,7 +195,7 @@ static bool may_hide_members(const Refresh *refresh, const SourceCounts *counts)
     return counts->missing > 0 && refresh->result->bad > refresh->source->bad;
 }
 
-/* What is read is in the stage then; a fault of the source is in the result. */
+/* Read the source into the stage. A fault of the source is in the result. */
 static bool read_all(Refresh *refresh, bool empty, GError **error)
 {
     SourceResult *result = refresh->result;

@@ -3,6 +3,7 @@
 #include "lists/standing.h"
 
 #include "base/fail.h"
+#include "store/domain.h"
 #include "store/user.h"
 
 #define ROLES 100000 /* of a person that count */

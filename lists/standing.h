@@ -10,6 +10,7 @@
 
 #include "lists/authority.h"
 #include "lists/sign_in.h"
+#include "store/list.h"
 
 typedef struct Standing {
     bool site;                     /* owns the site */

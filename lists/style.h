@@ -10,6 +10,7 @@
 
 #include "base/config.h"
 #include "lists/work.h"
+#include "store/list_setting.h"
 
 typedef struct Style {
     const char *name;         /* "discussion" */

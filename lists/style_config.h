@@ -5,6 +5,7 @@
  * `base`, `fixed` and `limited`. */
 #include "base/config.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 #define STYLE_FAMILY "style"
 /* Keys by which a style holds on for its lists (lists/family.h). */

@@ -19,6 +19,7 @@
 #include "lists/workflow.h"
 #include "store/autoresponse.h"
 #include "store/ban.h"
+#include "store/user.h"
 
 #define TOKEN_VALUES 4
 
@@ -301,7 +302,8 @@ void subscription_note(Work *work, const List *list, const Pending *request, Sub
              subscription_result_text(subscription->result));
 }
 
-/* Who complains has had enough, whatever the list wants of those who ask to leave. */
+/* Return the policy for a request. A complaint ends the membership, whatever the list demands of people who ask to
+ * leave. */
 static SubscriptionPolicy policy_for(const List *list, const Pending *request)
 {
     return request->kind == PENDING_JOIN        ? list->subscription_policy

@@ -11,7 +11,7 @@
 const char template_common[] = LIST_PLACEHOLDERS " list_requests site_address site_email";
 
 #define DECORATION LIST_POST_PLACEHOLDERS
-/* What the digest runner fills in (runners/digest/issue_build.c). */
+/* The digest runner fills these in (runners/digest/issue_build.c). */
 #define DIGEST LIST_PLACEHOLDERS " got_list_email got_owner_email got_request_email prefix volume issue"
 #define PERSON "address user_address user_email user_name member"
 #define TOKEN PERSON " token confirm_email mark days asked page"

@@ -67,7 +67,8 @@ static char *read_file(int spool_fd, const char *name, GError **error)
     return g_steal_pointer(&text);
 }
 
-/* What the file says, whenever it was written, "" where it says nothing; *ours: since the machine was started. */
+/* Read the text of the file, whenever it was written, "" where it says nothing; *ours: since the machine was started.
+ * */
 static bool read_said(int spool_fd, ThisHost *host, bool *ours, GError **error)
 {
     char boot[CLOCK_BOOT_ID_SIZE] = "";

@@ -7,6 +7,7 @@
  * the Subject, which an answer repeats: "Please confirm (confirm TOKEN)".
  */
 #include "lists/work.h"
+#include "store/list.h"
 
 typedef struct TokenReturn {
     char *address; /* for From or Reply-To */

@@ -14,7 +14,7 @@
 #include "store/scratch.h"
 #include "switchboard/meta.h"
 
-/* What both sides share. */
+/* Court holds the values that both sides share. */
 typedef struct Court {
     const Trial *trial;
     TrialRules rules;

@@ -10,7 +10,7 @@
 #define BASE64_LINE 76
 #define FIRST_MAX 4096      /* bytes of a part in which its first line is looked for */
 #define WORDS_MAX (1 << 18) /* bytes of a part in which a known password is looked for */
-/* What may stand between the words in HTML. The length of a tag is bounded so that the search stays linear. */
+/* GAP may stand between the words in HTML. The length of a tag is bounded so that the search stays linear. */
 #define GAP "(\\s|&nbsp;|<[^>]{0,200}>)*"
 
 static const char *const names[] = {"Approved", "Approve", "X-Approved", "X-Approve"};
@@ -137,7 +137,7 @@ static bool find_words(const Decoded *decoded, const char *password, size_t *sta
     return true;
 }
 
-/* What is to be cut out of the body. */
+/* Cut is a range that is to be cut out of the body. */
 typedef struct Cut {
     const MimePart *part;
     Decoded decoded;

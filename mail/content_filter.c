@@ -286,7 +286,7 @@ static GMimeObject *strain(Filter *filter, GMimeObject *part)
         return NULL;
     }
     if (GMIME_IS_MULTIPART_SIGNED(part) || GMIME_IS_MULTIPART_ENCRYPTED(part)) {
-        /* What may not stay goes here, too; but nothing is made prettier at the cost of a signature. */
+        /* Forbidden parts are removed here, too; but nothing is made prettier at the cost of a signature. */
         const ContentRules *rules = filter->rules;
         ContentRules strict = *rules;
         strict.collapse_alternatives = strict.html_to_text = false;
@@ -356,7 +356,7 @@ static void put(Message *message, GMimeObject *part)
     message_set_body(message, body);
 }
 
-/* What filter made of the whole; kept is NULL when nothing is left. */
+/* Put the filtered body into the message, and say what was done; kept is NULL when nothing is left. */
 static bool finish(Filter *filter, Message *message, GMimeObject *kept, ContentResult *result)
 {
     *result = CONTENT_KEPT;

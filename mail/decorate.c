@@ -10,7 +10,7 @@
 
 #define QP_LINE 76
 
-/* What the header says of the body. */
+/* BodyForm holds what the header says of the body. */
 typedef struct BodyForm {
     char *type;     /* "text/plain" */
     char *charset;  /* lower case, "us-ascii" when not given */
@@ -239,7 +239,7 @@ static bool goes_on(const char *text, size_t length, bool qp, bool flowed)
     return qp && g_str_has_suffix(g_strchomp(last), "=");
 }
 
-/* What the text needs before something is joined behind it. */
+/* Return the line end that the text needs before something is joined behind it. */
 static const char *missing_end(GBytes *body, const BodyForm *content)
 {
     size_t length;

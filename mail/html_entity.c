@@ -12,7 +12,7 @@ typedef struct Entity {
     gunichar code;
 } Entity;
 
-/* Those of HTML 4 and XML, in the order of strcmp(). */
+/* These are the entities of HTML 4 and XML, in the order of strcmp(). */
 static const Entity entities[] = {
     {"AElig", 198}, {"Aacute", 193}, {"Acirc", 194}, {"Agrave", 192}, {"Alpha", 913}, {"Aring", 197}, {"Atilde", 195},
     {"Auml", 196}, {"Beta", 914}, {"Ccedil", 199}, {"Chi", 935}, {"Dagger", 8225}, {"Delta", 916}, {"ETH", 208},
@@ -53,7 +53,7 @@ static const Entity entities[] = {
     {"yen", 165}, {"yuml", 255}, {"zeta", 950}, {"zwj", 8205}, {"zwnj", 8204},
 };
 
-/* What &#128; to &#159; mean to browsers: the characters of windows-1252. */
+/* Browsers take &#128; to &#159; for these characters of windows-1252. */
 static const gunichar windows[] = {
     0x20ac, 0xfffd, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021,
     0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0xfffd, 0x17d, 0xfffd,

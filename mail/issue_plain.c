@@ -22,7 +22,7 @@ static void put_field(FILE *stream, const Field *field, const char *name)
     g_autofree char *raw = field_value(field);
     g_autofree char *text = header_show(raw);
     g_autofree char *line = g_strdup_printf("%s: %s", name, text);
-    /* What does not fit into a line goes on in the next one behind a blank: one that begins at a blank stays a fold. */
+    /* A long line goes on in the next one behind a blank. A word that begins at a blank stays a fold. */
     for (char *at = line, *next; *at; at = next) {
         size_t length = strlen(at);
         next = at + length;

@@ -356,7 +356,7 @@ size_t message_length(const Message *message)
     return g_bytes_get_size(head) + body_length(message);
 }
 
-/* What is between the brackets, or all of it. */
+/* Return the text between the brackets, or all of it. */
 static char *without_brackets(const char *id)
 {
     const char *open = strchr(id, '<');

@@ -69,7 +69,7 @@ static char *take_subject(const char *text, const char **body)
     return g_strstrip(g_strndup(start, (size_t)(end - start)));
 }
 
-/* What strangers call a Message-ID may be anything: can it stand in a field of ours? */
+/* Tell whether a stranger's Message-ID, which may be anything, can stand in a field of ours. */
 static bool is_quotable(const char *id)
 {
     for (const char *at = id; *at; at++)

@@ -55,7 +55,7 @@ static const char *skip_comments(const char *at, bool *broken)
     return at;
 }
 
-/* What ends an unquoted word. Writers put @, / and others into it without quotes. */
+/* Tell whether a character ends an unquoted word. Writers put @, / and others into it without quotes. */
 static bool ends_word(char octet, const char *more)
 {
     return octet == '\0' || is_blank(octet) || octet == ';' || octet == '(' || octet == '"' || strchr(more, octet);

@@ -134,7 +134,7 @@ char *partial_digest(const Message *part)
 
 /* ---- joining ---- */
 
-/* Those of the enclosed message count, not those of the enclosing one. */
+/* Tell whether a field is taken from the enclosed message and not from the enclosing one. */
 static bool is_inner(const Field *field)
 {
     static const char prefix[] = "Content-";

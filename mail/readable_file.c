@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What a mail holds for download. */
+/* This finds the files that a mail holds for download. */
 #include <string.h>
 
 #include "mail/file_name.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What mail programs write above the mail that somebody answers, in many languages: by its shape, and by its verb. */
+/* This recognises the lines that mail programs write above the mail that somebody answers, in many languages: by their
+ * shape, and by their verb. */
 #include <string.h>
 
 #include "mail/readable_internal.h"
@@ -20,7 +21,7 @@ static const char *const verbs[] = {
     "작성",    "đã viết",   "menulis",  "va escriure", "idatzi",  NULL,
 };
 
-/* What an attribution begins with that fills more than a line. */
+/* An attribution that fills more than a line begins with one of these words. */
 static const char *const openers[] = {
     "On ",     "Am ",   "Le ",      "El ", "Il ",  "Em ",  "Op ",   "Den ",  "På ",
     "W dniu ", "Dnia ", "At ",      "In ", "Dne ", "Dňa ", "Dana ", "Pe ",   "A ",

@@ -101,7 +101,7 @@ static void begin_fold(TextReader *reader)
     above->fold = reader->fold;
 }
 
-/* What was gathered becomes a block, if there is anything in it. */
+/* Make a block of the text that was gathered, if there is any. */
 static void flush(TextReader *reader)
 {
     GString *text = reader->gathered;

@@ -11,7 +11,7 @@
 #define LABEL_CHARS 24  /* of a label such as "Gesendet" in a header block */
 #define ATTRIBUTION 160 /* characters of a line such as "On Monday, Anne wrote:", which may be folded once */
 
-/* What mail programs put before the Subject of an answer, and of a mail that is passed on. */
+/* Mail programs put these before the Subject of an answer, and of a mail that is passed on. */
 static const char *const reply_words[] = {
     "re", "aw", "antw", "antwort", "sv", "vs", "ref", "odp", "rif", "r", "res", "rép", "RÉP", "ynt", "ΑΠ", "Отв",
     "Ответ", "回复", "回覆", "答复", "答覆", "返信", "回信", "답장", "회신", NULL,

@@ -95,7 +95,7 @@ static size_t sign_length(const char *at, const char *end)
 
 /* ---- links ---- */
 
-/* What stands before the colon at at, if it is a scheme that is known. */
+/* Return the scheme that stands before the colon at at, if it is known. */
 static const char *scheme_start(const LinkReading *reading, const char *at, TextLinkKind *kind)
 {
     static const char *const schemes[] = {"https", "http", "ftp", "mailto"};

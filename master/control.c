@@ -350,10 +350,10 @@ static void answer_scrape(ControlPeer *client)
 static void on_event(struct bufferevent *stream, short what, void *data)
 {
     ControlPeer *client = data;
-    /* Who asked for a stop waits for our end, and only listens. */
+    /* A client that asked for a stop waits for our end, and only listens. */
     if ((what & BEV_EVENT_TIMEOUT) && client->control->master->stopping)
         return;
-    /* Who has said all may still listen. */
+    /* A client that has said all may still listen. */
     client->ending = (what & BEV_EVENT_EOF) && evbuffer_get_length(bufferevent_get_output(stream)) > 0;
     if (!client->ending)
         hang_up(client);

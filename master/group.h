@@ -37,7 +37,7 @@ void group_change(Group *group, const PlanRunner *next);
 /* SIGHUP to its children, and a new try for those that wait. */
 void group_refresh(Group *group);
 
-/* What it is or will be; NULL when it is going. */
+/* Return the plan that the group follows or will follow; NULL when it is going. */
 const PlanRunner *group_goal(const Group *group);
 
 /* Called from the sweep: goes on with a change. False: the group has ended. */

@@ -152,7 +152,7 @@ static Socket *socket_at(const GPtrArray *among, const struct addrinfo *found)
     return NULL;
 }
 
-/* What another text bound already. */
+/* Return the socket that another text bound already. */
 static Socket *bound_at(const Listen *sockets, const struct addrinfo *found)
 {
     GHashTableIter iter;

@@ -59,5 +59,5 @@ bool plan_runner_equal(const PlanRunner *a, const PlanRunner *b);
  * any. */
 void plan_tell_unconfined(const Plan *plan, const Plan *old);
 
-/* What only a new master can change; FAIL_CONFIG, one line a setting. */
+/* Refuse changes that only a new master can make; FAIL_CONFIG, one line a setting. */
 bool plan_can_follow(const Plan *old, const Plan *next, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the exit of a child means, in words and as an event. */
+/* Tell what the exit of a child means, in words and as an event. */
 #include <stdbool.h>
 #include <sys/types.h>
 

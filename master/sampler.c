@@ -16,7 +16,7 @@ struct Sampler {
     GHashTable *last; /* "RUNNER INSTANCE STARTS" -> Counted */
 };
 
-/* What a process had counted since its start. */
+/* Counted holds the counters of a process since its start. */
 typedef struct Counted {
     uint64_t done;
     Delays delays;
@@ -27,7 +27,8 @@ static uint64_t rise(uint64_t before, uint64_t after)
     return after - MIN(before, after);
 }
 
-/* What the process has done since the sample before; how long it took is added to delays. */
+/* Return the number of entries that the process has done since the sample before, and add the time they took to delays.
+ * */
 static uint64_t done_since(GHashTable *last, GHashTable *now, const char *runner, const Worker *worker, Delays *delays)
 {
     static const Counted nothing;

@@ -25,7 +25,7 @@
 #define SCALE_FALLING 0.95              /* of its age at the look before: the backlog is being worked off quickly */
 #define SCALE_IDLE 0.3                  /* of a processor for each process that would be left */
 
-/* What a look found of all processes together. */
+/* ScaleLook is the result of a look at all processes together. */
 typedef struct ScaleLook {
     unsigned instances;
     int64_t now;       /* us, monotonic */

@@ -133,7 +133,7 @@ static void check_socket_path(const ConfigCheck *check, const char *section, con
                         "in one that exists", path, above);
 }
 
-/* What an address to listen on names is there on this host. */
+/* Check that the address which a word of `listen` names is there on this host. */
 static void check_listen_here(const ConfigCheck *check, const char *section, const char *word)
 {
     const char *colon = strrchr(word, ':');

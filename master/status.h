@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What `status` shows: the reply of base/control.h. */
+/* Make the report that `status` shows: the reply of base/control.h. */
 #include <jansson.h>
 
 #include "master/supervisor.h"

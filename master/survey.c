@@ -18,10 +18,10 @@
 #define PAUSE (CLOCK_SECOND / 25)  /* and then rest for so long when nobody waits */
 #define NAMES_AT_ONCE 256          /* between two looks at the clock */
 
-/* What a queue is to the one who runs the site. */
+/* QueueRole says what a queue is to the person who runs the site. */
 typedef enum QueueRole { ROLE_UNWORKED, ROLE_WORKED, ROLE_SHUNT, ROLE_HOLD, ROLE_CORRUPT } QueueRole;
 
-/* Those that no runner may have. */
+/* These queues can have no runner of their own. */
 static const struct {
     const char *queue;
     QueueRole role;
@@ -42,7 +42,7 @@ typedef struct SurveyTally {
     int64_t since; /* when that was written; 0: unknown */
 } SurveyTally;
 
-/* What is known of a queue. */
+/* QueueView holds what is known of a queue. */
 typedef struct QueueView {
     SurveyTally entries, preserved, strange;
     uint64_t look; /* that counted it */
@@ -145,7 +145,7 @@ static json_t *waiting_json(const Survey *survey)
     return waiting;
 }
 
-/* Those that no look has been through: all of them, in the first one. */
+/* Count the queues that no look has been through: all of them, in the first one. */
 static unsigned count_pending(const Survey *survey)
 {
     unsigned pending = survey->name && !g_hash_table_contains(survey->views, survey->name);
@@ -225,7 +225,7 @@ static void end_queue(Survey *survey)
     survey->directory = NULL;
 }
 
-/* What is being written is nobody's yet. In corrupt a file may have any name. */
+/* Count one file. A file that is being written is nobody's yet. In corrupt a file may have any name. */
 static void take_name(Survey *survey, const struct dirent *found, bool any)
 {
     const char *name = found->d_name;

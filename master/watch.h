@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What a child says on its status pipe (base/contract.h), and whether it has
- * stalled. Nothing a child writes can do harm: a line that is no line of the
- * contract, or is too long, is counted as garbage and dropped. Pure: times
+ * Read what a child says on its status pipe (base/contract.h), and find whether it has stalled. Nothing a child writes
+ * can do harm: a line that is no line of the contract, or is too long, is counted as garbage and dropped. Pure: times
  * (clock_monotonic, microseconds) are passed in.
  */
 #include <glib.h>

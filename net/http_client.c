@@ -51,7 +51,8 @@ void http_answer_clear(HttpAnswer *answer)
     answer->body = NULL;
 }
 
-/* What is beyond the limit is read and forgotten, but not for long: the time of the request is limited. */
+/* Keep the answer up to its limit. The rest is read and forgotten, but not for long: the time of the request is
+ * limited. */
 static size_t keep(char *octets, size_t size, size_t count, void *data)
 {
     const Exchange *exchange = data;

@@ -246,7 +246,7 @@ static void rcpt(LmtpSession *session, const char *text)
     reply(session, refusal ? refusal : "250 2.1.5 Recipient ok");
 }
 
-/* What stands in the way of content now: NULL, or the refusal. */
+/* Return the refusal that content would meet now; NULL: none. */
 static const char *content_refusal(LmtpSession *session)
 {
     if (!session->transaction)

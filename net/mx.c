@@ -127,7 +127,7 @@ static void answer(MxLookup *lookup)
          data);
 }
 
-/* Those that are ready now; what the callbacks ask for has its turn later. */
+/* Answer the lookups that are ready now. Lookups that the callbacks ask for have their turn later. */
 static void on_ready(evutil_socket_t fd, short what, void *data)
 {
     (void)fd;

@@ -56,7 +56,7 @@ static bool is_clean(const Piece *piece, bool chunk)
     return piece->bare == 0 && !first_is_bare(piece) && (chunk || (!piece->dots && !first_is_dot(piece)));
 }
 
-/* What the last line lacks of its end. */
+/* Return the number of bytes that the last line lacks of its end. */
 static size_t end_size(char last)
 {
     return last == '\n' ? 0 : last == '\r' ? 1 : 2;
@@ -70,7 +70,7 @@ static SmtpBody *new_body(size_t count)
     return body;
 }
 
-/* What follows from the pieces together. */
+/* Set the values that follow from all pieces together. */
 static void add_up(SmtpBody *body)
 {
     char before = '\n';

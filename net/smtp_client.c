@@ -184,7 +184,7 @@ static void leave(SmtpClient *client)
         release(client);
 }
 
-/* What the end means for a transaction that is not over. */
+/* Return the result for a transaction that was not over when the connection ended. */
 static SmtpResult fate_of(const SmtpClient *client, const SmtpResult *why)
 {
     SmtpResult fate = *why;
@@ -330,7 +330,8 @@ static void connected(SmtpClient *client)
         smtp_session_start(client);
 }
 
-/* Who refuses a message before it is whole often says why and closes; our writing fails before we read it. */
+/* Read on when writing fails: a server that refuses a message before it is whole often says why and closes, and our
+ * writing fails before we read it. */
 static void hear_out(SmtpClient *client)
 {
     char octets[4096];

@@ -40,8 +40,8 @@ static char *a_labels(const char *address, size_t length, size_t *domain)
     return (char *)ascii;
 }
 
-/* What an address needs: nothing that would end the path or the command early may get
- * into it, whatever the spool holds. */
+/* Find what an address needs. Nothing that would end the path or the command early may get into it, whatever the spool
+ * holds. */
 static uint8_t classify(const char *address, size_t length)
 {
     if (length == 0 || length > ADDRESS_MAX || mailbox_path_length(address, length) < length)

@@ -81,7 +81,7 @@ void smtp_client_judge(SmtpClient *client, SmtpVerdictText *judged)
         judged->status[0] = later ? '4' : '5';
         if (knows_no_bdat(client))
             judged->result.fallback = SMTP_FALLBACK_CHUNKING;
-        /* What concerns all its recipients and was not judged may go again at once. */
+        /* A refusal that concerns all recipients and judged none lets the transaction go again at once. */
         judged->result.behind = lost_in_flight(client);
         judged->result.unstarted = judged->result.behind && client->phase != SMTP_RCPT;
         const char *command = phases[client->phase].command;

@@ -7,7 +7,7 @@
 
 /* --- between transactions ----------------------------------------------- */
 
-/* What was written behind the transaction has RSET before it. */
+/* Tell whether RSET was sent already: it stands before a transaction that was written behind this one. */
 static bool reset_already(SmtpClient *client)
 {
     if (g_queue_is_empty(&client->behind))
@@ -159,7 +159,7 @@ static void say_hello(SmtpClient *client, const char *verb)
     smtp_client_say(client, SMTP_HELO, command);
 }
 
-/* What was announced before TLS is forgotten: anybody may have said it. */
+/* Begin the session, and forget the extensions announced before TLS: anybody may have said them. */
 void smtp_session_greet(SmtpClient *client)
 {
     client->extensions = 0;

@@ -90,7 +90,7 @@ void tls_session_free(TlsSession *session)
     g_free(session);
 }
 
-/* What a certificate lacks is told by the verification, all else by the queue of errors. */
+/* Say why the handshake failed. The verification tells what a certificate lacks, the queue of errors all else. */
 static char *describe(const TlsSession *session, unsigned long code)
 {
     long verdict = SSL_get_verify_result(session->ssl);
@@ -100,7 +100,7 @@ static char *describe(const TlsSession *session, unsigned long code)
     return g_strdup(reason ? reason : "the client closed the connection in the handshake");
 }
 
-/* What OpenSSL says of a call that did nothing. */
+/* Return what a call that did nothing means, according to OpenSSL. */
 static ssize_t judge(TlsSession *session, int result)
 {
     int fault = errno, kind = SSL_get_error(session->ssl, result);

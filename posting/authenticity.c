@@ -44,7 +44,7 @@ static bool can_be_folded(const char *text)
     return true;
 }
 
-/* What others found out that is not checked here. */
+/* Add the results that others found and that are not checked here. */
 static void add_trusted(const Post *post, GPtrArray *texts)
 {
     size_t index = 0;

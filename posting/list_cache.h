@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "posting/post.h"
+#include "store/list.h"
 #include "store/store.h"
 
 ListCache *list_cache_new(Store *store);

@@ -16,6 +16,8 @@
 #include "mail/message.h"
 #include "mail/names.h"
 #include "posting/post_site.h"
+#include "store/list.h"
+#include "store/member.h"
 #include "store/store.h"
 
 typedef struct ListCache ListCache;

@@ -12,7 +12,7 @@
 #include "posting/setup.h"
 #include "runners/keys.h"
 
-/* What the posts of a process share. */
+/* ListPosts holds the values that the posts of a process share. */
 struct ListPosts {
     GArray *archivers; /* of PostArchiver, zero-terminated: those that are enabled */
     char *unsubscribe_url; /* of copies; NULL: none */

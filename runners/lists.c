@@ -10,6 +10,7 @@
 #include "lists/this_host.h"
 #include "net/mx.h"
 #include "store/domain.h"
+#include "store/list.h"
 #include "store/place.h"
 #include "store/store.h"
 #include "switchboard/spool.h"

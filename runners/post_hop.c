@@ -102,7 +102,7 @@ static bool plan_copies(Runner *runner, Entry *entry, const Post *post, const Po
     return true;
 }
 
-/* What out must know of copies that differ, and of signatures. */
+/* Write into the metadata what out must know of copies that differ, and of signatures. */
 static void describe_copies(Runner *runner, const Post *post, const PostSend *send, const Copies *copies, Draft *draft)
 {
     const Config *config = runner_config(runner);
@@ -121,7 +121,7 @@ static void describe_copies(Runner *runner, const Post *post, const PostSend *se
     }
 }
 
-/* What the blocks of one post share. */
+/* Blocks holds the values that the blocks of one post share. */
 typedef struct Blocks {
     Runner *runner;
     Entry *entry;
@@ -321,7 +321,7 @@ bool post_leave(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GErr
     return true;
 }
 
-/* What the metadata of an issue say of it, borrowed from there; the array is to be freed. */
+/* Read what the metadata of an issue say of it, borrowed from there; the array is to be freed. */
 static PostDigest read_digest(const json_t *meta, const char ***last)
 {
     const json_t *array = json_object_get(meta, KEY_DIGEST_LAST);

@@ -47,7 +47,7 @@ static int64_t time_to_wait(SharedNames *shared)
     return shared->left;
 }
 
-/* What is to be known about the author; each part begins to ask before another waits. */
+/* Find all that is to be known about the author; each part begins to ask before another waits. */
 static NamesAnswer find_all(Post *post)
 {
     Mitigation mitigation;

@@ -137,8 +137,8 @@ static void allow_and_watch(const Policy *policy, ConfineRight right, const char
     confine_watch(policy->confine, path);
 }
 
-/* What the runner would make itself, when it may not any more. A failure shows when the directory is used. The spool is
- * made by nobody, and no directory of archives where a file system is not mounted. */
+/* Make a directory that the runner would make itself, but may not when it is confined. A failure shows when the
+ * directory is used. The spool is made by nobody, and no directory of archives where a file system is not mounted. */
 static void make_directory(const Policy *policy, const char *section, const ConfigKey *key, const char *path)
 {
     bool unused = strcmp(section, "refused") == 0 && config_duration(policy->config, "refused", "keep") == 0;

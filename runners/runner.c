@@ -310,7 +310,7 @@ static void release_one(Runner *runner, Outcome *outcome, const EntryFate *fate)
         release(runner, outcome, fate->wait);
 }
 
-/* Those without fault move together in one commit; the others go one by one. */
+/* Move the entries without fault together in one commit, and the others one by one. */
 static void commit_batch(Runner *runner, Outcome **batch, size_t count)
 {
     g_autofree Outcome **sound = g_new(Outcome *, count);

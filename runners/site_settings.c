@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What holds for every part: section [site]. */
+/* These are the settings of section [site], which hold for every part. */
 #include "base/config_table.h"
 
 #include <pwd.h>
@@ -65,7 +65,7 @@ static const ConfigTable tables[] = {
 
 static void check_user(const ConfigCheck *check, const ConfigValue *user)
 {
-    /* Who is not root stays who he is: only a name that he wrote can be wrong. */
+    /* A process that is not root keeps its user: only a name that was written in the file can be wrong. */
     if (user->line == 0 && geteuid() != 0)
         return;
     const struct passwd *account = getpwnam(user->text);

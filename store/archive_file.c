@@ -57,7 +57,7 @@ static ArchiveIndex *open_file(const char *link, const char *target, bool create
     g_autoptr(GError) fault = NULL;
     Store *store = store_open_by(&store_archive, path, create, archive_schemas, &fault);
     if (!store) {
-        /* What is damaged in its first pages is told before there is a connection to ask. */
+        /* Damage in the first pages is told before there is a connection to ask. */
         if (g_error_matches(fault, FAIL, FAIL_MISSING) || strstr(fault->message, "malformed") ||
             strstr(fault->message, "already exists"))
             fault->code = FAIL_CONFIG;

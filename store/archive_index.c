@@ -138,7 +138,7 @@ static char *words_of(const char *text, size_t length, size_t limit)
     return archive_words(text, kept);
 }
 
-/* What the table word holds of a message: its columns in order. */
+/* Words holds the row of the table word for one message: its columns in order. */
 typedef struct Words {
     char *list, *subject, *name, *address, *text;
 } Words;
@@ -185,7 +185,7 @@ static bool add_row(Store *store, const ArchiveNode *node, int64_t id, const Arc
                      INTEGER(post->size), INTEGER(post->attachments));
 }
 
-/* Whose file the message with this hash is: *file is NULL when there is none. */
+/* Find the file of the message with this hash: *file is NULL when there is none. */
 static bool file_of(Store *store, int64_t list, const char *hash, char **file, GError **error)
 {
     g_autoptr(Query) query = query_open(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What pages read of an archive's index. */
+/* These read an archive's index for pages. */
 #include "store/archive_index_internal.h"
 
 #define HOPS_MAX 100000 /* over ghosts, of all messages of a tree */
@@ -169,7 +169,7 @@ GPtrArray *archive_index_thread_messages(ArchiveIndex *index, int64_t thread, co
 
 /* ---- trees ---- */
 
-/* What is known of a node: its parent's, and its message's, id. */
+/* Above is a node with its parent's, and its message's, id. */
 typedef struct Above {
     int64_t parent, message;
 } Above;

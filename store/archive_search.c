@@ -75,7 +75,7 @@ typedef struct SearchRun {
 static Query *start(const SearchRun *run, const char *match, unsigned limit, GError **error)
 {
     const ArchiveQuery *query = run->query;
-    /* What a message's date may be at most apart from its arrival, by which its id is made. */
+    /* An id is made of the arrival, so allow for the most that a message's date may be apart from it. */
     int64_t first = query->after ? MAX(query->after - ARCHIVE_LATE, 0) << ARCHIVE_ID_SHIFT : 0;
     int64_t end = query->before ? MIN(query->before + ARCHIVE_EARLY, ARCHIVE_ARRIVAL_MAX) << ARCHIVE_ID_SHIFT
                                 : G_MAXINT64;

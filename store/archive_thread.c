@@ -311,7 +311,7 @@ static bool before(ArchiveThreading *self, const Topic *topic, bool reply, int64
     return step != STEP_FAILED;
 }
 
-/* What a reply without references claims; 0: nothing. */
+/* Find the node that a reply without references claims as its parent; 0: none. */
 static bool topic_parent(ArchiveThreading *self, const Topic *topic, int64_t *node, GError **error)
 {
     return before(self, topic, false, node, error) && (*node != 0 || before(self, topic, true, node, error));

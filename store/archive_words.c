@@ -11,7 +11,7 @@ typedef struct Range {
     gunichar first, last;
 } Range;
 
-/* What is written without blanks between words. */
+/* These characters are written without blanks between words. */
 static const Range unspaced[] = {
     {0x0e00, 0x0eff}, /* Thai, Lao */
     {0x1000, 0x109f}, /* Burmese */

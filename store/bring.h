@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "store/digest.h"
+#include "store/list.h"
 #include "store/member.h"
 
 /* Was this part brought in whole, earlier? Names are the caller's. One that belongs to a list goes with it. */

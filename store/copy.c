@@ -78,10 +78,10 @@ const char *const store_copy_tables[] = {
     NULL,
 };
 
-/* Those in which a new schema has rows of its own. */
+/* A new schema has rows of its own in these tables. */
 static const char *const born_filled[] = {"counter", "store_version", "span", NULL};
 
-/* What a table holds, whatever the order of its rows: how many, and the exclusive or of a hash of each. */
+/* CopySum is the sum of a table, whatever the order of its rows: how many, and the exclusive or of a hash of each. */
 typedef struct CopySum {
     int64_t rows;
     uint8_t bytes[SUM_SIZE];
@@ -95,7 +95,7 @@ static const char *lasting(char *sql)
     return interned;
 }
 
-/* Those rows of a table that a condition with one parameter chooses; NULL: all. */
+/* Read the rows of a table that a condition with one parameter chooses; NULL: all. */
 static Query *read_some(Store *store, const char *table, const char *columns, const char *condition, Value value,
                         GError **error)
 {

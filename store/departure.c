@@ -8,7 +8,7 @@
 #include "store/row.h"
 #include "store/vacation.h"
 
-/* What the member's row and the departure's have in common. */
+/* The member's row and the departure's have these columns in common. */
 #define OPTIONS "given_name, moderation_action, " PREFERENCE_COLUMNS ", topics, topics_unmatched"
 
 static const RowField departure_row[] = {ROW(Departure, list_id), ROW(Departure, address), ROW(Departure, way),
@@ -166,7 +166,7 @@ static void undo_free(void *data)
     g_free(undo);
 }
 
-/* Those with the token: of Undo. NULL: the store failed. */
+/* Read the departures with the token: of Undo. NULL: the store failed. */
 static GPtrArray *read_undos(Store *store, const char *hash, int64_t now, GError **error)
 {
     g_autoptr(GPtrArray) undos = g_ptr_array_new_with_free_func(undo_free);

@@ -5,7 +5,11 @@
  * One last digest for who leaves a digest mode: around every change of preferences, inside its transaction. For this
  * folder only.
  */
-#include "store/store.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
 
 /* Note in which lists (or whether in that one; NULL: in all), where posts wait for a digest, the person behind email
  * gets digests. Writes nothing for an address that is not known or is no member there. */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/store.h"
+#include "store/store_type.h"
 
 /* "Jo@Example.COM" gives "example.com jo": equal for equal addresses, needless quotes left out, and in
  * byte order sorts by domain, then local part. */

@@ -21,7 +21,7 @@ struct ForeignRows {
     void *statement;
 };
 
-/* What SQLite says of a wrong table, a wrong file or a damaged one are all faults that stay. */
+/* Make the error one that stays (FAIL_CONFIG) when SQLite tells of a wrong table, a wrong file or a damaged one. */
 static bool stays(Foreign *foreign, GError **error)
 {
     bool damaged = foreign->driver->damaged && foreign->driver->damaged(foreign->connection);

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/pattern.h"
+#include "store/list_choice.h"
 #include "store/list_setting.h"
 #include "store/row.h"
 #include "store/store_internal.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/member.h"
 
 bool language_check(const char *setting, const char *code, GError **error)
 {

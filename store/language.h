@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #define LANGUAGE_DEFAULT "en"
+#define PREFERENCE_LANGUAGE_SIZE 16 /* bytes of a code with its end */
 #define LANGUAGES \
     "ar ast bg ca cs da de el en es et eu fi fr gl he hr hu ia it ja ko lt nl no pl pt pt_BR ro ru sk sl sr sv tr uk " \
     "vi zh_CN zh_TW"

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "store/email.h"
+#include "store/list_setting.h"
+#include "store/member.h"
 #include "store/password.h"
 #include "store/span.h"
 #include "store/list_archive.h"

@@ -15,9 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/domain.h"
 #include "store/list_choice.h"
-#include "store/list_setting.h"
 #include "store/store_type.h"
 
 typedef struct List {

@@ -433,7 +433,8 @@ static char *canonical_choice(const ListSetting *setting, const char *value, GEr
     return NULL;
 }
 
-/* What would not come back from words_join() and words_split() as it was, or not reach a terminal well. */
+/* Refuse a word that would not come back from words_join() and words_split() as it was, or not reach a terminal well.
+ * */
 static bool word_keeps(const ListSetting *setting, const char *word, GError **error)
 {
     for (const char *at = word; *at; at = g_utf8_next_char(at))

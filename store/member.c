@@ -365,8 +365,8 @@ bool member_add_user(Store *store, const char *list_id, Role role, const char *a
     return STORE_WRITE(store, error, add_user(store, &new, address, error));
 }
 
-/* What to change in the member that has address in role: a statement with
- * $1 list, $2 role, $3 folded address, and what follows. */
+/* MemberChange says how to change the member that has address in role: a statement with $1 list, $2 role, $3 folded
+ * address, and what follows. */
 typedef struct MemberChange {
     const char *list_id;
     Role role;

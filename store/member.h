@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/list.h"
+#include "store/language.h"
+#include "store/list_choice.h"
 #include "store/store_type.h"
 
 typedef enum Role { ROLE_MEMBER, ROLE_OWNER, ROLE_MODERATOR, ROLE_NONMEMBER } Role;
@@ -35,7 +36,6 @@ const char *delivery_mode_text(DeliveryMode mode);
 bool delivery_mode_parse(const char *text, DeliveryMode *mode);
 
 /* The preferences of a member. -1, and the empty language, mean that a value is not set at this level. */
-#define PREFERENCE_LANGUAGE_SIZE 16
 typedef struct Preferences {
     int acknowledge_posts, hide_address, receive_list_copy, receive_own_postings; /* 0, 1 */
     int delivery_mode, delivery_status;

@@ -11,7 +11,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "store/store_internal.h"
+#include "store/driver.h"
 
 typedef struct Migration {
     int number;

@@ -75,3 +75,8 @@ bool pace_count(Store *store, const char *list_id, const char *address, int64_t 
     g_autofree char *folded = g_utf8_strdown(address ? address : "", -1);
     return STORE_WRITE_LIST(store, error, count(store, list_id, folded, now, error));
 }
+
+bool pace_expire(Store *store, GError **error)
+{
+    return STORE_EXPIRE(store, "pace", "began_at", clock_now() - PACE_KEPT, error);
+}

@@ -38,7 +38,7 @@ static const ConfigTable tables[] = {
 
 /* clang-format on */
 
-/* Whoever may read the configuration could read the password, too. */
+/* Refuse a password in the address: whoever may read the configuration could read it, too. */
 static void check_url(const ConfigCheck *check)
 {
     const ConfigValue *url = config_usable(check, "store", "url");

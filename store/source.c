@@ -151,7 +151,8 @@ bool source_count_faults(Store *store, int64_t *count, GError **error)
 
 /* ---- the turn of a refresh ---- */
 
-/* What is known of it may be from before it was set: a timer reads many, one after the other. */
+/* Begin a turn, and read the source again: the caller's copy may be older than its settings, since a timer reads many,
+ * one after the other. */
 static bool begin(Store *store, MemberSource *source, int64_t now, GError **error)
 {
     if (!query_run(store, error, NULL, "UPDATE list_source SET turn = turn + 1, tried_at = $2 WHERE key = $1",

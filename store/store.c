@@ -9,7 +9,6 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "store/migrate.h"
-#include "store/pace.h"
 #include "store/store_internal.h"
 
 #define EXPIRE_ROWS 10000 /* a transaction, so that others are not kept waiting */
@@ -576,8 +575,7 @@ bool store_expire(Store *store, int64_t age_us, GError **error)
 {
     int64_t before = clock_now() - age_us;
     return STORE_EXPIRE(store, "effect", "recorded_at", before, error) &&
-           STORE_EXPIRE(store, "message_id", "seen_at", before, error) &&
-           STORE_EXPIRE(store, "pace", "began_at", clock_now() - PACE_KEPT, error);
+           STORE_EXPIRE(store, "message_id", "seen_at", before, error) && pace_expire(store, error);
 }
 
 int64_t store_version(Store *store)

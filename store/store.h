@@ -22,11 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/list.h"
-#include "store/member.h"
 #include "store/store_type.h"
-#include "store/stranger.h"
-#include "store/user.h"
 
 /* Open the database of driver ("sqlite") at where (a path) and bring its
  * schema up to date (numbered migrations, each in a transaction). With create

@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #include "store/driver.h"
-#include "store/list.h"
 #include "store/store.h"
 
 /* store_open() with a driver that is not one of the store's, and its own schema (migrate.h), to which an empty database
@@ -156,6 +155,9 @@ bool store_copy_rows(const StoreCopied *copied, const char *table, const char *c
 /* pending.c: SHA-256 of a token, in hex, as it is kept; g_free(). */
 char *pending_token_hash(const char *token);
 /* list_setting.c */
-void list_settings_default(List *list);
-bool list_setting_apply(List *list, const char *name, const char *value, GError **error);
-void list_settings_clear(List *list);
+struct List;
+void list_settings_default(struct List *list);
+bool list_setting_apply(struct List *list, const char *name, const char *value, GError **error);
+void list_settings_clear(struct List *list);
+/* pace.c: remove counts that were not touched for PACE_KEPT. */
+bool pace_expire(Store *store, GError **error);

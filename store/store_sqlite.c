@@ -468,7 +468,7 @@ static bool fill_backup(sqlite3 *from, const char *to, GError **error)
     return done && (file >= 0 || fail_errno(error, FAIL_LATER, "open %s", to)) && fs_sync_file(file, error);
 }
 
-/* What a transaction has read once, it reads until it ends. */
+/* Keep the state that a transaction has read once until it ends. */
 static bool sqlite_pin(void *connection, GError **error)
 {
     return script_once(((SqliteConnection *)connection)->database, "BEGIN; SELECT count(*) FROM schema_migration",
@@ -677,7 +677,7 @@ static const char *const archive_words[] = {
 };
 G_STATIC_ASSERT(ARCHIVE_ID == 1279357539);
 
-/* What both kinds of file share. */
+/* Both kinds of file share these functions. */
 #define SQLITE_CALLS                                                                                                   \
     .setting = "path", .close = sqlite_close, .find = sqlite_find, .present = sqlite_present, .backup = sqlite_backup, \
     .pin = sqlite_pin, .size = sqlite_size, .compact = sqlite_compact, .give_back = sqlite_give_back,                  \

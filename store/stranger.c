@@ -117,7 +117,8 @@ static bool forget_address(Store *store, int64_t key, GError **error)
     "EXISTS (SELECT 1 FROM held WHERE held.list = member.list AND lower(sender) = lower(member.email))"
 #define WHO "SELECT key FROM member JOIN stranger ON stranger.member = member.key WHERE seen_at < $1 "
 
-/* Whoever stays is not looked at again: for ever, or with held posts until STRANGER_KEPT later. */
+/* Mark the strangers that stay, so that they are not looked at again: for ever, or with held posts until STRANGER_KEPT
+ * later. */
 static bool spare(Store *store, int64_t before, GError **error)
 {
     return query_run(store, error, NULL,

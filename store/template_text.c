@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/list.h"
 #include "store/row.h"
 #include "store/store_internal.h"
 
@@ -102,7 +103,7 @@ bool template_text_count_faults(Store *store, int64_t *count, GError **error)
     return true;
 }
 
-/* What is as it was must not make all processes read their lists again. */
+/* Write the text only if it differs: an equal text must not make all processes read their lists again. */
 static bool keep_text(Store *store, const TemplateText *text, GError **error)
 {
     int64_t changed = 0;

@@ -11,8 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/list.h"
 #include "store/store_type.h"
+
+struct List;
 
 #define TEMPLATE_INSTALLED "mailman:///" /* how the URI of a file of the installation begins */
 
@@ -43,8 +44,8 @@ GPtrArray *template_text_all(Store *store, const char *place, GError **error);
 /* The text that counts for a list in a language ("de-AT" has that of "de"; NULL: none): that of the list, of its
  * domain, of the site, each first in the language; list NULL: that of the site alone. *found is NULL when nobody set
  * one, or it was never fetched. */
-bool template_text_find(Store *store, const char *name, const List *list, const char *language, TemplateText **found,
-                        GError **error);
+bool template_text_find(Store *store, const char *name, const struct List *list, const char *language,
+                        TemplateText **found, GError **error);
 
 /* Return the texts that are to be fetched: last tried before that time, or with a fault and tried before `retry`; as
  * template_text_all(), the longest untried first. */

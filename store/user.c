@@ -382,7 +382,8 @@ static bool drop(Store *store, int64_t person, GError **error)
                                        INTEGER(person)), error);
 }
 
-/* What `into` has not said itself it takes from `from`. Only persons who set something have a row of preferences. */
+/* Let `into` take the preferences that it has not set itself from `from`. Only persons who set something have a row of
+ * preferences. */
 static bool inherit(Store *store, int64_t into, int64_t from, GError **error)
 {
     return query_run(store, error, NULL,

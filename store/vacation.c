@@ -34,7 +34,7 @@ bool vacation_turn(Store *store, int64_t now, int64_t *changed, GError **error)
     return done;
 }
 
-/* Whose vacation is set; $1 is the key of a membership, or of a person. */
+/* These choose the memberships whose vacation is set; $1 is the key of a membership, or of a person. */
 #define ONE "(SELECT key FROM member WHERE key = $1)"
 #define ALL_OF_PERSON "(SELECT key FROM member WHERE person = $1 AND role = 0)"
 

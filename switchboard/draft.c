@@ -282,7 +282,7 @@ void draft_bump(Draft *draft)
     draft->name.due++;
 }
 
-/* What a write needs at hand. */
+/* Writing holds what a write needs at hand. */
 typedef struct Writing {
     Draft *draft;
     int fd;

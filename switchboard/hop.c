@@ -217,7 +217,7 @@ static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft
         return false;
     Birth birth = {.outcome = outcome, .queue = queue, .name = *draft_name(draft)};
     suffix_tagged(hop->hand, &birth.name, entry_queue(outcome->parent), entry_name(outcome->parent)->hash, birth.file);
-    /* What an undone run of the same hop left behind is ours to remove (R5). */
+    /* A file that an undone run of the same hop left behind is ours to remove (R5). */
     if (faccessat(queue_fd(queue), birth.file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         fs_unlink(queue_fd(queue), birth.file, NULL);
     birth.fd = draft_write(draft, queue, birth.file, &outcome->error);
@@ -244,7 +244,7 @@ static void write_children(Hop *hop, HopBatch *batch)
     }
 }
 
-/* What T5 syncs besides files. */
+/* Gather the directories that T5 syncs besides files. */
 static GPtrArray *directories(const Hop *hop, const HopBatch *batch)
 {
     GPtrArray *dirs = g_ptr_array_new();
@@ -362,7 +362,8 @@ static bool commit_parents(const Hop *hop, const HopBatch *batch, GError **error
     return false;
 }
 
-/* Those taken go first: while their taker is there, nobody needs to know that they are spent. */
+/* Note the entries that are spent. Taken entries go first: while their taker is there, nobody needs to know that they
+ * are spent. */
 static void owe(Hop *hop, const Outcome *outcome)
 {
     GArray *list = outcome->taken ? hop->spent : hop->owed;

@@ -17,7 +17,7 @@
 /* No sweep removes what is younger: half of the least tmp_lifetime. */
 #define SAFE_FROM_SWEEP (1800 * CLOCK_SECOND)
 
-/* What became of one member so far. */
+/* IntakeProgress says how far one member has come. */
 typedef struct IntakeProgress {
     Queue *queue;
     int fd; /* -1: not written, or failed */

@@ -67,9 +67,9 @@ static bool is_marked(Spool *spool, int fd, bool *marked, GError **error)
     return true;
 }
 
-/* What a killed command left, with the lock held shared. It is given back first: of several that look at once
- * each would wait for the others' to go, and nobody would settle. Who comes last finds it free, or settled.
- * *ours: the lock is held shared again. */
+/* Settle what a killed command left, with the lock held shared. The lock is given back first: of several processes that
+ * look at once each would wait for the others' to go, and nobody would settle. The last to come finds the work free, or
+ * settled. *ours: the lock is held shared again. */
 static bool settle_killed(Spool *spool, int fd, bool *ours, GError **error)
 {
     bool marked;
@@ -236,7 +236,7 @@ static bool run(Spool *spool, bool marked, Remains *remains, GError **error)
 {
     if (!visit_all(spool, note, remains, error))
         return false;
-    /* What we saw as decided must be so on the disk before others see its children. */
+    /* A parent that we saw as decided must be so on the disk before others see its children. */
     g_autoptr(GPtrArray) synced = g_ptr_array_new();
     if (!sync_parents(remains->moved, synced, error))
         return false;

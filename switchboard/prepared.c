@@ -220,7 +220,7 @@ static void forget_gone(GArray *files)
     }
 }
 
-/* Who is asked. */
+/* Judge is the function that is asked, with its data. */
 typedef struct Judge {
     PreparedDecide *decide;
     void *data;

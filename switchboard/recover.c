@@ -156,8 +156,8 @@ static bool read_heads(Recovery *recovery, GError **error)
             forgive(parent, fd);
         if (got < (ssize_t)FORMAT_MAGIC_SIZE || memcmp(head, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE) != 0)
             continue;
-        /* What we saw must be so on the disk before others see its children. It is written once more: its first sync
-         * may have failed, and left it clean in the kernel's memory. */
+        /* The decision that we saw must be on the disk before others see the children. It is written once more: its
+         * first sync may have failed, and left it clean in the kernel's memory. */
         if (!fs_pwrite(fd, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE, 0, error) || !fs_sync_file(fd, error))
             return false;
         g_array_append_val(recovery->decided, *parent);
@@ -237,9 +237,9 @@ static bool settle_orphans(Recovery *recovery, GError **error)
     return true;
 }
 
-/* What became of the children must be on the disk before anything becomes of their parents. Those that were published
- * before the crash are not known any more; nor those that were taken back by a process that was killed before it synced
- * that. So every directory is synced where there may have been any. */
+/* Sync the directories of the children: their state must be on the disk before anything becomes of their parents.
+ * Children that were published before the crash are not known any more; nor are children that were taken back by a
+ * process that was killed before it synced that. So every directory is synced where there may have been any. */
 static bool sync_children(const Recovery *recovery, bool thorough, GError **error)
 {
     bool killed = (!thorough && recovery->others) || recovery->claimed->len > 0;
@@ -301,8 +301,7 @@ static bool run(Recovery *recovery, bool thorough, GError **error)
     if (!find_all(recovery, thorough, error))
         return false;
     report->unsettled = true;
-    /* What we saw as decided must be so on the disk before others see its
-     * children. */
+    /* The decisions that we saw must be on the disk before others see the children. */
     if (recovery->decided->len > 0 && !fs_sync_dir(queue_fd(recovery->queue), error))
         return false;
     if (!settle_orphans(recovery, error) || !sync_children(recovery, thorough, error))
@@ -310,7 +309,7 @@ static bool run(Recovery *recovery, bool thorough, GError **error)
     if (!unlink_decided(recovery, error) || !put_back_claimed(recovery, error) ||
         (!thorough && !recover_stored(recovery->queue, recovery->intake, report, error)))
         return false;
-    /* What is put back needs no sync: should it be claimed again after a power cut, it is put back again. */
+    /* An entry that is put back needs no sync: should it be claimed again after a power cut, it is put back again. */
     if (report->preserved > 0 && !fs_sync_dir(queue_fd(recovery->queue), error))
         return false;
     report->unsettled = false;

@@ -71,7 +71,7 @@ bool recover_stays(GError **fault, GError **error)
 
 #define COPY_BLOCK (64 * 1024)
 
-/* What is whole, as it was when it was synced. */
+/* Synced is a file that is whole, as it was when it was synced. */
 typedef struct Synced {
     EntryName name;
     struct stat status;
@@ -224,7 +224,7 @@ static int open_stored(TakeIn *take, const EntryName *name, const char *file, GE
     return -1;
 }
 
-/* What stays there may be whole: no sweep. */
+/* Set a file aside. One that has to stay may be whole, so no sweep takes it. */
 static bool set_aside(TakeIn *take, const EntryName *name, const char *file, const char *why, GError **error)
 {
     g_autoptr(GError) fault = NULL;
@@ -234,7 +234,7 @@ static bool set_aside(TakeIn *take, const EntryName *name, const char *file, con
     return recover_stays(&fault, error);
 }
 
-/* What cannot be read is set aside; what is a part or cannot be synced is left. */
+/* Sync the files of an intake. Set aside files that cannot be read; leave files that are a part or cannot be synced. */
 static bool sync_intake(TakeIn *take, GError **error)
 {
     for (guint i = take->names->len; i-- > 0;) {
@@ -260,8 +260,8 @@ static bool sync_intake(TakeIn *take, GError **error)
     return true;
 }
 
-/* What is not whole was never promised, and is left to the sweep; so is what a living intake is just writing. One that
- * was faster, or is, finds the name gone and the entry stored. */
+/* Complete the intake. A file that is not whole was never promised, and is left to the sweep; so is a file that a
+ * living intake is just writing. An intake that was faster, or is, finds the name gone and the entry stored. */
 static bool complete(TakeIn *take, GError **error)
 {
     if (!drop_stored(take, error) || !sync_intake(take, error))
@@ -293,7 +293,7 @@ bool recover_stored(Queue *queue, GArray *names, RecoverReport *report, GError *
     return complete(&take, error);
 }
 
-/* What a sweep looks for. */
+/* Sweep says what a sweep looks for. */
 typedef struct Sweep {
     Slice slice;
     time_t before;

@@ -133,7 +133,7 @@ static bool count_handle(Runner *runner, Entry *entry, Outcome *outcome, GError 
     if (tally == NULL)
         return false;
     bool found = g_queue_find_custom(&tally->hashes, hash, (GCompareFunc)strcmp) != NULL;
-    /* What arrived after we began cannot have been in another process's hands. */
+    /* An entry that arrived after we began cannot have been in another process's hands. */
     if (!found && entry_arrival(entry) < counter->started_at &&
         !counted_before(counter, entry_list(entry), hash, &found, error))
         return false;

@@ -20,7 +20,7 @@ static const char *const known[] = {
     "sql",        "subdb",    "subpostonly", "text/trailer", NULL,
 };
 
-/* Those that have no equal. */
+/* These settings have no equal. */
 static const char *const lost[] = {
     "charset", "confirmpost", "copylines",    "digcount",   "digestcode", "digformat",  "digheaders", "digsize",
     "digtime", "headerkeep",  "headerreject", "mimereject", "modcanedit", "modcanlist", "modgetonly", "noreturnposts",
@@ -75,7 +75,7 @@ static bool take_file(ListFolder *from, const char *name, const char *path, void
     return true;
 }
 
-/* Those of the list, or of "digest", "mod", "allow", "deny". */
+/* Walk through the addresses of the list, or of "digest", "mod", "allow", "deny". */
 static bool each_address(ListFolder *from, const char *name, TakeAddress *take, void *data, GError **error)
 {
     const Collection to = {*name ? name : "subscribers", take, data};

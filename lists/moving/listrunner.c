@@ -9,6 +9,7 @@
 #include "lists/moving/moving_internal.h"
 #include "lists/moving/setting_list.h"
 #include "store/carry.h"
+#include "store/list_setting.h"
 
 #define BLOCK 65536 /* bytes */
 

@@ -441,7 +441,8 @@ static bool take_list(Mailman3 *from, ForeignRows *rows, void *data, GError **er
     return moving_make(from->moving, list_id, make_list, &(RowMaking){from, rows}, &in, error);
 }
 
-/* What belongs to a list comes when all lists are there: only then is it known which addresses are those of lists. */
+/* Take the rows that belong to lists. This comes when all lists are there: only then is it known which addresses are
+ * lists' own. */
 static bool take_rest(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
     List *found = NULL;

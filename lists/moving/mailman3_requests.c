@@ -15,7 +15,7 @@
 
 enum { R_NUMBER, R_TOKEN, R_UNTIL, R_KEY, R_VALUE, R_WORKFLOW };
 
-/* What was pended under one token: its rows come one after another. */
+/* Pended is one token with its values, whose rows come one after another. */
 typedef struct Pended {
     char *number, *token, *workflow;
     int64_t until;
@@ -40,7 +40,7 @@ static bool word_is(json_t *state, const char *key)
     return json_is_true(json_object_get(state, key));
 }
 
-/* What the person and the moderators have said already. */
+/* Return the facts that the person and the moderators have stated already. */
 static unsigned facts_of(json_t *state, bool joins, bool of_moderator)
 {
     unsigned facts = 0;

@@ -45,7 +45,7 @@ static bool put_file(Mailman3 *from, const char *path, const TemplateText *like,
     return moving_template(from->moving, &text, error);
 }
 
-/* Those in DIRECTORY/LANGUAGE. */
+/* Take the templates in DIRECTORY/LANGUAGE. */
 static bool take_language(Mailman3 *from, const char *directory, const char *language, const char *place,
                           GError **error)
 {
@@ -188,7 +188,8 @@ bool mm_templates(Mailman3 *from, const List *list, GError **error)
 
 /* ---- the footer ---- */
 
-/* What Mailman writes below posts where nobody set anything, in the languages of its own texts; else in English. */
+/* Mailman writes these lines below posts where nobody set anything, in the languages of its own texts; else in English.
+ * */
 static const struct {
     const char *language, *line, *leave;
 } footers[] = {

@@ -114,7 +114,7 @@ static bool read_settings(ListFolder *from, GPtrArray *settings, GError **error)
     return true;
 }
 
-/* What has no equal; each file once, in order. */
+/* Tell the settings that have no equal; each file once, in order. */
 static bool tell_lost(ListFolder *from, const char *name, const char *path, void *data, GError **error)
 {
     (void)path, (void)data, (void)error;

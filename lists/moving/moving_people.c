@@ -6,6 +6,8 @@
 #include "lists/own_address.h"
 #include "lists/roster.h"
 #include "store/domain.h"
+#include "store/stranger.h"
+#include "store/user.h"
 
 /* ---- domains ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What waits for somebody: held posts, requests, digests. */
+/* This takes over all that waits for somebody: held posts, requests, digests. */
 #include <string.h>
 
 #include "base/fail.h"

@@ -9,7 +9,7 @@
 #include "lists/moving/sympa_internal.h"
 #include "store/language.h"
 
-/* What came otherwise than it was there, or not at all, is told with its number. */
+/* SympaCount names the settings that came otherwise than they were there, or not at all; the number of each is told. */
 typedef enum SympaCount {
     COUNT_NOTICE,
     COUNT_SHAPE,

@@ -11,7 +11,7 @@
 
 #define DEPTH_LIMIT 16 /* objects, arrays and strings within each other */
 
-/* What the members of a notification are called. */
+/* AmazonKind names the members of one kind of notification. */
 typedef struct AmazonKind {
     const char *type;       /* of the notification */
     const char *member;     /* that holds the recipients' list */

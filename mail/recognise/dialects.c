@@ -245,7 +245,7 @@ static bool phquery_read(Report *report)
     return report_found(report);
 }
 
-/* What is made for programs comes first, what is read most freely last. */
+/* Reports made for programs come first, dialects that are read most freely last. */
 const Dialect dialects[] = {
     {.name = "feedback", .read = feedback_read, .unprepared = true},
     {.name = "delivery-status", .read = delivery_status_read, .unprepared = true},

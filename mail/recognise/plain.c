@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What is left: single sentences of smaller systems, from a mail system by its header. */
+/* This reads the single sentences of smaller systems, which no other dialect knows, from mail that a mail system sent
+ * by its header. */
 #include "mail/recognise/report.h"
 
 /* Each has the word "recipient", which is looked for first. */

@@ -513,7 +513,7 @@ static void add_known(Report *report, BounceRecipient *recipient)
     g_hash_table_insert(report->known, g_ascii_strdown(recipient->address, -1), recipient);
 }
 
-/* What the recipient was known as, where that is an address of its own. */
+/* Add the original address of the recipient, where that is an address of its own. */
 static void add_origin(BounceRecipient *recipient, const Finding *finding)
 {
     if (!finding->known_as || recipient->known_as)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What mail systems write for people has few shapes; this reads them for all dialects. */
+/* This reads the few shapes of text that mail systems write for people, for all dialects. */
 #include <string.h>
 
 #include "mail/recognise/report.h"
@@ -84,7 +84,7 @@ void section_more(Report *report, const char *at, const char *action)
     }
 }
 
-/* What was read of a list. */
+/* ListRead holds the facts read from a list of recipients. */
 typedef struct ListRead {
     const char *action;
     AddressLine current;  /* the entry in hand */

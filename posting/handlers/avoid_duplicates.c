@@ -74,9 +74,9 @@ static bool append_others(const Post *post, const char *text, GString *value, gu
     return true;
 }
 
-/* Who reads the list and gets no copy besides is taken out of Cc, so that those who answer to all do not name them
- * again and again. All fields become one, for there may be no more than that (RFC 5322, 3.6). A mail in which nothing
- * changes keeps its field as it is. */
+/* Take people who read the list and get no copy besides out of Cc, so that answers to all do not name them again and
+ * again. All fields become one, for there may be no more than that (RFC 5322, 3.6). A mail in which nothing changes
+ * keeps its field as it is. */
 static bool rewrite_cc(Post *post, GError **error)
 {
     static const char *const cc[] = {"Cc", NULL};
@@ -104,8 +104,8 @@ static bool rewrite_cc(Post *post, GError **error)
     return true;
 }
 
-/* Who is named in To and Cc has the mail already; the store leaves those out
- * who want no second copy. */
+/* Note the addresses in To and Cc, which have the mail already. The store leaves out the members among them who want no
+ * second copy. */
 static bool process(Post *post, GError **error)
 {
     const GPtrArray *all = post_destinations(post);

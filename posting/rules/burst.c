@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "posting/rule.h"
+#include "store/list_setting.h"
 #include "store/pace.h"
 
 #define LEARN_US (7 * 86400 * CLOCK_SECOND) /* before that nothing is known of how much a list takes */

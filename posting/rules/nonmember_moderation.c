@@ -13,7 +13,7 @@ static const struct {
     {ACTION_DISCARD, offsetof(List, discard_these_nonmembers)},
 };
 
-/* What the list's tables of patterns say about sender; ACTION_UNSET: nothing. */
+/* Return the action that the list's tables of patterns have for the sender; ACTION_UNSET: none. */
 static Action by_patterns(const Post *post, const char *sender)
 {
     const List *list = post->list;

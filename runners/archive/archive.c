@@ -37,7 +37,7 @@ typedef struct Archiver {
     int64_t down_since; /* clock_now() */
 } Archiver;
 
-/* What an archiver stored of the batch at hand. */
+/* Done counts the mails of the current batch that an archiver stored. */
 typedef struct Done {
     Archiver *archiver;
     char key[HASH_DIGITS + 1];
@@ -52,8 +52,8 @@ typedef struct Archive {
     Queue *queue; /* theirs */
     GPtrArray *outcomes; /* of the batch at hand, borrowed */
     GError *fault; /* a flush failed: the batch at hand must come again */
-    /* What arrived before the process began may have been in hand when the
-     * last one died, what arrived before a batch or a hop failed may have been in it. */
+    /* Mail that arrived before the process began may have been in hand when the last one died; mail that arrived before
+     * a batch or a hop failed may have been in it. */
     int64_t started_at, failed_at;
     char *told;     /* to `listrunner status`; NULL: nothing yet */
     int64_t latest; /* arrival of what was in hand: the clock may have been set back since */

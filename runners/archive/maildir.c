@@ -195,7 +195,7 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
         g_strdup_printf("%" G_GINT64_FORMAT ".%s.listrunner", mail->arrival / CLOCK_SECOND, mail->key);
     g_autofree char *aside = g_strconcat("tmp/", name, NULL);
     bool before;
-    /* Who put it there may have died before it was on the disk. */
+    /* The process that put it there may have died before it was on the disk. */
     if (faccessat(maildir->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
         touch(self, maildir->new_fd);
         index_mail(self, mail, name);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * What happens by time: warnings, removals, scores that turn stale. Members
- * for whom something is due are found by an index and written into entries
- * of our own queue, so that what follows is one hop like any other. One that
+ * This makes what happens by time: warnings, removals, scores that turn stale. Members for whom something is due are
+ * found by an index and written into entries of our own queue, so that what follows is one hop like any other. One that
  * is written twice does nothing: the member's next time is another by then.
  */
 #include "base/clock.h"

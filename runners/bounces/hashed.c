@@ -3,6 +3,7 @@
 #include "runners/bounces/hashed.h"
 
 #include "base/clock.h"
+#include "store/member.h"
 
 #define ROOM 1000000                 /* addresses of all lists together, about 100 MB */
 #define REREAD_US (60 * CLOCK_SECOND) /* a list is not read again sooner, whatever is asked for */

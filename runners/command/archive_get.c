@@ -21,7 +21,7 @@ typedef struct MboxPlace {
     int64_t offset, length;
 } MboxPlace;
 
-/* What is asked for, and what is there. */
+/* Fetch holds what is asked for, and what is there. */
 typedef struct Fetch {
     char *mbox;         /* path of the list's mbox */
     GArray *places;     /* of MboxPlace: all posts, in order */

@@ -75,7 +75,7 @@ static void say(Order *order, const char *line, const char *key, const char *add
     g_string_append_c(order->answers, '\n');
 }
 
-/* What the answer says to a result. */
+/* CommandTelling is the sentence by which the answer tells a result. */
 typedef struct CommandTelling {
     const char *key; /* of a sentence */
     bool alone;      /* worth an answer of its own, when the mail asked for nothing else */
@@ -118,7 +118,8 @@ static CommandTelling telling_for_change(const Subscription *made)
     }
 }
 
-/* What a letter says already, or said within the day, is worth no answer: nobody is flooded by asking in his name. */
+/* Return the sentence about a result. A result that a letter tells already, or told within the day, is worth no answer:
+ * so nobody is flooded by requests in his name. */
 static CommandTelling telling_for(const Order *order, const Subscription *made)
 {
     static const char *const fates[] = {[TOKEN_UNKNOWN] = "bad_token", [TOKEN_USED] = "token_used",
@@ -443,7 +444,7 @@ static bool run_order(Order *order, GBytes *octets, GError **error)
 
 /* ---- an entry ---- */
 
-/* Who wrote, as From says: false when nobody can be answered. */
+/* Read the author from From; false when nobody can be answered. */
 static bool read_writer(Order *order, const char *sender)
 {
     g_autofree char *from = message_value(order->message, "From");

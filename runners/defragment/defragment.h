@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the files of this runner share. README.md says what happens; the numbers D1, F2, P3 in the comments
- * are those of its tables.
+ * The files of this runner share these. README.md says what happens; the numbers D1, F2, P3 in the comments are those
+ * of its tables.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -176,7 +176,7 @@ static bool expire_set(Part *part, const FragmentSet *set, GError **error)
     return true;
 }
 
-/* What no sound sender does. *fits is false when the set was ended for it. */
+/* Check for numbers that no sound sender writes. *fits is false when the set was ended for it. */
 static bool check_totals(Part *part, const FragmentSet *set, bool *fits, GError **error)
 {
     const Partial *partial = &part->partial;

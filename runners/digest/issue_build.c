@@ -37,7 +37,7 @@ static void texts_clear(Texts *texts)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Texts, texts_clear)
 
-/* What stands before "Digest" in the subject: the prefix of posts without their number, or the list's name. */
+/* Return the text before "Digest" in the subject: the prefix of posts without their number, or the list's name. */
 static char *prefix_of(const List *list)
 {
     g_autofree char *bare = subject_prefix_bare(list->subject_prefix ? list->subject_prefix : "");

@@ -208,7 +208,7 @@ static bool send_all(Handover *own, GPtrArray *shipments, GError **error)
     return true;
 }
 
-/* What was not sent is taken back, or waits. */
+/* Take back the entries that were not sent, or let them wait. */
 static void judge(Handover *own, Task *task)
 {
     Entry *entry = task->outcome->parent;

@@ -15,7 +15,7 @@
 
 typedef struct Journey Journey;
 
-/* What goes to one host, and the connection to it. */
+/* ParcelTrip holds the entries that go to one host, and the connection to it. */
 typedef struct ParcelTrip {
     Journey *journey;
     const char *host, *address;

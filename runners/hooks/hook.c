@@ -90,7 +90,7 @@ char *hook_signature(const Hook *hook, const char *id, int64_t time, GBytes *bod
     return g_strconcat("v1,", text, NULL);
 }
 
-/* What people read of an answer that refused: its number and the beginning of its text, on one line. */
+/* Set the error that people read of an answer that refused: its number and the beginning of its text, on one line. */
 static void set_refusal(const Hook *hook, const HttpAnswer *answer, GError **error)
 {
     g_autofree char *text = g_utf8_make_valid(answer->body->str, (gssize)answer->body->len);

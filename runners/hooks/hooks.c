@@ -185,7 +185,7 @@ static int64_t backoff(int64_t attempts)
     return MIN(BACKOFF_MIN << CLAMP(attempts - 1, 0, 16), BACKOFF_MAX);
 }
 
-/* What an entry notes of its tries. */
+/* Tries is an entry's note of its tries. */
 typedef struct Tries {
     int64_t attempts; /* that failed */
     int64_t since;    /* it was first looked at then, or first again after it came back from shunt */

@@ -34,6 +34,7 @@
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
 #include "store/account.h"
+#include "store/stranger.h"
 
 /* The metadata of the entry with what the rules found, for a row of the store; g_free(). */
 static char *describe(const ListRunnerPost *own)
@@ -86,7 +87,7 @@ static bool find_held(const Post *post, int64_t number, Held **held, GError **er
     return false;
 }
 
-/* What was held at an earlier try has its reasons from there. */
+/* Take the reasons of a post that was held at an earlier try from there. */
 static bool recall_held(ListRunnerPost *own, GError **error)
 {
     Held *found;
@@ -101,8 +102,9 @@ static bool recall_held(ListRunnerPost *own, GError **error)
 /* From here on, a number under which an effect is recorded is that of a post that waits for its time. */
 #define SCHEDULED_FROM (INT64_C(1) << 62)
 
-/* What was accepted or held at an earlier try stays so, even if the list would now do something else with it. The
- * number under which the entry's effect is recorded is that of the held post, or minus that of the accepted one. */
+/* Decide on the post. A post that was accepted or held at an earlier try stays so, even if the list would now do
+ * something else with it. The number under which the entry's effect is recorded is that of the held post, or minus that
+ * of the accepted one. */
 static bool decide(ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
@@ -180,10 +182,11 @@ static bool schedule_post(Work *work, ListRunnerPost *own, GError **error)
 /* The same where the host is not known: it is the mail of everybody, so more must be needed to lock moderators out. */
 #define PASSWORDS_MOST_UNKNOWN 1000
 
-/* Those of the batch in hand, which are not in the database yet: of char *, as password_source() has it. */
+/* These are the wrong passwords of the batch in hand, which are not in the database yet: of char *, as
+ * password_source() has it. */
 static GPtrArray *wrong_passwords;
 
-/* Who brings a password to the list, as it is counted, and how many wrong ones may come from there; g_free(). */
+/* Return the source of a password, as wrong ones are counted, and how many wrong ones may come from there; g_free(). */
 static char *password_source(const Post *post, int64_t *most)
 {
     g_autofree char *host = list_runner_host(post->message), *network = host ? ip_network(host) : NULL;

@@ -17,7 +17,7 @@
 #define HOPS_MAX 120
 #define LOOPS "554 5.4.6 The message has more than 120 Received fields: it is going in circles"
 
-/* What all entries of a transaction share. */
+/* TransactionParts holds the values that all entries of a transaction share. */
 typedef struct TransactionParts {
     const LmtpTransaction *transaction;
     const char *peer;

@@ -72,7 +72,7 @@ static void client_unref(LmtpClient *client)
     g_rc_box_release_full(client, client_clear);
 }
 
-/* What is in memory will be on the disk soon. */
+/* Tell whether there is space for more. Mail in memory counts, since it will be on the disk soon. */
 static bool has_space(Lmtp *lmtp, uint64_t wanted)
 {
     return space_has(lmtp->space, lmtp_server_memory(lmtp->server) + wanted);
@@ -300,7 +300,7 @@ static void on_committed(evutil_socket_t fd, short what, void *data)
     listener_settled(lmtp->listener);
 }
 
-/* What the skeleton calls. */
+/* The skeleton calls these functions. */
 
 static GString *lmtp_open(Connection *connection)
 {

@@ -240,7 +240,7 @@ static bool is_news_date(const char *value, int64_t now)
     return (g_date_time_to_unix(local) - zone) * CLOCK_SECOND <= now + FUTURE_MAX;
 }
 
-/* What the fields of one article have in common. */
+/* ArticleHead holds the values that the fields of one article have in common. */
 typedef struct ArticleHead {
     const ArticleRules *rules;
     GString *text;

@@ -23,7 +23,7 @@
 #define COMMANDS_MOST 1000
 #define STEP_US (5 * CLOCK_SECOND)
 
-/* What was read of a group in one step. */
+/* FetchBatch holds the articles read of a group in one step. */
 typedef struct FetchBatch {
     const List *list;
     int64_t before, up_to; /* the watermark as it was, and will be */

@@ -12,8 +12,8 @@
 #include "net/smtp_client.h"
 #include "switchboard/entry.h"
 
-/* What became of some recipients of a batch. Recipients with the same fate share one, so that the log can sum them
- * up. */
+/* Fate is the result for some recipients of a batch. Recipients with the same fate share one, so that the log can sum
+ * them up. */
 typedef struct Fate {
     SmtpVerdict verdict;
     char *status;

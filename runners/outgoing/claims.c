@@ -101,7 +101,7 @@ void claims_recall(Claims *claims, Inbox *inbox, unsigned source, const EntryNam
     g_array_append_val(claims->picked[source], claim);
 }
 
-/* What the system gives no thread for stays with the pool, which finds it done when it gets one. */
+/* Begin to claim. If the system gives no thread, the work stays with the pool, which finds it done when it gets one. */
 void claims_begin(Claims *claims, bool aside)
 {
     g_mutex_lock(&claims->lock);

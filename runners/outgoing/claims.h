@@ -31,7 +31,7 @@ typedef struct Claims {
 } Claims;
 
 void claims_init(Claims *claims);
-/* What was not collected stays claimed, for recovery. */
+/* Free the claims. Entries that were not collected stay claimed, for recovery. */
 void claims_clear(Claims *claims);
 
 int claims_wake(const Claims *claims);

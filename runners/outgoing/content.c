@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * What a batch sends: the envelope sender and the message, the same for all
- * recipients or made for one from the pieces of mail/copy.h.
+ * This makes the content that a batch sends: the envelope sender and the message, the same for all recipients or made
+ * for one from the pieces of mail/copy.h.
  */
 #include "runners/outgoing/content.h"
 

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What a delivery sends: the envelope sender and the message, the same for all
- * recipients, or for each a copy made from the pieces of mail/copy.h. Of a copy only what
- * differs is made, when its transaction begins.
+ * Content is all that a delivery sends: the envelope sender and the message, the same for all recipients, or for each a
+ * copy made from the pieces of mail/copy.h. Of a copy only what differs is made, when its transaction begins.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -43,8 +42,8 @@ static inline bool content_single(const Content *content)
 /* Cuts the recipient, as it was read, down to the address. */
 void content_address(const Content *content, Recipient *recipient);
 
-/* What servers that know DSN (RFC 3461) are asked: to send back failures alone and without the text, as letters about
- * the entry of this trace and the address that a member gave. Whoever posted has no say in it: his mail has reached the
+/* Ask servers that know DSN (RFC 3461) to send back failures alone and without the text, as letters about the entry of
+ * this trace and the address that a member gave. The author of the post has no say in it: his mail has reached the
  * list. Mail without a sender is to cause no report. */
 void content_ask_reports(const struct Batch *batch, SmtpTransaction *transaction);
 

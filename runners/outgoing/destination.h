@@ -31,7 +31,7 @@
 
 #define DESTINATION_HISTOGRAM 12 /* bounds: destination_bounds */
 
-/* What all destinations of a transport have in common. */
+/* DestinationLimits holds the limits that all destinations of a transport have in common. */
 typedef struct DestinationLimits {
     WindowLimits window;
     Rate rate;                  /* 0: none */
@@ -138,7 +138,8 @@ void destination_remove_idle(Destination *destination, GList *session);
 /* Count a batch with this many recipients that goes out, or one that comes back. */
 void destination_begin(Destination *destination, size_t recipients);
 void destination_end(Destination *destination);
-/* What a batch that comes back, and still counts as busy, says about the destination; the worst is last. */
+/* SiteNews is the news that a batch brings about the destination when it comes back and still counts as busy; the worst
+ * is last. */
 typedef enum SiteNews {
     SITE_UNKNOWN,   /* nothing was learnt */
     SITE_GOOD,      /* it answered, whatever it said of the mail */

@@ -83,8 +83,8 @@ static Draft *retry_draft(Delivery *delivery, const RetryPart *part)
     return draft;
 }
 
-/* Those that wait for one thing get an entry. A warning and the entries that know of it appear together or not at
- * all. */
+/* Write an entry for each group of recipients that wait for one thing. A warning and the entries that know of it appear
+ * together or not at all. */
 static void end_deferred(Finish *finish, Delivery *delivery, GArray *parts, bool warned)
 {
     Outcome *outcome = end(finish, delivery);
@@ -264,7 +264,7 @@ bool finish_over(Finish *finish, GQueue *over, GError **error)
         return false;
     Delivery *delivery;
     while ((delivery = g_queue_pop_head(over)) != NULL) {
-        /* Who was parked is so again next time. A command finds the entry by its name alone. */
+        /* A delivery that was parked is parked again next time. A command finds the entry by its name alone. */
         bool back = delivery->withdrawn && (delivery->asked || delivery->deferred == 0);
         if (back ? !finish_put_back(finish, delivery, error) : !end_attempt(finish, delivery, error))
             return false;

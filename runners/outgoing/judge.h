@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the answers to one transaction are about: the recipients, the session, the size of the transaction, the number
- * of connections, the pace or the life of the destination (README.md has the table). Pure: it looks at the batch and
- * its destination, and sets `again` and `waits` of the fates.
+ * Judge what the answers to one transaction are about: the recipients, the session, the size of the transaction, the
+ * number of connections, the pace or the life of the destination (README.md has the table). Pure: it looks at the batch
+ * and its destination, and sets `again` and `waits` of the fates.
  */
 #include "runners/outgoing/batch.h"
 #include "runners/outgoing/destination.h"

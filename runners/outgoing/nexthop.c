@@ -57,7 +57,7 @@ void nexthop_refuse(Nexthop *nexthop, const MxAnswer *answer, int64_t until)
     nexthop->refused_until = until;
 }
 
-/* What was known of a host by its address still is. */
+/* Keep what was known of a host by its address. */
 static void keep_known(const GArray *hosts, Host *found)
 {
     for (guint i = 0; i < hosts->len; i++) {
@@ -128,7 +128,8 @@ typedef struct HostChoice {
     bool bad, last;
 } HostChoice;
 
-/* Those of avoid, and those that failed lately, come last; then by preference, and by the chance of their name. */
+/* Order the hosts: first hosts that are not in avoid and have not failed lately; then by preference, and by the chance
+ * of their name. */
 static int compare_choices(const void *a, const void *b)
 {
     const HostChoice *one = a;

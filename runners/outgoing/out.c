@@ -35,7 +35,7 @@
 #define FAREWELL (2 * CLOCK_SECOND)
 #define SHARE_INTERVAL CLOCK_SECOND
 
-/* What is on the disk is no longer what we think: the next start recovers. */
+/* End the process when the disk no longer holds what we think; the next start recovers. */
 G_NORETURN static void die(const char *doing, const GError *error)
 {
     log_fatal(CHILD_EXIT_LATER, "%s: %s", doing, error->message);
@@ -158,7 +158,8 @@ static void end_batch(Out *out, Batch *batch)
         delivery_ends(out, delivery);
 }
 
-/* Those that were refused for the destination's sake wait for it, but not for as long as one that was not tried. */
+/* Let recipients that were refused for the destination's sake wait for it, but not for as long as recipients that were
+ * not tried. */
 static void let_wait(const Batch *batch)
 {
     const Delivery *delivery = batch->delivery;
@@ -215,14 +216,14 @@ static void on_parked(void *data, Batch *batch, int64_t due)
     end_batch(data, batch);
 }
 
-/* Those that were put off for the destination's sake are claimed before others. */
+/* Claim the entries that were put off for the destination's sake before others. */
 static void on_recalled(void *data, Destination *destination)
 {
     Out *out = data;
     parked_move(&destination->parked, out->recalled);
 }
 
-/* What it holds goes back as it was, when what is out has come back. */
+/* Give the entry back as it was, when its batches that are out have come back. */
 static void on_withdrawn(void *data, Batch *batch)
 {
     Out *out = data;
@@ -544,7 +545,7 @@ static void drop_waiting(Out *out, Delivery *delivery)
     }
 }
 
-/* What was claimed last and not looked at. */
+/* Put back the entries that were claimed last and not looked at. */
 static void put_back_claimed(Out *out)
 {
     GPtrArray *claimed[SOURCES];

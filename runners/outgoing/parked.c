@@ -6,7 +6,7 @@
 
 #define LEAST 64
 
-/* Those whose time has come were taken by their names, and stand here again if they still wait. */
+/* Forget the entries whose time has come: they were taken by their names, and stand here again if they still wait. */
 static void forget_due(GArray *all, int64_t now)
 {
     guint kept = 0;

@@ -21,7 +21,7 @@ typedef struct Pool {
     size_t extra_taken;
 } Pool;
 
-/* What is known of one delivery. */
+/* PoolView holds the facts about one delivery that the pool needs. */
 typedef struct PoolView {
     size_t in_core;  /* its recipients in memory */
     size_t extra;    /* given to it for preempting */
@@ -34,5 +34,6 @@ typedef struct PoolView {
 /* Recipients that it may read now; 0: none. */
 size_t pool_may_read(const Pool *pool, const PoolView *view, int64_t now);
 
-/* What a delivery that preempts is given of the extra; the caller counts it in extra_taken until that ends. */
+/* Return the part of the extra that a delivery which preempts is given; the caller counts it in extra_taken until that
+ * ends. */
 size_t pool_give_extra(const Pool *pool);

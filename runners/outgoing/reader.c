@@ -152,7 +152,7 @@ static void make_batches(Reader *reader, Delivery *delivery, const Sorted *first
     }
 }
 
-/* What the rest may come to, for those who compare sizes. */
+/* Estimate how many batches the unread rest may come to, for the scheduler, which compares sizes. */
 static void estimate_unread(const Delivery *delivery)
 {
     size_t unread = delivery_unread(delivery);

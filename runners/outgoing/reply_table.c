@@ -73,7 +73,7 @@ static GRegex *compile(const char *pattern)
     return g_regex_new(pattern, G_REGEX_CASELESS | G_REGEX_OPTIMIZE, 0, NULL);
 }
 
-/* Whoever read the configuration has looked whether they compile. */
+/* Add the site's rules. The check of the configuration has seen that they compile. */
 static void add_configured(ReplyTable *table, const Config *config)
 {
     for (const char *const *name = config_family(config, "reply"); name && *name; name++) {

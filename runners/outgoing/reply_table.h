@@ -2,10 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What a temporary refusal is about. Each rule is a regular expression over the server's reply ("421 4.7.28 Our
- * system has detected ..."); the first that matches decides. The site's rules ([reply.NAME], in the order of the
- * file) come before the built-in ones, which know the usual texts of servers.
- * Only words and codes that speak of rate or
+ * Find what a temporary refusal is about. Each rule is a regular expression over the server's reply ("421 4.7.28 Our
+ * system has detected ..."); the first that matches decides. The site's rules ([reply.NAME], in the order of the file)
+ * come before the built-in ones, which know the usual texts of servers. Only words and codes that speak of rate or
  * volume are of the scope group. A reply that none matches is about the message.
  */
 #include <glib.h>

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the log says of deliveries: a line for each group of recipients of one
- * transaction that met the same fate, in the words operators know:
+ * Write what the log says of deliveries: a line for each group of recipients of one transaction that met the same fate,
+ * in the words operators know:
  *
  *   TRACE list=L queue=out to=<a@example.com> relay=H[A]:25 conn_use=2 delay=1.2
  *       delays=0.8/0.1/0.1/0.2 dsn=2.0.0 status=sent (250 2.0.0 Ok)

@@ -140,8 +140,8 @@ static json_t *list(const Out *out, const GArray *found, size_t limit)
                      "destinations", destinations);
 }
 
-/* What an order is about: made in the default transport when nobody knows it, so that it
- * holds when mail for it comes. */
+/* Find the destinations that an order is about. One that nobody knows is made in the default transport, so that the
+ * order holds when mail for it comes. */
 static GArray *find_ordered(Out *out, const char *transport, const char *name, GError **error)
 {
     Transport *wanted = transport ? out_find_transport(out, transport) : out->standard;

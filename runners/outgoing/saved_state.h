@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What destinations have taught, and what the operator has ordered about them, kept across reloads and
- * restarts: a JSON file an instance in the directory SAVED_STATE_DIRECTORY of the spool. It is written when the runner
+ * Keep what was learnt about destinations, and what the operator has ordered about them, across reloads and restarts.
+ * Each instance has a JSON file in the directory SAVED_STATE_DIRECTORY of the spool. It is written when the runner
  * stops, when the operator orders something, and every SAVED_STATE_INTERVAL when there is anything new. After a change
  * of the number of instances all files are read, the newest word on a destination counts. A file that is damaged, of
  * another version, or older than SAVED_STATE_LIFETIME is passed over with a line in the log: nothing depends on it.
@@ -18,7 +18,7 @@
 #define SAVED_STATE_DIRECTORY ".out"
 #define SAVED_STATE_INTERVAL (INT64_C(60) * 1000000)
 #define SAVED_STATE_LIFETIME (INT64_C(30) * 86400 * 1000000)
-/* What is still true is written again after that time, so that it does not look too old. */
+/* Write what is still true again after that time, so that it does not look too old. */
 #define SAVED_STATE_RENEWAL (INT64_C(86400) * 1000000)
 
 typedef struct SavedState {

@@ -13,7 +13,7 @@
 
 /* A host that could not be reached is tried after the others for so long. */
 #define BAD_HOST_TIME (60 * CLOCK_SECOND)
-/* What a host seemed to offer and did not bear is tried again after that. */
+/* Wait so long before an extension that a host seemed to offer and did not bear is tried again. */
 #define WITHOUT_TIME (24 * 3600 * CLOCK_SECOND)
 
 /* While there are no further connections to be had, one gives way to another destination after so many transactions. */

@@ -153,7 +153,7 @@ static void make_way(Transport *transport, const char *name, const Nexthop *foun
     move_waiting(transport, nexthop, from);
 }
 
-/* What waits for the next hop waits for another destination from now on. */
+/* Let the batches that wait for the next hop wait for another destination from now on. */
 static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to)
 {
     Destination *from = nexthop->destination;
@@ -329,7 +329,8 @@ static int64_t rate_wait(Transport *transport, int64_t now)
     return bucket_wait(&transport->bucket, transport->rate, transport->burst, now);
 }
 
-/* Whose turn it is; but rather than that a connection is closed to make one to there, one that is open goes on. */
+/* Choose the destination whose turn it is. Where it would need a connection that another has to be closed for, an open
+ * one goes on instead. */
 static Destination *choose(Transport *transport, int64_t now)
 {
     Destination *front = scheduler_front(&transport->scheduler, now);

@@ -83,7 +83,8 @@ size_t transport_connections(const Transport *transport);
 /* Break off what is still out; its batches are withdrawn. */
 void transport_drop(Transport *transport);
 
-/* What is left of its rate at `filled` (clock_steady()), to be remembered; NULL: it has none, or all of it is there. */
+/* Return what is left of the transport's rate at `filled` (clock_steady()), to be remembered; NULL: it has none, or all
+ * of it is there. */
 const Bucket *transport_bucket(const Transport *transport);
 void transport_set_bucket(Transport *transport, const Bucket *bucket);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What becomes of batches: what their destination is told, and where they go. */
+/* This ends batches: it says what their destination is told, and where they go. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "runners/outgoing/backoff.h"
@@ -189,7 +189,7 @@ static void again(Transport *transport, Batch *batch)
     transport_accept(transport, job, batch, false);
 }
 
-/* What a transaction was cut from, or what of it goes again, is one more of the delivery's. */
+/* Count one more batch of the delivery: the rest that a transaction was cut from, or that goes again. */
 static void adopt_rest(Batch *rest)
 {
     rest->delivery->batches++;
@@ -233,7 +233,7 @@ static ReplyVerdict judge(Transport *transport, Destination *destination, Batch 
     return verdict;
 }
 
-/* What was settled of it goes back to the owner, the rest again. */
+/* Give the settled part of the batch back to the owner, and send the rest again. */
 static void part(Transport *transport, Batch *batch, bool elsewhere)
 {
     Batch *rest = batch_split(batch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What [transport.NAME] says of TLS and AUTH. */
+/* This reads TLS and AUTH from [transport.NAME]. */
 #include <openssl/crypto.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What [transport.NAME] says, in the form that the transport uses. */
+/* This reads [transport.NAME] into the form that the transport uses. */
 #include <string.h>
 
 #include "base/clock.h"

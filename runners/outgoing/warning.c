@@ -35,7 +35,7 @@ bool warning_due(const Warning *warning, const Delivery *delivery, int64_t now)
            !meta_bool(entry_meta(delivery->entry), KEY_WARNED, false) && is_post(delivery);
 }
 
-/* Those whom it concerns, as many as are named; *count: all of them. */
+/* List the recipients that it concerns, as many as are named; *count: all of them. */
 static GPtrArray *concerned(const WarningReport *report, size_t *count)
 {
     const Delivery *delivery = report->delivery;

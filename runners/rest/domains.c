@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "lists/domain_make.h"
 #include "runners/rest/resources.h"
+#include "store/domain.h"
 
 static json_t *text_or_null(const char *text)
 {
@@ -56,7 +57,7 @@ static void get_one(Call *call)
 
 /* ---- changing ---- */
 
-/* What the form says of a domain, whose owners the caller frees. */
+/* Read the domain from the form. The caller frees the owners. */
 static DomainData read_data(Call *call, char ***owners)
 {
     *owners = form_has(call, "owner") ? form_words(call, "owner") : NULL;

@@ -88,8 +88,8 @@ static void get_count(Call *call)
     page_clear(&walk.page);
 }
 
-/* Whoever has a list decides who is on it. Other requests are answered by their persons alone: with a change of address
- * their other lists, and the roles that they have there, go along. */
+/* Tell whether the list decides on the request. It decides who is on it; other requests are answered by their persons
+ * alone, since with a change of address their other lists, and the roles that they have there, go along. */
 static bool is_of_list(const Pending *pending, const List *list)
 {
     return (pending->kind == PENDING_JOIN || pending->kind == PENDING_LEAVE) &&

@@ -3,6 +3,9 @@
 #pragma once
 /* The tables of all resources, and what one resource shows of another. */
 #include "runners/rest/rest.h"
+#include "store/list.h"
+#include "store/member.h"
+#include "store/user.h"
 
 extern const RestRoute rest_system[];
 extern const RestRoute rest_configuration[];

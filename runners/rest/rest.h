@@ -16,6 +16,7 @@
 #include "lists/work.h"
 #include "runners/http.h"
 #include "runners/rest/scope.h"
+#include "store/list.h"
 #include "store/store.h"
 #include "store/token.h"
 #include "switchboard/meta.h"

@@ -3,6 +3,7 @@
 #pragma once
 /* Subscribing and unsubscribing, which several resources offer. */
 #include "runners/rest/rest.h"
+#include "store/member.h"
 
 /* POST members: somebody becomes a member, an owner, a moderator or a nonmember, or asks to become a member. */
 void subscribe(Call *call);

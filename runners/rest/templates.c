@@ -7,6 +7,7 @@
 #include "lists/template_name.h"
 #include "lists/template_set.h"
 #include "runners/rest/resources.h"
+#include "store/domain.h"
 #include "store/template_text.h"
 
 /* The owner of the templates that the path names. */

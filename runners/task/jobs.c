@@ -24,6 +24,7 @@
 #include "store/maintain.h"
 #include "store/pending.h"
 #include "store/session.h"
+#include "store/stranger.h"
 #include "store/ticket.h"
 #include "store/vacation.h"
 

@@ -55,7 +55,7 @@ static bool is_within(const char *path, const char *directory)
     return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
-/* What the other runners need. */
+/* Tell whether the other runners need the directory. */
 static bool belongs_to_system(const char *directory)
 {
     static const char *const exactly[] = {"/", "/etc", "/etc/ssl", "/etc/ssl/certs", "/etc/pki", "/var"};

@@ -10,6 +10,7 @@
 #include "lists/keys.h"
 #include "mail/notice.h"
 #include "store/canary.h"
+#include "store/list.h"
 #include "switchboard/intake.h"
 #include "switchboard/meta.h"
 #include "switchboard/slice.h"

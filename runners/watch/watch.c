@@ -66,8 +66,8 @@ static json_t *ask(Watch *own, GError **error)
     return state;
 }
 
-/* What waits for moderators is no fault of the site, and our own notice only says that nothing can be told. *whole:
- * nothing is unknown. */
+/* Return the faults that are worth a notice. Posts that wait for moderators are no fault of the site, and our own
+ * notice only says that nothing can be told. *whole: nothing is unknown. */
 static GPtrArray *faults_of(const Watch *own, const json_t *state, bool *whole)
 {
     GPtrArray *all = attention_of(state);

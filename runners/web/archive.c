@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What the pages of an archive share: which one, who reads it, messages by their hashes, and fields of views. */
+/* The pages of an archive share these: which archive it is, who reads it, messages by their hashes, and fields of
+ * views. */
 #include "runners/web/archive.h"
 
 #include <string.h>

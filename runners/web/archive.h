@@ -18,6 +18,7 @@
 #include "store/archive_index.h"
 #include "store/archive_old.h"
 #include "store/archive_search.h"
+#include "store/list.h"
 
 typedef struct WebArchive {
     const char *directory; /* of the archiver */

@@ -21,7 +21,7 @@ static void refuse(WebCall *call, bool is_guessing, TokenFate fate)
         web_notice(call, 404, "bad_token", token_view(fate));
 }
 
-/* What is asked, for the template confirm. */
+/* Describe the request that is to be confirmed, for the template confirm. */
 static json_t *asked_view(const WebCall *call, const ConfirmView *seen, const List *list)
 {
     static const char *const names[] = {[PENDING_JOIN] = "joins",

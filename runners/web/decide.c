@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * What a letter to a moderator is about, decided from the link in it (lists/moderate.h). The page has a choice for each
- * post and request that waits, one reason for all that are rejected, and one button.
+ * This page decides what a letter to a moderator is about, from the link in it (lists/moderate.h). It has a choice for
+ * each post and request that waits, one reason for all that are rejected, and one button.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What the pages of the desk share, the lists that somebody runs, and the first page of each. */
+/* The pages of the desk share these: the lists that somebody runs, and the first page of each. */
 #include "runners/web/desk.h"
 
 #include <string.h>

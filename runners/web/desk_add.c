@@ -27,7 +27,7 @@ typedef struct Adding {
     bool invite;
 } Adding;
 
-/* What the lines would do. */
+/* Preview says what the lines would do. */
 typedef struct Preview {
     GPtrArray *people;           /* of MemberLine: those who would be added */
     json_t *added, *there, *bad; /* arrays of lines that are shown */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What came back of a list's mail: a chart of the last days, and who stands badly. */
+/* This page shows the bounces of a list's mail: a chart of the last days, and the members who stand badly. */
 #include "base/clock.h"
 #include "runners/web/desk.h"
 #include "store/bounce.h"

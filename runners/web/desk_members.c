@@ -70,7 +70,7 @@ static void set_roles(const WebCall *call, json_t *view, Role chosen)
 
 /* ---- searching ---- */
 
-/* What somebody typed, as a pattern: text that may stand anywhere, unless there is a * in it. g_free() */
+/* Make a pattern of the text that somebody typed: it may stand anywhere, unless there is a * in it. g_free() */
 static char *pattern_of(const char *typed)
 {
     g_autofree char *text = g_strstrip(g_strdup(typed ? typed : ""));
@@ -120,7 +120,7 @@ static void get_members(WebCall *call)
 
 /* ---- removing ---- */
 
-/* Those that are ticked in the form and are on the list in that role (of Member); NULL: the store failed. */
+/* Find the people who are ticked in the form and are on the list in that role (of Member); NULL: the store failed. */
 static GPtrArray *find_ticked(const Desk *desk, Role role, GError **error)
 {
     g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func((GDestroyNotify)member_free);

@@ -36,7 +36,7 @@ static char *form_text(const List *list, const ListSetting *setting)
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-/* What the form sent for the setting, with line ends as they are kept; NULL: nothing. g_free() */
+/* Return the value that the form sent for the setting, with line ends as they are kept; NULL: none. g_free() */
 static char *sent_text(WebCall *call, const ListSetting *setting)
 {
     g_autofree char *name = g_strconcat(SET, setting->name, NULL), *drop = g_strconcat(DROP, setting->name, NULL);

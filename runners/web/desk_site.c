@@ -234,7 +234,7 @@ static bool add_shunt(Spool *spool, json_t *view, GError **error)
     return files != NULL;
 }
 
-/* What cannot be found out is told on the page, which is most needed then. */
+/* Describe the site. A part that cannot be found out is told on the page, which is most needed then. */
 static json_t *site_view(const Web *web, const char *range)
 {
     g_autoptr(GError) silent = NULL, unknown = NULL, hidden = NULL, unread = NULL;

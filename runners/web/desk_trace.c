@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What became of a post: each recipient with the attempts to reach him, of one list, or for operators of all. */
+/* This page shows what became of a post: each recipient with the attempts to reach him, of one list, or for operators
+ * of all. */
 #include <string.h>
 
 #include "base/fail.h"

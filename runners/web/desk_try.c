@@ -93,7 +93,7 @@ static json_t *row_view(const json_t *row)
     return view;
 }
 
-/* What the last line says of all posts. */
+/* Sum up all posts for the last line. */
 static json_t *result_view(const json_t *all, json_t *rows)
 {
     const json_t *fates = json_object_get(all, "would_be");

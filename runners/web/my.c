@@ -13,6 +13,7 @@
 #include "runners/web/form_mark.h"
 #include "store/list.h"
 #include "store/list_archive.h"
+#include "store/user.h"
 
 #define LISTS 100 /* on a page */
 #define AGENT 200 /* bytes of what a browser says it is */

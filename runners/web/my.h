@@ -6,6 +6,7 @@
  * membership, my_all.c all of them at once, my_person.c addresses and language, my_forget.c the removal of a person.
  */
 #include "runners/web/web.h"
+#include "store/list.h"
 
 #define MY_DAY (86400 * CLOCK_SECOND)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What somebody who is signed in sees and changes of one membership: its options, a vacation, and leaving. */
+/* This page shows a person who is signed in one membership, and changes its options, a vacation, and leaving. */
 #include "base/fail.h"
 #include "lists/leave.h"
 #include "lists/options.h"
@@ -40,7 +40,7 @@ static const Choice digests[] = {{"off", N_("each message by itself")},
                                  {"summary", N_("a list of subjects")},
                                  {NULL, NULL}};
 
-/* What a member can choose, by the names of lists/options.h. */
+/* A member can choose these, by the names of lists/options.h. */
 static const struct {
     const char *name, *label;
     const Choice *choices;
@@ -97,8 +97,8 @@ static json_t *language_view(const WebCall *call, const Member *member)
                      "choices", choices);
 }
 
-/* What was done: "saved", or what was wrong: "bad_option", "stopped", "bad_vacation", "vacation_over"; NULL: the page
- * was only asked for. */
+/* Show the membership with the result: "saved", or the fault: "bad_option", "stopped", "bad_vacation", "vacation_over";
+ * NULL: the page was only asked for. */
 static void show_membership(WebCall *call, const SignedIn *person, const Member *member, const List *list,
                             const char *done)
 {

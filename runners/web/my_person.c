@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * What the site knows about somebody who is signed in: all addresses, with the way to another one, and the language of
- * letters.
+ * This page shows what the site knows about a person who is signed in: all addresses, with the way to another one, and
+ * the language of letters.
  */
 #include <limits.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static bool set_addresses(WebCall *call, const SignedIn *person, const GPtrArray
     return true;
 }
 
-/* What the person prefers everywhere; *preferences is unset where nothing is known. */
+/* Find what the person prefers everywhere; *preferences is unset where nothing is known. */
 static bool find_preferences(Store *store, const SignedIn *person, const GPtrArray *addresses, Preferences *preferences,
                              GError **error)
 {

@@ -13,7 +13,7 @@
 
 #define SETTING "old_archives"
 
-/* What is behind the directory of a path: "/talk" of "/pipermail/talk"; NULL: it is not below it. */
+/* Return the part of a path behind the directory: "/talk" of "/pipermail/talk"; NULL: it is not below it. */
 static const char *path_behind(const char *directory, const char *path)
 {
     size_t length = strlen(directory);
@@ -119,7 +119,7 @@ static char *message_path(WebCall *call, const ArchiveReading *reading, const ch
     return NULL;
 }
 
-/* What stands behind the archive's path; NULL: the call was answered. */
+/* Return the part of the path behind the archive's; NULL: the call was answered. */
 static char *find_page(WebCall *call, const ArchiveReading *reading, OldKind kind, const OldAddress *address)
 {
     g_autofree char *hash = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Who is signed in: by the cookie of a session, or by a field that a proxy of the site sets. */
+/* This finds who is signed in: by the cookie of a session, or by a field that a proxy of the site sets. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -486,7 +486,7 @@ static void handle(Http *http, HttpCall *message)
     g_free(call.client);
 }
 
-/* What is no request, or is too large. */
+/* Refuse bytes that are no request, or a request that is too large. */
 static void refuse(Http *http, HttpCall *message, int status, const char *why)
 {
     Web *web = http_data(http);

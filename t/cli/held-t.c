@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "lists/keys.h"
 #include "mail/message.h"
+#include "store/domain.h"
 #include "store/held.h"
 #include "store/store.h"
 #include "switchboard/entry.h"

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "lists/confirm.h"
 #include "mail/template.h"
+#include "store/member.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "posting/post.h"
+#include "store/domain.h"
 
 typedef struct Bench {
     char *folder, *path;

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/domain.h"
+#include "store/list.h"
+#include "store/member.h"
 
 static void make_lists(ListFrame *frame)
 {

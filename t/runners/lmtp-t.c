@@ -15,6 +15,7 @@
 #include "base/contract.h"
 #include "mail/message.h"
 #include "runners/keys.h"
+#include "store/list.h"
 #include "store/store.h"
 #include "switchboard/entry.h"
 #include "t/runners/lmtprig.h"

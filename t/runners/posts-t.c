@@ -17,6 +17,7 @@
 #include "runners/keys.h"
 #include "store/account.h"
 #include "store/bounce.h"
+#include "store/domain.h"
 #include "store/held.h"
 #include "store/secret.h"
 #include "store/store.h"

@@ -9,7 +9,10 @@
 #include <glib/gstdio.h>
 
 #include "base/fail.h"
+#include "store/domain.h"
+#include "store/list.h"
 #include "store/store.h"
+#include "store/user.h"
 
 typedef struct Fixture {
     char *directory;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/store_internal.h"
+#include "store/stranger.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/list.h"
+#include "store/list_setting.h"
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
 

@@ -5,12 +5,15 @@
 
 The table begins with `| file |`. Its first column has names in backquotes: a file, a stem for both files of a pair,
 `x.[ch]`, or a pattern such as `cmd_*.c`. A name of either file of a pair names both. The other columns may name files
-that belong to the row, with their ending. A settings.c needs no row, nor does a folder."""
+that belong to the row, with their ending. A settings.c needs no row, nor does a folder. A folder of the product with
+two files or more has such a table, unless it is a list of its own elsewhere (LISTED)."""
 import fnmatch
 import os
 import re
 
 import tree
+
+LISTED = {"posting/rules", "posting/handlers"}  # posting/words.h
 
 
 def tables(page):
@@ -62,11 +65,19 @@ def faults(folder):
     return wrong
 
 
+PRODUCT = [name for name in tree.FOLDERS if name not in ("doc", "etc", "t")]
+stems_of = {}
+for path in tree.files(".c", ".h", folders=PRODUCT):
+    if os.path.basename(path) != "settings.c":
+        stems_of.setdefault(os.path.dirname(path), set()).add(stem(path))
+pages = tree.files("README.md", folders=PRODUCT)
+with_table = {os.path.dirname(page) for page in pages if any(tables(tree.text(page)))}
+
 tap = tree.Tap()
-count = 0
-for page in tree.files("README.md"):
-    if os.path.dirname(page) and any(tables(tree.text(page))):
-        count += 1
-        tap.result("%s names its files" % page, faults(os.path.dirname(page)))
-tap.result("tables were found", [] if count >= 10 else ["%d tables" % count])
+for folder in sorted(with_table):
+    tap.result("%s/README.md names its files" % folder, faults(folder))
+tap.result("folders have a table of their files", [
+    "%s has %d files and no table in a README.md" % (folder, len(found)) for folder, found in sorted(stems_of.items())
+    if len(found) > 1 and folder not in with_table | LISTED])
+tap.result("tables were found", [] if len(with_table) >= 20 else ["%d tables" % len(with_table)])
 tap.end()

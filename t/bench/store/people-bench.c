@@ -17,6 +17,7 @@
 #include "lists/join.h"
 #include "lists/workflow.h"
 #include "lists/work.h"
+#include "store/domain.h"
 #include "store/store.h"
 #include "store/store_internal.h"
 #include "t/bench/store/figures.h"

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/fs.h"
+#include "store/domain.h"
 
 void bench_configure(Bench *bench, const char *more)
 {
