@@ -21,7 +21,7 @@
 #include "switchboard/draft.h"
 #include "switchboard/entry.h"
 
-#define DOOR_QUEUES "out defragment" /* what a host may hand over */
+#define DOOR_QUEUES "out defragment archive" /* what a host may hand over */
 
 /* The name of an entry that was made here, on the host of that name; g_free(). */
 char *parcel_name(const Entry *entry, const char *host);

@@ -428,6 +428,64 @@ def test_kills(site):
     assert repeats <= len(subjects) * 2 * 2 * 10, f"{repeats} repeats"
 
 
+def archived(host):
+    """Counts of the subjects in the archive of a host."""
+    files = (host.archive / "maildir").glob("*/*/*")
+    return Counter(message_from_bytes(file.read_bytes())["Subject"].split("] ")[-1] for file in files if
+                   file.parent.name in ("new", "cur"))
+
+
+def test_archive(site):
+    """The archive of a list is on one host. A post that came to another waits, visibly, while that one is away, and is
+    archived once, though it is handed over twice and the host that has the archive dies."""
+    kept = {"archiver.maildir": {"host": "b.example.com"}, "archiver.mbox": None}
+    a, b = site.make("a", kept), site.make("b", kept)
+    a.create_list("talk", members=["anne@example.org"])
+    a.start()
+    a.lmtp_send(post(subject="early", to=LIST), LIST)
+    wait_until(lambda: "wait for the host b.example.com" in a.run("status").stdout, 30, "status to say so")
+    assert a.run("status").returncode != 0
+    wait_until(lambda: site.arrived() == {("anne@example.org", "early"): 1}, 30, "the post to be out")
+    b.start()
+    b.lmtp_send(post(subject="at b", to=LIST), LIST)
+    wait_until(lambda: len(archived(b)) == 2, 60, lambda: archived(b))
+    wait_until(lambda: "wait for the host" not in a.run("status").stdout, 20, "status to be well")
+
+    for pid in a.pids("handover"):
+        os.kill(pid, signal.SIGSTOP)
+    a.lmtp_send(post(subject="twice", to=LIST), LIST)
+    wait_until(lambda: waiting(a, "handover"), 30, "the post in the queue")
+    name, = waiting(a, "handover")
+    octets = (a.spool / "handover" / name).read_bytes()
+    for pid in b.pids("handover"):
+        os.kill(pid, signal.SIGSTOP)
+    for pid in a.pids("handover"):
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: waiting(b, "handover") and not waiting(a, "handover"), 30, "the post at b")
+    die(b)
+    b.start()
+    again = a.spool / "handover" / name
+    again.with_suffix(".new").write_bytes(octets)
+    shutil.chown(again.with_suffix(".new"), a.user)
+    again.with_suffix(".new").rename(again)  # as if the answer had been lost
+    wait_until(lambda: "result=repeated" in b.log_text(), 60, "the second copy")
+    for host in (a, b):
+        host.wait_idle()
+        assert host.set_aside() == []
+    assert archived(b) == {"early": 1, "at b": 1, "twice": 1}
+    assert archived(a) == {}
+
+    # The archive moves: a post that waits for the host which had it goes where it is now.
+    b.stop()
+    a.lmtp_send(post(subject="moved", to=LIST), LIST)
+    wait_until(lambda: "wait for the host b.example.com" in a.run("status").stdout, 30, "status to say so")
+    a.set({"archiver.maildir": {"host": None}})
+    a.cli("reload")
+    wait_until(lambda: archived(a) == {"moved": 1}, 90, lambda: archived(a))
+    a.set({"archiver.maildir": {"host": "b.example.com"}, "host": {"certificate_file": None}})
+    assert "by the doors of hosts" in a.run("config", "check").stderr
+
+
 def test_parts(site):
     """Parts of messages come to either host, and each message is joined where its first part came to."""
     plenty = {"defragment": {"max_parts": 100}}
