@@ -577,6 +577,7 @@ bool store_expire(Store *store, int64_t age_us, GError **error)
     int64_t before = clock_now() - age_us;
     return STORE_EXPIRE(store, "effect", "recorded_at", before, error) &&
            STORE_EXPIRE(store, "message_id", "seen_at", before, error) &&
+           STORE_EXPIRE(store, "handed", "handed_at", before, error) &&
            STORE_EXPIRE(store, "pace", "began_at", clock_now() - PACE_KEPT, error);
 }
 

@@ -28,6 +28,7 @@
 #include "runners/handover/trip.h"
 #include "runners/keys.h"
 #include "runners/runner.h"
+#include "store/lost_spool.h"
 #include "store/place.h"
 #include "switchboard/fault.h"
 
@@ -42,7 +43,8 @@ typedef struct Handover {
     Runner *runner;
     Store *store;
     SmtpTls *tls;
-    const char *host; /* our own name */
+    const char *host;  /* our own name */
+    const char *spool; /* the id of ours */
     int64_t remember;
     GPtrArray *tasks; /* of Task: the batch */
     GHashTable *down; /* names of hosts that could not be reached, and until when nothing is tried (int64_t,
@@ -114,7 +116,8 @@ static bool start(Runner *runner, GError **error)
     int log = -1;
     if (!store || !store_leave_sync(store, &log, error) || !this_host_check(store, runner_spool(runner), config, error))
         return false;
-    SmtpTls *tls = trip_certificates(config, error);
+    const char *spool = spool_id(runner_spool(runner), error);
+    SmtpTls *tls = spool ? trip_certificates(config, error) : NULL;
     if (!tls)
         return false;
     runner_sync_along(runner, log);
@@ -123,6 +126,7 @@ static bool start(Runner *runner, GError **error)
     own->store = g_steal_pointer(&store);
     own->tls = tls;
     own->host = config_string(config, "site", "hostname");
+    own->spool = spool;
     own->remember = config_duration(config, "store", "remember");
     own->tasks = g_ptr_array_new_with_free_func(task_free);
     own->waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, host_wait_free);
@@ -365,7 +369,17 @@ static bool settle(Handover *own, Task *task, GError **error)
         return false;
     task->old = !before && is_too_old(own, entry);
     task->ours = !task->old && (!before || noted == mine);
-    return before || task->old || store_record_effect(own->store, effect, mine, error);
+    if (before || task->old)
+        return true;
+    const json_t *meta = entry_meta(entry);
+    const HandedEntry handed = {.entry = effect,
+                                .spool = own->spool,
+                                .queue = task->queue,
+                                .list = entry_list(entry),
+                                .message_id = meta_string(meta, KEY_MESSAGE_ID, ""),
+                                .time = clock_now()};
+    return store_record_effect(own->store, effect, mine, error) &&
+           (!meta_string(meta, KEY_HANDED, NULL) || lost_spool_note(own->store, &handed, error));
 }
 
 static GPtrArray *lists_of(const Handover *own)

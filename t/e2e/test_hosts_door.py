@@ -382,7 +382,8 @@ def test_an_answer_is_lost(site):
 
 
 def test_adopted(site):
-    """A block that a host had accepted when it died is given to nobody else: it goes out when its spool is adopted."""
+    """A block that a host had accepted when it died is given to nobody else: it goes out when its spool is adopted. If
+    the spool is lost, it is told."""
     a, b, c = three(site, 600)
     for pid in b.pids("out"):
         os.kill(pid, signal.SIGSTOP)
@@ -395,6 +396,9 @@ def test_adopted(site):
     wait_until(lambda: json.loads(a.cli("host", "ls", "--json").splitlines()[1])["state"] == "dead", 60, "b to be dead")
     a.lmtp_send(post(subject="two", to=LIST), LIST)
     wait_until(lambda: sum(site.arrived().values()) >= 1000, 60, "the second post by a and c")
+    site.server.sql("UPDATE site.host SET share_until = 1 WHERE name = 'b.example.com'", database="listrunner")
+    lost = a.rows("host", "remove", "--lost", "--dry-run", "b.example.com")
+    assert [(row["kind"], row["list"]) for row in lost] == [("block", f"talk.{HOST}")], lost
     a.run("host", "adopt", "b.example.com", "--spool", b.spool, timeout=180)
     for host in (a, c):
         host.wait_idle()
