@@ -202,8 +202,29 @@ def test_certificates_as_documented(site, tmp_path):
     client.say(b"LHLO a.example.com", b"250")
     client.say(b"MAIL FROM:<>", b"250")
     client.close()
+    tells_when_it_ends(a, site.authority, made / "a.crt")
     a.set({"host": {"key_file": None}})
     assert "key_file is missing beside it" in a.run("config", "check").stderr
+
+
+def tells_when_it_ends(host, authority, file):
+    """A certificate that ends in five days, or has ended, is told by status, doctor and metrics; one of 30 days, and
+    the authority's, are not."""
+    said = f"certificate {file} of [host] certificate_file"
+    for days, words in ((30, None), (5, "expires at"), (-1, "expired at")):
+        both = authority.certify("a.example.com", days=days)
+        write_secret(host.directory / "host.key", both.with_suffix(".key").read_text())
+        file.write_text(both.with_suffix(".crt").read_text())
+        status, doctor = host.run("status"), host.run("doctor", "--no-dns", "--no-probe", "--json")
+        found = [row for row in map(json.loads, doctor.stdout.splitlines()) if row["subject"] == "certificates"]
+        assert f'setting="[host] certificate_file",file="{file}"' in host.cli("metrics")
+        if not words:
+            assert "certificate" not in status.stdout and [row["state"] for row in found] == ["ok"]
+            continue
+        assert f"{said} {words}" in status.stdout and status.returncode != 0, status
+        assert len(found) == 1 and f"{said} {words}" in found[0]["text"], found
+        assert found[0]["mend"].startswith("listrunner restart door; listrunner restart handover"), found
+        assert (found[0]["state"], doctor.returncode) == (("warning", 2) if days > 0 else ("fault", 1)), doctor.stdout
 
 
 def test_what_comes_in(site):
