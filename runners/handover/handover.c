@@ -208,7 +208,9 @@ static Shipment *make_shipment(Task *task)
     shipment->host = task->to;
     shipment->address = task->address;
     shipment->recipient = g_strdup_printf("%s@%s", task->queue, task->to);
-    shipment->content = parcel_pack(task->outcome->parent, task->name, task->queue);
+    shipment->entry = task->outcome->parent;
+    shipment->name = task->name;
+    shipment->queue = task->queue;
     return shipment;
 }
 

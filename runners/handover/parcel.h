@@ -16,6 +16,7 @@
  */
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "runners/keys.h"
 #include "switchboard/draft.h"
@@ -28,6 +29,9 @@ char *parcel_name(const Entry *entry, const char *host);
 
 /* Write it, without the recipients that are done; g_bytes_unref(). */
 GBytes *parcel_pack(Entry *entry, const char *name, const char *queue);
+
+/* Its bytes when message, metadata and recipients have so many. */
+uint64_t parcel_size(uint64_t plain);
 
 /* Make the entry for the queue HANDOVER_QUEUE of this host. FAIL_NEVER: it is no parcel, or for a queue that no other
  * host may write to. */

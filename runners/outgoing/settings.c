@@ -24,7 +24,8 @@ static const ConfigKey out_keys[] = {
      .about = "The most entries that one instance holds at a time. Each costs a descriptor, of which they have "
       "half, and a few kilobytes."},
     {"recipients_per_entry", INTEGER("50000", 1, 10000000, "recipients"),
-     .about = "The most recipients in one entry of the queue out; a larger list gets several."},
+     .about = "The most recipients in one entry of the queue out; a larger list gets several.",
+     .readers = "door handover"},
     {"minimal_backoff_time", DURATION("300s", SECOND, 7 * DAY),
      .about = "The shortest wait after a temporary refusal."},
     {"maximal_backoff_time", DURATION("4000s", SECOND, 30 * DAY),

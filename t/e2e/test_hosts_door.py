@@ -178,6 +178,21 @@ def test_a_host_that_is_removed(site):
     wait_until(is_refused, 30, "the door to notice it")
     client.close()
 
+    # While the database is away, each MAIL is answered at once, and few of them ask it.
+    client = Client(a.door, context(site.authority.certify("a.example.com"), site.authority), "a.example.com")
+    client.say(b"LHLO a.example.com", b"250")
+    site.server.stop()
+    wait_until(lambda: client.say(b"RSET", b"250") and client.say(b"MAIL FROM:<>", b"").startswith(b"451 4.3.0"), 30,
+               "the door to notice it")
+    for _ in range(50):
+        client.say(b"RSET", b"250")
+        client.say(b"MAIL FROM:<>", b"451 4.3.0")
+    assert 1 <= a.log_text().count("nothing is taken from other hosts") < 25
+    site.server.start()
+    wait_until(lambda: client.say(b"RSET", b"250") and client.say(b"MAIL FROM:<>", b"").startswith(b"250"), 60,
+               "the door to take entries again")
+    client.close()
+
 
 def test_certificates_as_documented(site, tmp_path):
     """The lines of doc/hosts.md make an authority and a certificate that the door takes, and that a host shows."""
@@ -303,10 +318,12 @@ def accepted(host):
 
 
 def test_fan_out(site):
-    """A post to 3,000 goes out over three hosts, to each member once; a small one stays where it came."""
-    a, b, c = three(site, 3000)
+    """A post to 3,000, of the greatest size that is taken, goes out over three hosts, to each member once; a small one
+    stays where it came."""
+    a, b, c = three(site, 3000, {"lmtp": {"max_message_size": "320K", "memory_limit": "640K"},
+                                 "defragment": {"max_size": "320K"}})
     a.create_list("small", members=members(100))
-    a.lmtp_send(post(subject="large", to=LIST), LIST)
+    a.lmtp_send(post(subject="large", to=LIST, body=("x" * 70 + "\r\n") * 4400), LIST)
     a.lmtp_send(post(subject="little", to=f"small@{HOST}"), f"small@{HOST}")
     wanted = everybody(site, 3000, ["large"]) + everybody(site, 100, ["little"])
     wait_until(lambda: sum(site.arrived().values()) >= 3100, 120, lambda: f"{sum(site.arrived().values())} copies")
