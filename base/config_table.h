@@ -23,6 +23,12 @@
 
 struct ConfigCheck;
 
+typedef enum ConfigCertificates {
+    CERTIFICATES_NONE,
+    CERTIFICATES_OWN,            /* all that are in the file are needed */
+    CERTIFICATES_OF_AUTHORITIES, /* one that is good is enough */
+} ConfigCertificates;
+
 /* One setting. The macros below fill the fields from type to unit. */
 typedef struct ConfigKey {
     const char *name;
@@ -37,6 +43,7 @@ typedef struct ConfigKey {
     const char *readers;  /* names of runners that read it besides those of the section; "*": all; NULL: none */
     const char *opens;    /* of a path, or a list of paths: names of all runners that read the file or what is below the
                              directory; no other may (base/confine.h) */
+    ConfigCertificates certificates; /* of a path: the file has certificates, and is told when they expire */
     const char *writes;   /* the same of those that make, change and remove what is below the directory */
 } ConfigKey;
 

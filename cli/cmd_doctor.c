@@ -132,6 +132,7 @@ static void examine(Doctor *doctor, Site *site)
     doctor_permissions(doctor);
     doctor_disks(doctor);
     doctor_time(doctor);
+    doctor_certificates(doctor);
     /* From here on as [site] user. */
     Store *store = site_store(site, false, &fault);
     g_autoptr(GPtrArray) domains = store ? domain_all(store, &fault) : NULL;
@@ -203,9 +204,10 @@ const Command cmd_doctor = {
     .name = "doctor",
     .arguments = "",
     .summary = "Examine the site and what it depends on, and say what mends each fault",
-    .details = "Configuration, permissions, file systems, clock, database, processes, Postfix's lines, the DNS, and a\n"
-               "probe for each domain. Changes nothing. Below a finding stands the command, or the line of a zone,\n"
-               "that mends it. Exit codes: 1 there are faults; 2 there are only warnings.",
+    .details =
+        "Configuration, permissions, file systems, clock, certificates, database, processes, Postfix's lines, the\n"
+        "DNS, and a probe for each domain. Changes nothing. Below a finding stands the command, or the line of\n"
+        "a zone, that mends it. Exit codes: 1 there are faults; 2 there are only warnings.",
     .options = options,
     .run = run,
 };

@@ -235,7 +235,9 @@ static const Command remove_verb = {
     .options = remove_options,
     .run = run_remove,
     .details = "With --lost, KIND is: post, which may not have come to all members, and is taken when it is sent\n"
-               "again; notice of a held post, which is kept, and its moderators are told again; digest, whose posts\n"
+               "again; block of recipients of a large post that another host handed over, and which is taken again,\n"
+               "too; archive, which may lack a post that another host handed over; notice of a held post, which is "
+               "kept, and its moderators are told again; digest, whose posts\n"
                "go with the next one; parts of a message, which are forgotten; letters of a change that was made;\n"
                "request by mail, whose answers may be lost. Mail that was not judged yet stands in no row. A host\n"
                "that died is taken for one that is at work for four times [host] lease, and a minute at least.",

@@ -41,6 +41,8 @@ void doctor_find_well(Doctor *doctor, const char *subject, guint before, const c
 void doctor_permissions(Doctor *doctor);
 /* The file system of the spool and the database: what it is, and how much room it has. */
 void doctor_disks(Doctor *doctor);
+/* Do the certificates in files of the configuration expire soon? */
+void doctor_certificates(Doctor *doctor);
 /* Is the clock kept right? */
 void doctor_time(Doctor *doctor);
 

@@ -9,6 +9,8 @@
 #include <sys/timex.h>
 
 #include "base/auto.h"
+#include "base/certificate.h"
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/mount.h"
 #include "cli/doctor.h"
@@ -112,6 +114,31 @@ void doctor_disks(Doctor *doctor)
     if (file)
         look_at_room(doctor, state, UINT64_C(16) << 20, "the database cannot grow");
     doctor_find_well(doctor, "disk", before, "Spool and database are on sound file systems with room.");
+}
+
+/* ---- certificates ---- */
+
+static void look_at_certificate(Doctor *doctor, const CertificateFile *file)
+{
+    int64_t end, now = clock_now();
+    g_autoptr(GError) fault = NULL;
+    if (!certificate_end(file, &end, &fault)) {
+        doctor_find(doctor, "certificates", DOCTOR_FAULT, NULL, "%s", fault->message);
+    } else if (end - now <= CERTIFICATE_TOLD) {
+        g_autofree char *text = certificate_text(file->setting, file->path, end, now);
+        doctor_find(doctor, "certificates", end > now ? DOCTOR_WARNING : DOCTOR_FAULT, certificate_mend(file->readers),
+                    "%s", text);
+    }
+}
+
+void doctor_certificates(Doctor *doctor)
+{
+    guint before = doctor->findings->len;
+    g_autoptr(GPtrArray) files = certificate_files(doctor->config);
+    for (guint at = 0; at < files->len; at++)
+        look_at_certificate(doctor, files->pdata[at]);
+    if (files->len > 0)
+        doctor_find_well(doctor, "certificates", before, "No certificate of the configuration expires within 14 days.");
 }
 
 /* ---- time ---- */

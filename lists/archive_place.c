@@ -50,6 +50,16 @@ const char *archive_place_indexed(const Config *config, const char *archiver, co
     return NULL;
 }
 
+const char *archive_place_host(const Config *config, const char *archiver)
+{
+    const char *const *names = config_family(config, "archiver");
+    if (!g_strv_contains(names, archiver))
+        return NULL;
+    g_autofree char *section = g_strconcat("archiver.", archiver, NULL);
+    const char *host = config_string(config, section, "host");
+    return host && g_ascii_strcasecmp(host, config_string(config, "site", "hostname")) != 0 ? host : NULL;
+}
+
 char **archive_places(const Config *config, const char *archive_name)
 {
     g_autofree char *name = archive_file_name(archive_name);

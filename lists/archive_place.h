@@ -16,6 +16,10 @@ char *archive_file_name(const char *list_id);
  * enabled. */
 const char *archive_place_indexed(const Config *config, const char *archiver, const char **name);
 
+/* The other host that keeps the archive of that archiver ([archiver.NAME] host), borrowed. NULL: this one does, or
+ * there is no such archiver. */
+const char *archive_place_host(const Config *config, const char *archiver);
+
 /* The directories and files that are there, for a name of list_archive_name(); g_strfreev(). */
 char **archive_places(const Config *config, const char *archive_name);
 

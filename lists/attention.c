@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/certificate.h"
+#include "base/clock.h"
+
 #define COUNT JSON_INTEGER_FORMAT
 
 void attention_free(Attention *one)
@@ -178,6 +181,17 @@ static void add_clock(GPtrArray *all, json_int_t seconds)
             "listrunner queue ls --state waiting; listrunner queue edit-due now",
             "The clock was set back by %s, and entries that were put off before wait that much longer",
             attention_span(span, (double)seconds));
+}
+
+static void add_certificate(GPtrArray *all, const json_t *one)
+{
+    int64_t now = clock_now(), end = number_of(one, "end") * CLOCK_SECOND;
+    const char *setting = text_of(one, "setting");
+    if (end - now > CERTIFICATE_TOLD)
+        return;
+    g_autofree char *text = certificate_text(setting, text_of(one, "file"), end, now);
+    g_autofree char *mend = certificate_mend(text_of(one, "readers"));
+    add(all, ATTENTION_SITE, g_strdup_printf("certificate %s", setting), mend, "%s", text);
 }
 
 /* ---- destinations ---- */
@@ -362,6 +376,8 @@ GPtrArray *attention_of(const json_t *state)
     json_array_foreach(json_object_get(state, "missing"), i, one)
         add_missing(all, one);
     add_clock(all, number_of(state, "clock_set_back"));
+    json_array_foreach(json_object_get(state, "certificates"), i, one)
+        add_certificate(all, one);
     json_array_foreach(json_object_get(state, "runners"), i, group)
         json_array_foreach(json_object_get(group, "children"), j, one)
             add_process(all, group, one);

@@ -91,6 +91,7 @@
 
 /* Written into the queue of what is handed between hosts (runners/handover). */
 #define HANDOVER_QUEUE "handover"
+#define ARCHIVE_QUEUE "archive"
 #define KEY_HAND_TO "hand_to"       /* string: the host that is to work the entry, unless it came from another host */
 #define KEY_HAND_QUEUE "hand_queue" /* string: the queue that it is for */
 #define KEY_HANDED "handed"         /* string: it came from another host, and is known by this name */

@@ -130,6 +130,24 @@ static void add_clock(GString *text, const json_t *status)
     add_value(text, json_object_get(status, "clock_set_back"));
 }
 
+static void add_certificates(GString *text, const json_t *status)
+{
+    static const char name[] = "certificate_end_seconds";
+    const json_t *all = json_object_get(status, "certificates");
+    size_t i;
+    json_t *one;
+    if (json_array_size(all) > 0)
+        add_head(text, name, "gauge",
+                 "When the certificates in a file of the configuration expire, as a time of Unix.");
+    json_array_foreach(all, i, one) {
+        g_string_append_printf(text, "listrunner_%s{", name);
+        add_label(text, "setting", json_object_get(one, "setting"), false);
+        add_label(text, "file", json_object_get(one, "file"), true);
+        g_string_append(text, "} ");
+        add_value(text, json_object_get(one, "end"));
+    }
+}
+
 static void add_destination_labels(GString *text, const json_t *destination, bool last)
 {
     add_label(text, "transport", json_object_get(destination, "transport"), false);
@@ -212,6 +230,7 @@ GString *metrics_text(const json_t *status, const json_t *destinations)
     add_waiting(text, status);
     add_missing(text, status);
     add_clock(text, status);
+    add_certificates(text, status);
     add_destinations(text, destinations);
     add_states(text, destinations);
     return text;

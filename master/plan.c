@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/config_table.h"
+#include "base/certificate.h"
 #include "base/confine.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -110,6 +111,7 @@ Plan *plan_new(const Config *config)
 {
     Plan *plan = g_new0(Plan, 1);
     plan->runners = g_ptr_array_new_with_free_func((GDestroyNotify)plan_runner_free);
+    plan->certificates = certificate_files(config);
     plan->spool = g_strdup(config_string(config, "spool", "directory"));
     plan->runtime = g_strdup(config_string(config, "master", "runtime_directory"));
     plan->monitor_mode = socket_mode(config, "master", "monitor_socket_mode");
@@ -133,6 +135,7 @@ Plan *plan_new(const Config *config)
 void plan_free(Plan *plan)
 {
     g_ptr_array_unref(plan->runners);
+    g_ptr_array_unref(plan->certificates);
     g_free(plan->spool);
     g_free(plan->runtime);
     g_free(plan->user);

@@ -32,6 +32,7 @@ typedef struct PlanLimits {
 
 typedef struct Plan {
     GPtrArray *runners; /* PlanRunner * */
+    GPtrArray *certificates; /* CertificateFile * */
     PlanLimits limits;
     char *spool, *runtime, *user;
     unsigned monitor_mode; /* of the socket that only tells */

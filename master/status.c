@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "base/certificate.h"
 #include "base/clock.h"
 #include "base/confine.h"
 #include "master/group.h"
@@ -83,6 +84,21 @@ static json_t *group_json(const Group *group, bool *healthy)
                      scaled, "unconfined", text_or_null(plan->unconfined), "children", children);
 }
 
+/* Of files that cannot be read those say so that need them. */
+static json_t *certificates_json(const GPtrArray *files)
+{
+    json_t *all = json_array();
+    for (guint at = 0; at < files->len; at++) {
+        const CertificateFile *file = files->pdata[at];
+        int64_t end;
+        if (certificate_end(file, &end, NULL))
+            json_array_append_new(all, json_pack("{ss ss ss sI}", "setting", file->setting, "file", file->path,
+                                                 "readers", file->readers ? file->readers : "", "end",
+                                                 (json_int_t)(end / CLOCK_SECOND)));
+    }
+    return all;
+}
+
 json_t *status_json(Master *master)
 {
     bool healthy = true;
@@ -94,10 +110,11 @@ json_t *status_json(Master *master)
     json_t *missing = survey_missing(master->plan->spool);
     healthy &= json_array_size(missing) == 0;
     g_autofree char *since = clock_text(master->since);
-    return json_pack("{s:b,s:i,s:s,s:s,s:s,s:s,s:b,s:o,s:o,s:o,s:o,s:I}", "ok", 1, "pid", (int)getpid(), "version",
+    return json_pack("{s:b,s:i,s:s,s:s,s:s,s:s,s:b,s:o,s:o,s:o,s:o,s:o,s:I}", "ok", 1, "pid", (int)getpid(), "version",
                      PACKAGE_VERSION, "since", since, "config", master->config_path, "state",
                      master->stopping ? "stopping" : "running", "healthy", (int)healthy, "fault",
                      text_or_null(master->reload_fault), "runners", runners, "missing", missing, "no_confinement",
-                     text_or_null(unable), "clock_set_back",
+                     text_or_null(unable), "certificates", certificates_json(master->plan->certificates),
+                     "clock_set_back",
                      (json_int_t)(clock_back_look(&master->clock, clock_now(), clock_monotonic()) / CLOCK_SECOND));
 }

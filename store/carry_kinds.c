@@ -396,6 +396,7 @@ static const char *const stays[][2] = {
     {"site", "names this installation, and stands in the first line"},
     {"effect", "says what was done about an entry of the spool"},
     {"message_id", "says what was done about an entry of the spool"},
+    {"handed", "says what was done about an entry of the spool"},
     {"outbox", "on its way to the spool: stop the site when its queues are empty"},
     {"outbox_unit", "on its way to the spool: stop the site when its queues are empty"},
     {"digest_issue", "being sent by the spool: stop the site when its queues are empty"},

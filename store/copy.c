@@ -75,6 +75,7 @@ const char *const store_copy_tables[] = {
     "member_source",
     "source_left",
     "scheduled",
+    "handed",
     NULL,
 };
 

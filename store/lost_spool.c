@@ -14,6 +14,14 @@
 /* The notice, or the letter that asked the sender, may have been in the spool. */
 #define IS_UNTOLD "held.spool = $1 AND held.held_at >= $2 AND (held.told <> 0 OR held.asked_until > 0)"
 
+/* The first members of the list may have it, those of the block do not. */
+#define IS_OF_BLOCK                                                                                                  \
+    "(list, message_id) IN (SELECT list.key, handed.message_id FROM handed JOIN list ON list.list_id = handed.list " \
+    "WHERE handed.spool = $1 AND handed.handed_at >= $2 AND handed.queue = 'out')"
+#define FIND_HANDED(queue)                                                                                    \
+    "SELECT list, message_id, handed_at FROM handed WHERE spool = $1 AND handed_at >= $2 AND queue = '" queue \
+    "' ORDER BY handed_at, list, message_id"
+
 /* Of find, the columns are list, name and time. $1 is the id of the spool or the name of the host, $2 the time. */
 static const struct {
     const char *kind;
@@ -25,6 +33,10 @@ static const struct {
      "SELECT list.list_id, m.message_id, m.seen_at FROM message_id AS m JOIN list ON list.key = m.list "
      "WHERE " IS_LOST("m") " ORDER BY m.seen_at, list.list_id, m.message_id",
      "DELETE FROM message_id WHERE " IS_LOST("message_id")},
+    {"block", false, true, FIND_HANDED("out"), "DELETE FROM message_id WHERE " IS_OF_BLOCK},
+    /* A host that holds a copy, for the answer was lost, works it: nobody has noted it. */
+    {"archive", false, true, FIND_HANDED("archive"),
+     "DELETE FROM effect WHERE entry IN (SELECT entry FROM handed WHERE spool = $1 AND handed_at >= $2)"},
     {"notice", false, true,
      "SELECT list.list_id, held.message_id, held.held_at FROM held JOIN list ON list.key = held.list "
      "WHERE " IS_UNTOLD " ORDER BY held.number",
@@ -73,6 +85,15 @@ static bool find(Store *store, size_t kind, const Value *values, GPtrArray *thin
     return step == STEP_DONE;
 }
 
+bool lost_spool_note(Store *store, const HandedEntry *handed, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "INSERT INTO handed (entry, spool, queue, list, message_id, handed_at) VALUES ($1, $2, $3, $4, "
+                     "$5, $6) ON CONFLICT DO NOTHING",
+                     TEXT(handed->entry), TEXT(handed->spool), TEXT(handed->queue), TEXT(handed->list),
+                     TEXT(handed->message_id), INTEGER(handed->time));
+}
+
 static bool remove_lost(Store *store, const char *name, bool dry, LostSpool *lost, GError **error)
 {
     g_autoptr(Host) host = host_find_dead(store, name, error);
@@ -88,7 +109,8 @@ static bool remove_lost(Store *store, const char *name, bool dry, LostSpool *los
     lost->state = g_steal_pointer(&host->state);
     lost->seen_at = host->seen_at;
     lost->since = host->empty_at;
-    return dry || (fragment_recount(store, error) && host_remove(store, name, error));
+    return dry || (query_run(store, error, NULL, "DELETE FROM handed WHERE spool = $1", TEXT(host->spool)) &&
+                   fragment_recount(store, error) && host_remove(store, name, error));
 }
 
 bool lost_spool_remove(Store *store, const char *name, bool dry, LostSpool *lost, GError **error)

@@ -16,6 +16,9 @@
 typedef struct LostThing {
     const char *kind; /* static:
                          "post"    may not have come to everybody; the same mail is taken again
+                         "block"   of a large post that another host handed over; its recipients may lack it, and the
+                                   same mail is taken again
+                         "archive" that may lack a post, which another host handed over
                          "notice"  of a held post, which is kept; its moderators are told once more
                          "digest"  was being made; its posts go with the next one
                          "parts"   of a message that waited for others; they are forgotten
@@ -38,3 +41,16 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LostSpool, lost_spool_clear)
 /* Look for what was lost with a host of that name, and unless dry, mend it and forget the host, in one transaction. It
  * fails as host_remove() does, and then nothing is changed. */
 bool lost_spool_remove(Store *store, const char *name, bool dry, LostSpool *lost, GError **error);
+
+/* An entry that another host handed over and that is to be worked from this spool. */
+typedef struct HandedEntry {
+    const char *entry; /* of store_record_effect() */
+    const char *spool; /* its id */
+    const char *queue; /* that it is for */
+    const char *list;  /* List-Id; "": none */
+    const char *message_id;
+    int64_t time; /* us */
+} HandedEntry;
+
+/* Note one, so that it can be told when the spool is lost. In the transaction that records its effect. */
+bool lost_spool_note(Store *store, const HandedEntry *handed, GError **error);

@@ -575,7 +575,8 @@ bool store_expire(Store *store, int64_t age_us, GError **error)
 {
     int64_t before = clock_now() - age_us;
     return STORE_EXPIRE(store, "effect", "recorded_at", before, error) &&
-           STORE_EXPIRE(store, "message_id", "seen_at", before, error) && pace_expire(store, error);
+           STORE_EXPIRE(store, "message_id", "seen_at", before, error) &&
+           STORE_EXPIRE(store, "handed", "handed_at", before, error) && pace_expire(store, error);
 }
 
 int64_t store_version(Store *store)

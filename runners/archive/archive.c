@@ -4,6 +4,7 @@
  * The archive runner: hands each mail to the archivers that its metadata
  * names (all enabled ones when it names none). What an archiver could not do
  * becomes an entry of its own: in archive again, due later, or in shunt.
+ * What another host is to store becomes one in handover.
  */
 #include "runners/archive/archiver.h"
 
@@ -14,6 +15,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "lists/archive_place.h"
 #include "lists/own_spool.h"
 #include "runners/keys.h"
 #include "switchboard/fault.h"
@@ -46,6 +48,7 @@ typedef struct Done {
 
 typedef struct Archive {
     GPtrArray *archivers; /* of Archiver */
+    GHashTable *elsewhere; /* names of archivers that other hosts keep, and the names of these hosts; both borrowed */
     GHashTable *done; /* "NAME KEY" of what immediate archivers did for entries that are not committed */
     GArray *done_now; /* of Done */
     GArray *ended; /* of Done: their entries ended, and may come back in a power cut until the queue is synced */
@@ -101,6 +104,7 @@ static bool archive_start(Runner *runner, GError **error)
         return false;
     Archive *archive = g_new0(Archive, 1);
     archive->archivers = g_ptr_array_new_with_free_func(archiver_free);
+    archive->elsewhere = g_hash_table_new(g_str_hash, g_str_equal);
     archive->done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     archive->done_now = g_array_new(FALSE, FALSE, sizeof(Done));
     archive->ended = g_array_new(FALSE, FALSE, sizeof(Done));
@@ -112,7 +116,11 @@ static bool archive_start(Runner *runner, GError **error)
         g_autofree char *section = g_strconcat("archiver.", *name, NULL);
         if (!config_bool(config, section, "enabled"))
             continue;
-        const char *type = config_string(config, section, "type");
+        const char *type = config_string(config, section, "type"), *host = archive_place_host(config, *name);
+        if (host) {
+            g_hash_table_insert(archive->elsewhere, (gpointer)*name, (gpointer)host);
+            continue;
+        }
         Archiver *archiver = g_new0(Archiver, 1);
         archiver->name = g_strdup(*name);
         g_ptr_array_add(archive->archivers, archiver);
@@ -149,6 +157,11 @@ static GPtrArray *wanted(const Archive *archive, json_t *meta)
     }
     for (guint i = 0; given == NULL && i < archive->archivers->len; i++)
         g_ptr_array_add(names, ((Archiver *)archive->archivers->pdata[i])->name);
+    GHashTableIter other;
+    gpointer name;
+    g_hash_table_iter_init(&other, archive->elsewhere);
+    while (!given && g_hash_table_iter_next(&other, &name, NULL))
+        g_ptr_array_add(names, name);
     return names;
 }
 
@@ -211,6 +224,40 @@ static void send_copy(Outcome *outcome, const char *recipient)
     outcome_add(outcome, draft);
 }
 
+/* Says in the copy of an entry which archivers are still to be served. */
+static void set_names(Draft *draft, json_t *names, const char *key, int64_t attempts)
+{
+    json_t *meta = draft_meta(draft);
+    json_object_set(meta, KEY_ARCHIVERS, names);
+    meta_set_string(meta, KEY_ARCHIVE_KEY, key);
+    meta_set_integer(meta, KEY_ATTEMPTS, attempts);
+}
+
+/* Add a copy of the entry for each host that keeps archives of names (of strings) that are not kept here. */
+static void hand_over(const Archive *archive, const GPtrArray *names, const ArchiveMail *mail, Outcome *outcome)
+{
+    json_t *hosts = json_object(), *chosen;
+    const char *host;
+    for (guint i = 0; i < names->len; i++) {
+        host = g_hash_table_lookup(archive->elsewhere, names->pdata[i]);
+        if (host && !json_object_get(hosts, host))
+            json_object_set_new(hosts, host, json_array());
+        if (host)
+            json_array_append_new(json_object_get(hosts, host), json_string(names->pdata[i]));
+    }
+    json_object_foreach(hosts, host, chosen) {
+        Draft *draft = draft_from_entry(HANDOVER_QUEUE, outcome->parent);
+        set_names(draft, chosen, mail->key, 0);
+        meta_set_string(draft_meta(draft), KEY_HAND_TO, host);
+        meta_set_string(draft_meta(draft), KEY_HAND_QUEUE, ARCHIVE_QUEUE);
+        meta_set_integer(draft_meta(draft), KEY_HANDED_AT, clock_now());
+        outcome_add(outcome, draft);
+        log_info("%s list=%s queue=" ARCHIVE_QUEUE " to=" HANDOVER_QUEUE " host=%s", entry_trace(outcome->parent),
+                 mail->list, host);
+    }
+    json_decref(hosts);
+}
+
 static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, Outcome *outcome, GError **error)
 {
     Archiver *archiver = find(archive, name);
@@ -246,15 +293,6 @@ static GString *unix_lines(const char *octets, size_t length)
         octets += line + (feed != NULL);
     }
     return text;
-}
-
-/* Says in the copy of an entry which archivers are still to be served. */
-static void set_names(Draft *draft, json_t *names, const char *key, int64_t attempts)
-{
-    json_t *meta = draft_meta(draft);
-    json_object_set(meta, KEY_ARCHIVERS, names);
-    meta_set_string(meta, KEY_ARCHIVE_KEY, key);
-    meta_set_integer(meta, KEY_ATTEMPTS, attempts);
 }
 
 static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, const GString *text)
@@ -340,6 +378,8 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
     for (guint i = 0; i < names->len; i++) {
         g_autoptr(GError) failure = NULL;
         const char *name = names->pdata[i];
+        if (g_hash_table_contains(archive->elsewhere, name))
+            continue;
         bool good = serve(archive, name, &mail, outcome, &failure);
         bool never = !good && g_error_matches(failure, FAIL, FAIL_NEVER);
         if (good)
@@ -356,6 +396,7 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
             json_array_append_new(later, json_string(name));
         runner_progress(runner);
     }
+    hand_over(archive, names, &mail, outcome);
     if (json_array_size(later) > 0) {
         Draft *draft = draft_from_entry(queue_name(entry_queue(entry)), entry);
         set_names(draft, later, mail.key, attempts);
@@ -425,6 +466,7 @@ static void archive_stop(Runner *runner)
     g_array_unref(archive->done_now);
     g_ptr_array_unref(archive->outcomes);
     g_hash_table_unref(archive->done);
+    g_hash_table_unref(archive->elsewhere);
     g_clear_error(&archive->fault);
     g_free(archive->told);
     g_free(archive);

@@ -44,6 +44,10 @@ static const ConfigKey archiver_keys[] = {
      .about = "The file whose first line is the key that HyperKitty knows as MAILMAN_ARCHIVER_KEY. Nobody but the user "
       "should be able to read it.",
      .example = "/etc/listrunner/hyperkitty.key", .opens = "archive"},
+    {"host", STRING(NULL),
+     .about = "With several hosts: the one that keeps this archive, by its hostname. The others hand it the posts that "
+      "came to them, by their doors (certificate_file in [host]). Unset: each host stores the posts that came to it.",
+     .example = "a.example.org"},
     {"address", STRING("archive@mail-archive.com"),
      .about = "Where an archiver of type mail-archive sends messages to."},
     {"list_url", STRING(NULL),
@@ -61,7 +65,7 @@ static const ConfigKey archiver_keys[] = {
 static const ConfigTable tables[] = {
     {"archive", .about = "What the runner archive grants its archivers.", .keys = archive_keys},
     {"archiver.*", .about = "One section an archive; none is built in.", .keys = archiver_keys,
-     .readers = "archive command in pipeline rest web"},
+     .readers = "archive command handover in pipeline rest web"},
     {.section = NULL},
 };
 
@@ -101,6 +105,23 @@ static void check_command(const ConfigCheck *check, const char *section, bool en
         config_check_program(check, section, "command", words[0]);
 }
 
+/* A host hands posts to another by the runner handover. */
+static void check_host(const ConfigCheck *check, const char *section)
+{
+    const ConfigValue *host = config_usable(check, section, "host"), *own = config_usable(check, "site", "hostname");
+    const ConfigValue *handover = config_usable(check, "runner.handover", "start");
+    if (!host)
+        return;
+    if (!config_host_valid(host->text))
+        config_complain(check, section, "host", "found \"%s\"; allowed is the hostname of one of the hosts",
+                        host->text);
+    else if (own && g_ascii_strcasecmp(own->text, host->text) != 0 && handover && !handover->number)
+        config_complain(check, section, "host",
+                        "found \"%s\", which is another host; allowed is that only where "
+                        "[host] certificate_file is set, because posts go there by the doors of hosts",
+                        host->text);
+}
+
 static void check_archiver(const ConfigCheck *check, const char *section, GHashTable *owners)
 {
     const ConfigValue *type = config_usable(check, section, "type");
@@ -124,8 +145,10 @@ static void check_archiver(const ConfigCheck *check, const char *section, GHashT
         config_complain(check, section, needed, "found no value; allowed is %s, because type = %s",
                         g_str_equal(needed, "path") ? "an absolute path" : "a program and its arguments", type->text);
     check_command(check, section, enabled);
-    if (enabled)
+    if (enabled) {
         check_path(check, section, type->text, owners);
+        check_host(check, section);
+    }
     if (enabled && !check->offline)
         config_check_no_file(check, section, "path");
 }

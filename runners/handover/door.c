@@ -21,6 +21,10 @@
 
 #define ERRORS_LIMIT 20
 #define KNOWN_FOR (5 * CLOCK_SECOND) /* how long the table of hosts is trusted */
+#define PAUSE_MIN CLOCK_SECOND       /* how long the database is not asked again when it could not be used */
+#define PAUSE_MAX (8 * CLOCK_SECOND)
+#define GROWTH (UINT64_C(1) << 20) /* bytes by which a post may grow on its way, with its metadata */
+#define RECIPIENT_OCTETS 512       /* of a recipient, with what its copy has at the holes */
 #define DRAINED "451 4.3.2 This host takes no work now"
 #define STRANGER "550 5.7.1 Your certificate is in the name of no host of this site"
 #define NO_DATABASE "451 4.3.0 The database cannot be used now; try again later"
@@ -35,6 +39,7 @@ typedef struct HostDoor {
     Store *store;     /* NULL: not open */
     GPtrArray *hosts; /* of Host; NULL: not known */
     int64_t asked_at; /* monotonic: for hosts */
+    int64_t pause;    /* after asked_at, while the database cannot be used; 0: it can */
     uint64_t min_free;
 } HostDoor;
 
@@ -47,15 +52,26 @@ typedef struct DoorClient {
 
 /* ---- who is there ---- */
 
-static bool know_hosts(HostDoor *door, GError **error)
+/* Ask the database who the hosts are. Other hosts try again soon, so a fault is told once for some of their tries. */
+static bool ask_hosts(HostDoor *door)
 {
-    if (door->hosts && clock_monotonic() - door->asked_at < KNOWN_FOR)
-        return true;
+    g_autoptr(GError) error = NULL;
     g_clear_pointer(&door->hosts, g_ptr_array_unref);
+    if (this_host_store(&door->store, door->spool, door->config, &error))
+        door->hosts = host_all(door->store, &error);
     door->asked_at = clock_monotonic();
-    if (this_host_store(&door->store, door->spool, door->config, error))
-        door->hosts = host_all(door->store, error);
+    door->pause = door->hosts ? 0 : CLAMP(2 * door->pause, PAUSE_MIN, PAUSE_MAX);
+    if (error)
+        log_warn("nothing is taken from other hosts: %s", error->message);
     return door->hosts != NULL;
+}
+
+static bool know_hosts(HostDoor *door)
+{
+    int64_t age = clock_monotonic() - door->asked_at;
+    if (door->pause > 0 ? age < door->pause : door->hosts && age < KNOWN_FOR)
+        return door->hosts != NULL;
+    return ask_hosts(door);
 }
 
 static bool is_host(const GPtrArray *hosts, const char *name)
@@ -69,13 +85,10 @@ static bool is_host(const GPtrArray *hosts, const char *name)
 /* Why the client may hand over nothing; NULL: it is a host of this site. */
 static const char *recognise(HostDoor *door, DoorClient *client)
 {
-    g_autoptr(GError) error = NULL;
     g_auto(GStrv) names = tls_session_names(connection_tls(client->connection));
     g_clear_pointer(&client->name, g_free); /* it may have been removed since its last entry */
-    if (!know_hosts(door, &error)) {
-        log_warn("nothing is taken from other hosts: %s", error->message);
+    if (!know_hosts(door))
         return NO_DATABASE;
-    }
     for (char **name = names; name && *name && !client->name; name++)
         if (is_host(door->hosts, *name))
             client->name = g_strdup(*name);
@@ -231,6 +244,16 @@ static void door_free(HostDoor *door)
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HostDoor, door_free)
 
+/* The most bytes that a host with this configuration hands over: a block of the largest post, or a part of a message
+ * that was joined. */
+static uint64_t most_octets(const Config *config)
+{
+    uint64_t post = config_size(config, "lmtp", "max_message_size");
+    uint64_t joined = config_size(config, "defragment", "max_size");
+    uint64_t recipients = (uint64_t)config_integer(config, "out", "recipients_per_entry") * RECIPIENT_OCTETS;
+    return parcel_size(MAX(post, joined) + recipients + GROWTH);
+}
+
 static bool door_start(Listener *listener, GError **error)
 {
     const Config *config = listener_config(listener);
@@ -239,10 +262,10 @@ static bool door_start(Listener *listener, GError **error)
                             .authority = config_string(config, "host", "authority_file")};
     if (!files.certificate || !files.key || !files.authority)
         return fail(error, FAIL_CONFIG, "[host] certificate_file, key_file and authority_file are not all set");
-    uint64_t memory = config_size(config, "lmtp", "memory_limit");
+    uint64_t most = most_octets(config);
     const LmtpLimits limits = {.recipients = 1,
-                               .message_size = memory / 2,
-                               .memory = memory,
+                               .message_size = most,
+                               .memory = MAX(config_size(config, "lmtp", "memory_limit"), 2 * most),
                                .errors = ERRORS_LIMIT,
                                .line_length = (size_t)config_integer(config, "lmtp", "line_length")};
     g_autoptr(HostDoor) door = g_new0(HostDoor, 1);

@@ -12,37 +12,59 @@
  *     it; a copy which that host finds later ends there.
  *
  * A part of a message waits, for the other parts are there. After an hour it goes back to defragment, which looks
- * whether its set has ended or was forgotten meanwhile.
+ * whether its set has ended or was forgotten meanwhile. A post for an archive waits as long as the configuration says
+ * that its host keeps that archive; then it goes back to the queue archive.
  */
 #include <string.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/archive_place.h"
 #include "lists/this_host.h"
 #include "runners/handover/parcel.h"
 #include "runners/handover/trip.h"
 #include "runners/keys.h"
 #include "runners/runner.h"
+#include "store/lost_spool.h"
 #include "store/place.h"
 #include "switchboard/fault.h"
 
 #define DEFRAGMENT_QUEUE "defragment"
 #define RETRY (10 * CLOCK_SECOND)
 #define DOWN (20 * CLOCK_SECOND) /* for so long nothing is tried with a host that could not be reached */
+#define RETRY_MAX (60 * CLOCK_SECOND)
 #define PART_WAITS (3600 * CLOCK_SECOND)
+#define TOLD_FOR (3 * RETRY_MAX) /* a host for which nothing was put off for so long is not told any more */
 
 typedef struct Handover {
     Runner *runner;
     Store *store;
     SmtpTls *tls;
-    const char *host; /* our own name */
+    const char *host;  /* our own name */
+    const char *spool; /* the id of ours */
     int64_t remember;
     GPtrArray *tasks; /* of Task: the batch */
-    GHashTable
-        *down; /* names of hosts that could not be reached, and until when nothing is tried (int64_t, monotonic) */
+    GHashTable *down; /* names of hosts that could not be reached, and until when nothing is tried (int64_t,
+                            monotonic) */
+    GHashTable *waiting; /* names of hosts for which entries wait, and HostWait */
+    char *told;          /* of them, to `listrunner status`; NULL: nothing */
 } Handover;
+
+typedef struct HostWait {
+    int64_t since; /* clock_now() */
+    int64_t at;    /* monotonic: when an entry was put off last */
+    char *why;
+} HostWait;
+
+static void host_wait_free(gpointer data)
+{
+    HostWait *wait = data;
+    g_free(wait->why);
+    g_free(wait);
+}
 
 typedef struct Task {
     Outcome *outcome;
@@ -73,6 +95,8 @@ static void stop(Runner *runner)
         return;
     g_ptr_array_unref(own->tasks);
     g_hash_table_unref(own->down);
+    g_hash_table_unref(own->waiting);
+    g_free(own->told);
     smtp_tls_free(own->tls);
     store_free(own->store);
     g_free(own);
@@ -92,7 +116,8 @@ static bool start(Runner *runner, GError **error)
     int log = -1;
     if (!store || !store_leave_sync(store, &log, error) || !this_host_check(store, runner_spool(runner), config, error))
         return false;
-    SmtpTls *tls = trip_certificates(config, error);
+    const char *spool = spool_id(runner_spool(runner), error);
+    SmtpTls *tls = spool ? trip_certificates(config, error) : NULL;
     if (!tls)
         return false;
     runner_sync_along(runner, log);
@@ -101,8 +126,10 @@ static bool start(Runner *runner, GError **error)
     own->store = g_steal_pointer(&store);
     own->tls = tls;
     own->host = config_string(config, "site", "hostname");
+    own->spool = spool;
     own->remember = config_duration(config, "store", "remember");
     own->tasks = g_ptr_array_new_with_free_func(task_free);
+    own->waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, host_wait_free);
     own->down = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     runner_set_data(runner, own);
     runner_pause_while(runner, is_store_away);
@@ -168,7 +195,7 @@ static void find_address(Task *task, const GPtrArray *hosts)
 {
     for (guint at = 0; at < hosts->len; at++) {
         const Host *host = hosts->pdata[at];
-        if (strcmp(host->name, task->to) != 0)
+        if (g_ascii_strcasecmp(host->name, task->to) != 0)
             continue;
         task->known = true;
         task->address = address_of(host);
@@ -181,7 +208,9 @@ static Shipment *make_shipment(Task *task)
     shipment->host = task->to;
     shipment->address = task->address;
     shipment->recipient = g_strdup_printf("%s@%s", task->queue, task->to);
-    shipment->content = parcel_pack(task->outcome->parent, task->name, task->queue);
+    shipment->entry = task->outcome->parent;
+    shipment->name = task->name;
+    shipment->queue = task->queue;
     return shipment;
 }
 
@@ -208,11 +237,93 @@ static bool send_all(Handover *own, GPtrArray *shipments, GError **error)
     return true;
 }
 
+/* ---- waiting ---- */
+
+/* Tell `listrunner status` for which hosts entries wait, since when and why. */
+static void tell(Handover *own)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    GHashTableIter all;
+    gpointer host, value;
+    g_hash_table_iter_init(&all, own->waiting);
+    while (g_hash_table_iter_next(&all, &host, &value)) {
+        const HostWait *wait = value;
+        g_autofree char *since = clock_text(wait->since);
+        g_string_append_printf(text, "%ssince %s entries wait for the host %s: %s", text->len > 0 ? "; " : "", since,
+                               (const char *)host, wait->why);
+    }
+    if (g_strcmp0(own->told ? own->told : "", text->str) == 0)
+        return;
+    g_free(own->told);
+    own->told = g_strdup(text->str);
+    child_notice(CHILD_NOTICE_WORK, text->len > 0 ? text->str : NULL);
+}
+
+static void note_waiting(Handover *own, const Task *task, const char *why)
+{
+    HostWait *wait = g_hash_table_lookup(own->waiting, task->to);
+    if (!wait) {
+        wait = g_new0(HostWait, 1);
+        wait->since = clock_now();
+        g_hash_table_insert(own->waiting, g_strdup(task->to), wait);
+    }
+    g_free(wait->why);
+    wait->why = g_strdup(why);
+    wait->at = clock_monotonic();
+}
+
+static gboolean is_no_more_waited_for(gpointer host, gpointer value, gpointer data)
+{
+    (void)host, (void)data;
+    return clock_monotonic() - ((const HostWait *)value)->at > TOLD_FOR;
+}
+
+/* Entries that waited may have been removed. */
+static int64_t idle(Runner *runner)
+{
+    Handover *own = runner_data(runner);
+    g_hash_table_foreach_remove(own->waiting, is_no_more_waited_for, NULL);
+    tell(own);
+    return g_hash_table_size(own->waiting) > 0 ? TOLD_FOR : -1;
+}
+
+/* Whether that host keeps one of the archives that the entry is for. */
+static bool keeps_archive(const Handover *own, const json_t *meta, const char *host)
+{
+    size_t at;
+    json_t *name;
+    json_array_foreach(json_object_get(meta, KEY_ARCHIVERS), at, name) {
+        const char *archiver = json_string_value(name);
+        const char *keeper = archiver ? archive_place_host(runner_config(own->runner), archiver) : NULL;
+        if (keeper && strcmp(keeper, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether it waits for its host, and is not taken back. */
+static bool waits(const Handover *own, const Task *task)
+{
+    Entry *entry = task->outcome->parent;
+    if (strcmp(task->queue, ARCHIVE_QUEUE) == 0)
+        return keeps_archive(own, entry_meta(entry), task->to);
+    return strcmp(task->queue, DEFRAGMENT_QUEUE) == 0 &&
+           clock_now() - meta_integer(entry_meta(entry), KEY_HANDED_AT, 0) <= PART_WAITS;
+}
+
+static int64_t retry_at(Entry *entry)
+{
+    int64_t now = clock_now(), age = now - meta_integer(entry_meta(entry), KEY_HANDED_AT, now);
+    return now + CLAMP(age / 8, RETRY, RETRY_MAX);
+}
+
 /* Take back the entries that were not sent, or let them wait. */
 static void judge(Handover *own, Task *task)
 {
     Entry *entry = task->outcome->parent;
     if (!task->to || (task->shipment && task->shipment->sent)) {
+        if (task->to)
+            g_hash_table_remove(own->waiting, task->to);
         if (task->to)
             log_info("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=handed-over host=%s", entry_trace(entry),
                      entry_list(entry), task->queue, task->to);
@@ -222,12 +333,13 @@ static void judge(Handover *own, Task *task)
                       : task->address ? "it did not answer lately"
                       : task->known   ? "it does not live, or has no door"
                                       : "it was removed";
-    bool part = strcmp(task->queue, DEFRAGMENT_QUEUE) == 0;
-    task->settle = !part || clock_now() - meta_integer(entry_meta(entry), KEY_HANDED_AT, 0) > PART_WAITS;
+    task->settle = !waits(own, task);
     log_warn("%s list=%s queue=" HANDOVER_QUEUE " to=%s result=%s host=%s (%s)", entry_trace(entry), entry_list(entry),
              task->queue, task->settle ? "refused" : "waits", task->to, why ? why : "it was not sent");
-    if (!task->settle)
-        runner_wait(own->runner, task->outcome, clock_now() + RETRY);
+    if (task->settle)
+        return;
+    note_waiting(own, task, why ? why : "it was not sent");
+    runner_wait(own->runner, task->outcome, retry_at(entry));
 }
 
 /* ---- noting ---- */
@@ -259,7 +371,17 @@ static bool settle(Handover *own, Task *task, GError **error)
         return false;
     task->old = !before && is_too_old(own, entry);
     task->ours = !task->old && (!before || noted == mine);
-    return before || task->old || store_record_effect(own->store, effect, mine, error);
+    if (before || task->old)
+        return true;
+    const json_t *meta = entry_meta(entry);
+    const HandedEntry handed = {.entry = effect,
+                                .spool = own->spool,
+                                .queue = task->queue,
+                                .list = entry_list(entry),
+                                .message_id = meta_string(meta, KEY_MESSAGE_ID, ""),
+                                .time = clock_now()};
+    return store_record_effect(own->store, effect, mine, error) &&
+           (!meta_string(meta, KEY_HANDED, NULL) || lost_spool_note(own->store, &handed, error));
 }
 
 static GPtrArray *lists_of(const Handover *own)
@@ -322,6 +444,7 @@ static bool end(Runner *runner, GError **error)
         return false;
     for (guint at = 0; at < own->tasks->len; at++)
         judge(own, own->tasks->pdata[at]);
+    tell(own);
     if (!settle_all(own, error))
         return false;
     for (guint at = 0; at < own->tasks->len; at++) {
@@ -346,6 +469,7 @@ static const RunnerSpec spec = {
     .begin_batch = begin,
     .handle = handle,
     .end_batch = end,
+    .idle = idle,
     .stop = stop,
 };
 

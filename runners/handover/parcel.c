@@ -10,6 +10,7 @@
 
 #define MAGIC "listrunner-entry 1\n"
 #define LINE_OCTETS 57 /* 76 characters of base64 */
+#define LINE_CODED 78  /* with its end */
 
 char *parcel_name(const Entry *entry, const char *host)
 {
@@ -31,7 +32,7 @@ static void add_recipients(GByteArray *plain, const Entry *entry)
 
 static GBytes *encode(const GByteArray *plain)
 {
-    GString *text = g_string_sized_new(plain->len / LINE_OCTETS * 78 + 80);
+    GString *text = g_string_sized_new(plain->len / LINE_OCTETS * LINE_CODED + LINE_CODED + 1);
     for (guint at = 0; at < plain->len; at += LINE_OCTETS) {
         g_autofree char *line = g_base64_encode(plain->data + at, MIN(LINE_OCTETS, plain->len - at));
         g_string_append(text, line);
@@ -54,6 +55,11 @@ GBytes *parcel_pack(Entry *entry, const char *name, const char *queue)
     g_byte_array_append(plain, (const guint8 *)"\n", 1);
     g_byte_array_append(plain, g_bytes_get_data(message, NULL), (guint)g_bytes_get_size(message));
     return encode(plain);
+}
+
+uint64_t parcel_size(uint64_t plain)
+{
+    return (plain / LINE_OCTETS + 1) * LINE_CODED;
 }
 
 /* ---- reading ---- */
@@ -120,11 +126,12 @@ Draft *parcel_unpack(GBytes *content, GError **error)
 {
     gsize length;
     const char *octets = g_bytes_get_data(content, &length);
-    g_autofree char *coded = length > 1 && is_base64(octets, length) ? g_strndup(octets, length) : g_strdup("");
+    char *coded = length > 1 && is_base64(octets, length) ? g_strndup(octets, length) : g_strdup("");
     if (*coded)
         g_base64_decode_inplace(coded, &length);
     else
         length = 0;
+    g_autoptr(GBytes) plain = g_bytes_new_take(coded, length);
     const char *text = coded, *end = coded + length;
     g_autoptr(json_t) label = read_label(&text, end, error);
     if (!label)
@@ -139,7 +146,7 @@ Draft *parcel_unpack(GBytes *content, GError **error)
     g_autoptr(Draft) draft = draft_new(HANDOVER_QUEUE, meta);
     if (!read_recipients(&text, end, draft, error))
         return NULL;
-    g_autoptr(GBytes) message = g_bytes_new(text, (gsize)(end - text));
+    g_autoptr(GBytes) message = g_bytes_new_from_bytes(plain, (gsize)(text - coded), (gsize)(end - text));
     draft_add_message(draft, message);
     return g_steal_pointer(&draft);
 }

@@ -16,18 +16,22 @@
  */
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "runners/keys.h"
 #include "switchboard/draft.h"
 #include "switchboard/entry.h"
 
-#define DOOR_QUEUES "out defragment" /* what a host may hand over */
+#define DOOR_QUEUES "out defragment archive" /* what a host may hand over */
 
 /* The name of an entry that was made here, on the host of that name; g_free(). */
 char *parcel_name(const Entry *entry, const char *host);
 
 /* Write it, without the recipients that are done; g_bytes_unref(). */
 GBytes *parcel_pack(Entry *entry, const char *name, const char *queue);
+
+/* Its bytes when message, metadata and recipients have so many. */
+uint64_t parcel_size(uint64_t plain);
 
 /* Make the entry for the queue HANDOVER_QUEUE of this host. FAIL_NEVER: it is no parcel, or for a queue that no other
  * host may write to. */

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "net/resolve.h"
 #include "net/smtp_client.h"
+#include "runners/handover/parcel.h"
 
 #define CONNECT_TIMEOUT (10 * CLOCK_SECOND)
 #define TIMEOUT (60 * CLOCK_SECOND)
@@ -38,7 +39,7 @@ struct Journey {
 void shipment_free(Shipment *shipment)
 {
     g_free(shipment->recipient);
-    g_bytes_unref(shipment->content);
+    g_clear_pointer(&shipment->content, g_bytes_unref);
     g_free(shipment->why);
     g_free(shipment);
 }
@@ -72,6 +73,7 @@ static void on_ready(SmtpClient *client, void *data)
         return;
     }
     trip->current = all->pdata[trip->next++];
+    trip->current->content = parcel_pack(trip->current->entry, trip->current->name, trip->current->queue);
     g_autoptr(SmtpBody) body = smtp_body_new(trip->current->content);
     SmtpTransaction transaction = {
         .sender = "", .count = 1, .recipient = recipient_of, .data = trip->current, .body = body};
@@ -89,7 +91,8 @@ static void on_result(SmtpClient *client, size_t index, const SmtpResult *result
 
 static void on_done(SmtpClient *client, void *data)
 {
-    (void)client, (void)data;
+    (void)client;
+    g_clear_pointer(&((ParcelTrip *)data)->current->content, g_bytes_unref);
 }
 
 static void end_trip(ParcelTrip *trip, const char *why)

@@ -11,11 +11,14 @@
 #include "base/config.h"
 #include "net/smtp_tls.h"
 #include "runners/runner.h"
+#include "switchboard/entry.h"
 
 typedef struct Shipment {
     const char *host, *address; /* its name; "HOST:PORT" */
     char *recipient;            /* "QUEUE@HOST", for the logs of both; owned */
-    GBytes *content;            /* owned */
+    Entry *entry;               /* borrowed; packed when its turn comes, so that a host has one in memory at a time */
+    const char *name, *queue;   /* as of parcel_pack() */
+    GBytes *content;            /* owned; NULL but while it is on its way */
     bool sent;                  /* out: the host has it on its disk */
     bool unreachable;           /* out: its host could not be reached, or did not answer */
     char *why;                  /* out: else the reason, for the log; owned */

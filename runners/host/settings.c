@@ -15,13 +15,15 @@ static const ConfigKey keys[] = {
      .about = "The certificate of this host, in its name (hostname of [site]), signed by the site's own authority. "
       "Hosts that have one hand work to each other: parts of messages, and blocks of large posts.",
      .more = "doc/hosts.md shows how to make it. All three files are in PEM and are read when door and handover start.",
-     .example = "/etc/listrunner/host.crt", .readers = "door handover", .opens = "door handover"},
+     .example = "/etc/listrunner/host.crt", .readers = "door handover", .opens = "door handover",
+     .certificates = CERTIFICATES_OWN},
     {"key_file", PATH(NULL), .about = "Its key, which [site] user alone may read.",
      .example = "/etc/listrunner/host.key", .readers = "door handover", .opens = "door handover"},
     {"authority_file", PATH(NULL),
      .about = "The certificate of the site's own authority. Who has one that it signed, in the name of a host that "
       "listrunner host ls shows, may hand work to this host.",
-     .example = "/etc/listrunner/hosts-ca.crt", .readers = "door handover", .opens = "door handover"},
+     .example = "/etc/listrunner/hosts-ca.crt", .readers = "door handover", .opens = "door handover",
+     .certificates = CERTIFICATES_OF_AUTHORITIES},
     {"address", STRING("{site.hostname}:8026"),
      .about = "HOST:PORT or [IPv6]:PORT under which the other hosts reach the door of this one (listen of "
       "[runner.door]).",

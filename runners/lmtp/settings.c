@@ -17,7 +17,8 @@ static const ConfigKey keys[] = {
      .about = "The largest message; a larger one is answered 552."},
     {"memory_limit", SIZE("256M", 2 * KIB, 1024 * GIB),
      .about = "Memory for messages that are being received, in each instance; at least twice max_message_size. Up "
-      "to half of it may hold recipients. Beyond it the answer is 452."},
+      "to half of it may hold recipients. Beyond it the answer is 452. The door for other hosts has as much, or twice "
+      "the largest entry that they hand over."},
     {"command_timeout", DURATION("5m", SECOND, DAY),
      .about = "How long a client may be silent."},
     {"session_timeout", DURATION("30m", SECOND, 7 * DAY),

@@ -178,6 +178,21 @@ def test_a_host_that_is_removed(site):
     wait_until(is_refused, 30, "the door to notice it")
     client.close()
 
+    # While the database is away, each MAIL is answered at once, and few of them ask it.
+    client = Client(a.door, context(site.authority.certify("a.example.com"), site.authority), "a.example.com")
+    client.say(b"LHLO a.example.com", b"250")
+    site.server.stop()
+    wait_until(lambda: client.say(b"RSET", b"250") and client.say(b"MAIL FROM:<>", b"").startswith(b"451 4.3.0"), 30,
+               "the door to notice it")
+    for _ in range(50):
+        client.say(b"RSET", b"250")
+        client.say(b"MAIL FROM:<>", b"451 4.3.0")
+    assert 1 <= a.log_text().count("nothing is taken from other hosts") < 25
+    site.server.start()
+    wait_until(lambda: client.say(b"RSET", b"250") and client.say(b"MAIL FROM:<>", b"").startswith(b"250"), 60,
+               "the door to take entries again")
+    client.close()
+
 
 def test_certificates_as_documented(site, tmp_path):
     """The lines of doc/hosts.md make an authority and a certificate that the door takes, and that a host shows."""
@@ -202,8 +217,29 @@ def test_certificates_as_documented(site, tmp_path):
     client.say(b"LHLO a.example.com", b"250")
     client.say(b"MAIL FROM:<>", b"250")
     client.close()
+    tells_when_it_ends(a, site.authority, made / "a.crt")
     a.set({"host": {"key_file": None}})
     assert "key_file is missing beside it" in a.run("config", "check").stderr
+
+
+def tells_when_it_ends(host, authority, file):
+    """A certificate that ends in five days, or has ended, is told by status, doctor and metrics; one of 30 days, and
+    the authority's, are not."""
+    said = f"certificate {file} of [host] certificate_file"
+    for days, words in ((30, None), (5, "expires at"), (-1, "expired at")):
+        both = authority.certify("a.example.com", days=days)
+        write_secret(host.directory / "host.key", both.with_suffix(".key").read_text())
+        file.write_text(both.with_suffix(".crt").read_text())
+        status, doctor = host.run("status"), host.run("doctor", "--no-dns", "--no-probe", "--json")
+        found = [row for row in map(json.loads, doctor.stdout.splitlines()) if row["subject"] == "certificates"]
+        assert f'setting="[host] certificate_file",file="{file}"' in host.cli("metrics")
+        if not words:
+            assert "certificate" not in status.stdout and [row["state"] for row in found] == ["ok"]
+            continue
+        assert f"{said} {words}" in status.stdout and status.returncode != 0, status
+        assert len(found) == 1 and f"{said} {words}" in found[0]["text"], found
+        assert found[0]["mend"].startswith("listrunner restart door; listrunner restart handover"), found
+        assert (found[0]["state"], doctor.returncode) == (("warning", 2) if days > 0 else ("fault", 1)), doctor.stdout
 
 
 def test_what_comes_in(site):
@@ -282,10 +318,12 @@ def accepted(host):
 
 
 def test_fan_out(site):
-    """A post to 3,000 goes out over three hosts, to each member once; a small one stays where it came."""
-    a, b, c = three(site, 3000)
+    """A post to 3,000, of the greatest size that is taken, goes out over three hosts, to each member once; a small one
+    stays where it came."""
+    a, b, c = three(site, 3000, {"lmtp": {"max_message_size": "320K", "memory_limit": "640K"},
+                                 "defragment": {"max_size": "320K"}})
     a.create_list("small", members=members(100))
-    a.lmtp_send(post(subject="large", to=LIST), LIST)
+    a.lmtp_send(post(subject="large", to=LIST, body=("x" * 70 + "\r\n") * 4400), LIST)
     a.lmtp_send(post(subject="little", to=f"small@{HOST}"), f"small@{HOST}")
     wanted = everybody(site, 3000, ["large"]) + everybody(site, 100, ["little"])
     wait_until(lambda: sum(site.arrived().values()) >= 3100, 120, lambda: f"{sum(site.arrived().values())} copies")
@@ -382,7 +420,8 @@ def test_an_answer_is_lost(site):
 
 
 def test_adopted(site):
-    """A block that a host had accepted when it died is given to nobody else: it goes out when its spool is adopted."""
+    """A block that a host had accepted when it died is given to nobody else: it goes out when its spool is adopted. If
+    the spool is lost, it is told."""
     a, b, c = three(site, 600)
     for pid in b.pids("out"):
         os.kill(pid, signal.SIGSTOP)
@@ -395,6 +434,9 @@ def test_adopted(site):
     wait_until(lambda: json.loads(a.cli("host", "ls", "--json").splitlines()[1])["state"] == "dead", 60, "b to be dead")
     a.lmtp_send(post(subject="two", to=LIST), LIST)
     wait_until(lambda: sum(site.arrived().values()) >= 1000, 60, "the second post by a and c")
+    site.server.sql("UPDATE site.host SET share_until = 1 WHERE name = 'b.example.com'", database="listrunner")
+    lost = a.rows("host", "remove", "--lost", "--dry-run", "b.example.com")
+    assert [(row["kind"], row["list"]) for row in lost] == [("block", f"talk.{HOST}")], lost
     a.run("host", "adopt", "b.example.com", "--spool", b.spool, timeout=180)
     for host in (a, c):
         host.wait_idle()
@@ -426,6 +468,64 @@ def test_kills(site):
     # Each of two connections has a transaction of 10 recipients in flight, and one behind it.
     repeats = sum(count - 1 for count in arrived.values())
     assert repeats <= len(subjects) * 2 * 2 * 10, f"{repeats} repeats"
+
+
+def archived(host):
+    """Counts of the subjects in the archive of a host."""
+    files = (host.archive / "maildir").glob("*/*/*")
+    return Counter(message_from_bytes(file.read_bytes())["Subject"].split("] ")[-1] for file in files if
+                   file.parent.name in ("new", "cur"))
+
+
+def test_archive(site):
+    """The archive of a list is on one host. A post that came to another waits, visibly, while that one is away, and is
+    archived once, though it is handed over twice and the host that has the archive dies."""
+    kept = {"archiver.maildir": {"host": "b.example.com"}, "archiver.mbox": None}
+    a, b = site.make("a", kept), site.make("b", kept)
+    a.create_list("talk", members=["anne@example.org"])
+    a.start()
+    a.lmtp_send(post(subject="early", to=LIST), LIST)
+    wait_until(lambda: "wait for the host b.example.com" in a.run("status").stdout, 30, "status to say so")
+    assert a.run("status").returncode != 0
+    wait_until(lambda: site.arrived() == {("anne@example.org", "early"): 1}, 30, "the post to be out")
+    b.start()
+    b.lmtp_send(post(subject="at b", to=LIST), LIST)
+    wait_until(lambda: len(archived(b)) == 2, 60, lambda: archived(b))
+    wait_until(lambda: "wait for the host" not in a.run("status").stdout, 20, "status to be well")
+
+    for pid in a.pids("handover"):
+        os.kill(pid, signal.SIGSTOP)
+    a.lmtp_send(post(subject="twice", to=LIST), LIST)
+    wait_until(lambda: waiting(a, "handover"), 30, "the post in the queue")
+    name, = waiting(a, "handover")
+    octets = (a.spool / "handover" / name).read_bytes()
+    for pid in b.pids("handover"):
+        os.kill(pid, signal.SIGSTOP)
+    for pid in a.pids("handover"):
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: waiting(b, "handover") and not waiting(a, "handover"), 30, "the post at b")
+    die(b)
+    b.start()
+    again = a.spool / "handover" / name
+    again.with_suffix(".new").write_bytes(octets)
+    shutil.chown(again.with_suffix(".new"), a.user)
+    again.with_suffix(".new").rename(again)  # as if the answer had been lost
+    wait_until(lambda: "result=repeated" in b.log_text(), 60, "the second copy")
+    for host in (a, b):
+        host.wait_idle()
+        assert host.set_aside() == []
+    assert archived(b) == {"early": 1, "at b": 1, "twice": 1}
+    assert archived(a) == {}
+
+    # The archive moves: a post that waits for the host which had it goes where it is now.
+    b.stop()
+    a.lmtp_send(post(subject="moved", to=LIST), LIST)
+    wait_until(lambda: "wait for the host b.example.com" in a.run("status").stdout, 30, "status to say so")
+    a.set({"archiver.maildir": {"host": None}})
+    a.cli("reload")
+    wait_until(lambda: archived(a) == {"moved": 1}, 90, lambda: archived(a))
+    a.set({"archiver.maildir": {"host": "b.example.com"}, "host": {"certificate_file": None}})
+    assert "by the doors of hosts" in a.run("config", "check").stderr
 
 
 def test_parts(site):

@@ -48,6 +48,27 @@ static void see(Store *store, const char *id, const Host *host, int64_t time)
     g_assert_false(known);
 }
 
+/* An entry that host accepted from another one. */
+static void accept(Store *store, const Host *host, const char *queue, const char *id, int64_t time)
+{
+    GError *error = NULL;
+    g_autofree char *effect = g_strdup_printf("handover:%s %s", queue, id);
+    const HandedEntry handed = {effect, host->spool, queue, LIST, id, time};
+    assert_ok(store_begin(store, &error) && store_record_effect(store, effect, 7, &error) &&
+                  lost_spool_note(store, &handed, &error) && store_commit(store, &error),
+              error);
+}
+
+static bool is_noted(Store *store, const char *queue, const char *id)
+{
+    GError *error = NULL;
+    bool noted;
+    int64_t number;
+    g_autofree char *effect = g_strdup_printf("handover:%s %s", queue, id);
+    assert_ok(store_find_effect(store, effect, &noted, &number, &error), error);
+    return noted;
+}
+
 static bool is_known(Store *store, const char *id)
 {
     GError *error = NULL;
@@ -247,11 +268,50 @@ static void test_not_yet(Fixture *fixture, const void *data)
     end_pair(&pair);
 }
 
+/* A block that the lost host had accepted lets its post be taken again, and whoever still holds a copy of an accepted
+ * entry works it; what was accepted before the spool was empty has gone out, and what the other host accepted stays. */
+static void test_handed(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    Pair pair;
+    begin_pair(&pair, fixture);
+    see(pair.store, "shared out@b", pair.b, EMPTY_AT + 1);
+    see(pair.store, "archived@b", pair.b, EMPTY_AT + 1);
+    see(pair.store, "long ago@b", pair.b, EMPTY_AT - 2);
+    accept(pair.store, pair.a, "out", "shared out@b", EMPTY_AT + 2);
+    accept(pair.store, pair.a, "archive", "archived@b", EMPTY_AT + 3);
+    accept(pair.store, pair.a, "out", "long ago@b", EMPTY_AT - 1);
+    accept(pair.store, pair.a, "defragment", "part@b", EMPTY_AT + 4);
+    accept(pair.store, pair.b, "out", "there@b", EMPTY_AT + 2);
+    assert_ok(host_end(pair.store, pair.a, &error), error);
+    g_auto(LostSpool) dry = {0}, lost = {0};
+    assert_ok(lost_spool_remove(pair.store, "a", true, &dry, &error), error);
+    g_assert_true(is_known(pair.store, "shared out@b") && is_noted(pair.store, "out", "shared out@b"));
+    assert_ok(lost_spool_remove(pair.store, "a", false, &lost, &error), error);
+    g_autofree char *told = text_of(&lost);
+    g_assert_true(g_str_has_prefix(told, "post|" LIST "|lost@a|1000\nblock|" LIST "|shared out@b|1002\narchive|" LIST
+                                         "|archived@b|1003\ndigest|"));
+    g_assert_false(is_known(pair.store, "shared out@b"));
+    g_assert_true(is_known(pair.store, "archived@b") && is_known(pair.store, "long ago@b") &&
+                  is_known(pair.store, "there@b"));
+    g_assert_false(is_noted(pair.store, "out", "shared out@b") || is_noted(pair.store, "archive", "archived@b") ||
+                   is_noted(pair.store, "defragment", "part@b"));
+    g_assert_true(is_noted(pair.store, "out", "long ago@b") && is_noted(pair.store, "out", "there@b"));
+    assert_ok(host_end(pair.store, pair.b, &error), error);
+    g_auto(LostSpool) other = {0};
+    assert_ok(lost_spool_remove(pair.store, "b", true, &other, &error), error);
+    g_autofree char *theirs = text_of(&other);
+    g_assert_nonnull(strstr(theirs, "block|" LIST "|there@b|1002\n"));
+    g_assert_null(strstr(theirs, "long ago@b|999"));
+    end_pair(&pair);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/lost_spool/lost", test_lost);
     TEST_WITH_LIST("/lost_spool/moved", test_moved);
     TEST_WITH_LIST("/lost_spool/not yet", test_not_yet);
+    TEST_WITH_LIST("/lost_spool/handed", test_handed);
     return g_test_run();
 }

@@ -23,10 +23,10 @@ class Authority:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
         self.key, self.file = directory / "ca.key", directory / "ca.pem"
-        _openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+        _openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "90",
                  "-subj", "/CN=Test authority", "-keyout", self.key, "-out", self.file)
 
-    def certify(self, name, days=1):
+    def certify(self, name, days=60):
         """The path of a file with key and certificate for a name or 127.0.0.1; days below 0: expired."""
         stem = self.directory / f"{name.replace('.', '-')}{days:+}"
         request, extension, both = (stem.with_suffix(suffix) for suffix in (".csr", ".ext", ".pem"))

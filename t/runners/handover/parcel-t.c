@@ -81,6 +81,23 @@ static void test_whole(Fixture *fixture, gconstpointer data)
     inbox_free(inbox);
 }
 
+/* The size that is told beforehand is enough, and no more than two lines above it. */
+static void test_size(Fixture *fixture, gconstpointer data)
+{
+    (void)data;
+    Inbox *inbox;
+    g_autoptr(GPtrArray) all = store(fixture, &inbox, (const char *const[]){"anne@example.org", NULL});
+    g_autoptr(GBytes) content = pack(all->pdata[0]);
+    gsize plain, length = g_bytes_get_size(content);
+    g_autofree char *text = g_strndup(g_bytes_get_data(content, NULL), length);
+    g_base64_decode_inplace(text, &plain);
+    g_assert_cmpuint(parcel_size(plain), >=, length);
+    g_assert_cmpuint(parcel_size(plain), <=, length + 2 * 78);
+    g_assert_cmpuint(parcel_size(57 * 100), >=, 78 * 100);
+    g_clear_pointer(&all, g_ptr_array_unref);
+    inbox_free(inbox);
+}
+
 /* Cut anywhere before the message, it is refused; after that, its bytes are counted by LMTP. */
 static void test_cut(Fixture *fixture, gconstpointer data)
 {
@@ -130,6 +147,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/parcel/whole", Fixture, NULL, fixture_set_up, test_whole, fixture_tear_down);
+    g_test_add("/parcel/size", Fixture, NULL, fixture_set_up, test_size, fixture_tear_down);
     g_test_add("/parcel/cut", Fixture, NULL, fixture_set_up, test_cut, fixture_tear_down);
     g_test_add_func("/parcel/refused", test_refused);
     return g_test_run();

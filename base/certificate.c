@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/certificate.h"
+
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/config_table.h"
+#include "base/fail.h"
+
+static void file_free(gpointer data)
+{
+    CertificateFile *file = data;
+    g_free(file->setting);
+    g_free(file->path);
+    g_free(file->readers);
+    g_free(file);
+}
+
+static void add_section(GPtrArray *files, const Config *config, const ConfigTable *table, const char *section)
+{
+    for (const ConfigKey *key = table->keys; key && key->name; key++) {
+        const char *path = key->certificates ? config_string(config, section, key->name) : NULL;
+        if (!path)
+            continue;
+        CertificateFile *file = g_new(CertificateFile, 1);
+        *file = (CertificateFile){.setting = g_strdup_printf("[%s] %s", section, key->name),
+                                  .path = g_strdup(path),
+                                  .readers = g_strdup(key->opens),
+                                  .authorities = key->certificates == CERTIFICATES_OF_AUTHORITIES};
+        g_ptr_array_add(files, file);
+    }
+}
+
+GPtrArray *certificate_files(const Config *config)
+{
+    GPtrArray *files = g_ptr_array_new_with_free_func(file_free);
+    g_autofree const char **sections = config_sections(config);
+    const ConfigTable *table;
+    for (const char **section = sections; *section; section++)
+        for (unsigned at = 0; (table = config_table(at)); at++)
+            if (config_table_covers(table, *section))
+                add_section(files, config, table, *section);
+    return files;
+}
+
+static bool end_of(const X509 *certificate, int64_t *end)
+{
+    struct tm time;
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) != 1)
+        return false;
+    *end = (int64_t)timegm(&time) * CLOCK_SECOND;
+    return true;
+}
+
+bool certificate_end(const CertificateFile *file, int64_t *end, GError **error)
+{
+    BIO *bio = BIO_new_file(file->path, "r");
+    X509 *certificate;
+    unsigned found = 0;
+    while (bio && (certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL))) {
+        int64_t one;
+        if (end_of(certificate, &one)) {
+            *end = found == 0 ? one : file->authorities ? MAX(*end, one) : MIN(*end, one);
+            found++;
+        }
+        X509_free(certificate);
+    }
+    BIO_free(bio);
+    return found > 0 ||
+           fail(error, FAIL_CONFIG, "%s: %s has no certificate that can be read", file->setting, file->path);
+}
+
+char *certificate_text(const char *setting, const char *path, int64_t end, int64_t now)
+{
+    g_autofree char *time = clock_text(end);
+    return g_strdup_printf("The certificate %s of %s %s at %s", path, setting, end > now ? "expires" : "expired", time);
+}
+
+char *certificate_mend(const char *readers)
+{
+    GString *text = g_string_new(NULL);
+    g_auto(GStrv) names = g_strsplit(readers ? readers : "", " ", -1);
+    for (char **name = names; *name; name++)
+        g_string_append_printf(text, "%slistrunner restart %s", text->len > 0 ? "; " : "", *name);
+    g_string_append(text, "    # when the file is a new one");
+    return g_string_free(text, FALSE);
+}

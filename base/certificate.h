@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * When the certificates in files of the configuration expire: those of settings whose row says so (.certificates in
+ * base/config_table.h). A program has read a file when it started, so one that was renewed since may not be in use yet.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+
+/* It is told so long before. */
+#define CERTIFICATE_TOLD (INT64_C(14) * 86400 * 1000000)
+
+typedef struct CertificateFile {
+    char *setting; /* "[host] certificate_file" */
+    char *path;
+    char *readers;    /* runners that read it when they start, "door handover" */
+    bool authorities; /* one that is still good is enough */
+} CertificateFile;
+
+/* All that the configuration names, of CertificateFile, freed with the array. */
+GPtrArray *certificate_files(const Config *config);
+
+/* Read when the file is of no use any more, by clock_now(): when its first certificate expires, or of authorities the
+ * last. FAIL_CONFIG: it cannot be read, or has no certificate. */
+bool certificate_end(const CertificateFile *file, int64_t *end, GError **error);
+
+/* "The certificate FILE of [host] certificate_file expires at 2026-12-05T10:00:00Z"; g_free(). */
+char *certificate_text(const char *setting, const char *path, int64_t end, int64_t now);
+
+/* The commands after which those who read a file use a new one; g_free(). */
+char *certificate_mend(const char *readers);
