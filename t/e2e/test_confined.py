@@ -175,6 +175,16 @@ def test_a_file_of_a_setting_that_is_replaced(instances, sink, probe):
     wait_until(lambda: f"{held} is another file now" in instance.log_text(), 30, "the probe to see it")
     tried = f"does=write path={held} result=done"
     wait_until(lambda: instance.log_text().count(tried) == 2, 30, "the probe to write to the new one")
+    instance.wait_ready()
+    log = instance.log_text()
+    child, = [child for group in instance.status()["runners"] if group["runner"] == "probe"
+              for child in group["children"]]
+    assert re.search(rf"probe\[0\]: left to be started anew, pid=\d+: {re.escape(str(held))} is another file", log)
+    assert "died" not in log and (child["restarts"], child["renewals"]) == (0, 1), child
+    assert child["last_exit"].startswith("started anew: ")
+    metrics = instance.run("metrics").stdout
+    assert re.search(r'listrunner_renewals_total\{runner="probe",instance="0"\} 1', metrics)
+    assert re.search(r'listrunner_restarts_total\{runner="probe",instance="0"\} 0', metrics)
 
 
 def confined(instance):
