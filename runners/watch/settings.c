@@ -3,6 +3,8 @@
 /* The runner watch: section [watch]. */
 #include "base/config_table.h"
 
+#include <string.h>
+
 #include "base/config_check.h"
 
 /* clang-format off */
@@ -49,9 +51,13 @@ static void check(const ConfigCheck *check)
     const ConfigValue *instances = config_usable(check, "runner.watch", "instances");
     const ConfigValue *start = config_usable(check, "runner.watch", "start");
     const ConfigValue *url = config_usable(check, "watch", "url");
+    const ConfigValue *canary = config_usable(check, "watch", "canary");
     bool tells = !config_unset(check, "watch", "url") || !config_unset(check, "watch", "command");
     if (instances && !g_str_equal(instances->text, "1"))
         config_complain(check, "runner.watch", "instances", "found %s; allowed is 1", instances->text);
+    if (canary && canary->text && strpbrk(canary->text, "@:/ \t"))
+        config_complain(check, "watch", "canary",
+                        "found \"%s\"; allowed is a mail domain of the site, such as example.com", canary->text);
     if (url && !g_str_has_prefix(url->text, "http://") && !g_str_has_prefix(url->text, "https://"))
         config_complain(check, "watch", "url", "found \"%s\"; allowed is an address that begins with http", url->text);
     if (tells && start && start->line == 0 && !start->number)
