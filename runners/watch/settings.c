@@ -15,11 +15,14 @@ static const ConfigKey keys[] = {
      .more = "The lists listrunner-canary and listrunner-canary-return are made for it. Each mail goes through another "
       "slice of the queues out and in.",
      .example = "lists.example.com"},
-    {"interval", DURATION("5m", SECOND, DAY), .about = "How often such a mail is sent.", .readers = "rest"},
+    {"interval", DURATION("5m", SECOND, DAY), .about = "How often such a mail is sent. One that cannot "
+      "be delivered for three times as long, and for patience, is dropped: the next ones tell more.",
+     .readers = "out rest"},
     {"both_families", BOOL("yes"),
      .about = "Whether such mails go to the relay over IPv4 and over IPv6 by turns, where its name has addresses of "
       "both and this machine a route to each."},
-    {"patience", DURATION("10m", SECOND, DAY), .about = "After how long it is missing.", .readers = "rest"},
+    {"patience", DURATION("10m", SECOND, DAY), .about = "After how long it is missing.",
+     .readers = "out rest"},
     {"command", STRING(NULL),
      .about = "A program, with its arguments, that is run once for each fault and once when it is gone. It gets two "
       "more arguments, \"fault\" or \"gone\" and a name of the fault, and what there is to say on standard input.",
