@@ -2,8 +2,10 @@
 # Copyright (c) 2026 The Listrunner authors
 """Each runner is kept to the files that its work needs: it reads no key that it does not use and writes no archive. A
 probe takes the place of each of them; then the real ones work as ever. What is not kept so is told."""
+import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -158,6 +160,32 @@ def test_one_runner_left_free(instances, sink, probe):
     assert {who for (who, *_), result in results.items() if result == "done"} == {"probe"}
     assert "The runner probe is not kept to its files, because of [runner.probe] confine." in \
         instance.run("status").stdout
+
+
+# The master and all below it see another /etc.
+PRIVATE_ETC = ["unshare", "--mount", "--propagation", "private", "sh", "-c", 'mount --bind "$0" /etc && exec "$@"']
+
+
+def test_name_servers_behind_a_link(instances, sink, probe):
+    """Where the file is a link out of /etc, as on SUSE, what it leads to is read, also when it is replaced: so is what
+    lies beside it, and nothing else."""
+    if os.getuid() != 0:
+        pytest.skip("a private mount namespace is needed, which only root may make")
+    instance, _ = probing(instances, sink, probe, ("in", "probe"))
+    instance.probe_list = instance.spool / "probes"
+    instance.set({"runner.probe": {"x_list": instance.probe_list}})
+    etc, real = instance.directory / "etc", instance.directory / "netconfig" / "resolv.conf"
+    subprocess.run(["cp", "-a", "/etc", etc], check=True)
+    real.parent.mkdir()
+    new, beside = real.with_name("new.conf"), instance.directory / "beside.conf"
+    for path in (real, new, beside):
+        path.write_text("nameserver 127.0.0.1\n")
+    (etc / "resolv.conf").unlink()
+    (etc / "resolv.conf").symlink_to(real)
+    instance.wrapper = [*PRIVATE_ETC, etc]
+    results = probed(instance, ["read /etc/resolv.conf", f"read {new}", f"read {beside}"])
+    assert {who for (who, _, path), result in results.items() if result == "done"} == {"in", "probe"}
+    assert {path for (_, _, path), result in results.items() if result == "done"} == {"/etc/resolv.conf", str(new)}
 
 
 def test_a_file_of_a_setting_that_is_replaced(instances, sink, probe):
