@@ -13,7 +13,8 @@ static const ConfigKey keys[] = {
      .about = "A mail domain of the site. Mails go through the mail server to a list of this domain and back, one "
       "after the other, and one that does not come back is a fault.",
      .more = "The lists listrunner-canary and listrunner-canary-return are made for it. Each mail goes through another "
-      "slice of the queues out and in.",
+      "slice of the queues out and in. An entry that does nothing is put into a slice of each other queue that a post "
+      "or a letter may pass, in turn: one that is not taken is a fault, too.",
      .example = "lists.example.com"},
     {"interval", DURATION("5m", SECOND, DAY), .about = "How often such a mail is sent. One that cannot "
       "be delivered for three times as long, and for patience, is dropped: the next ones tell more.",
