@@ -189,7 +189,9 @@ static void beat_confinement(void)
     const char *changed = confine_changed();
     if (!changed)
         return;
-    log_info("%s is another file now, which this process may not use: it is started anew", changed);
+    g_autofree char *why = g_strdup_printf("%s is another file now, which this process may not use", changed);
+    log_info("%s: it is started anew", why);
+    tell("anew", why);
     child_stop();
     ssize_t ignored = write(wake_pipe[1], "", 1);
     (void)ignored;

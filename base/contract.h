@@ -55,6 +55,9 @@
  *       optional, whenever it changes, and with every beat as long as it
  *       holds: something that a person should know of a child that works.
  *       `listrunner status` shows it. Without a TEXT ("notice\n"): it is over.
+ *   anew TEXT\n
+ *       optional, before leaving with CHILD_EXIT_OK unasked: a new process is
+ *       wanted in its place, and why. That is no death.
  *   fault TEXT\n
  *       optional, before leaving with anything but CHILD_EXIT_OK: why, for
  *       the log and for `listrunner status`.

@@ -29,9 +29,9 @@
  *     instances, wanted, least, most (of instances; more than least: the number goes by load), scaled (why it was
  *     changed last by load, and how long ago: {why, age}, or null),
  *     children: [{instance, pid (or null), state, healthy, stalled, stalled_for (seconds or null), down_for (seconds
- *       since it was ready, or null), restarts, last_exit (or null), retry_in (seconds or null), age (seconds since
- *       its start, or null), progress, done, recipients (delivered or refused), backlog, oldest
- *       ("seconds.microseconds" or null), holding (or null),
+ *       since it was ready, or null), restarts, renewals (starts because a file was replaced: no restarts),
+ *       last_exit (or null), retry_in (seconds or null), age (seconds since its start, or null), progress, done,
+ *       recipients (delivered or refused), backlog, oldest ("seconds.microseconds" or null), holding (or null),
  *       notice (what a person should know of it though it works, or null), beat_age (seconds or null)}]}],
  *   waiting (what waits in queues for a person): [{kind ("shunt", "hold", "corrupt", "preserved",
  *     "unworked": no runner works that queue), queue, count, since (of the oldest, or null), age (seconds)}],

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/fail.h"
 #include "base/mount.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "lists/host_connections.h"
+#include "store/domain.h"
+#include "store/place.h"
 
 static gboolean offline, defaults_too;
 
@@ -20,6 +23,23 @@ static bool warn_of_connections(const Config *config)
     if (fault || away)
         plain_complain("listrunner config check: warning: [store] url: %s", fault ? fault : away->message);
     return fault || away;
+}
+
+/* The same holds of a domain that is created later. */
+static bool warn_of_canary(const Config *config)
+{
+    const char *domain = config_string(config, "watch", "canary");
+    if (!domain)
+        return false;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Store) store = store_open_to_look(config, &error);
+    g_autoptr(Domain) known = store ? domain_find(store, domain, &error) : NULL;
+    if (known || !g_error_matches(error, FAIL, FAIL_MISSING))
+        return false;
+    plain_complain("listrunner config check: warning: [watch] canary: found \"%s\", which is no domain of the site; "
+                   "right is one that \"listrunner domain ls\" shows, or create it: listrunner domain create %s",
+                   domain, domain);
+    return true;
 }
 
 static int run_check(Site *site, int argc, char **argv, GError **error)
@@ -41,7 +61,9 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     for (char **line = lines; *line; line++)
         fprintf(stderr, "listrunner config check: warning: %s\n", *line);
     bool crowded = !offline && warn_of_connections(config);
-    printf(doubts || fault || store || crowded ? "%s can be used; see the warnings\n" : "%s is in order\n", path);
+    bool lost = !offline && warn_of_canary(config);
+    printf(doubts || fault || store || crowded || lost ? "%s can be used; see the warnings\n" : "%s is in order\n",
+           path);
     return TOOL_OK;
 }
 

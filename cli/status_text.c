@@ -193,22 +193,33 @@ static void print_fragments(FILE *out, const json_t *fragments)
 }
 
 /* How long ago a mail came back through each part of the way. */
-static void print_canaries(FILE *out, const json_t *canaries)
+static void print_canary(FILE *out, const json_t *one, const char *wanted)
+{
+    char span[ATTENTION_SPAN_SIZE];
+    const json_t *slice = json_object_get(one, "slice");
+    const char *name = text_of(one, "part");
+    g_autofree char *part = json_is_integer(slice)
+                                ? g_strdup_printf("%s, slice %" JSON_INTEGER_FORMAT, name, json_integer_value(slice))
+                                : g_strdup(g_str_equal(name, "way") ? "any way" : name);
+    bool came = json_is_number(json_object_get(one, "age"));
+    fprintf(out, "  %-20s %s%s%s\n", part, came ? span_or_dash(span, json_object_get(one, "age")) : "never",
+            came ? " ago" : "", json_is_true(json_object_get(one, "missing")) ? wanted : "");
+}
+
+static void print_canaries(FILE *out, const json_t *canaries, bool of_queues)
 {
     size_t at;
     const json_t *one;
-    if (json_array_size(canaries) > 0)
-        fputs("\nMail that Listrunner sends itself through the mail server came back last:\n", out);
+    bool first = true;
     json_array_foreach(canaries, at, one) {
-        char span[ATTENTION_SPAN_SIZE];
-        const json_t *slice = json_object_get(one, "slice");
-        const char *name = text_of(one, "part");
-        g_autofree char *part = json_is_integer(slice) ? g_strdup_printf("%s, slice %" JSON_INTEGER_FORMAT, name,
-                                                                         json_integer_value(slice))
-                                                       : g_strdup(g_str_equal(name, "way") ? "any way" : name);
-        bool came = json_is_number(json_object_get(one, "age"));
-        fprintf(out, "  %-16s %s%s%s\n", part, came ? span_or_dash(span, json_object_get(one, "age")) : "never",
-                came ? " ago" : "", json_is_true(json_object_get(one, "missing")) ? ", and is MISSING" : "");
+        if (json_is_true(json_object_get(one, "queue")) != of_queues)
+            continue;
+        if (first)
+            fputs(of_queues ? "\nEntries that Listrunner puts into slices of other queues were taken last:\n"
+                            : "\nMail that Listrunner sends itself through the mail server came back last:\n",
+                  out);
+        first = false;
+        print_canary(out, one, of_queues ? ", and one WAITS" : ", and is MISSING");
     }
 }
 
@@ -220,7 +231,8 @@ void status_text(FILE *out, const json_t *status)
             text_of(status, "config"));
     print_table(out, status);
     print_fragments(out, json_object_get(status, "fragments"));
-    print_canaries(out, json_object_get(status, "canaries"));
+    print_canaries(out, json_object_get(status, "canaries"), false);
+    print_canaries(out, json_object_get(status, "canaries"), true);
     print_unconfined(out, status);
     g_autoptr(GPtrArray) all = attention_of(status);
     bool waits = count_waiting(all) > 0;

@@ -274,7 +274,12 @@ static void add_canary(GPtrArray *all, const json_t *canary)
     const json_t *slice = json_object_get(canary, "slice");
     if (!flag_of(canary, "missing"))
         return;
-    if (json_is_integer(slice))
+    if (flag_of(canary, "queue"))
+        add(all, ATTENTION_SITE, g_strdup_printf("canary %s %" COUNT, part, json_integer_value(slice)),
+            "listrunner status; listrunner queue ls",
+            "An entry that Listrunner put into slice %" COUNT " of the queue %s has not been taken since %s",
+            json_integer_value(slice), part, since_when);
+    else if (json_is_integer(slice))
         add(all, ATTENTION_SITE, g_strdup_printf("canary %s %" COUNT, part, json_integer_value(slice)),
             "listrunner status; listrunner queue ls",
             "No mail that Listrunner sent itself through slice %" COUNT

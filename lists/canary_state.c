@@ -109,11 +109,18 @@ static CanaryState *left_to_blame(const GArray *all, const Canary *row)
     return left;
 }
 
-GArray *canary_state_of(const GPtrArray *rows)
+static void add_other(GArray *all, const Canary *row, const char *queue)
 {
-    GArray *all = parts_of(rows);
-    for (guint at = 0; at < rows->len; at++) {
-        const Canary *row = rows->pdata[at];
+    CanaryState part = {.part = CANARY_OTHER, .slice = row->out, .missing_since = row->missing_since};
+    g_strlcpy(part.name, queue, sizeof part.name);
+    note(&part, row);
+    g_array_append_val(all, part);
+}
+
+static void blame(GArray *all, const GPtrArray *mails)
+{
+    for (guint at = 0; at < mails->len; at++) {
+        const Canary *row = mails->pdata[at];
         if (!row->missing_since)
             continue;
         CanaryState *whole = nth(all, 0);
@@ -121,6 +128,19 @@ GArray *canary_state_of(const GPtrArray *rows)
         if (blamed)
             miss(blamed, row->missing_since);
     }
+}
+
+GArray *canary_state_of(const GPtrArray *rows)
+{
+    g_autoptr(GPtrArray) mails = g_ptr_array_new();
+    for (guint at = 0; at < rows->len; at++)
+        if (!canary_queue(rows->pdata[at]))
+            g_ptr_array_add(mails, rows->pdata[at]);
+    GArray *all = parts_of(mails);
+    blame(all, mails);
+    for (guint at = 0; at < rows->len; at++)
+        if (canary_queue(rows->pdata[at]))
+            add_other(all, rows->pdata[at], canary_queue(rows->pdata[at]));
     return all;
 }
 

@@ -13,6 +13,9 @@
  *
  * While nothing comes back at all, the whole way is missing, and no part is blamed. A part of which there is only one
  * is not told from the whole way.
+ *
+ * Slices of other queues are no part of that way: an entry is put into them that does nothing. One that is not taken is
+ * to blame itself.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -20,12 +23,12 @@
 
 #include "store/store_type.h"
 
-typedef enum CanaryPart { CANARY_WHOLE, CANARY_FAMILY, CANARY_OUT, CANARY_IN } CanaryPart;
+typedef enum CanaryPart { CANARY_WHOLE, CANARY_FAMILY, CANARY_OUT, CANARY_IN, CANARY_OTHER } CanaryPart;
 
 /* A part of the way, or all of it. Times are microseconds since 1970, 0: never. */
 typedef struct CanaryState {
     CanaryPart part;
-    char name[16];         /* "way", "ipv4", "ipv6", "out", "in" */
+    char name[40];         /* "way", "ipv4", "ipv6", "out", "in", or of CANARY_OTHER the queue */
     int64_t slice;         /* of a queue; else -1 */
     int64_t sent_at;       /* of the last mail */
     int64_t back_at;       /* when one came back last */

@@ -58,18 +58,8 @@ static char *compare(Store *store, const Config *config, GError **error)
 
 char *host_connections_fault(const Config *config, GError **error)
 {
-    g_auto(StorePlace) place = {0};
-    g_auto(StoreReport) report = {0};
-    g_autoptr(GError) fault = NULL;
     if (strcmp(config_string(config, "store", "driver"), "postgresql") != 0)
         return NULL;
-    if (!store_place_read(config, &place, error))
-        return NULL;
-    bool found = store_check(place.driver, place.where, false, &report, &fault);
-    if (!found && !g_error_matches(fault, FAIL, FAIL_MISSING))
-        g_propagate_error(error, g_steal_pointer(&fault));
-    if (!found || report.schema < report.newest)
-        return NULL;
-    g_autoptr(Store) store = store_open(place.driver, place.where, false, error);
+    g_autoptr(Store) store = store_open_to_look(config, error);
     return store ? compare(store, config, error) : NULL;
 }

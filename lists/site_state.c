@@ -171,15 +171,20 @@ static json_t *canaries_of(Store *store, const Config *config, GError **error)
 {
     g_autoptr(GArray) all = canary_state(store, config_string(config, "site", "hostname"), error);
     json_t *canaries = all ? json_array() : NULL;
+    bool has_parts = false;
+    for (guint at = 0; all && at < all->len; at++) {
+        CanaryPart part = g_array_index(all, CanaryState, at).part;
+        has_parts |= part != CANARY_WHOLE && part != CANARY_OTHER;
+    }
     for (guint at = 0; all && at < all->len; at++) {
         const CanaryState *one = &g_array_index(all, CanaryState, at);
         json_t *slice = one->slice >= 0 ? json_integer((json_int_t)one->slice) : json_null();
         json_t *age = one->back_at ? json_integer(MAX(clock_now() - one->back_at, 0) / CLOCK_SECOND) : json_null();
-        json_array_append_new(canaries,
-                              json_pack("{ss so so so so so sb}", "part", one->name, "slice", slice, "sent_at",
-                                        time_or_null(one->sent_at), "back_at", time_or_null(one->back_at), "age", age,
-                                        "missing_since", time_or_null(one->missing_since), "missing",
-                                        canary_missing(config, one, all->len > 1)));
+        json_array_append_new(canaries, json_pack("{ss sb so so so so so sb}", "part", one->name, "queue",
+                                                  one->part == CANARY_OTHER, "slice", slice, "sent_at",
+                                                  time_or_null(one->sent_at), "back_at", time_or_null(one->back_at),
+                                                  "age", age, "missing_since", time_or_null(one->missing_since),
+                                                  "missing", canary_missing(config, one, has_parts)));
     }
     return canaries;
 }

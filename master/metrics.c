@@ -10,7 +10,8 @@ typedef struct Metric {
 
 static const Metric child_metrics[] = {
     {"healthy", "up", "gauge", "1 when the process works."},
-    {"restarts", "restarts_total", "counter", "Starts after the first."},
+    {"restarts", "restarts_total", "counter", "Starts after the first, but renewals."},
+    {"renewals", "renewals_total", "counter", "Times that it left to be started anew, for a file that was replaced."},
     {"done", "done_total", "counter", "Entries (sessions of a listener) finished since its start."},
     {"backlog", "backlog", "gauge", "Entries that are ready or held."},
     {"late", "late_entries", "gauge", "Entries put off several times for a fault that may pass; the log says which."},

@@ -54,7 +54,8 @@ static const ConfigKey runner_keys[] = {
      .readers = "digest in lmtp pipeline"},
     {"instances", COUNT_OR_AUTO("1"),
      .about = "How many processes share the queue, each with its own part. With auto they are doubled when entries "
-      "wait, and halved when nothing waits, between min_instances and max_instances."},
+      "wait, and halved when nothing waits, between min_instances and max_instances. Listeners have no queue: they "
+      "need a number."},
     {"min_instances", COUNT("1"),
      .about = "With instances = auto, how many there are at least, and at the start."},
     {"max_instances", COUNT("8"),
@@ -191,7 +192,12 @@ static void check_instances(const ConfigCheck *check, const char *section)
             config_complain(check, section, limits[at], "found %s beside instances = %s; allowed is instances = auto",
                             limit->text, instances->text);
     }
-    if (instances && instances->number == 0)
+    const ConfigValue *listen = config_usable(check, section, "listen");
+    if (instances && instances->number == 0 && listen && listen->words && listen->words[0])
+        config_complain(check, section, "instances",
+                        "found auto, which goes by the entries that wait in a queue, and a listener has none; allowed "
+                        "is a power of two from 1 to 256");
+    else if (instances && instances->number == 0)
         config_check_order(check, section, "min_instances", "max_instances");
 }
 

@@ -37,7 +37,7 @@ static json_t *child_json(const Worker *worker)
     int64_t now = clock_monotonic(), timeout = worker->group->master->plan->limits.stall_timeout;
     bool stalled = alive && (worker->state == WORKER_READY || worker->state == WORKER_STARTING) &&
                    watch_stalled(&worker->watch, timeout, now);
-    return json_pack("{s:i,s:o,s:s,s:b,s:b,s:o,s:o,s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:i}",
+    return json_pack("{s:i,s:o,s:s,s:b,s:b,s:o,s:o,s:i,s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:i}",
                      "instance", (int)worker->instance,
                      "pid", alive ? json_integer(worker->pid) : json_null(),
                      "state", worker_state_text(worker),
@@ -45,7 +45,8 @@ static json_t *child_json(const Worker *worker)
                      "stalled", (int)stalled,
                      "stalled_for", seconds(stalled ? MIN(worker->watch.moved, worker->watch.spoke) : 0, now),
                      "down_for", seconds(worker->down, now),
-                     "restarts", worker->starts > 0 ? (int)worker->starts - 1 : 0,
+                     "restarts", (int)worker_restarts(worker),
+                     "renewals", (int)worker->renewals,
                      "last_exit", text_or_null(worker->last_exit),
                      "retry_in", alive ? json_null() : seconds(worker->retry_at ? now : 0, worker->retry_at),
                      "age", alive ? seconds(worker->started, now) : json_null(),

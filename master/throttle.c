@@ -6,6 +6,8 @@
 
 int64_t throttle_died(Throttle *throttle, const ThrottleLimits *limits, int64_t lived, ThrottleDeath death)
 {
+    if (death == DEATH_RENEWAL && lived >= limits->min)
+        return 0;
     if (death == DEATH_AT_WORK || lived >= limits->quiet)
         throttle->streak = 0;
     else if (death == DEATH_CHARGED)

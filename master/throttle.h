@@ -23,6 +23,7 @@ typedef enum ThrottleDeath {
     DEATH_OTHER,
     DEATH_CHARGED, /* to an entry, before anything was done */
     DEATH_AT_WORK, /* to an entry, after others were done */
+    DEATH_RENEWAL, /* it left to be started anew: none at all, unless it lived shorter than min */
 } ThrottleDeath;
 
 /* Count a death after a life of `lived` and return the delay. */

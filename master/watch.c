@@ -64,6 +64,8 @@ WatchLine watch_parse(const char *line, Beat *beat)
 {
     if (strcmp(line, "ready") == 0)
         return WATCH_READY;
+    if (g_str_has_prefix(line, "anew ") && line[5] != '\0')
+        return WATCH_ANEW;
     if (g_str_has_prefix(line, "fault ") && line[6] != '\0')
         return WATCH_FAULT;
     if (strcmp(line, "notice") == 0 || (g_str_has_prefix(line, "notice ") && line[7] != '\0'))
@@ -98,6 +100,7 @@ void watch_clear(Watch *watch)
     if (watch->pending)
         g_string_free(watch->pending, TRUE);
     g_free(watch->notice);
+    g_free(watch->anew);
     g_free(watch->fault);
     *watch = (Watch){0};
 }
@@ -124,6 +127,11 @@ static bool take_line(Watch *watch, const char *line, int64_t now)
     case WATCH_NOTICE:
         g_free(watch->notice);
         watch->notice = line[strlen("notice")] ? g_strdup(line + strlen("notice ")) : NULL;
+        watch->spoke = now;
+        return false;
+    case WATCH_ANEW:
+        g_free(watch->anew);
+        watch->anew = g_strdup(line + strlen("anew "));
         watch->spoke = now;
         return false;
     case WATCH_FAULT:

@@ -25,7 +25,7 @@ typedef struct Beat {
     bool charged;      /* that entry is charged with a crash */
 } Beat;
 
-typedef enum WatchLine { WATCH_READY, WATCH_BEAT, WATCH_NOTICE, WATCH_FAULT, WATCH_GARBAGE } WatchLine;
+typedef enum WatchLine { WATCH_READY, WATCH_BEAT, WATCH_NOTICE, WATCH_ANEW, WATCH_FAULT, WATCH_GARBAGE } WatchLine;
 
 /* Classify one line without its line end. beat is filled for WATCH_BEAT. */
 WatchLine watch_parse(const char *line, Beat *beat);
@@ -35,6 +35,7 @@ typedef struct Watch {
     bool skipping;    /* inside a line that is too long */
     Beat beat;
     char *notice;        /* the last "notice TEXT"; NULL: none, or it is over */
+    char *anew;          /* the last "anew TEXT": why a new process is wanted; NULL: none is */
     char *fault;         /* the last "fault TEXT" */
     unsigned garbage;    /* lines dropped */
     int64_t spoke;       /* last sensible line, or the start */

@@ -10,6 +10,7 @@
 
 #include "base/auto.h"
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "master/group.h"
@@ -344,13 +345,19 @@ void worker_died(Worker *worker, int status)
 {
     while (worker->status_fd >= 0 && read_status(worker) == HEARD_SOMETHING)
         continue; /* its last words */
-    g_free(worker->last_exit);
-    worker->last_exit = reap_text(status, worker->watch.fault);
-    note_kill(worker, status);
-    worker->relapses += worker->state == WORKER_READY || worker->state == WORKER_KILLED;
     bool expected = worker->state == WORKER_STOPPING || worker->state == WORKER_ENDING;
+    bool renewal = !expected && worker->watch.anew && WIFEXITED(status) && WEXITSTATUS(status) == CHILD_EXIT_OK;
+    g_free(worker->last_exit);
+    worker->last_exit = renewal ? g_strdup_printf("started anew: %s", worker->watch.anew)
+                                : reap_text(status, worker->watch.fault);
+    note_kill(worker, status);
+    worker->renewals += renewal;
+    worker->relapses += !renewal && (worker->state == WORKER_READY || worker->state == WORKER_KILLED);
     const char *holding = worker->watch.beat.holding;
-    if (expected)
+    if (renewal)
+        log_info("%s[%u]: left to be started anew, pid=%ld: %s", name_of(worker), worker->instance, (long)worker->pid,
+                 worker->watch.anew);
+    else if (expected)
         log_info("%s[%u]: ended, pid=%ld: %s", name_of(worker), worker->instance, (long)worker->pid,
                  worker->last_exit);
     else
@@ -359,7 +366,9 @@ void worker_died(Worker *worker, int status)
     drop_pipe(worker);
     worker->pid = 0;
     const Beat *beat = &worker->watch.beat;
-    if (WIFSIGNALED(status) && beat->charged && !worker->outside)
+    if (renewal)
+        worker->death = DEATH_RENEWAL;
+    else if (WIFSIGNALED(status) && beat->charged && !worker->outside)
         worker->death = beat->done > 0 ? DEATH_AT_WORK : DEATH_CHARGED;
     if (worker->down == 0)
         worker->down = clock_monotonic();
@@ -378,6 +387,12 @@ void worker_go_on(Worker *worker)
         log_error("%s[%u]: signal %d to pid %ld: %s", name_of(worker), worker->instance, SIGCONT, (long)worker->pid,
                   g_strerror(errno));
     watch_excuse(&worker->watch, clock_monotonic());
+}
+
+unsigned worker_restarts(const Worker *worker)
+{
+    unsigned later = MAX(worker->starts, 1) - 1;
+    return later - MIN(worker->renewals, later);
 }
 
 unsigned worker_loops(const Worker *worker)

@@ -30,6 +30,7 @@ typedef struct Worker {
     int64_t retry_at; /* monotonic, in a state without process */
     int64_t down;     /* monotonic: not ready since then; 0: ready */
     unsigned starts;
+    unsigned renewals; /* ends of processes that wanted a new one in their place: no deaths */
     char *last_exit;  /* NULL: never ended */
     ThrottleDeath death; /* of the last process */
     bool outside;      /* the last process was ended from outside, or nobody saw its end: no entry is to blame */
@@ -53,6 +54,9 @@ void worker_reopen(const Worker *worker);
 
 /* SIGCONT after a pause, whose time does not count as silence. */
 void worker_go_on(Worker *worker);
+
+/* How often it was started after the first time, unless it had left to be started anew. */
+unsigned worker_restarts(const Worker *worker);
 
 /* Nothing is wrong with it now. */
 bool worker_healthy(const Worker *worker);

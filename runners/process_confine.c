@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -17,6 +18,8 @@
 #include "base/confine.h"
 #include "base/contract.h"
 #include "base/log.h"
+
+#define RESOLV_CONF "/etc/resolv.conf"
 
 typedef struct Policy {
     const Config *config;
@@ -281,6 +284,28 @@ static void allow_pages(const Policy *policy)
     confine_allow(policy->confine, CONFINE_RUN, BINDIR "/listrunner");
 }
 
+/* What the name means, where that may not be there yet; NULL: it means itself. g_free(). */
+static char *behind_link(const char *path)
+{
+    char *file = realpath(path, NULL);
+    g_autofree char *next = file ? NULL : g_file_read_link(path, NULL);
+    g_autofree char *above = g_path_get_dirname(path);
+    return file ? file : next ? g_canonicalize_filename(next, above) : NULL;
+}
+
+/* The file with the name servers may be a link to a place where the system writes it anew: /run/netconfig on SUSE. */
+static void allow_name_servers(const Policy *policy)
+{
+    g_autofree char *file = behind_link(RESOLV_CONF);
+    if (!file || strcmp(file, RESOLV_CONF) == 0)
+        return;
+    g_autofree char *above = g_path_get_dirname(file), *higher = g_path_get_dirname(above);
+    bool has_own_place = strcmp(higher, "/") != 0; /* it does not lie in /run or /etc itself */
+    allow_but_own(policy, CONFINE_READ, has_own_place ? above : file);
+    if (!has_own_place)
+        confine_watch(policy->confine, RESOLV_CONF);
+}
+
 static void allow_system(const Policy *policy)
 {
     static const char *const read[] = {"/usr",
@@ -294,7 +319,7 @@ static void allow_system(const Policy *policy)
                                        "/run/nscd",
                                        "/var/lib/sss"};
     static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
-    static const char *const replaced[] = {"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/localtime"};
+    static const char *const replaced[] = {RESOLV_CONF, "/etc/hosts", "/etc/nsswitch.conf", "/etc/localtime"};
     for (size_t i = 0; i < G_N_ELEMENTS(read); i++)
         allow_but_own(policy, CONFINE_READ, read[i]);
     for (size_t i = 0; i < G_N_ELEMENTS(devices); i++)
@@ -302,6 +327,7 @@ static void allow_system(const Policy *policy)
     for (size_t i = 0; i < G_N_ELEMENTS(replaced); i++)
         if (holds_own(policy, "/etc")) /* it is not allowed as a whole */
             confine_watch_link(policy->confine, replaced[i]);
+    allow_name_servers(policy);
     const char *clock = g_getenv(CLOCK_ENV_FILE);
     g_autofree char *place = clock ? g_path_get_dirname(clock) : NULL;
     if (place) /* of a test */

@@ -259,6 +259,13 @@ static void begin_charge(Runner *runner, Outcome **batch, size_t count)
         log_warn("%s queue=%s %s", entry_trace(entry), queue_name(entry_queue(entry)), error->message);
 }
 
+/* An entry that was put there to see that the slice is worked: it is only taken. */
+static bool is_canary(Runner *runner, const Outcome *outcome)
+{
+    runner_progress(runner);
+    return outcome->parent && meta_bool(entry_meta(outcome->parent), META_CANARY, false);
+}
+
 static void handle_batch(Runner *runner, Outcome **batch, size_t count)
 {
     const RunnerSpec *spec = runner->spec;
@@ -268,12 +275,14 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
     int64_t until = spec->begin_batch ? clock_monotonic() + RUNNER_BATCH_US : INT64_MAX;
     size_t handled = 0;
     for (; sound && handled < count && !child_stopping() && (handled == 0 || clock_monotonic() < until); handled++)
-        if (!runner->fates[handled].taker)
+        if (is_canary(runner, batch[handled]))
+            runner->fates[handled].canary = true;
+        else if (!runner->fates[handled].taker)
             step_one(runner, batch[handled], spec->handle);
     if (sound && spec->end_batch)
         sound = spec->end_batch(runner, &error);
     for (size_t i = 0; sound && spec->finish && i < handled; i++)
-        if (!runner->fates[i].taker && runner->fates[i].wait == 0 && !batch[i]->error)
+        if (!runner->fates[i].taker && runner->fates[i].wait == 0 && !runner->fates[i].canary && !batch[i]->error)
             step_one(runner, batch[i], spec->finish);
     if (!sound)
         fail_all(batch, count, error);

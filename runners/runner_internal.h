@@ -15,6 +15,7 @@ typedef struct EntryFate {
     Outcome *taker; /* not NULL: taken by the outcome of another */
     bool freed;     /* that was not committed */
     bool settled;   /* its failure has given it its place */
+    bool canary;    /* META_CANARY: it is not handled */
 } EntryFate;
 
 /* An entry beyond the batch that handle() asked for. */

@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/canary.h"
 
+#include <string.h>
+
 #include "store/row.h"
 
 static const RowField fields[] = {
@@ -57,15 +59,31 @@ bool canary_excuse(Store *store, const char *host, int64_t after, GError **error
 {
     return STORE_WRITE(store, error,
                        query_run(store, error, NULL,
-                                 "UPDATE canary_way SET missing_since = 0 WHERE host = $1 AND missing_since > $2",
+                                 "UPDATE canary_way SET missing_since = 0 WHERE host = $1 AND missing_since > $2 "
+                                 "AND family NOT LIKE '" CANARY_QUEUE "%'",
                                  TEXT(host), INTEGER(after)));
+}
+
+const char *canary_queue(const Canary *canary)
+{
+    return g_str_has_prefix(canary->family, CANARY_QUEUE) ? canary->family + strlen(CANARY_QUEUE) : NULL;
+}
+
+bool canary_forget_way(Store *store, const char *host, const CanaryWay *way, GError **error)
+{
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL,
+                                 "DELETE FROM canary_way WHERE host = $1 AND family = $2 AND out_slice = $3 "
+                                 "AND in_slice = $4",
+                                 TEXT(host), TEXT(way->family), INTEGER(way->out), INTEGER(way->in)));
 }
 
 bool canary_forget(Store *store, const char *host, int64_t outs, int64_t ins, GError **error)
 {
     return STORE_WRITE(store, error,
                        query_run(store, error, NULL,
-                                 "DELETE FROM canary_way WHERE host = $1 AND (out_slice >= $2 OR in_slice >= $3)",
+                                 "DELETE FROM canary_way WHERE host = $1 AND (out_slice >= $2 OR in_slice >= $3) "
+                                 "AND ($2 = 0 OR family NOT LIKE '" CANARY_QUEUE "%')",
                                  TEXT(host), INTEGER(outs), INTEGER(ins)));
 }
 
@@ -73,6 +91,7 @@ bool canary_keep_families(Store *store, const char *host, const char *one, const
 {
     return STORE_WRITE(store, error,
                        query_run(store, error, NULL,
-                                 "DELETE FROM canary_way WHERE host = $1 AND family <> $2 AND family <> $3", TEXT(host),
-                                 TEXT(one), TEXT(other)));
+                                 "DELETE FROM canary_way WHERE host = $1 AND family <> $2 AND family <> $3 "
+                                 "AND family NOT LIKE '" CANARY_QUEUE "%'",
+                                 TEXT(host), TEXT(one), TEXT(other)));
 }

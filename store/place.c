@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/secret_file.h"
+#include "store/maintain.h"
 #include "store/store_internal.h"
 
 void store_place_clear(StorePlace *place)
@@ -64,4 +65,17 @@ Store *store_open_configured(const Config *config, bool create, GError **error)
 {
     g_auto(StorePlace) place = {0};
     return store_place_read(config, &place, error) ? store_open(place.driver, place.where, create, error) : NULL;
+}
+
+Store *store_open_to_look(const Config *config, GError **error)
+{
+    g_auto(StorePlace) place = {0};
+    g_auto(StoreReport) report = {0};
+    g_autoptr(GError) fault = NULL;
+    if (!store_place_read(config, &place, error))
+        return NULL;
+    bool found = store_check(place.driver, place.where, false, &report, &fault);
+    if (!found && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        g_propagate_error(error, g_steal_pointer(&fault));
+    return found && report.schema >= report.newest ? store_open(place.driver, place.where, false, error) : NULL;
 }

@@ -34,3 +34,7 @@ char *store_place_with_password(const char *url, const char *password);
 
 /* store_open() of that place. */
 Store *store_open_configured(const Config *config, bool create, GError **error);
+
+/* The same, to look at it only: a database that is missing, or has the schema of an older version, stays as it is,
+ * and the result is NULL without an error. FAIL_LATER, FAIL_CONFIG: it cannot be asked. */
+Store *store_open_to_look(const Config *config, GError **error);

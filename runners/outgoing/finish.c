@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/canary_shard.h"
 #include "runners/keys.h"
 #include "runners/outgoing/bounce.h"
 #include "runners/outgoing/report.h"
@@ -37,10 +38,26 @@ void finish_clear(Finish *finish)
     g_free(finish->steps);
 }
 
+static bool is_canary(const Delivery *delivery)
+{
+    return canary_is_list(entry_list(delivery->entry));
+}
+
+static bool is_old_canary(const Finish *finish, const Delivery *delivery)
+{
+    return is_canary(delivery) && clock_now() - entry_arrival(delivery->entry) >= finish->canary_us;
+}
+
+static int64_t due_of(const Finish *finish, const RetryPart *part, const Delivery *delivery)
+{
+    int64_t due = retry_part_due(part, delivery, clock_now());
+    return is_canary(delivery) ? MIN(due, entry_arrival(delivery->entry) + finish->canary_us) : due;
+}
+
 /* When the system, and no server, is why it waits. */
 static int64_t next_due(const Finish *finish, const Delivery *delivery)
 {
-    return retry_part_due(&(RetryPart){.law = &finish->backoff}, delivery, clock_now());
+    return due_of(finish, &(RetryPart){.law = &finish->backoff}, delivery);
 }
 
 /* The entry waits again in its own queue. Its directory needs no sync: a power cut that undoes this leaves the entry
@@ -70,7 +87,7 @@ static Outcome *end(Finish *finish, Delivery *delivery)
     return outcome;
 }
 
-static Draft *retry_draft(Delivery *delivery, const RetryPart *part)
+static Draft *retry_draft(const Finish *finish, Delivery *delivery, const RetryPart *part)
 {
     Draft *draft = draft_from_entry(RETRY_QUEUE, delivery->entry);
     json_t *meta = draft_meta(draft);
@@ -79,7 +96,7 @@ static Draft *retry_draft(Delivery *delivery, const RetryPart *part)
         meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
     if (delivery->doubts > 0 || part->doubt)
         meta_set_integer(meta, KEY_DOUBTS, delivery->doubts + part->doubt);
-    draft_set_due(draft, retry_part_due(part, delivery, clock_now()));
+    draft_set_due(draft, due_of(finish, part, delivery));
     return draft;
 }
 
@@ -91,7 +108,7 @@ static void end_deferred(Finish *finish, Delivery *delivery, GArray *parts, bool
     delivery->parts = g_array_ref(parts);
     for (guint i = 0; i < parts->len; i++) {
         const RetryPart *part = &g_array_index(parts, RetryPart, i);
-        Draft *retry = retry_draft(delivery, part);
+        Draft *retry = retry_draft(finish, delivery, part);
         if (warned)
             meta_set_bool(draft_meta(retry), KEY_WARNED, true);
         if (parts->len > 1)
@@ -134,7 +151,7 @@ static bool defer(Finish *finish, Delivery *delivery, GError **error)
         end_deferred(finish, delivery, parts, warned);
         return true;
     }
-    int64_t due = retry_part_due(first, delivery, clock_now());
+    int64_t due = due_of(finish, first, delivery);
     EntryName name = *entry_name(delivery->entry);
     name.due = due;
     if (untried)
@@ -195,6 +212,11 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
 static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
 {
     if (delivery->deferred == 0 && delivery->parked == 0) {
+        end(finish, delivery);
+        return true;
+    }
+    if (is_old_canary(finish, delivery)) {
+        report_end(delivery, "-", "dropped");
         end(finish, delivery);
         return true;
     }

@@ -9,7 +9,8 @@
  *                                            for different things (retry_parts.h)
  *   some left over, the entry is in retry    it waits again where it is; so does one whose recipients all wait for one
  *                                            destination and were not tried
- *   some left over, the entry is too old     they are bounced, and the entry ends
+ *   some left over, the entry is too old     they are bounced, and the entry ends; of mails that this host sends to
+ *                                            itself (lists/canary_shard.h) nobody is told
  *   it can never be delivered                it is moved to shunt
  */
 #include <glib.h>
@@ -36,6 +37,7 @@ typedef struct Finish {
     Marks *marks;            /* borrowed */
     Backoff backoff;         /* for transports without one of their own */
     int64_t *steps;          /* owned by this struct, used by backoff */
+    int64_t canary_us;       /* how long mails that this host sends to itself are tried */
     RetryLaws laws;
     Warning warning;
     GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */

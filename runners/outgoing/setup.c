@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "lists/canary_shard.h"
 #include "mail/dkim_keys.h"
 #include "runners/keys.h"
 #include "runners/outgoing/out.h"
@@ -103,6 +104,7 @@ static void read_settings(Out *out)
         .lifetime_us = config_duration(config, "out", "maximal_queue_lifetime"),
         .jitter = (unsigned)config_integer(config, "out", "backoff_jitter"),
     };
+    out->finish.canary_us = canary_lifetime(config);
     Backoff *backoff = &out->finish.backoff;
     backoff->steps = out->finish.steps = transport_read_schedule(config, "out", &backoff->count);
     reader_init(&out->reader, config);

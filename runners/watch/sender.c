@@ -13,19 +13,10 @@
 #include "store/list.h"
 #include "switchboard/intake.h"
 #include "switchboard/meta.h"
-#include "switchboard/slice.h"
 
 #define LOOK_WAIT (2 * CLOCK_SECOND)   /* while a mail is under way */
 #define LATE_WAIT (60 * CLOCK_SECOND)  /* while those that should be back are missing */
 #define FIRST_WAIT (60 * CLOCK_SECOND) /* after the lists were made: an MTA that reads files must know them */
-
-/* The slices of the queue that the runner may have, now or when there is more to do. */
-static unsigned slices_of(const Config *config, const char *runner)
-{
-    unsigned most;
-    config_instances(config, runner, &most);
-    return most;
-}
 
 void sender_init(Sender *sender, const Config *config, Store *store, Spool *spool)
 {
@@ -33,7 +24,8 @@ void sender_init(Sender *sender, const Config *config, Store *store, Spool *spoo
     *sender = (Sender){.config = config, .store = store, .spool = spool};
     if (domain)
         sender->trip = round_trip_at(ROUND_TRIP_CANARY, domain);
-    sender->turn = (Turn){slices_of(config, "out"), slices_of(config, "in"), 1, 0};
+    sender->turn = (Turn){queues_slices(config, "out"), queues_slices(config, "in"), 1, 0};
+    sender->queues = (Queues){config, store, spool, 0};
     sender->due = clock_monotonic();
 }
 
@@ -69,24 +61,21 @@ static bool make_lists(Sender *sender, GError **error)
     return true;
 }
 
+static bool forget_others(const Sender *sender, GError **error)
+{
+    const bool sends = sender->trip.list;
+    if (!canary_forget(sender->store, own_name(sender), sends ? sender->turn.outs : 0, sends ? sender->turn.ins : 0,
+                       error))
+        return false;
+    g_autoptr(GPtrArray) rows = canary_all(sender->store, own_name(sender), error);
+    return rows && queues_forget(&sender->queues, rows, error);
+}
+
 static bool get_ready(Sender *sender, GError **error)
 {
     sender->ready = sender->ready ||
-                    (canary_forget(sender->store, own_name(sender), sender->trip.list ? sender->turn.outs : 0,
-                                   sender->trip.list ? sender->turn.ins : 0, error) &&
-                     (!sender->trip.list || make_lists(sender, error)));
+                    (forget_others(sender, error) && (!sender->trip.list || make_lists(sender, error)));
     return sender->ready;
-}
-
-/* The slice that the key chooses (META_SHARD). */
-static unsigned slice_for(const char *key, unsigned slices)
-{
-    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
-    uint8_t hash[20];
-    gsize size = sizeof hash;
-    g_checksum_update(sum, (const guchar *)key, -1);
-    g_checksum_get_digest(sum, hash, &size);
-    return slice_of(hash, slices);
 }
 
 /* A Message-ID by which the mail goes through these slices; *key becomes that for out. Both g_free(). */
@@ -95,7 +84,7 @@ static char *make_id(const Sender *sender, const char *list_id, TurnWay way, cha
     for (;;) {
         g_autofree char *id = notice_id("canary", own_name(sender));
         g_autofree char *out = canary_shard(list_id, id, "out"), *in = canary_shard(list_id, id, "in");
-        if (slice_for(out, sender->turn.outs) != way.out || slice_for(in, sender->turn.ins) != way.in)
+        if (queues_slice_for(out, sender->turn.outs) != way.out || queues_slice_for(in, sender->turn.ins) != way.in)
             continue;
         *key = g_steal_pointer(&out);
         return g_steal_pointer(&id);
@@ -111,7 +100,7 @@ static bool choose_families(Sender *sender, GError **error)
     g_autoptr(GPtrArray) all = canary_all(sender->store, own_name(sender), error);
     for (guint at = 0; all && at < all->len; at++) {
         const Canary *row = all->pdata[at];
-        if (row->back_at && *row->family && count < 2 && !g_strv_contains(proven, row->family))
+        if (row->back_at && *row->family && !canary_queue(row) && count < 2 && !g_strv_contains(proven, row->family))
             proven[count++] = row->family;
     }
     if (!all)
@@ -173,7 +162,7 @@ static bool look_for(Sender *sender, const Canary *one, bool *arrived, GError **
 static bool excuse(Sender *sender, const GPtrArray *before, GError **error)
 {
     g_autoptr(GArray) states = canary_state_of(before);
-    const CanaryState *whole = &g_array_index(states, CanaryState, 0);
+    const CanaryState *whole = &g_array_index(states, CanaryState, 0); /* there are mails */
     int64_t patience = config_duration(sender->config, "watch", "patience");
     return !whole->missing_since || clock_now() - whole->missing_since <= patience ||
            canary_excuse(sender->store, own_name(sender), whole->back_at, error);
@@ -189,16 +178,32 @@ static bool look(Sender *sender, bool *under_way, GError **error)
     for (guint at = 0; all && at < all->len; at++) {
         const Canary *one = all->pdata[at];
         bool arrived = false, late = now - one->sent_at > patience;
-        if (!one->missing_since || (late && !late_too))
+        if (canary_queue(one) || !one->missing_since || (late && !late_too))
             continue;
         if (!look_for(sender, one, &arrived, error))
             return false;
         any |= arrived;
         *under_way |= !arrived && !late;
     }
+    if (!all || !queues_look(&sender->queues, all, late_too, under_way, error))
+        return false;
     if (late_too)
         sender->late_at = clock_monotonic() + MIN(config_duration(sender->config, "watch", "interval"), LATE_WAIT);
-    return all && (!any || excuse(sender, all, error));
+    return !any || excuse(sender, all, error);
+}
+
+/* What stops one of them stops the other as a rule, and each is tried. */
+static bool send_all(Sender *sender, GError **error)
+{
+    g_autoptr(GPtrArray) rows = canary_all(sender->store, own_name(sender), error);
+    if (!rows)
+        return false;
+    g_autoptr(GError) fault = NULL;
+    bool put = queues_put(&sender->queues, rows, &fault);
+    bool sent = send(sender, put ? error : NULL);
+    if (!put)
+        g_propagate_error(error, g_steal_pointer(&fault));
+    return put && sent;
 }
 
 bool sender_turn(Sender *sender, int64_t *wait, GError **error)
@@ -215,7 +220,7 @@ bool sender_turn(Sender *sender, int64_t *wait, GError **error)
         return false;
     if (clock_monotonic() >= sender->due) {
         sender->due = clock_monotonic() + config_duration(sender->config, "watch", "interval");
-        if (!send(sender, error))
+        if (!send_all(sender, error))
             return false;
         under_way = true;
     }

@@ -5,11 +5,13 @@
  * Sends mails through the MTA and back (lists/round_trip.h), one each [watch] interval, and records them and their
  * return (store/canary.h). They take the relay's addresses of IPv4 and IPv6 by turns (families.h), and the slices of
  * out and of in, so that in time each combination of these has its turn (turn.h). Both legs of a mail take the same
- * slices. Without [watch] canary it does nothing.
+ * slices. Entries that do nothing go through the slices of other queues (queues.h). Without [watch] canary it does
+ * nothing.
  */
 #include "base/config.h"
 #include "lists/round_trip.h"
 #include "runners/watch/families.h"
+#include "runners/watch/queues.h"
 #include "runners/watch/turn.h"
 #include "switchboard/spool.h"
 
@@ -20,6 +22,7 @@ typedef struct Sender {
     RoundTrip trip;
     Turn turn; /* of the next one */
     Families families;
+    Queues queues;
     bool ready;      /* the lists are there */
     int64_t due;     /* clock_monotonic(): of the next */
     int64_t late_at; /* clock_monotonic(): when to look for those that should be back for long */

@@ -3,6 +3,8 @@
 /* The runner watch: section [watch]. */
 #include "base/config_table.h"
 
+#include <string.h>
+
 #include "base/config_check.h"
 
 /* clang-format off */
@@ -11,13 +13,17 @@ static const ConfigKey keys[] = {
      .about = "A mail domain of the site. Mails go through the mail server to a list of this domain and back, one "
       "after the other, and one that does not come back is a fault.",
      .more = "The lists listrunner-canary and listrunner-canary-return are made for it. Each mail goes through another "
-      "slice of the queues out and in.",
+      "slice of the queues out and in. An entry that does nothing is put into a slice of each other queue that a post "
+      "or a letter may pass, in turn: one that is not taken is a fault, too.",
      .example = "lists.example.com"},
-    {"interval", DURATION("5m", SECOND, DAY), .about = "How often such a mail is sent.", .readers = "rest"},
+    {"interval", DURATION("5m", SECOND, DAY), .about = "How often such a mail is sent. One that cannot "
+      "be delivered for three times as long, and for patience, is dropped: the next ones tell more.",
+     .readers = "out rest"},
     {"both_families", BOOL("yes"),
      .about = "Whether such mails go to the relay over IPv4 and over IPv6 by turns, where its name has addresses of "
       "both and this machine a route to each."},
-    {"patience", DURATION("10m", SECOND, DAY), .about = "After how long it is missing.", .readers = "rest"},
+    {"patience", DURATION("10m", SECOND, DAY), .about = "After how long it is missing.",
+     .readers = "out rest"},
     {"command", STRING(NULL),
      .about = "A program, with its arguments, that is run once for each fault and once when it is gone. It gets two "
       "more arguments, \"fault\" or \"gone\" and a name of the fault, and what there is to say on standard input.",
@@ -49,9 +55,13 @@ static void check(const ConfigCheck *check)
     const ConfigValue *instances = config_usable(check, "runner.watch", "instances");
     const ConfigValue *start = config_usable(check, "runner.watch", "start");
     const ConfigValue *url = config_usable(check, "watch", "url");
+    const ConfigValue *canary = config_usable(check, "watch", "canary");
     bool tells = !config_unset(check, "watch", "url") || !config_unset(check, "watch", "command");
     if (instances && !g_str_equal(instances->text, "1"))
         config_complain(check, "runner.watch", "instances", "found %s; allowed is 1", instances->text);
+    if (canary && canary->text && strpbrk(canary->text, "@:/ \t"))
+        config_complain(check, "watch", "canary",
+                        "found \"%s\"; allowed is a mail domain of the site, such as example.com", canary->text);
     if (url && !g_str_has_prefix(url->text, "http://") && !g_str_has_prefix(url->text, "https://"))
         config_complain(check, "watch", "url", "found \"%s\"; allowed is an address that begins with http", url->text);
     if (tells && start && start->line == 0 && !start->number)

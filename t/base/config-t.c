@@ -214,6 +214,11 @@ static const Refusal refusals[] = {
      "FILE:4: [runner.in] max_instances: found 2; allowed is at least min_instances = 4"},
     {"count-auto-one", "[runner.watch]\ninstances = auto",
      "FILE:2: [runner.watch] instances: found auto; allowed is 1"},
+    {"canary-list", "[watch]\ncanary = canary@example.com",
+     "FILE:2: [watch] canary: found \"canary@example.com\"; allowed is a mail domain of the site, such as example.com"},
+    {"count-auto-listener", "[runner.lmtp]\ninstances = auto",
+     "FILE:2: [runner.lmtp] instances: found auto, which goes by the entries that wait in a queue, and a listener has "
+     "none; allowed is a power of two from 1 to 256"},
     {"count-three", "[runner.in]\ninstances = 3",
      "FILE:2: [runner.in] instances: found \"3\"; allowed is auto, or a power of two from 1 to 256; "
      "the nearest are 2 and 4"},

@@ -26,6 +26,23 @@ def test_config_check(site):
     assert f"{site.config}:2:" in err and "directry" in err and f"{site.config}:4:" in err and "instances" in err
 
 
+def test_config_check_of_the_canary(site):
+    """Its domain is looked for in the database, where there is one."""
+    os.environ["LISTRUNNER_ALLOW_ROOT"] = "yes"
+    text = site.config.read_text()
+    site.config.write_text(f"{text}[watch]\ncanary = lists.example.com\n")
+    warning = 'warning: [watch] canary: found "lists.example.com", which is no domain of the site'
+    told = site.run("config", "check", says=warning)
+    assert "see the warnings" in told.out and "listrunner domain create lists.example.com" in told.err
+    assert site.run("config", "check", "--offline").err == ""
+    site.run("domain", "create", "other.example.com")
+    site.run("domain", "alias", "other.example.com", "lists.example.com")
+    site.run("config", "check", says=warning)  # an alias has no lists
+    site.run("domain", "alias", "other.example.com")
+    site.run("domain", "create", "lists.example.com")
+    assert "[watch]" not in site.run("config", "check", code=None).err
+
+
 def test_config_check_of_another_file(site):
     other = site.path / "other.conf"
     other.write_text("[site]\nverbose = perhaps\n")

@@ -2,8 +2,10 @@
 # Copyright (c) 2026 The Listrunner authors
 """Each runner is kept to the files that its work needs: it reads no key that it does not use and writes no archive. A
 probe takes the place of each of them; then the real ones work as ever. What is not kept so is told."""
+import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -160,6 +162,32 @@ def test_one_runner_left_free(instances, sink, probe):
         instance.run("status").stdout
 
 
+# The master and all below it see another /etc.
+PRIVATE_ETC = ["unshare", "--mount", "--propagation", "private", "sh", "-c", 'mount --bind "$0" /etc && exec "$@"']
+
+
+def test_name_servers_behind_a_link(instances, sink, probe):
+    """Where the file is a link out of /etc, as on SUSE, what it leads to is read, also when it is replaced: so is what
+    lies beside it, and nothing else."""
+    if os.getuid() != 0:
+        pytest.skip("a private mount namespace is needed, which only root may make")
+    instance, _ = probing(instances, sink, probe, ("in", "probe"))
+    instance.probe_list = instance.spool / "probes"
+    instance.set({"runner.probe": {"x_list": instance.probe_list}})
+    etc, real = instance.directory / "etc", instance.directory / "netconfig" / "resolv.conf"
+    subprocess.run(["cp", "-a", "/etc", etc], check=True)
+    real.parent.mkdir()
+    new, beside = real.with_name("new.conf"), instance.directory / "beside.conf"
+    for path in (real, new, beside):
+        path.write_text("nameserver 127.0.0.1\n")
+    (etc / "resolv.conf").unlink()
+    (etc / "resolv.conf").symlink_to(real)
+    instance.wrapper = [*PRIVATE_ETC, etc]
+    results = probed(instance, ["read /etc/resolv.conf", f"read {new}", f"read {beside}"])
+    assert {who for (who, _, path), result in results.items() if result == "done"} == {"in", "probe"}
+    assert {path for (_, _, path), result in results.items() if result == "done"} == {"/etc/resolv.conf", str(new)}
+
+
 def test_a_file_of_a_setting_that_is_replaced(instances, sink, probe):
     instance, keys = probing(instances, sink, probe, ("probe",))
     held = instance.directory / "held"
@@ -175,6 +203,16 @@ def test_a_file_of_a_setting_that_is_replaced(instances, sink, probe):
     wait_until(lambda: f"{held} is another file now" in instance.log_text(), 30, "the probe to see it")
     tried = f"does=write path={held} result=done"
     wait_until(lambda: instance.log_text().count(tried) == 2, 30, "the probe to write to the new one")
+    instance.wait_ready()
+    log = instance.log_text()
+    child, = [child for group in instance.status()["runners"] if group["runner"] == "probe"
+              for child in group["children"]]
+    assert re.search(rf"probe\[0\]: left to be started anew, pid=\d+: {re.escape(str(held))} is another file", log)
+    assert "died" not in log and (child["restarts"], child["renewals"]) == (0, 1), child
+    assert child["last_exit"].startswith("started anew: ")
+    metrics = instance.run("metrics").stdout
+    assert re.search(r'listrunner_renewals_total\{runner="probe",instance="0"\} 1', metrics)
+    assert re.search(r'listrunner_restarts_total\{runner="probe",instance="0"\} 0', metrics)
 
 
 def confined(instance):

@@ -94,7 +94,8 @@ def site(instances, told):
     front = postfix.Postfix("watch", {"default_transport": "error:only lists are served here"})
     instance = instances(front.port, settings={
         "runner.mta": {"start": "yes", "listen": f"127.0.0.1:{ask}"},
-        "runner.in": {"instances": SLICES}, "runner.out": {"instances": 2}, "master": {"stall_timeout": "1h"}})
+        "runner.in": {"instances": SLICES}, "runner.out": {"instances": 2}, "runner.pipeline": {"instances": 2},
+        "master": {"stall_timeout": "1h"}})
     instance.told = told(instance)
     instance.set({"watch": {"canary": HOST, "interval": "1s", "patience": "30s", "look": "1s", "after": "0",
                             **instance.told.settings()}})
@@ -123,9 +124,19 @@ def name_of(row):
 ALL = {"way", *(f"in {slice}" for slice in range(SLICES)), "out 0", "out 1"}
 
 
+# Slices of other queues, which get an entry that does nothing.
+OTHERS = {"archive 0", "digest 0", "virgin 0", "bounces 0", "command 0",
+          *(f"{queue} {slice}" for queue in ("pipeline", "retry", "notice") for slice in (0, 1))}
+
+
 def all_came(site, parts=frozenset(ALL)):
     rows = canaries(site)
-    return {name_of(row) for row in rows if row["back_at"]} == parts
+    return {name_of(row) for row in rows if row["back_at"] and not row["queue"]} == parts
+
+
+def all_taken(site):
+    rows = {name_of(row) for row in canaries(site) if row["back_at"] and row["queue"]}
+    return OTHERS <= rows <= OTHERS | {"nntp 0"}
 
 
 def missing(site):
@@ -146,7 +157,9 @@ def told_of_canaries(site, state):
 def test_mail_goes_through_each_slice_and_comes_back(site):
     site.start()
     wait_until(lambda: all_came(site), 120, lambda: canaries(site))
-    assert re.search(r"^  in, slice 3 +\d+\w ago$", site.run("status").stdout, re.M), site.run("status").stdout
+    wait_until(lambda: all_taken(site), 60, lambda: canaries(site))
+    for part in ("in, slice 3", "pipeline, slice 1", "retry, slice 0"):
+        assert re.search(rf"^  {part} +\d+\w ago$", site.run("status").stdout, re.M), site.run("status").stdout
     log = site.log_text()
     seen = {int(number) for number, line in re.findall(r"in\[(\d)\](.*)", log) if "listrunner-canary." in line}
     assert seen == set(range(SLICES)), seen
@@ -178,26 +191,35 @@ def test_a_mail_server_that_stops_is_told_once(site):
     assert line.startswith(f"{HOST}: No mail that Listrunner sent itself") and "listrunner probe" in line, line
 
 
-@pytest.mark.parametrize("runner, instance", [("in", 2), ("out", 1)])
-def test_a_slice_that_stands_still_is_named(site, runner, instance):
+@pytest.mark.parametrize("runner, instance, others", [("in", 2, {("pipeline", 1), ("archive", 0)}),
+                                                      ("out", 1, set())])
+def test_a_slice_that_stands_still_is_named(site, runner, instance, others):
+    """`others` stand still, too. The process of out works the same slice of retry and notice."""
     site.start()
-    wait_until(lambda: all_came(site), 120, lambda: canaries(site))
-    pid = next(child["pid"] for group in site.status()["runners"] if group["runner"] == runner
-               for child in group["children"] if child["instance"] == instance)
-    name = f"{runner} {instance}"
-    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: all_came(site) and all_taken(site), 120, lambda: canaries(site))
+    pids = [child["pid"] for group in site.status()["runners"] for child in group["children"]
+            if (group["runner"], child["instance"]) in others | {(runner, instance)}]
+    names = {f"{runner} {instance}", *(f"{other} {slice}" for other, slice in others)}
+    names |= {f"retry {instance}", f"notice {instance}"} if runner == "out" else set()
+    keys = {f"canary {name}" for name in names}
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
     try:
-        wait_until(lambda: missing(site) == {name}, 180, lambda: canaries(site))
-        wait_until(lambda: missing_by_metrics(site) == {name}, 120, lambda: site.run("metrics").stdout)
-        wait_until(lambda: f"canary {name}" in told_of_canaries(site, "fault"), 60, lambda: site.told.run())
+        wait_until(lambda: missing(site) == names, 180, lambda: canaries(site))
+        wait_until(lambda: missing_by_metrics(site) == names, 120, lambda: site.run("metrics").stdout)
+        wait_until(lambda: told_of_canaries(site, "fault") == keys, 60, lambda: site.told.run())
         done = site.run("status")
         assert done.returncode == 2 and f"slice {instance} of the queue {runner} has come back since" in done.stdout
+        for other, slice in others:
+            assert f"slice {slice} of the queue {other} has not been taken since" in done.stdout, done.stdout
+            # No second one while the first lies there.
+            assert len(list((site.spool / other).glob("*.msg"))) == 1
     finally:
-        os.kill(pid, signal.SIGCONT)
-    wait_until(lambda: f"canary {name}" in told_of_canaries(site, "gone"), 180,
-               lambda: (site.told.run(), canaries(site)))
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: told_of_canaries(site, "gone") == keys, 180, lambda: (site.told.run(), canaries(site)))
     wait_until(lambda: not missing(site), 60, lambda: canaries(site))
-    assert site.told.keys("fault").count(f"canary {name}") == 1, site.told.run()
+    assert sorted(site.told.keys("fault")) == sorted(keys), site.told.run()
 
 
 class Copier(socketserver.BaseRequestHandler):

@@ -189,6 +189,37 @@ static void test_whole(void)
     g_assert_cmpuint(nothing->len, ==, 0);
 }
 
+static void add_entry(World *world, const char *family, int64_t slice, int64_t missing_since)
+{
+    Canary *row = g_new0(Canary, 1);
+    row->family = g_strdup(family);
+    row->out = slice;
+    row->sent_at = world->now;
+    row->back_at = missing_since ? 1 : world->now;
+    row->missing_since = missing_since;
+    g_ptr_array_add(world->rows, row);
+}
+
+/* Entries in other queues are told apart from mails, and say nothing of their way. */
+static void test_other_queues(void)
+{
+    g_auto(World) world = {0};
+    world_init(&world, 2, 2, 1);
+    steps(&world, 20);
+    add_entry(&world, "queue pipeline", 0, 0);
+    add_entry(&world, "queue pipeline", 1, 1000);
+    add_entry(&world, "queue archive", 1, 0);
+    expect(&world, "pipeline 1, ");
+    world.all = true;
+    steps(&world, 20);
+    expect(&world, "way, pipeline 1, ");
+    g_ptr_array_set_size(world.rows, 0);
+    add_entry(&world, "queue archive", 0, 1000);
+    expect(&world, "archive 0, ");
+    g_autoptr(GArray) all = canary_state_of(world.rows);
+    g_assert_cmpuint(all->len, ==, 1);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -196,5 +227,6 @@ int main(int argc, char **argv)
     g_test_add_func("/canary-state/one is blamed", test_one_is_blamed);
     g_test_add_func("/canary-state/two are blamed", test_two_are_blamed);
     g_test_add_func("/canary-state/whole", test_whole);
+    g_test_add_func("/canary-state/other queues", test_other_queues);
     return g_test_run();
 }

@@ -39,6 +39,17 @@ static void test_charged(void)
     g_assert_cmpint(throttle_died(&fresh, &limits, 0, DEATH_CHARGED), ==, CLOCK_SECOND);
 }
 
+/* A process that wanted to be replaced did not die, unless it wants that at once, again and again. */
+static void test_renewal(void)
+{
+    Throttle throttle = {0};
+    for (int i = 0; i < 5; i++)
+        g_assert_cmpint(throttle_died(&throttle, &limits, limits.min, DEATH_RENEWAL), ==, 0);
+    g_assert_cmpuint(throttle.streak, ==, 0);
+    g_assert_cmpint(throttle_died(&throttle, &limits, 0, DEATH_RENEWAL), ==, 0);
+    g_assert_cmpint(throttle_died(&throttle, &limits, 0, DEATH_RENEWAL), ==, limits.min);
+}
+
 /* The longest streak and limits that do not double evenly. */
 static void test_edges(void)
 {
@@ -57,6 +68,7 @@ int main(int argc, char **argv)
     g_test_add_func("/throttle/doubles", test_doubles);
     g_test_add_func("/throttle/quiet-life", test_quiet_life);
     g_test_add_func("/throttle/charged", test_charged);
+    g_test_add_func("/throttle/renewal", test_renewal);
     g_test_add_func("/throttle/edges", test_edges);
     return g_test_run();
 }

@@ -30,6 +30,7 @@ static void test_beat(void)
     g_assert_cmpint(watch_parse("beat progress=2 mood=good", &beat), ==, WATCH_BEAT);
     g_assert_cmpint(watch_parse("ready", &beat), ==, WATCH_READY);
     g_assert_cmpint(watch_parse("fault no such database", &beat), ==, WATCH_FAULT);
+    g_assert_cmpint(watch_parse("anew FILE is another one", &beat), ==, WATCH_ANEW);
 }
 
 static void test_garbage(void)
@@ -40,7 +41,7 @@ static void test_garbage(void)
         "beat progress=1 oldest=1.5", "beat progress=1 oldest=99999999999999999999", "beat progress=1 oldest=.000001",
         "beat progress=1 holding=", "beat progress=1 holding=a\x01", "beat progress=1 =2", "fault ",
         "beat progress=1 tried=1,x",
-        "notice ", "notices",
+        "notice ", "notices", "anew", "anew ",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
         Beat beat = {.progress = 77};

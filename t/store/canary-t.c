@@ -83,10 +83,33 @@ static void test_ways(Fixture *fixture, const void *data)
     expect(fixture, "b", "ipv40/0:m sent 9 back 0 missing 9; ");
 }
 
+/* What is forgotten and excused of mails leaves entries in other queues alone. */
+static void test_queues(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    const CanaryWay mail = {"ipv4", 9, 0}, entry = {CANARY_QUEUE "archive", 9, 0},
+                    other = {CANARY_QUEUE "digest", 9, 0};
+    const CanaryWay *const all[] = {&mail, &entry, &other};
+    for (size_t at = 0; at < G_N_ELEMENTS(all); at++)
+        assert_ok(canary_sent(fixture->store, "a", all[at], "m", 7, &error), error);
+    assert_ok(canary_excuse(fixture->store, "a", 1, &error), error);
+    assert_ok(canary_keep_families(fixture->store, "a", "ipv4", "ipv4", &error), error);
+    expect(fixture, "a",
+           "ipv49/0:m sent 7 back 0 missing 0; queue archive9/0:m sent 7 back 0 missing 7; "
+           "queue digest9/0:m sent 7 back 0 missing 7; ");
+    assert_ok(canary_forget(fixture->store, "a", 2, 2, &error), error);
+    assert_ok(canary_forget_way(fixture->store, "a", &other, &error), error);
+    expect(fixture, "a", "queue archive9/0:m sent 7 back 0 missing 7; ");
+    assert_ok(canary_forget(fixture->store, "a", 0, 0, &error), error);
+    expect(fixture, "a", "");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/canary/back", Fixture, NULL, fixture_open, test_back, fixture_close);
     g_test_add("/canary/ways", Fixture, NULL, fixture_open, test_ways, fixture_close);
+    g_test_add("/canary/queues", Fixture, NULL, fixture_open, test_queues, fixture_close);
     return g_test_run();
 }

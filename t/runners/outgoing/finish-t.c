@@ -104,12 +104,12 @@ static Entry *claim(World *world, unsigned source)
 }
 
 /* An entry of out for one member behind the suspended relay and one elsewhere, who was deferred: all of it is tried. */
-static Delivery *tried(World *world)
+static Delivery *tried_of(World *world, const char *list_id)
 {
     static const char *const recipients[] = {"anne@shut.example", "bob@example.net", NULL};
     g_autoptr(GError) error = NULL;
     json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, "test.example.com");
+    meta_set_string(meta, META_LIST, list_id);
     meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
     g_autoptr(Draft) draft = draft_new("out", meta);
     g_autoptr(GBytes) octets = g_bytes_new_static("Subject: x\r\n\r\ny\r\n", 17);
@@ -125,6 +125,11 @@ static Delivery *tried(World *world)
     delivery->parked = 1;
     delivery_wait_for(delivery, world->suspended, clock_now() + 500 * CLOCK_SECOND, false);
     return delivery;
+}
+
+static Delivery *tried(World *world)
+{
+    return tried_of(world, "test.example.com");
 }
 
 static void end(World *world, Delivery *delivery)
@@ -188,9 +193,49 @@ static void no_room_to_defer(World *world, gconstpointer data)
     g_assert_cmpint(name.due, >, clock_now());
 }
 
+static unsigned in_all(World *world)
+{
+    unsigned count = 0;
+    for (const char *const *queue = (const char *const[]){"out", "retry", "bounces", "virgin", NULL}; *queue; queue++)
+        count += fixture_count(&world->fixture, *queue, "");
+    return count;
+}
+
+/* Mail that a host sends to itself, on either leg, waits for its time and no longer, and nobody is told of its end. */
+static void a_canary_is_dropped(World *world, gconstpointer data)
+{
+    (void)data;
+    static const char *const lists[] = {"listrunner-canary.example.com", "listrunner-canary-return.example.com"};
+    world->finish.canary_us = 0;
+    for (size_t at = 0; at < G_N_ELEMENTS(lists); at++)
+        end(world, tried_of(world, lists[at]));
+    g_assert_cmpuint(in_all(world), ==, 0);
+    end(world, tried_of(world, "listrunner-canary-2.example.com"));
+    g_assert_cmpuint(fixture_count(&world->fixture, "retry", ".msg"), ==, 2);
+}
+
+static void a_canary_waits_for_its_time(World *world, gconstpointer data)
+{
+    (void)data;
+    world->finish.canary_us = 20 * CLOCK_SECOND;
+    int64_t before = clock_now();
+    end(world, tried_of(world, "listrunner-canary.example.com"));
+    g_autofree char *files = fixture_files(&world->fixture, "retry", ".msg");
+    g_auto(GStrv) names = g_strsplit(files, ",", -1);
+    g_assert_cmpuint(g_strv_length(names), ==, 2);
+    for (char **file = names; *file; file++) {
+        EntryName name;
+        g_assert_true(name_parse(*file, &name, NULL));
+        g_assert_cmpint(name.due, <=, clock_now() + world->finish.canary_us);
+        g_assert_cmpint(name.due, >, before);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add("/finish/a canary is dropped", World, NULL, set_up, a_canary_is_dropped, tear_down);
+    g_test_add("/finish/a canary waits for its time", World, NULL, set_up, a_canary_waits_for_its_time, tear_down);
     g_test_add("/finish/no room to defer", World, NULL, set_up, no_room_to_defer, tear_down);
     g_test_add("/finish/parts are called back", World, NULL, set_up, parts_are_called_back, tear_down);
     g_test_add("/finish/what was asked for keeps its name", World, NULL, set_up, asked_for_it_keeps_its_name,
