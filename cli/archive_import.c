@@ -388,8 +388,8 @@ static const GOptionEntry options[] = {
     {"pipermail", 0, 0, G_OPTION_ARG_NONE, &pipermail_option,
      "note old addresses, too: FILE is all that pipermail made its pages of, and numbered from 0", NULL},
     {"hyperkitty", 0, 0, G_OPTION_ARG_STRING, &hyperkitty_option,
-     "the list's mails in HyperKitty's database, in place of FILE: a file of SQLite, or a connection string of "
-     "PostgreSQL",
+     "the list's mails in HyperKitty's database, in place of FILE: a file of SQLite, or the URL of one in PostgreSQL "
+     "or MySQL",
      "FILE|URL"},
     {"files", 0, 0, G_OPTION_ARG_STRING, &files_option, "HyperKitty's HYPERKITTY_ATTACHMENT_FOLDER, where it is set",
      "DIR"},

@@ -272,7 +272,8 @@ static int run_sympa(Site *site, int argc, char **argv, GError **error)
 
 static const GOptionEntry mailman3_options[] = {
     {"db", 0, 0, G_OPTION_ARG_STRING, &database_option,
-     "Mailman's database: a file of SQLite, or a connection string of PostgreSQL (" MAILMAN3_DATABASE ")", "FILE|URL"},
+     "Mailman's database: a file of SQLite, or the URL of one in PostgreSQL or MySQL (" MAILMAN3_DATABASE ")",
+     "FILE|URL"},
     {"var", 0, 0, G_OPTION_ARG_STRING, &var_option, "Mailman's var_dir (" MAILMAN3_VAR ")", "DIR"},
     DRY_RUN_OPTION,
     G_OPTION_ENTRY_NULL,
@@ -280,7 +281,7 @@ static const GOptionEntry mailman3_options[] = {
 
 static const GOptionEntry sympa_options[] = {
     {"db", 0, 0, G_OPTION_ARG_STRING, &database_option,
-     "Sympa's database: a file of SQLite, or a connection string of PostgreSQL", "FILE|URL"},
+     "Sympa's database: a file of SQLite, or the URL of one in PostgreSQL or MySQL", "FILE|URL"},
     {"domain", 0, 0, G_OPTION_ARG_STRING, &domain_option,
      "the lists of this domain alone, or the domain of lists whose folders do not name one", "DOMAIN"},
     DRY_RUN_OPTION,

@@ -212,7 +212,7 @@ static bool append_files(HyperkittyReading *self, GString *out, const char *emai
         rows = foreign_query(self->from->database,
                              "SELECT `counter`, `name`, `content_type`, `encoding`, content, "
                              "`CASE WHEN content IS NULL THEN 1 ELSE 0 END` FROM hyperkitty_attachment "
-                             "WHERE email_id = CAST($1 AS INTEGER) ORDER BY counter",
+                             "WHERE email_id = CAST($1 AS @number@) ORDER BY counter",
                              email, error);
     while (rows && more) {
         if (!foreign_next(rows, &more, error))
@@ -235,7 +235,7 @@ enum { ID, MESSAGE_ID, SENDER_NAME, SENDER, SUBJECT, CONTENT, DATE, ZONE, ANSWER
 static const char mails_sql[] =
     "SELECT `e.id`, `e.message_id`, `e.sender_name`, `e.sender_id`, `e.subject`, `e.content`, `e.date`, `e.timezone`,"
     " `e.in_reply_to`, `e.archived_date`, `(SELECT count(*) FROM hyperkitty_attachment a WHERE a.email_id = e.id)`"
-    " FROM hyperkitty_email e WHERE e.mailinglist_id = CAST($1 AS INTEGER) ORDER BY e.id";
+    " FROM hyperkitty_email e WHERE e.mailinglist_id = CAST($1 AS @number@) ORDER BY e.id";
 #define FILES (ARCHIVED + 1)
 
 static const char *text_of(ForeignRows *rows, int column)
@@ -299,7 +299,7 @@ static bool count_mails(const HyperkittyReading *self, uint64_t *total, GError *
 {
     bool more;
     g_autoptr(ForeignRows) rows = foreign_query(
-        self->from->database, "SELECT `count(*)` FROM hyperkitty_email WHERE mailinglist_id = CAST($1 AS INTEGER)",
+        self->from->database, "SELECT `count(*)` FROM hyperkitty_email WHERE mailinglist_id = CAST($1 AS @number@)",
         self->list, error);
     if (!rows || !foreign_next(rows, &more, error))
         return false;

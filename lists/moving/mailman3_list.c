@@ -155,8 +155,7 @@ static char *make_query(Mailman3 *from, GError **error)
         else if (kind == COLUMN_WORDS || kind == COLUMN_TOPICS)
             g_string_append_printf(sql, ", %s", columns[i].name);
         else
-            g_string_append_printf(sql, ", CAST(%s%s AS TEXT)", kind == COLUMN_INTERVAL ? "@since@" : "",
-                                   columns[i].name);
+            g_string_append_printf(sql, ", `%s%s`", kind == COLUMN_INTERVAL ? "@since@" : "", columns[i].name);
     }
     g_string_append(sql, " FROM mailinglist ORDER BY list_id");
     return g_string_free(g_steal_pointer(&sql), FALSE);

@@ -8,7 +8,7 @@
 #include "lists/moving/mailman3_internal.h"
 
 /* In the order in which the store keeps addresses: by domain, then local part. */
-#define BY_ADDRESS "lower(substr(a.email, @position@(a.email, '@') + 1)) @bytes@, lower(a.email) @bytes@"
+#define BY_ADDRESS "`lower(substr(a.email, @position@(a.email, '@') + 1))` @bytes@, `lower(a.email)` @bytes@"
 /* As it was first written. */
 #define EMAIL "`COALESCE(NULLIF(a._original, ''), a.email)`"
 

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from support import postgresql
-from support.hyperkitty import Database, hash_of
+from support.hyperkitty import MYSQL, Database, hash_of
 from support.instance import HOST, prefix, wait_until
 
 CATS, DOGS = f"cats@{HOST}", f"dogs@{HOST}"
@@ -100,6 +100,14 @@ def test_mails_come_from_postgresql(site, database, server):
     with contextlib.closing(postgresql.connect(server.url("public"))) as connection:
         database.copy_to(connection)
     assert "3 posts added" in bring(site, CATS, server.url("public"))
+    check(site)
+
+
+def test_mails_come_from_mysql(site, database, mysql):
+    fill(database)
+    with contextlib.closing(mysql.emptied("hyperkitty")) as connection:
+        database.copy_to(connection, MYSQL)
+    assert "3 posts added" in bring(site, CATS, mysql.url("hyperkitty"))
     check(site)
 
 
