@@ -194,7 +194,8 @@ def comparable(instance):
             "lists": ask("SELECT list_id, list_name, mail_host, created_at, last_post_at, post_id FROM list"),
             "settings": ask("SELECT l.list_id, s.name, s.value FROM list_setting s JOIN list l ON l.key = s.list"),
             "people": ask("SELECT a.email, CASE WHEN verified_at > 0 THEN registered_at END, a.verified_at, "
-                          "a.preferred, p.display_name, p.password FROM address a LEFT JOIN person p ON p.key = a.person"),
+                          "a.preferred, p.display_name, p.password FROM address a "
+                          "LEFT JOIN person p ON p.key = a.person"),
             "members": ask("SELECT l.list_id, m.role, m.email, m.by_person, m.moderation_action, m.delivery_mode, "
                            "m.delivery_status, m.hide_address, m.receive_list_copy, m.preferred_language "
                            "FROM member m JOIN list l ON l.key = m.list"),
