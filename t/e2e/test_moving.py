@@ -548,7 +548,7 @@ def test_a_refused_database_changes_nothing(empty, site, tmp_path):
     refused(site.path, 78, "no table pendedkeyvalue")
     site.db.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
     site.done()
-    refused(site.path, 78, '"ffffffffffff"', "3.3.3 to 3.3.9", "alembic_version")
+    refused(site.path, 78, '"ffffffffffff"', "2156fc3f6f7d (3.3.9)", "b2e694dfde35 (3.2.0)")
 
 
 def test_a_list_that_is_there_stays(empty, site):

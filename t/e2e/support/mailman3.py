@@ -132,22 +132,25 @@ def later(**time):
 
 
 class Site:
-    """Empty at first. add() puts a row into a table and returns its number."""
+    """Empty at first. add() puts a row into a table and returns its number. without: columns "table.name" that an older
+    Mailman, whose schema has another head, does not have."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, head=HEAD, without=()):
         self.var = directory
         (self.var / "data").mkdir(parents=True)
         self.path = self.var / "data" / "mailman.db"
         self.db = sqlite3.connect(self.path)
         self.numbers = dict.fromkeys(TABLES, 0)
         self.tokens = 0
-        for table, kinds in TABLES.items():
+        self.tables = {table: {name: kind for name, kind in kinds.items() if f"{table}.{name}" not in without}
+                       for table, kinds in TABLES.items()}
+        for table, kinds in self.tables.items():
             fields = [f'"{name}" {SQLITE[kind]}' for name, kind in kinds.items()]
             self.db.execute(f'CREATE TABLE "{table}" ({", ".join(self.key(table) + fields)})')
         for table, column in (("pendedkeyvalue", "pended_id"), ("member", "list_id"), ("address", "user_id"),
                               ("pended", "token"), ("member", "address_id")):
             self.db.execute(f'CREATE INDEX "ix_{table}_{column}" ON "{table}" ("{column}")')
-        self.add("alembic_version", version_num=HEAD)
+        self.add("alembic_version", version_num=head)
 
     @staticmethod
     def key(table):
@@ -155,6 +158,7 @@ class Site:
 
     def add(self, table, **values):
         self.numbers[table] += 1
+        values = {name: value for name, value in values.items() if name in self.tables[table]}
         if table not in WITHOUT_ID:
             values = {"id": self.numbers[table], **values}
         names = ", ".join(f'"{name}"' for name in values)
@@ -249,7 +253,7 @@ class Site:
         cursor = connection.cursor()
         if kinds_there is MYSQL:
             cursor.execute("SET SESSION sql_mode = 'ANSI_QUOTES'")
-        for table, kinds in TABLES.items():
+        for table, kinds in self.tables.items():
             fields = [f'"{name}" {INDEXED if kinds_there is MYSQL and name in BY_NAME else kinds_there[kind]}'
                       for name, kind in kinds.items()]
             cursor.execute(f'CREATE TABLE "{table}" ({", ".join(self.key(table) + fields)})')
