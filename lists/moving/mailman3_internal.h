@@ -5,7 +5,7 @@
 #include "lists/moving/mailman3.h"
 #include "store/member.h"
 
-/* What the tables of an older Mailman do not have. */
+/* Columns that the tables of an older Mailman do not have. */
 typedef enum Mailman3Lack { LACKS_WATERMARK = 1, LACKS_SCORES = 2, LACKS_TAGS = 4 } Mailman3Lack;
 
 typedef struct Mailman3 {
