@@ -27,7 +27,7 @@ typedef struct HyperkittyReading {
 
 /* ---- which list ---- */
 
-static bool is_known_version(Foreign *database, GError **error)
+bool hyperkitty_check(Foreign *database, GError **error)
 {
     static const char *const columns[][2] = {{"hyperkitty_mailinglist", "list_id"},
                                              {"hyperkitty_mailinglist", "id"},
@@ -317,10 +317,26 @@ static bool take_all(HyperkittyReading *self, GError **error)
     return rows != NULL;
 }
 
+bool hyperkitty_count(Foreign *database, const char *list_id, const char *address, bool *there, uint64_t *total,
+                      GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    const HyperKitty from = {.database = database, .list_id = list_id, .address = address};
+    HyperkittyReading self = {.from = &from};
+    *total = 0;
+    *there = find_list(&self, &missing);
+    bool done = *there ? count_mails(&self, total, error) : g_error_matches(missing, FAIL, FAIL_MISSING);
+    if (!done && missing)
+        g_propagate_error(error, g_steal_pointer(&missing));
+    g_free(self.list);
+    g_free(self.name);
+    return done;
+}
+
 bool hyperkitty_read(const HyperKitty *from, HyperKittyCounts *counts, uint64_t *total, GError **error)
 {
     HyperkittyReading self = {.from = from, .counts = counts};
-    bool done = is_known_version(from->database, error) && find_list(&self, error) &&
+    bool done = hyperkitty_check(from->database, error) && find_list(&self, error) &&
                 (!total || count_mails(&self, total, error)) && take_all(&self, error);
     g_free(self.list);
     g_free(self.name);

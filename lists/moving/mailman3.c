@@ -121,6 +121,21 @@ char *mailman3_source(Foreign *database, GError **error)
 
 /* ---- all ---- */
 
+bool mailman3_each_list(Foreign *database, bool (*each)(const char *list_id, void *data, GError **error), void *data,
+                        GError **error)
+{
+    bool more = true;
+    g_autoptr(ForeignRows)
+        rows = foreign_query(database, "SELECT `list_id` FROM mailinglist ORDER BY list_id", NULL, error);
+    while (rows && more) {
+        if (!foreign_next(rows, &more, error))
+            return false;
+        if (more && foreign_text(rows, 0) && !each(foreign_text(rows, 0), data, error))
+            return false;
+    }
+    return rows != NULL;
+}
+
 bool mailman3_move(Foreign *database, const char *var, Moving *moving, GError **error)
 {
     Mailman3 from = {.database = database, .var = var, .moving = moving};
