@@ -6,6 +6,8 @@
  * mail whose Message-ID the index knows is left out, and one without a Message-ID when its file is there; so an import
  * that was interrupted is begun again. Nothing is sent.
  */
+#include "cli/archive_import.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +49,9 @@ typedef struct Import {
     size_t octets;
     int64_t last_time; /* of the mail before, for one that has none */
     uint64_t added, known, cut, taken;
-    uint64_t lost;   /* what HyperKitty's database names and has not */
+    uint64_t lost;     /* what HyperKitty's database names and has not */
+    const char *files; /* the folder of its files, or NULL */
+    const char *named; /* before each line that is printed: the list's address, or nothing */
     ArchiveOld *old; /* to which old addresses are noted; NULL: they are not */
     Progress progress;
 } Import;
@@ -259,7 +263,7 @@ static bool take_hyperkitty(Import *import, Foreign *database, GError **error)
     const HyperKitty from = {.database = database,
                              .list_id = import->place->of->list_id,
                              .address = import->place->of->posting_address,
-                             .files = files_option,
+                             .files = import->files,
                              .known = knows,
                              .take = take_made,
                              .data = import};
@@ -268,15 +272,16 @@ static bool take_hyperkitty(Import *import, Foreign *database, GError **error)
     progress_end(&import->progress);
     import->known += counts.known;
     import->lost = counts.files_lost + counts.unusable;
-    if (counts.mails > 0)
-        printf(
-            "HyperKitty kept sender, subject, date, Message-ID, text and files of them; all else of their headers is "
-            "lost\n");
+    static bool told; /* once is enough where many lists come */
+    if (counts.mails > 0 && !told)
+        puts("HyperKitty kept sender, subject, date, Message-ID, text and files of them; all else of their headers is "
+             "lost");
+    told = told || counts.mails > 0;
     if (counts.files_lost > 0)
-        printf("%" PRIu64 " files of mails are left out: their content is nowhere, or too large%s\n", counts.files_lost,
-               files_option ? "" : "; where HYPERKITTY_ATTACHMENT_FOLDER is set, say --files");
+        printf("%s%" PRIu64 " files of mails are left out: their content is nowhere, or too large%s\n", import->named,
+               counts.files_lost, import->files ? "" : "; where HYPERKITTY_ATTACHMENT_FOLDER is set, say --files");
     if (counts.unusable > 0)
-        printf("%" PRIu64 " mails are left out that have no Message-ID\n", counts.unusable);
+        printf("%s%" PRIu64 " mails are left out that have no Message-ID\n", import->named, counts.unusable);
     return done;
 }
 
@@ -287,7 +292,7 @@ typedef struct Source {
     InputFile *file;
     ArchiveFiles *files;
     Foreign *hyperkitty;
-    const char *path;
+    const char *path, *folder; /* folder: of HyperKitty's files, or NULL */
 } Source;
 
 static void source_clear(Source *source)
@@ -333,7 +338,8 @@ static bool open_old(Import *import, GError **error)
            archive_old_begin(import->old, error);
 }
 
-static int import_into(const ArchiveSite *place, const Source *source, GError **error)
+/* named: what each line of the report begins with. */
+static int import_into(const ArchiveSite *place, const Source *source, const char *named, GError **error)
 {
     g_autoptr(ArchiveIndex) index = archive_index_open(place->directory, true, error);
     g_autoptr(ArchiveWriter) writer = index ? archive_writer_open(place->directory, place->list, error) : NULL;
@@ -341,11 +347,18 @@ static int import_into(const ArchiveSite *place, const Source *source, GError **
         return TOOL_LATER;
     g_autoptr(GPtrArray) posts = g_ptr_array_new_with_free_func((GDestroyNotify)archived_post_free);
     g_autoptr(GHashTable) hashes = g_hash_table_new(g_str_hash, g_str_equal);
-    Import import = {.place = place, .index = index, .writer = writer, .posts = posts, .hashes = hashes};
+    Import import = {.place = place,
+                     .index = index,
+                     .writer = writer,
+                     .posts = posts,
+                     .hashes = hashes,
+                     .files = source->folder,
+                     .named = named};
     fs_use_syncfs(true);
     bool done = open_old(&import, error) && take_all(&import, source, error);
     archive_old_free(import.old);
-    printf("%" PRIu64 " posts added, %" PRIu64 " left out that were known\n", import.added, import.known);
+    printf("%s%" PRIu64 " posts added, %" PRIu64 " left out that were known\n", import.named, import.added,
+           import.known);
     if (import.cut > 0)
         plain_complain("%" PRIu64 " of them are cut: they have more than %zu bytes", import.cut, MBOX_MAIL_MAX);
     return !done ? TOOL_LATER : import.cut + import.lost > 0 ? TOOL_NOT_SO : TOOL_OK;
@@ -372,7 +385,7 @@ static bool open_source(Source *source, GError **error)
 static int run_import(Site *site, int argc, char **argv, GError **error)
 {
     g_auto(ArchiveSite) place = {0};
-    g_auto(Source) source = {.path = argc > 1 ? argv[1] : NULL};
+    g_auto(Source) source = {.path = argc > 1 ? argv[1] : NULL, .folder = files_option};
     if ((argc > 1) == (hyperkitty_option != NULL) || (hyperkitty_option && pipermail_option))
         return command_usage(error, "say either FILE or --hyperkitty; --pipermail goes with FILE");
     if (!open_source(&source, error))
@@ -380,7 +393,17 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
     keep_read_begin(); /* the database and files of HyperKitty may be another user's */
     bool found = archive_site_find(&place, site, archive_option, argv[0], error);
     keep_read_end();
-    return found ? import_into(&place, &source, error) : TOOL_LATER;
+    return found ? import_into(&place, &source, "", error) : TOOL_LATER;
+}
+
+int archive_import_hyperkitty(Site *site, const List *list, Foreign *database, const char *files, GError **error)
+{
+    g_auto(ArchiveSite) place = {0};
+    const Source source = {.hyperkitty = database, .folder = files};
+    if (!archive_site_find(&place, site, NULL, list->posting_address, error))
+        return TOOL_LATER;
+    g_autofree char *named = g_strconcat(list->posting_address, ": ", NULL);
+    return import_into(&place, &source, named, error);
 }
 
 static const GOptionEntry options[] = {
@@ -388,8 +411,8 @@ static const GOptionEntry options[] = {
     {"pipermail", 0, 0, G_OPTION_ARG_NONE, &pipermail_option,
      "note old addresses, too: FILE is all that pipermail made its pages of, and numbered from 0", NULL},
     {"hyperkitty", 0, 0, G_OPTION_ARG_STRING, &hyperkitty_option,
-     "the list's mails in HyperKitty's database, in place of FILE: a file of SQLite, or a connection string of "
-     "PostgreSQL",
+     "the list's mails in HyperKitty's database, in place of FILE: a file of SQLite, or the URL of one in PostgreSQL "
+     "or MySQL",
      "FILE|URL"},
     {"files", 0, 0, G_OPTION_ARG_STRING, &files_option, "HyperKitty's HYPERKITTY_ATTACHMENT_FOLDER, where it is set",
      "DIR"},

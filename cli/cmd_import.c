@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "cli/archive_import.h"
+#include "cli/archive_site.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/keep_read.h"
@@ -14,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/work_site.h"
 #include "lists/moving/ezmlm.h"
+#include "lists/moving/hyperkitty.h"
 #include "lists/moving/leaving.h"
 #include "lists/moving/mailman2.h"
 #include "lists/moving/mailman3.h"
@@ -24,7 +27,7 @@
 #define MAILMAN3_DATABASE "/var/lib/mailman3/data/mailman.db"
 #define MAILMAN3_VAR "/var/lib/mailman3"
 
-static char *database_option, *var_option, *domain_option;
+static char *database_option, *var_option, *domain_option, *hyperkitty_option, *files_option;
 static gboolean dry_run, the_rest;
 
 typedef struct CliImport {
@@ -129,11 +132,67 @@ static Moving *moving_into(CliImport *import, const char *source, bool at_once)
     return moving_new(&into, source);
 }
 
-static int import_mailman3(CliImport *import, Foreign *database, const char *source, GError **error)
+typedef struct Mailman3Site {
+    Foreign *database, *hyperkitty; /* hyperkitty NULL: archives stay away */
+    char *source;
+} Mailman3Site;
+
+static void mailman3_site_clear(Mailman3Site *from)
 {
-    g_autoptr(Moving) moving = moving_into(import, source, false);
-    bool done = mailman3_move(database, var_option ? var_option : MAILMAN3_VAR, moving, error);
-    return finish(moving, done, import);
+    g_clear_pointer(&from->database, foreign_free);
+    g_clear_pointer(&from->hyperkitty, foreign_free);
+    g_clear_pointer(&from->source, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Mailman3Site, mailman3_site_clear)
+
+typedef struct Archives {
+    Site *site;
+    Foreign *hyperkitty;
+    Moving *moving;
+    int code; /* the worst */
+} Archives;
+
+/* The archive of one list, where the list came by this import; of a dry run, how many mails would. */
+static bool take_archive(const char *list_id, void *data, GError **error)
+{
+    Archives *archives = data;
+    bool there;
+    uint64_t mails;
+    List *found;
+    g_autoptr(GError) why = NULL;
+    if (!moving_find_list(archives->moving, list_id, &found, error))
+        return false;
+    g_autoptr(List) list = found;
+    if (!list)
+        return true;
+    if (!hyperkitty_count(archives->hyperkitty, list_id, list->posting_address, &there, &mails, error))
+        return false;
+    if (!there)
+        printf("%s: HyperKitty has no such list\n", list->posting_address);
+    else if (dry_run)
+        printf("%s: %" PRIu64 " mails of HyperKitty would come\n", list->posting_address, mails);
+    if (!there || dry_run)
+        return true;
+    int code = archive_import_hyperkitty(archives->site, list, archives->hyperkitty, files_option, &why);
+    archives->code = MAX(archives->code, code);
+    if (!why)
+        return true;
+    g_propagate_prefixed_error(error, g_steal_pointer(&why), "the archive of %s: ", list->posting_address);
+    return false;
+}
+
+static int import_mailman3(CliImport *import, Site *site, const Mailman3Site *from, GError **error)
+{
+    g_autoptr(Moving) moving = moving_into(import, from->source, false);
+    bool done = mailman3_move(from->database, var_option ? var_option : MAILMAN3_VAR, moving, error);
+    int code = finish(moving, done, import);
+    if (!done || !from->hyperkitty)
+        return code;
+    Archives archives = {site, from->hyperkitty, moving, code};
+    if (mailman3_each_list(from->database, take_archive, &archives, error))
+        return archives.code;
+    printf("The archives are not complete; run it again to go on.\n");
+    return TOOL_LATER;
 }
 
 /* Without it held posts and digests would be missed, and nobody would know. */
@@ -144,18 +203,37 @@ static bool can_enter(const char *directory, GError **error)
                       "%s, Mailman's var_dir (--var)", directory);
 }
 
+static bool open_mailman3(Mailman3Site *from, GError **error)
+{
+    if (hyperkitty_option &&
+        (!(from->hyperkitty = foreign_open(hyperkitty_option, error)) || !hyperkitty_check(from->hyperkitty, error)))
+        return false;
+    from->database = foreign_open(database_option ? database_option : MAILMAN3_DATABASE, error);
+    from->source = from->database ? mailman3_source(from->database, error) : NULL;
+    return from->source != NULL;
+}
+
+/* Know before anything is written that there is an archive for the mails. */
+static bool find_archive(const CliImport *import, Site *site, GError **error)
+{
+    g_auto(ArchiveSite) place = {0};
+    return (dry_run && !import->place.store) || archive_site_find(&place, site, NULL, NULL, error);
+}
+
 static int run_mailman3(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc, (void)argv;
     CliImport import = {.progress = {.what = "rows"}};
+    if (files_option && !hyperkitty_option)
+        return command_usage(error, "--files goes with --hyperkitty");
     /* Before the right to read there may be given up. */
     const char *var = var_option ? var_option : MAILMAN3_VAR;
     if (!can_enter(var, error))
         return TOOL_LATER;
-    g_autoptr(Foreign) database = foreign_open(database_option ? database_option : MAILMAN3_DATABASE, error);
-    g_autofree char *source = database ? mailman3_source(database, error) : NULL;
-    int code = source && open_place(&import, site, true, error) ? import_mailman3(&import, database, source, error)
-                                                                : TOOL_LATER;
+    g_auto(Mailman3Site) from = {0};
+    bool may = open_mailman3(&from, error) && open_place(&import, site, true, error) &&
+               (!from.hyperkitty || find_archive(&import, site, error));
+    int code = may ? import_mailman3(&import, site, &from, error) : TOOL_LATER;
     remove_trial(&import);
     return code;
 }
@@ -272,15 +350,20 @@ static int run_sympa(Site *site, int argc, char **argv, GError **error)
 
 static const GOptionEntry mailman3_options[] = {
     {"db", 0, 0, G_OPTION_ARG_STRING, &database_option,
-     "Mailman's database: a file of SQLite, or a connection string of PostgreSQL (" MAILMAN3_DATABASE ")", "FILE|URL"},
+     "Mailman's database: a file of SQLite, or the URL of one in PostgreSQL or MySQL (" MAILMAN3_DATABASE ")",
+     "FILE|URL"},
     {"var", 0, 0, G_OPTION_ARG_STRING, &var_option, "Mailman's var_dir (" MAILMAN3_VAR ")", "DIR"},
+    {"hyperkitty", 0, 0, G_OPTION_ARG_STRING, &hyperkitty_option,
+     "bring the lists' archives, too, from HyperKitty's database: as --db", "FILE|URL"},
+    {"files", 0, 0, G_OPTION_ARG_STRING, &files_option, "HyperKitty's HYPERKITTY_ATTACHMENT_FOLDER, where it is set",
+     "DIR"},
     DRY_RUN_OPTION,
     G_OPTION_ENTRY_NULL,
 };
 
 static const GOptionEntry sympa_options[] = {
     {"db", 0, 0, G_OPTION_ARG_STRING, &database_option,
-     "Sympa's database: a file of SQLite, or a connection string of PostgreSQL", "FILE|URL"},
+     "Sympa's database: a file of SQLite, or the URL of one in PostgreSQL or MySQL", "FILE|URL"},
     {"domain", 0, 0, G_OPTION_ARG_STRING, &domain_option,
      "the lists of this domain alone, or the domain of lists whose folders do not name one", "DOMAIN"},
     DRY_RUN_OPTION,
@@ -304,7 +387,8 @@ static const Command mailman3_verb = {
     .details =
         "Domains, lists with their settings, users, members, bans, texts, held posts, requests and the digest that is "
         "being collected come along. What has no equal here, or cannot be taken, is told with the list and Mailman's "
-        "name of it, and the rest goes in. Run again, it goes on where it was interrupted, and changes nothing of what "
+        "name of it, and the rest goes in. With --hyperkitty the archives follow, as by archive import. Run again, it "
+        "goes on where it was interrupted, and changes nothing of what "
         "is in. Nobody gets a letter. Exit code 1: something was left out.",
 };
 

@@ -106,6 +106,8 @@ extern const StoreDriver store_scratch;
 extern const StoreDriver store_archive;
 /* Not a store either: a file of another program, read only (foreign.h). */
 extern const StoreDriver store_foreign;
+/* The same for a database of MariaDB or MySQL, with what reading takes alone. */
+extern const StoreDriver store_mysql;
 
 /* NULL with FAIL_CONFIG for a name that is not known. */
 const StoreDriver *store_driver_find(const char *name, GError **error);

@@ -33,10 +33,14 @@ static bool stays(Foreign *foreign, GError **error)
 Foreign *foreign_open(const char *where, GError **error)
 {
     g_autoptr(Foreign) foreign = g_new0(Foreign, 1);
-    foreign->driver = store_place_is_server(where) ? &store_pgsql : &store_foreign;
+    foreign->driver = store_place_is_server(where)  ? &store_pgsql
+                      : store_place_is_mysql(where) ? &store_mysql
+                                                    : &store_foreign;
     foreign->shown = foreign->driver->shown(where, error);
     foreign->connection = foreign->shown ? foreign->driver->open(where, false, error) : NULL;
-    const char *begin = foreign->driver == &store_pgsql ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN";
+    const char *begin = foreign->driver == &store_pgsql   ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                        : foreign->driver == &store_mysql ? "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
+                                                          : "BEGIN";
     if (!foreign->connection || !foreign->driver->script(foreign->connection, begin, error))
         return NULL;
     return g_steal_pointer(&foreign);
@@ -62,7 +66,7 @@ const char *foreign_shown(const Foreign *foreign)
 
 bool foreign_verify(Foreign *foreign, GError **error)
 {
-    if (foreign->driver == &store_pgsql)
+    if (foreign->driver != &store_foreign)
         return true;
     g_autoptr(GPtrArray) faults = g_ptr_array_new_with_free_func(g_free);
     if (!foreign->driver->verify(foreign->connection, faults, error))
@@ -78,24 +82,27 @@ bool foreign_has(Foreign *foreign, const char *table, const char *column, bool *
     g_autofree char *name = g_strdup_printf("%s.%s", table, column ? column : "");
     const char *of_sqlite = "SELECT 1 FROM sqlite_schema s JOIN pragma_table_info(s.name) c "
                             "WHERE s.type = 'table' AND (s.name || '.' = $1 OR s.name || '.' || c.name = $1) LIMIT 1";
-    const char *of_server =
-        "SELECT 1 FROM information_schema.columns WHERE table_schema = ANY (current_schemas(false)) "
-        "AND (table_name || '.' = $1 OR table_name || '.' || column_name = $1) LIMIT 1";
+    const char *of_server = "SELECT 1 FROM information_schema.columns WHERE table_schema %s "
+                            "AND (table_name || '.' = $1 OR table_name || '.' || column_name = $1) LIMIT 1";
+    bool mysql = foreign->driver == &store_mysql;
+    g_autofree char *server = g_strdup_printf(of_server, mysql ? "= DATABASE()" : "= ANY (current_schemas(false))");
     g_autoptr(ForeignRows)
-        rows = foreign_query(foreign, foreign->driver == &store_pgsql ? of_server : of_sqlite, name, error);
+        rows = foreign_query(foreign, foreign->driver == &store_foreign ? of_sqlite : server, name, error);
     return rows && foreign_next(rows, has, error);
 }
 
-/* `column` is CAST(column AS TEXT). */
-static char *with_casts(const char *sql)
+/* `column` is CAST(column AS type). */
+static char *with_casts(const char *sql, const char *type)
 {
     bool inside = false;
     g_autoptr(GString) text = g_string_new(NULL);
     for (; *sql; sql++) {
-        if (*sql == '`')
-            g_string_append(text, (inside = !inside) ? "CAST(" : " AS TEXT)");
-        else
+        if (*sql != '`')
             g_string_append_c(text, *sql);
+        else if ((inside = !inside))
+            g_string_append(text, "CAST(");
+        else
+            g_string_append_printf(text, " AS %s)", type);
     }
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
@@ -117,7 +124,7 @@ static ForeignRows *start(Foreign *foreign, char *sql, const char *argument, GEr
 
 ForeignRows *foreign_query(Foreign *foreign, const char *sql, const char *argument, GError **error)
 {
-    g_autofree char *cast = with_casts(sql);
+    g_autofree char *cast = with_casts(sql, foreign->driver == &store_mysql ? "CHAR" : "TEXT");
     return start(foreign, migrate_words(foreign->driver, cast), argument, error);
 }
 

@@ -2,14 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Read the database of another program: a file of SQLite, or one in PostgreSQL. Nothing is written there, and all that
- * is read is of one moment. SQL is written once for both. Every value but one of bytes is read as text, so that a value
- * of a wrong type can be named:
+ * Read the database of another program: a file of SQLite, or one in PostgreSQL, MariaDB or MySQL. Nothing is written
+ * there, and all that is read is of one moment. SQL is written once for all. Every value but one of bytes is read as
+ * text, so that a value of a wrong type can be named:
  *
- *   `column`                 the column as text, CAST(column AS TEXT)
+ *   `column`                 the column as text, by a CAST
  *   @position@(text, part)   the place of part in text, from 1
  *   @since@                  before an interval: makes it a time, counted from 1970 on
- *   @bytes@                  behind what rows are sorted by: order of the bytes
+ *   @bytes@                  behind text (`column`) that rows are sorted by: order of the bytes
+ *   @number@                 the type of whole numbers in a CAST
  *
  * Errors: FAIL_MISSING there is no such file; FAIL_CONFIG it is no database, it is damaged, or a table or column is not
  * there; FAIL_LATER it cannot be read now.
@@ -20,7 +21,7 @@
 
 typedef struct Foreign Foreign;
 
-/* where: the path of a file, or a connection string of PostgreSQL. */
+/* where: the path of a file, a connection string of PostgreSQL, or a URL of MySQL. */
 Foreign *foreign_open(const char *where, GError **error);
 void foreign_free(Foreign *foreign);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Foreign, foreign_free)

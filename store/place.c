@@ -52,6 +52,20 @@ bool store_place_is_server(const char *name)
     return g_str_has_prefix(name, "postgresql://") || g_str_has_prefix(name, "postgres://") || name[word] == '=';
 }
 
+bool store_place_is_mysql(const char *name)
+{
+    static const char *const words[] = {"mysql", "mariadb"};
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        size_t length = strlen(words[i]);
+        if (strncmp(name, words[i], length) != 0)
+            continue;
+        size_t library = name[length] == '+' ? 1 + strspn(name + length + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
+        if (g_str_has_prefix(name + length + library, "://"))
+            return true;
+    }
+    return false;
+}
+
 bool store_place_named(const Config *config, const char *name, StorePlace *place, GError **error)
 {
     if (strcmp(name, "configured") == 0)

@@ -29,6 +29,9 @@ bool store_place_named(const Config *config, const char *name, StorePlace *place
 /* Is it a connection string of PostgreSQL, and not the path of a file? */
 bool store_place_is_server(const char *name);
 
+/* Is it a URL of MariaDB or MySQL, as SQLAlchemy writes them, too ("mysql+pymysql://...")? */
+bool store_place_is_mysql(const char *name);
+
 /* The connection string with a password as one more of its parameters; g_free(). */
 char *store_place_with_password(const char *url, const char *password);
 

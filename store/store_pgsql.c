@@ -710,12 +710,14 @@ static const char *const words[] = {
     "@mark@",
     "CREATE SEQUENCE IF NOT EXISTS listrunner_key; SELECT setval('listrunner_key', greatest(last_value, "
     "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT))) FROM listrunner_key;",
-    "@position@", /* of foreign.h, as the two that follow */
+    "@position@", /* of foreign.h, as the three that follow */
     "strpos",
     "@since@",
     "TIMESTAMP '1970-01-01' + ",
     "@bytes@",
     "COLLATE \"C\"",
+    "@number@",
+    "INTEGER",
     NULL,
 };
 

@@ -653,8 +653,8 @@ static void *foreign_open_file(const char *where, bool create, GError **error)
     if (stat(where, &status) != 0 && errno == ENOENT)
         fail(error, FAIL_MISSING, "there is no file %s%s", where,
              strstr(where, "://")
-                 ? "; of servers PostgreSQL alone can be read (postgresql://...), so copy the database "
-                   "of another one there first"
+                 ? "; servers of PostgreSQL and MySQL can be read (postgresql://..., mysql://...), so copy the "
+                   "database of another one there first"
                  : "");
     else
         failed_at(where, self->database, result, error);
@@ -669,7 +669,9 @@ static bool foreign_verify_file(void *connection, GPtrArray *faults, GError **er
                     "SELECT * FROM pragma_quick_check WHERE quick_check <> 'ok'", faults, error);
 }
 
-static const char *const foreign_words[] = {"@position@", "instr", "@since@", "", "@bytes@", "", NULL};
+static const char *const foreign_words[] = {
+    "@position@", "instr", "@since@", "", "@bytes@", "", "@number@", "INTEGER", NULL,
+};
 
 static const char *const archive_words[] = {
     "@integer@", "INTEGER", "@text@", "TEXT", "@table@", "STRICT", "@mark@", "PRAGMA application_id = 1279357539;",

@@ -27,7 +27,7 @@ typedef struct HyperkittyReading {
 
 /* ---- which list ---- */
 
-static bool is_known_version(Foreign *database, GError **error)
+bool hyperkitty_check(Foreign *database, GError **error)
 {
     static const char *const columns[][2] = {{"hyperkitty_mailinglist", "list_id"},
                                              {"hyperkitty_mailinglist", "id"},
@@ -212,7 +212,7 @@ static bool append_files(HyperkittyReading *self, GString *out, const char *emai
         rows = foreign_query(self->from->database,
                              "SELECT `counter`, `name`, `content_type`, `encoding`, content, "
                              "`CASE WHEN content IS NULL THEN 1 ELSE 0 END` FROM hyperkitty_attachment "
-                             "WHERE email_id = CAST($1 AS INTEGER) ORDER BY counter",
+                             "WHERE email_id = CAST($1 AS @number@) ORDER BY counter",
                              email, error);
     while (rows && more) {
         if (!foreign_next(rows, &more, error))
@@ -235,7 +235,7 @@ enum { ID, MESSAGE_ID, SENDER_NAME, SENDER, SUBJECT, CONTENT, DATE, ZONE, ANSWER
 static const char mails_sql[] =
     "SELECT `e.id`, `e.message_id`, `e.sender_name`, `e.sender_id`, `e.subject`, `e.content`, `e.date`, `e.timezone`,"
     " `e.in_reply_to`, `e.archived_date`, `(SELECT count(*) FROM hyperkitty_attachment a WHERE a.email_id = e.id)`"
-    " FROM hyperkitty_email e WHERE e.mailinglist_id = CAST($1 AS INTEGER) ORDER BY e.id";
+    " FROM hyperkitty_email e WHERE e.mailinglist_id = CAST($1 AS @number@) ORDER BY e.id";
 #define FILES (ARCHIVED + 1)
 
 static const char *text_of(ForeignRows *rows, int column)
@@ -299,7 +299,7 @@ static bool count_mails(const HyperkittyReading *self, uint64_t *total, GError *
 {
     bool more;
     g_autoptr(ForeignRows) rows = foreign_query(
-        self->from->database, "SELECT `count(*)` FROM hyperkitty_email WHERE mailinglist_id = CAST($1 AS INTEGER)",
+        self->from->database, "SELECT `count(*)` FROM hyperkitty_email WHERE mailinglist_id = CAST($1 AS @number@)",
         self->list, error);
     if (!rows || !foreign_next(rows, &more, error))
         return false;
@@ -317,10 +317,26 @@ static bool take_all(HyperkittyReading *self, GError **error)
     return rows != NULL;
 }
 
+bool hyperkitty_count(Foreign *database, const char *list_id, const char *address, bool *there, uint64_t *total,
+                      GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    const HyperKitty from = {.database = database, .list_id = list_id, .address = address};
+    HyperkittyReading self = {.from = &from};
+    *total = 0;
+    *there = find_list(&self, &missing);
+    bool done = *there ? count_mails(&self, total, error) : g_error_matches(missing, FAIL, FAIL_MISSING);
+    if (!done && missing)
+        g_propagate_error(error, g_steal_pointer(&missing));
+    g_free(self.list);
+    g_free(self.name);
+    return done;
+}
+
 bool hyperkitty_read(const HyperKitty *from, HyperKittyCounts *counts, uint64_t *total, GError **error)
 {
     HyperkittyReading self = {.from = from, .counts = counts};
-    bool done = is_known_version(from->database, error) && find_list(&self, error) &&
+    bool done = hyperkitty_check(from->database, error) && find_list(&self, error) &&
                 (!total || count_mails(&self, total, error)) && take_all(&self, error);
     g_free(self.list);
     g_free(self.name);

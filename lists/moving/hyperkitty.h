@@ -32,6 +32,14 @@ typedef struct HyperKittyCounts {
     uint64_t unusable;     /* rows without a Message-ID */
 } HyperKittyCounts;
 
+/* FAIL_CONFIG: it is no database of HyperKitty, or of an older one. */
+bool hyperkitty_check(Foreign *database, GError **error);
+
+/* How many mails the list of that List-Id, or else of that posting address, has there; *there is false where no such
+ * list is. */
+bool hyperkitty_count(Foreign *database, const char *list_id, const char *address, bool *there, uint64_t *total,
+                      GError **error);
+
 /* *total (may be NULL) is the number of the list's mails there. FAIL_MISSING: there is no such list; FAIL_CONFIG: it is
  * no database of HyperKitty, or of an older one; FAIL_LATER: it cannot be read, or known() or take() failed. */
 bool hyperkitty_read(const HyperKitty *from, HyperKittyCounts *counts, uint64_t *total, GError **error);

@@ -9,14 +9,6 @@
 #include "lists/moving/mailman3_internal.h"
 #include "store/language.h"
 
-/* Heads of Mailman's schema that are known, by their names in its table alembic_version: from 3.3.3 on. */
-static const struct {
-    const char *head, *of;
-} versions[] = {
-    {"472e6d713047", "3.3.3"}, {"ec5fe422e27c", "3.3.5"},           {"bc0c49c6dda2", "3.3.6"},
-    {"98224512c9c2", "3.3.8"}, {"2156fc3f6f7d", "3.3.9 and later"},
-};
-
 /* ---- values ---- */
 
 bool mm_flag(const char *text)
@@ -88,8 +80,7 @@ bool mm_each(Mailman3 *from, const char *sql, const char *argument, Mailman3Row 
 
 /* ---- is it Mailman's ---- */
 
-/* The first column of the first row; *text is NULL where there is none. g_free() */
-static bool first_text(Foreign *database, const char *sql, char **text, GError **error)
+bool mm_first_text(Foreign *database, const char *sql, char **text, GError **error)
 {
     bool more;
     g_autoptr(ForeignRows) rows = foreign_query(database, sql, NULL, error);
@@ -97,26 +88,6 @@ static bool first_text(Foreign *database, const char *sql, char **text, GError *
         return false;
     *text = more ? g_strdup(foreign_text(rows, 0)) : NULL;
     return true;
-}
-
-static bool is_known_version(Foreign *database, GError **error)
-{
-    g_autofree char *head = NULL;
-    bool has;
-    if (!foreign_has(database, "alembic_version", "version_num", &has, error))
-        return false;
-    if (!has)
-        return fail(error, FAIL_CONFIG, "%s is no database of GNU Mailman 3: it has no table alembic_version",
-                    foreign_shown(database));
-    if (!first_text(database, "SELECT `version_num` FROM alembic_version", &head, error))
-        return false;
-    for (size_t i = 0; i < G_N_ELEMENTS(versions); i++)
-        if (g_strcmp0(versions[i].head, head) == 0)
-            return true;
-    return fail(error, FAIL_CONFIG,
-                "%s: the version \"%s\" of its schema is not known (alembic_version); known are those "
-                "of Mailman %s to %s. Bring an older Mailman up to date first",
-                foreign_shown(database), head ? head : "", versions[0].of, versions[G_N_ELEMENTS(versions) - 1].of);
 }
 
 static bool has_tables(Foreign *database, GError **error)
@@ -139,21 +110,36 @@ static bool has_tables(Foreign *database, GError **error)
 char *mailman3_source(Foreign *database, GError **error)
 {
     g_autofree char *first = NULL;
-    if (!foreign_verify(database, error) || !is_known_version(database, error) || !has_tables(database, error) ||
-        !first_text(database,
-                    "SELECT COALESCE((SELECT `_user_id` FROM \"user\" ORDER BY id LIMIT 1), "
-                    "(SELECT `list_id` FROM mailinglist ORDER BY id LIMIT 1), 'empty')",
-                    &first, error))
+    if (!foreign_verify(database, error) || !mm_version_check(database, error) || !has_tables(database, error) ||
+        !mm_first_text(database,
+                       "SELECT COALESCE((SELECT `_user_id` FROM \"user\" ORDER BY id LIMIT 1), "
+                       "(SELECT `list_id` FROM mailinglist ORDER BY id LIMIT 1), 'empty')",
+                       &first, error))
         return NULL;
     return g_strdup_printf("mailman3 %s", first);
 }
 
 /* ---- all ---- */
 
+bool mailman3_each_list(Foreign *database, bool (*each)(const char *list_id, void *data, GError **error), void *data,
+                        GError **error)
+{
+    bool more = true;
+    g_autoptr(ForeignRows)
+        rows = foreign_query(database, "SELECT `list_id` FROM mailinglist ORDER BY list_id", NULL, error);
+    while (rows && more) {
+        if (!foreign_next(rows, &more, error))
+            return false;
+        if (more && foreign_text(rows, 0) && !each(foreign_text(rows, 0), data, error))
+            return false;
+    }
+    return rows != NULL;
+}
+
 bool mailman3_move(Foreign *database, const char *var, Moving *moving, GError **error)
 {
     Mailman3 from = {.database = database, .var = var, .moving = moving};
-    return mm_domains(&from, error) && mm_people(&from, error) && mm_domain_owners(&from, error) &&
-           mm_site(&from, error) && mm_lists(&from, error) && mm_requests(&from, error) &&
-           mm_left_behind(&from, error) && moving_finish(moving, error);
+    return mm_version_lacks(&from, error) && mm_domains(&from, error) && mm_people(&from, error) &&
+           mm_domain_owners(&from, error) && mm_site(&from, error) && mm_lists(&from, error) &&
+           mm_requests(&from, error) && mm_left_behind(&from, error) && moving_finish(moving, error);
 }

@@ -15,5 +15,9 @@
  * FAIL_CONFIG: it is another program's, of a version that is not known, or damaged. */
 char *mailman3_source(Foreign *database, GError **error);
 
+/* Call each for every list, until it returns false. */
+bool mailman3_each_list(Foreign *database, bool (*each)(const char *list_id, void *data, GError **error), void *data,
+                        GError **error);
+
 /* Describe all of it to moving. */
 bool mailman3_move(Foreign *database, const char *var, Moving *moving, GError **error);

@@ -5,8 +5,12 @@
 #include "lists/moving/mailman3.h"
 #include "store/member.h"
 
+/* Columns that the tables of an older Mailman do not have. */
+typedef enum Mailman3Lack { LACKS_WATERMARK = 1, LACKS_SCORES = 2, LACKS_TAGS = 4 } Mailman3Lack;
+
 typedef struct Mailman3 {
     Foreign *database;
+    unsigned lacks;
     const char *var;
     Moving *moving;
 } Mailman3;
@@ -26,6 +30,14 @@ Preferences mm_preferences(Mailman3 *from, ForeignRows *rows, int column, const 
 /* Call each for every row; it returns false to end with error. */
 typedef bool Mailman3Row(Mailman3 *from, ForeignRows *rows, void *data, GError **error);
 bool mm_each(Mailman3 *from, const char *sql, const char *argument, Mailman3Row *each, void *data, GError **error);
+
+/* The first column of the first row; *text is NULL where there is none. g_free() */
+bool mm_first_text(Foreign *database, const char *sql, char **text, GError **error);
+
+/* FAIL_CONFIG: it is of no Mailman that is known. */
+bool mm_version_check(Foreign *database, GError **error);
+/* See what it lacks, and tell what takes the place. */
+bool mm_version_lacks(Mailman3 *from, GError **error);
 
 /* ---- the parts, in order ---- */
 

@@ -144,7 +144,8 @@ static char *make_query(Mailman3 *from, GError **error)
 {
     g_autoptr(GString) sql = g_string_new(
         "SELECT `id`, `list_id`, `list_name`, `mail_host`, `created_at`, `last_post_at`, `post_id`, `volume`, "
-        "`next_digest_number`, `digest_last_sent_at`, moderator_password, `usenet_watermark`");
+        "`next_digest_number`, `digest_last_sent_at`, moderator_password, ");
+    g_string_append(sql, from->lacks & LACKS_WATERMARK ? "NULL" : "`usenet_watermark`");
     for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
         bool has;
         Mailman3Kind kind = columns[i].kind;
@@ -155,8 +156,7 @@ static char *make_query(Mailman3 *from, GError **error)
         else if (kind == COLUMN_WORDS || kind == COLUMN_TOPICS)
             g_string_append_printf(sql, ", %s", columns[i].name);
         else
-            g_string_append_printf(sql, ", CAST(%s%s AS TEXT)", kind == COLUMN_INTERVAL ? "@since@" : "",
-                                   columns[i].name);
+            g_string_append_printf(sql, ", `%s%s`", kind == COLUMN_INTERVAL ? "@since@" : "", columns[i].name);
     }
     g_string_append(sql, " FROM mailinglist ORDER BY list_id");
     return g_string_free(g_steal_pointer(&sql), FALSE);
@@ -375,11 +375,10 @@ static bool take_match(Mailman3 *from, ForeignRows *rows, void *data, GError **e
 
 static bool take_small(Mailman3 *from, const char *number, const List *list, GError **error)
 {
-    return mm_bans(from, list->list_id, error) &&
-           mm_each(from,
-                   "SELECT `header`, `pattern`, `chain`, `tag` FROM headermatch WHERE `mailing_list_id` = $1 "
-                   "ORDER BY position, id",
-                   number, take_match, (void *)list, error) &&
+    g_autofree char *matches = g_strdup_printf("SELECT `header`, `pattern`, `chain`, %s FROM headermatch "
+                                               "WHERE `mailing_list_id` = $1 ORDER BY position, id",
+                                               from->lacks & LACKS_TAGS ? "NULL" : "`tag`");
+    return mm_bans(from, list->list_id, error) && mm_each(from, matches, number, take_match, (void *)list, error) &&
            mm_templates(from, list, error) && mm_footer(from, list, error);
 }
 

@@ -8,7 +8,7 @@
 #include "lists/moving/mailman3_internal.h"
 
 /* In the order in which the store keeps addresses: by domain, then local part. */
-#define BY_ADDRESS "lower(substr(a.email, @position@(a.email, '@') + 1)) @bytes@, lower(a.email) @bytes@"
+#define BY_ADDRESS "`lower(substr(a.email, @position@(a.email, '@') + 1))` @bytes@, `lower(a.email)` @bytes@"
 /* As it was first written. */
 #define EMAIL "`COALESCE(NULLIF(a._original, ''), a.email)`"
 
@@ -166,16 +166,19 @@ enum MemberColumn {
     M_OWN,
 };
 
+#define SCORES "`m.bounce_score`, `m.last_bounce_received`, `m.last_warning_sent`, `m.total_warnings_sent`, "
+#define NO_SCORES "NULL, NULL, NULL, NULL, "
 static const char members_sql[] =
     "SELECT `m.role`, `m.moderation_action`, CASE WHEN m.user_id IS NULL THEN '0' ELSE '1' END, " EMAIL ", "
-    "`COALESCE(NULLIF(a.display_name, ''), o.display_name)`, `m.bounce_score`, `m.last_bounce_received`, "
-    "`m.last_warning_sent`, `m.total_warnings_sent`, "
-    "`COALESCE(pm.delivery_status, pa.delivery_status, po.delivery_status)`, `m.id`, " MM_PREFERENCES("pm") " "
-    "FROM member m LEFT JOIN \"user\" u ON u.id = m.user_id "
-    "LEFT JOIN address a ON a.id = COALESCE(m.address_id, u._preferred_address_id) "
-    "LEFT JOIN \"user\" o ON o.id = a.user_id LEFT JOIN preferences pm ON pm.id = m.preferences_id "
-    "LEFT JOIN preferences pa ON pa.id = a.preferences_id LEFT JOIN preferences po ON po.id = o.preferences_id "
-    "WHERE m.list_id = $1 ORDER BY m.role, " BY_ADDRESS;
+    "`COALESCE(NULLIF(a.display_name, ''), o.display_name)`, %s"
+    "`COALESCE(pm.delivery_status, pa.delivery_status, po.delivery_status)`, `m.id`, " MM_PREFERENCES(
+        "pm") " "
+              "FROM member m LEFT JOIN \"user\" u ON u.id = m.user_id "
+              "LEFT JOIN address a ON a.id = COALESCE(m.address_id, u._preferred_address_id) "
+              "LEFT JOIN \"user\" o ON o.id = a.user_id LEFT JOIN preferences pm ON pm.id = m.preferences_id "
+              "LEFT JOIN preferences pa ON pa.id = a.preferences_id LEFT JOIN preferences po ON po.id = "
+              "o.preferences_id "
+              "WHERE m.list_id = $1 ORDER BY m.role, " BY_ADDRESS;
 
 /* When the bounce runner has to look at the member again (runners/bounces/score.h). */
 static void set_standing(BroughtMember *member, const List *list, bool disabled)
@@ -237,9 +240,10 @@ static bool take_answer(Mailman3 *from, ForeignRows *rows, void *data, GError **
 bool mm_members(Mailman3 *from, const List *list, GError **error)
 {
     bool whole;
+    g_autofree char *sql = g_strdup_printf(members_sql, from->lacks & LACKS_SCORES ? NO_SCORES : SCORES);
     return moving_begin(from->moving, "members", list->list_id, MOVING_IN_PORTIONS, &whole, error) &&
            (whole ||
-            (mm_each(from, members_sql, list->list_id, take_member, (void *)list, error) &&
+            (mm_each(from, sql, list->list_id, take_member, (void *)list, error) &&
              mm_each(from,
                      "SELECT `r.response_type`, `a.email`, `max(r.date_sent)`"
                      " FROM autoresponserecord r JOIN address a ON a.id = r.address_id "

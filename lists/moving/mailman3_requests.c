@@ -192,6 +192,6 @@ bool mm_left_behind(Mailman3 *from, GError **error)
         tell_queue(from, queues[i]);
     if (!foreign_has(from->database, "bounceevent", NULL, &has, error))
         return false;
-    return !has || mm_each(from, "SELECT `count(*)` FROM bounceevent WHERE NOT CAST(processed AS BOOLEAN)", NULL,
-                           tell_count, (void *)"bounces that were not counted yet", error);
+    return !has || mm_each(from, "SELECT `count(*)` FROM bounceevent WHERE NOT processed", NULL, tell_count,
+                           (void *)"bounces that were not counted yet", error);
 }

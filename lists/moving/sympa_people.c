@@ -61,9 +61,9 @@ static bool each_row(People *people, const char *sql, TakeRow *take, void *data,
 
 /* Of the list whose address is $1; Sympa writes these names in lower case. The columns stand alone, so that an index
  * on them is used: Sympa's primary key has them, in an order that differs from site to site. */
-#define OF_LIST(table)                                                                                           \
-    "list_" table " = substr(CAST($1 AS TEXT), 1, @position@(CAST($1 AS TEXT), '@') - 1) AND robot_" table " = " \
-    "substr(CAST($1 AS TEXT), @position@(CAST($1 AS TEXT), '@') + 1)"
+#define OF_LIST(table)                                                                   \
+    "list_" table " = substr(`$1`, 1, @position@(`$1`, '@') - 1) AND robot_" table " = " \
+    "substr(`$1`, @position@(`$1`, '@') + 1)"
 
 bool sympa_check_database(Foreign *database, GError **error)
 {
@@ -141,7 +141,8 @@ static bool take_users(People *people, GError **error)
         "SELECT `email_user`, `gecos_user`, `password_user`, `lang_user`, %s FROM user_table WHERE email_user IN "
         "(SELECT user_subscriber FROM subscriber_table WHERE " OF_LIST(
             "subscriber") ") OR email_user IN "
-                          "(SELECT user_admin FROM admin_table WHERE " OF_LIST("admin") ") ORDER BY email_user @bytes@",
+                          "(SELECT user_admin FROM admin_table WHERE " OF_LIST(
+                              "admin") ") ORDER BY `email_user` @bytes@",
         has ? "`last_login_date_user`" : "NULL");
     return each_row(people, sql, take_user, NULL, error);
 }
@@ -177,7 +178,7 @@ GPtrArray *sympa_staff(const SympaList *list, Role role, GError **error)
     g_autoptr(GPtrArray) staff = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *file = g_strconcat(name, ".dump", NULL);
     g_autofree char *sql = g_strdup_printf("SELECT `user_admin` FROM admin_table WHERE role_admin = '%s' AND " OF_LIST(
-                                               "admin") " ORDER BY user_admin @bytes@",
+                                               "admin") " ORDER BY `user_admin` @bytes@",
                                            name);
     if (list->sympa->database ? !each_row(&people, sql, take_staff, staff, error)
                               : !sympa_read_config(list, file, SYMPA_CONFIG_MAX, &dump, error))
@@ -331,7 +332,7 @@ static bool take_rows(People *people, GError **error)
         else
             g_string_append(sql, "NULL");
     }
-    g_string_append(sql, " FROM subscriber_table WHERE " OF_LIST("subscriber") " ORDER BY user_subscriber @bytes@");
+    g_string_append(sql, " FROM subscriber_table WHERE " OF_LIST("subscriber") " ORDER BY `user_subscriber` @bytes@");
     return each_row(people, sql->str, take_row, NULL, error);
 }
 

@@ -20,7 +20,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
 
-from support import corpus, page_check, pages, postgresql  # noqa: E402
+from support import corpus, mariadb, page_check, pages, postgresql  # noqa: E402
 from support.clock import DAY, HOUR, Clock, turn_soon  # noqa: E402
 from support.instance import Instance, let_through, prefix, service_user, tool  # noqa: E402
 from support.sink import Sink  # noqa: E402
@@ -170,6 +170,16 @@ def server():
     if not postgresql.programs():
         pytest.skip("PostgreSQL's server is missing")
     made = postgresql.Server()
+    yield made
+    made.remove()
+
+
+@pytest.fixture(scope="module")
+def mysql():
+    """A server of MariaDB for the tests of a file."""
+    if mariadb.missing():
+        pytest.skip(mariadb.missing())
+    made = mariadb.Server()
     yield made
     made.remove()
 

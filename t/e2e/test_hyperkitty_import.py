@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from support import postgresql
-from support.hyperkitty import Database, hash_of
+from support import mailman3, postgresql
+from support.hyperkitty import MYSQL, Database, hash_of
 from support.instance import HOST, prefix, wait_until
 
 CATS, DOGS = f"cats@{HOST}", f"dogs@{HOST}"
@@ -101,6 +101,53 @@ def test_mails_come_from_postgresql(site, database, server):
         database.copy_to(connection)
     assert "3 posts added" in bring(site, CATS, server.url("public"))
     check(site)
+
+
+@pytest.fixture
+def mailman(tmp_path):
+    """Its site with three lists, of which HyperKitty knows two."""
+    made = mailman3.Site(tmp_path / "mailman")
+    made.add("domain", mail_host=HOST, description="", alias_domain=None)
+    for name in ("cats", "dogs", "owls"):
+        made.list(f"{name}@{HOST}")
+    made.done()
+    return ["--db", made.path, "--var", made.var]
+
+
+def test_lists_come_with_their_archives(instances, sink, database, mailman, mysql, tmp_path):
+    """In one command; a list that was here before keeps its own archive, and what refuses writes nothing."""
+    fill(database)
+    site = instances(sink.port, settings={"archiver.maildir": {"index": "yes"}})
+    site.create_store()
+    site.cli("domain", "create", HOST)
+    site.cli("list", "create", DOGS, "--owner", "mine@example.com")
+    with contextlib.closing(mysql.emptied("hyperkitty")) as connection:
+        database.copy_to(connection, MYSQL)
+    words = ["import", "mailman3", *mailman, "--hyperkitty"]
+    (tmp_path / "none.db").write_bytes(b"")
+    for where, said in ((tmp_path / "none.db", "no database of HyperKitty"), (mysql.url("nowhere"), "nowhere"),
+                        (tmp_path / "gone.db", "no file")):
+        done = site.run(*words, where)
+        assert done.returncode > 1 and said in done.stderr and not done.stdout, done
+    assert site.cli("list", "ls", "--names").split() == [DOGS]
+    told = site.run(*words, mysql.url("hyperkitty"), "--dry-run")
+    assert f"{CATS}: 3 mails of HyperKitty would come" in told.stdout and DOGS not in told.stdout.split("left out")[-1]
+    assert site.cli("list", "ls", "--names").split() == [DOGS] and not archived(site, "cats")[0]
+    told = site.run(*words, mysql.url("hyperkitty"))
+    assert told.returncode == 1 and f"{CATS}: 3 posts added, 0 left out that were known" in told.stdout, told
+    assert f"owls@{HOST}: HyperKitty has no such list" in told.stdout and f"{DOGS}: " not in told.stdout
+    check(site)
+    assert not archived(site, "dogs")[0]
+    told = site.run(*words, database.done())  # the same in SQLite
+    assert f"{CATS}: 0 posts added, 3 left out that were known" in told.stdout, told
+    assert site.run("import", "mailman3", *mailman, "--files", tmp_path).returncode == 64
+
+
+def test_archives_need_a_place(empty, database, mailman):
+    """An archiver without an index is refused before a list comes."""
+    done = empty.run("import", "mailman3", *mailman, "--hyperkitty", database.done())
+    assert done.returncode == 78 and "index = yes" in done.stderr and not done.stdout, done
+    assert not empty.cli("list", "ls", "--names").strip()
 
 
 def test_again_only_what_is_new_comes(site, database):

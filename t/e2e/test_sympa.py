@@ -284,35 +284,40 @@ def test_what_is_refused(empty, tmp_path):
     for words, says in (((site, "--db", foreign), "list_subscriber"), ((site, "--db", damaged), "damaged"),
                         ((site, "--db", tmp_path / "missing"), "missing"), ((nothing,), "no list of Sympa"),
                         ((tmp_path / "gone",), "gone"),
-                        ((site, "--db", "mysql://db.example.com/sympa"), "PostgreSQL alone can be read")):
+                        ((site, "--db", "oracle://db.example.com/sympa"),
+                         "servers of PostgreSQL and MySQL can be read")):
         done = empty.run("import", "sympa", *words, timeout=60)
         assert done.returncode not in (0, 1) and says in done.stderr, (words, done)
         assert not empty.cli("list", "ls", "--names").strip(), words
 
 
-def test_a_database_in_postgresql(empty, tmp_path):
-    """The columns are of the types that Sympa gives them there."""
-    if not postgresql.programs():
-        pytest.skip("PostgreSQL's server is missing")
-    numbers = {"suspend_subscriber", "suspend_start_date_subscriber", "suspend_end_date_subscriber",
-               "bounce_score_subscriber", "date_epoch_subscriber", "inclusion_subscriber", "last_login_date_user",
-               "date_exclusion"}
+NUMBERS = {"suspend_subscriber", "suspend_start_date_subscriber", "suspend_end_date_subscriber",
+           "bounce_score_subscriber", "date_epoch_subscriber", "inclusion_subscriber", "last_login_date_user",
+           "date_exclusion"}
+
+
+def copy_database(path, there):
+    """The rows of a database of SQLite into a server's, whose columns are of the types that Sympa gives them there."""
+    with contextlib.closing(sqlite3.connect(path)) as here:
+        for table in ("subscriber_table", "admin_table", "user_table", "exclusion_table"):
+            found = here.execute(f"SELECT * FROM {table}")
+            names = [column[0] for column in found.description]
+            types = ", ".join(f"{name} {'bigint' if name in NUMBERS else 'varchar(500)'}" for name in names)
+            cursor = there.cursor()
+            cursor.execute(f"CREATE TABLE {table} ({types})")
+            for row in found.fetchall():
+                cursor.execute(f"INSERT INTO {table} VALUES ({', '.join(['%s'] * len(row))})", row)
+    there.commit()
+
+
+@pytest.mark.parametrize("kind", ("server", "mysql"))
+def test_a_database_of_a_server(empty, tmp_path, request, kind):
+    server = request.getfixturevalue(kind)
     site, path = make_site(tmp_path), make_rows(tmp_path / "sympa.sqlite")
-    server = postgresql.Server()
-    try:
-        with contextlib.closing(postgresql.connect(server.url("public"))) as there, sqlite3.connect(path) as here:
-            for table in ("subscriber_table", "admin_table", "user_table", "exclusion_table"):
-                found = here.execute(f"SELECT * FROM {table}")
-                names = [column[0] for column in found.description]
-                types = ", ".join(f"{name} {'int8' if name in numbers else 'varchar(500)'}" for name in names)
-                there.execute(f"CREATE TABLE {table} ({types})")
-                for row in found.fetchall():
-                    there.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
-            there.commit()
-        here.close()
-        told = bring(empty, site, "--db", server.url("public"), code=1)
-    finally:
-        server.remove()
+    with contextlib.closing(server.emptied("sympa") if kind == "mysql" else
+                            postgresql.connect(server.url("public"))) as there:
+        copy_database(path, there)
+    told = bring(empty, site, "--db", server.url("sympa" if kind == "mysql" else "public"), code=1)
     for line in TOLD:
         assert "\n" + line in "\n" + told, (line, told)
     assert len(empty.rows("member", "ls", f"talk@{HOST}")) == 11

@@ -77,6 +77,8 @@ HOMES = {
     r"ini\.h": ["base/config_read.c"],
     r"sqlite3\.h": ["store/store_sqlite.c"],
     r"libpq.*": ["store/libpq.h"],
+    r"mysql\.h": ["store/libmariadb.h"],
+    r"(mysqld_error|errmsg)\.h": ["store/store_mysql.c"],
     r"jansson\.h": ["base/control", "mail/", "switchboard/", "lists/", "runners/", "cli/", "master/"],
     r"event2/.*": ["net/", "master/", "runners/"],
     r"openssl/(ssl|err)\.h": ["net/"],

@@ -22,6 +22,8 @@ SQLITE = {"key": "INTEGER PRIMARY KEY", "text": "VARCHAR(255)", "number": "INTEG
           "time": "DATETIME", "bytes": "BLOB"}
 POSTGRESQL = {"key": "INTEGER PRIMARY KEY", "text": "TEXT", "number": "INTEGER", "small": "SMALLINT",
               "time": "TIMESTAMP WITH TIME ZONE", "bytes": "BYTEA"}
+MYSQL = {"key": "INTEGER PRIMARY KEY", "text": "LONGTEXT", "number": "INTEGER", "small": "SMALLINT",
+         "time": "DATETIME(6)", "bytes": "LONGBLOB"}
 DAY = datetime.datetime(2019, 3, 4, 12, 34, 56, 789000)  # UTC
 
 
@@ -72,13 +74,14 @@ class Database:
         self.db.commit()
         return self.path
 
-    def copy_to(self, connection):
-        """The same in PostgreSQL."""
+    def copy_to(self, connection, types=POSTGRESQL):
+        """The same in PostgreSQL, or with MYSQL in MariaDB."""
         cursor = connection.cursor()
         for table, kinds in TABLES.items():
-            cursor.execute(f"CREATE TABLE {table} ({columns(kinds, POSTGRESQL)})")
+            cursor.execute(f"CREATE TABLE {table} ({columns(kinds, types)})")
             for row in self.db.execute(f"SELECT {', '.join(kinds)} FROM {table}"):
-                values = [f"{value}+00" if kind == "time" else value for kind, value in zip(kinds.values(), row)]
+                values = [f"{value}+00" if kind == "time" and types is POSTGRESQL else value
+                          for kind, value in zip(kinds.values(), row)]
                 cursor.execute(f"INSERT INTO {table} ({', '.join(kinds)}) VALUES ({', '.join(['%s'] * len(kinds))})",
                                values)
         connection.commit()

@@ -79,6 +79,11 @@ WITHOUT_ID = ("workflowstate", "domain_owner", "alembic_version")
 SQLITE = {"text": "VARCHAR", "flag": "BOOLEAN", "number": "INTEGER", "time": "DATETIME", "date": "DATE",
           "span": "DATETIME", "bytes": "BLOB", "float": "FLOAT", "uuid": "CHAR(32)"}
 POSTGRESQL = {**SQLITE, "time": "TIMESTAMP", "span": "INTERVAL", "bytes": "BYTEA", "uuid": "UUID"}
+# As Mailman has them there: text in two character sets, and intervals as times. It keeps times by the second; here they
+# have parts of it, so that what is read can be compared.
+MYSQL = {**SQLITE, "text": "TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "time": "DATETIME(6)",
+         "span": "DATETIME(6)", "bytes": "LONGBLOB"}
+INDEXED, BY_NAME = "VARCHAR(255) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin", ("email", "list_id", "token", "mail_host")
 
 # What Mailman gives a new list.
 NEW_LIST = {
@@ -127,22 +132,25 @@ def later(**time):
 
 
 class Site:
-    """Empty at first. add() puts a row into a table and returns its number."""
+    """Empty at first. add() puts a row into a table and returns its number. without: columns "table.name" that an older
+    Mailman, whose schema has another head, does not have."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, head=HEAD, without=()):
         self.var = directory
         (self.var / "data").mkdir(parents=True)
         self.path = self.var / "data" / "mailman.db"
         self.db = sqlite3.connect(self.path)
         self.numbers = dict.fromkeys(TABLES, 0)
         self.tokens = 0
-        for table, kinds in TABLES.items():
+        self.tables = {table: {name: kind for name, kind in kinds.items() if f"{table}.{name}" not in without}
+                       for table, kinds in TABLES.items()}
+        for table, kinds in self.tables.items():
             fields = [f'"{name}" {SQLITE[kind]}' for name, kind in kinds.items()]
             self.db.execute(f'CREATE TABLE "{table}" ({", ".join(self.key(table) + fields)})')
         for table, column in (("pendedkeyvalue", "pended_id"), ("member", "list_id"), ("address", "user_id"),
                               ("pended", "token"), ("member", "address_id")):
             self.db.execute(f'CREATE INDEX "ix_{table}_{column}" ON "{table}" ("{column}")')
-        self.add("alembic_version", version_num=HEAD)
+        self.add("alembic_version", version_num=head)
 
     @staticmethod
     def key(table):
@@ -150,6 +158,7 @@ class Site:
 
     def add(self, table, **values):
         self.numbers[table] += 1
+        values = {name: value for name, value in values.items() if name in self.tables[table]}
         if table not in WITHOUT_ID:
             values = {"id": self.numbers[table], **values}
         names = ", ".join(f'"{name}"' for name in values)
@@ -239,17 +248,21 @@ class Site:
         self.db.commit()
         return self
 
-    def copy_to(self, connection):
-        """The same in PostgreSQL; the connection is psycopg2's."""
+    def copy_to(self, connection, kinds_there=POSTGRESQL):
+        """The same in PostgreSQL, or with MYSQL in MariaDB; the connection is psycopg2's or pymysql's."""
         cursor = connection.cursor()
-        for table, kinds in TABLES.items():
-            fields = [f'"{name}" {POSTGRESQL[kind]}' for name, kind in kinds.items()]
+        if kinds_there is MYSQL:
+            cursor.execute("SET SESSION sql_mode = 'ANSI_QUOTES'")
+        for table, kinds in self.tables.items():
+            fields = [f'"{name}" {INDEXED if kinds_there is MYSQL and name in BY_NAME else kinds_there[kind]}'
+                      for name, kind in kinds.items()]
             cursor.execute(f'CREATE TABLE "{table}" ({", ".join(self.key(table) + fields)})')
             names = ([] if table in WITHOUT_ID else ["id"]) + list(kinds)
             chosen = ", ".join(f'"{name}"' for name in names)
             for row in self.db.execute(f'SELECT {chosen} FROM "{table}"'):
                 cursor.execute(f'INSERT INTO "{table}" ({chosen}) VALUES ({", ".join(["%s"] * len(names))})',
-                               [as_postgresql(kinds.get(name, "number"), value) for name, value in zip(names, row)])
+                               [as_postgresql(kinds.get(name, "number"), value) if kinds_there is POSTGRESQL else value
+                                for name, value in zip(names, row)])
         connection.commit()
 
 

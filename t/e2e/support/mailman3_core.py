@@ -87,7 +87,8 @@ class Core:
         lines = [CONFIG.format(top=self.top, lmtp=self.lmtp, smtp=self.smtp, rest=self.rest)]
         lines += [f"[runner.{name}]\nstart: no\n" for name in IDLE if name not in started]
         if database:
-            lines.append(f"[database]\nclass: mailman.database.postgresql.PostgreSQLDatabase\nurl: {database}\n")
+            kind = "mysql.MySQLDatabase" if database.startswith("mysql") else "postgresql.PostgreSQLDatabase"
+            lines.append(f"[database]\nclass: mailman.database.{kind}\nurl: {database}\n")
         self.config.write_text("".join(lines))
         user = pwd.getpwnam(USER)
         for path in (self.top, self.top / "bin", self.top / "var", self.config):

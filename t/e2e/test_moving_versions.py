@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Sites of other versions of GNU Mailman 3 move in: what their tables do not have yet gets Mailman's default."""
+import pytest
+
+from support import mailman3
+from test_moving import TALK, bring, comparable, fill, settings, source
+from support.instance import HOST
+
+SCORES = tuple(f"member.{name}" for name in (
+    "bounce_score", "last_bounce_received", "last_warning_sent", "total_warnings_sent"))
+# The head of the schema, and the columns that came with it.
+CAME = {
+    "b2e694dfde35": (),                                           # 3.2.0
+    "15401063d4e3": ("mailinglist.member_roster_visibility",),    # 3.2.1, 3.2.2
+    "83339e4039da": ("headermatch.tag", "mailinglist.usenet_watermark"),  # 3.3.0
+    "d151c0b8d6f7": SCORES,                                       # 3.3.1
+    "9735f5e5dbdb": ("mailinglist.archive_rendering_mode",),      # 3.3.2
+    "2b73fbcc97c9": (),                                           # 3.3.3, 3.3.4
+    "98224512c9c2": ("mailinglist.bounce_notify_owner_on_bounce_increment",),  # 3.3.5 to 3.3.8
+}
+HEADS = list(CAME)
+# Of each: the key that is told, and what a setting is then.
+TOLD = {"mailinglist.member_roster_visibility": ("member_roster_visibility", "moderators"),
+        "headermatch.tag": ("tags of header matches", None), "mailinglist.usenet_watermark": ("usenet_watermark", None),
+        SCORES[0]: ("bounce scores", None),
+        "mailinglist.archive_rendering_mode": ("archive_rendering_mode", "text"),
+        "mailinglist.bounce_notify_owner_on_bounce_increment": ("bounce_notify_owner_on_bounce_increment", False)}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_site_of_that_version(empty, tmp_path, head):
+    lacks = [column for later in HEADS[HEADS.index(head) + 1:] for column in CAME[later]]
+    site = mailman3.Site(tmp_path / "old", head, lacks)
+    fill(site)
+    words = source(site)
+    expected = bring(empty, words, "--dry-run", code=1)
+    assert not empty.cli("list", "ls", "--names").strip()
+    told = bring(empty, words, code=1)
+    here = settings(empty, f"talk@{HOST}")
+    for column, (key, value) in TOLD.items():
+        line = f"changed: {key}: this Mailman is too old to have that; "
+        assert (line in told, line in expected) == ((column in lacks,) * 2), (column, told)
+        assert column not in lacks or value is None or here[key] == value, column
+    rows = comparable(empty)
+    assert [row for row in rows["members"] if TALK in row] and len(rows["held"]) == 2 and len(rows["digests"]) == 2
+    tags = [row["tag"] for row in empty.rows("header-match", "ls", f"talk@{HOST}")]
+    with empty.database() as database:
+        scores, = database.execute("SELECT count(*) FROM bounce_score WHERE score > 0").fetchone()
+        watermarks, = database.execute("SELECT count(*) FROM news WHERE watermark = 77").fetchone()
+    assert tags == [None if "headermatch.tag" in lacks else "spam", None, None]
+    assert (scores, watermarks) == (SCORES[0] not in lacks, "mailinglist.usenet_watermark" not in lacks)
