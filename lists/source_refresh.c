@@ -10,7 +10,6 @@
 #include "lists/letter.h"
 #include "lists/own_address.h"
 #include "lists/roster.h"
-#include "lists/source_read.h"
 #include "store/ban.h"
 
 #define RETRY (15 * 60 * CLOCK_SECOND) /* after a fault, if that is sooner than the interval */
@@ -212,7 +211,7 @@ static bool read_all(Refresh *refresh, bool empty, GError **error)
     SourceResult *result = refresh->result;
     SourceCounts counts;
     const SourceRun *run = refresh->run;
-    if (!empty && !source_read(run, refresh->source, refresh->stage, &result->bad, &result->fault)) {
+    if (!empty && !run->read(run, refresh->source, refresh->stage, &result->bad, &result->fault)) {
         result->cut = run->alive && !run->alive(run->data);
         if (result->cut)
             g_clear_error(&result->fault);

@@ -118,6 +118,13 @@ GPtrArray *source_due(Store *store, int64_t now, GError **error)
     return read_all(query, error);
 }
 
+bool source_set_due(Store *store, const MemberSource *source, int64_t when, GError **error)
+{
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL, "UPDATE list_source SET due_at = $2 WHERE key = $1",
+                                 INTEGER(source->key), INTEGER(when)));
+}
+
 bool source_remove(Store *store, const MemberSource *source, GError **error)
 {
     return STORE_WRITE(

@@ -54,6 +54,8 @@ MemberSource *source_find(Store *store, const char *list_id, const char *name, G
 GPtrArray *source_all(Store *store, const char *list_id, GError **error);
 /* Return the sources that are due by now, the one that has waited longest first. */
 GPtrArray *source_due(Store *store, int64_t now, GError **error);
+/* Let it be read again at this time. */
+bool source_set_due(Store *store, const MemberSource *source, int64_t when, GError **error);
 /* Remove a source, and all that it gave: who came by it alone stays as one who joined. */
 bool source_remove(Store *store, const MemberSource *source, GError **error);
 /* How many members it made whom no other source gives: they go with it. */
