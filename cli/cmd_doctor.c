@@ -13,6 +13,7 @@
 #include "cli/setup_mta.h"
 #include "cli/status.h"
 #include "cli/status_text.h"
+#include "lists/source.h"
 #include "store/domain.h"
 
 /* The most domains of which each gets a probe: one may take a minute. */
@@ -126,6 +127,23 @@ static void send_probe(Doctor *doctor, Site *site, const char *domain)
                 "%s", text);
 }
 
+static void look_at_sources(Doctor *doctor, Store *store)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(GPtrArray) all = source_all(store, NULL, &fault);
+    if (!all)
+        doctor_find(doctor, "sources", DOCTOR_FAULT, NULL, "%s", fault->message);
+    for (guint at = 0; all && at < all->len; at++) {
+        const MemberSource *source = all->pdata[at];
+        if (source_is_plain(source))
+            doctor_find(doctor, "sources", DOCTOR_WARNING,
+                        g_strdup_printf("listrunner list source set %s %s --place=%s", source->list_id, source->name,
+                                        source->kind == SOURCE_LDAP ? "ldaps://..." : "https://..."),
+                        "The password of the source %s of %s goes to the server in plain text.", source->name,
+                        source->list_id);
+    }
+}
+
 static void examine(Doctor *doctor, Site *site)
 {
     g_autoptr(GError) fault = NULL;
@@ -146,6 +164,7 @@ static void examine(Doctor *doctor, Site *site)
     bool runs = look_at_service(doctor, site);
     if (domains->len == 0)
         doctor_find(doctor, "database", DOCTOR_FAULT, g_strdup("listrunner setup"), "there is no domain");
+    look_at_sources(doctor, store);
     look_at_mta(doctor, domains);
     if (!no_dns)
         doctor_dns(doctor, domains);

@@ -22,7 +22,8 @@ bool source_shell_open(SourceShell *shell, Site *site, GError **error)
     *shell = (SourceShell){.site = site};
     if (!work_place_store(&shell->place, site, error))
         return false;
-    shell->run = (SourceRun){.store = shell->place.store,
+    shell->run = (SourceRun){.read = source_read,
+                             .store = shell->place.store,
                              .site = &shell->place.site,
                              .actor = &shell->place.actor,
                              .interval = config_duration(shell->place.site.config, "site", "source_interval"),

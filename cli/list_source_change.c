@@ -3,12 +3,9 @@
 /* listrunner list source: add, set, remove. */
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "cli/list_source.h"
 #include "cli/plain.h"
-
-#define LEAST_INTERVAL (60 * CLOCK_SECOND)
 
 static char *place_text, *query, *user, *password_file, *interval, *welcome;
 static gboolean keep_members, drop_members;
@@ -27,16 +24,24 @@ static bool put_options(MemberSource *source, GError **error)
     put(&source->query, query);
     put(&source->bind_dn, user);
     put(&source->password_file, password_file);
-    if (interval && *interval &&
-        (!config_duration_parse(interval, &source->interval) || source->interval < LEAST_INTERVAL))
-        return command_usage(error, "--interval: \"%s\"; right is 1m or more, such as 30m, 6h or 1d", interval) == 0;
-    if (interval && !*interval)
-        source->interval = 0;
+    g_autoptr(GError) wrong = NULL;
+    if (interval && !source_interval_read(interval, &source->interval, &wrong))
+        return command_usage(error, "--interval: %s", wrong->message) == 0;
     if (welcome && !g_str_equal(welcome, "yes") && !g_str_equal(welcome, "no"))
         return command_usage(error, "--welcome: \"%s\"; right is yes or no", welcome) == 0;
     if (welcome)
         source->welcome = g_str_equal(welcome, "yes");
     return true;
+}
+
+static void warn(const MemberSource *source)
+{
+    if (source_is_plain(source))
+        plain_complain("the password of %s goes to the server in plain text, and whoever sits between can read it: use "
+                       "%s",
+                       source->name,
+                       source->kind == SOURCE_LDAP ? "ldaps://, or end the URL of ldap:// with the extension StartTLS"
+                                                   : "https://");
 }
 
 static int run_add(Site *site, int argc, char **argv, GError **error)
@@ -56,6 +61,7 @@ static int run_add(Site *site, int argc, char **argv, GError **error)
     if (!put_options(source, error) || !source_make(work, list, source, error) ||
         !work_place_commit(&place, site, work, error))
         return TOOL_LATER;
+    warn(source);
     printf("source %s added to %s; the timer reads it within a minute, or now: listrunner list source refresh %s %s\n",
            source->name, list->posting_address, list->posting_address, source->name);
     return TOOL_OK;
@@ -75,6 +81,7 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
     if (!put_options(source, error) || !source_set(work, list, source, error) ||
         !work_place_commit(&place, site, work, error))
         return TOOL_LATER;
+    warn(source);
     printf("source %s of %s is set\n", source->name, list->posting_address);
     return TOOL_OK;
 }
@@ -158,7 +165,7 @@ const Command list_source_add = {
     .details = "KIND and PLACE are: file PATH, or url URL, with a line for each: ADDRESS or 'Name <ADDRESS>';\n"
                "list LIST: its members; sql PATH of a file of SQLite, or postgresql://USER@HOST/DATABASE;\n"
                "ldap 'ldaps://HOST/BASE?ATTRIBUTES?SCOPE?FILTER', the first attribute being the address, the second\n"
-               "the name.",
+               "the name; or 'ldap://...?FILTER?StartTLS'.",
 };
 
 const Command list_source_set = {

@@ -4,17 +4,22 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/config.h"
 #include "base/fail.h"
 #include "lists/change.h"
 #include "lists/source_read.h"
 
 #define NAME_MAX_LENGTH 64
+#define LEAST_INTERVAL (60 * CLOCK_SECOND)
 
-char *source_shown(const MemberSource *source)
+bool source_interval_read(const char *text, int64_t *interval, GError **error)
 {
-    size_t length = source->kind == SOURCE_URL || source->kind == SOURCE_SQL ? strcspn(source->place, "?")
-                                                                             : strlen(source->place);
-    return g_strdup_printf("%.*s%s", (int)length, source->place, source->place[length] ? "?..." : "");
+    int64_t read = 0;
+    if (*text && (!config_duration_parse(text, &read) || read < LEAST_INTERVAL))
+        return fail(error, FAIL_NEVER, "\"%s\"; right is 1m or more, such as 30m, 6h or 1d", text);
+    *interval = read;
+    return true;
 }
 
 /* ---- what a person wrote ---- */

@@ -35,11 +35,25 @@ bool source_unmake(Work *work, const List *list, const MemberSource *source, GEr
 /* Look at what a person wrote: names, paths and whether they may be read, URLs, circles of lists. FAIL_NEVER: the
  * message says what is right; FAIL_MISSING: there is no list of that name. */
 bool source_check(Work *work, const List *list, MemberSource *source, GError **error);
-/* The place as people may see it: without what stands behind "?" of a URL, which may be a secret. g_free() */
+/* Read how often a source is read: 1m or more; "": as the site says. FAIL_NEVER: the message says what is right. */
+bool source_interval_read(const char *text, int64_t *interval, GError **error);
+/* The place as people may see it: without a password, and without what stands behind "?" of a URL, which may be a
+ * secret. g_free() */
 char *source_shown(const MemberSource *source);
 
+typedef struct SourceRun SourceRun;
+/* Read a source into the stage. *bad: lines that are no address. */
+typedef bool SourceReadAll(const SourceRun *run, const MemberSource *source, SourceStage *stage, int64_t *bad,
+                           GError **error);
+/* Each kind by its own means. */
+SourceReadAll source_read;
+
+/* Does it send its password in plain text to another host, which whoever sits between can read? */
+bool source_is_plain(const MemberSource *source);
+
 /* Carry what a refresh works with; all borrowed. */
-typedef struct SourceRun {
+struct SourceRun {
+    SourceReadAll *read; /* source_read; NULL: for source_empty() alone, in a program that reads no source */
     Store *store;
     const WorkSite *site;
     const Actor *actor;
@@ -48,7 +62,7 @@ typedef struct SourceRun {
     bool (*commit)(Work *work, void *data, GError **error);
     bool (*alive)(void *data); /* called now and then; false: end, and leave the rest for the next refresh */
     void *data;
-} SourceRun;
+};
 
 typedef struct SourceResult {
     GError *fault; /* of the source: nothing was changed; NULL: it went well */

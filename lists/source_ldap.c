@@ -5,21 +5,18 @@
  * entries at a time gives all. Each entry is one person: the first value of the first attribute of the URL is the
  * address, that of the second the name.
  */
-#include "lists/source_read.h"
+#include "lists/source_ldap.h"
 
-#include <ldap.h>
 #include <string.h>
 #include <sys/time.h>
 
 #include "base/fail.h"
+#include "lists/source_read.h"
 
 #define PAGE_SIZE 500  /* entries */
 #define PATIENCE 60    /* seconds, for the connection and for each page */
 #define ADDRESS "mail" /* attributes, where the URL names none */
 #define NAME "cn"
-
-typedef LDAPURLDesc LdapUrl;
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LdapUrl, ldap_free_urldesc)
 
 typedef LDAPMessage LdapMessage;
 static void answer_free(LdapMessage *message)
@@ -52,39 +49,6 @@ static const char *attribute(const LdapUrl *url, int which)
     if (!url->lud_attrs || !url->lud_attrs[0])
         return which == 0 ? ADDRESS : NAME;
     return which == 0 || !url->lud_attrs[1] ? (which == 0 ? url->lud_attrs[0] : NULL) : url->lud_attrs[1];
-}
-
-static LdapUrl *parse(const char *text, GError **error)
-{
-    LDAPURLDesc *parsed = NULL;
-    int code = ldap_url_parse(text, &parsed);
-    g_autoptr(LdapUrl) url = parsed;
-    if (code != LDAP_URL_SUCCESS || !url->lud_scheme ||
-        (!g_str_equal(url->lud_scheme, "ldap") && !g_str_equal(url->lud_scheme, "ldaps")))
-        fail(error, FAIL_NEVER,
-             "\"%s\" is no URL of a directory; right is "
-             "ldaps://HOST/BASE?ATTRIBUTES?SCOPE?FILTER, such as "
-             "ldaps://ldap.example.com/ou=people,dc=example,dc=com?mail,cn?sub?(objectClass=person)",
-             text);
-    else if (!url->lud_host || !*url->lud_host)
-        fail(error, FAIL_NEVER, "\"%s\" names no host", text);
-    else if (url->lud_exts && url->lud_exts[0])
-        fail(error, FAIL_NEVER, "\"%s\" has an extension (%s), and none is known; leave it out", text,
-             url->lud_exts[0]);
-    else if (url->lud_attrs && url->lud_attrs[0] && url->lud_attrs[1] && url->lud_attrs[2])
-        fail(error, FAIL_NEVER,
-             "\"%s\" names more than two attributes; right is the one with the address, and then "
-             "the one with the name",
-             text);
-    else
-        return g_steal_pointer(&url);
-    return NULL;
-}
-
-bool source_check_ldap(const char *text, GError **error)
-{
-    g_autoptr(LdapUrl) url = parse(text, error);
-    return url != NULL;
 }
 
 /* ---- asking ---- */
@@ -126,12 +90,54 @@ static bool set_up(Directory *directory, GError **error)
     return true;
 }
 
+/* Before anything is told to the server. */
+static bool begin_tls(Directory *directory, GError **error)
+{
+    if (!source_ldap_starts_tls(directory->url))
+        return true;
+    int code = ldap_start_tls_s(directory->connection, NULL, NULL);
+    bool away = code == LDAP_SERVER_DOWN || code == LDAP_TIMEOUT;
+    return code == LDAP_SUCCESS || refuse(directory, away ? "cannot connect" : "cannot begin TLS", code, error);
+}
+
 static bool bind_as(Directory *directory, const char *dn, const char *password, GError **error)
 {
     struct berval secret = {.bv_val = (char *)password, .bv_len = password ? strlen(password) : 0};
     int code = ldap_sasl_bind_s(directory->connection, dn, LDAP_SASL_SIMPLE, &secret, NULL, NULL, NULL);
     bool away = code == LDAP_SERVER_DOWN || code == LDAP_CONNECT_ERROR || code == LDAP_TIMEOUT;
     return code == LDAP_SUCCESS || refuse(directory, dn && !away ? "cannot sign in" : "cannot connect", code, error);
+}
+
+/* Another server is not asked: nobody has said that it may be told the password. */
+static bool name_referral(char **referrals, GError **error)
+{
+    g_autofree char *valid = g_utf8_make_valid(referrals && referrals[0] ? referrals[0] : "another server", -1);
+    return fail(error, FAIL_CONFIG,
+                "the server refers to %s for a part of the answer, and no other server is asked: make that a source of "
+                "its own, or narrow the base or the scope of the search",
+                valid);
+}
+
+static void refer(Directory *directory, LdapMessage *answer, GError **error)
+{
+    int code;
+    char **referrals = NULL;
+    ldap_parse_result(directory->connection, answer, &code, NULL, NULL, &referrals, NULL, 0);
+    name_referral(referrals, error);
+    ldap_memvfree((void **)referrals);
+}
+
+/* False: a part of the answer is elsewhere. */
+static bool is_all_here(Directory *directory, LdapMessage *answer, GError **error)
+{
+    char **referrals = NULL;
+    LdapMessage *reference = ldap_first_reference(directory->connection, answer);
+    if (!reference)
+        return true;
+    ldap_parse_reference(directory->connection, reference, &referrals, NULL, 0);
+    name_referral(referrals, error);
+    ldap_memvfree((void **)referrals);
+    return false;
 }
 
 /* One page of the answer. */
@@ -155,6 +161,8 @@ static LdapMessage *ask(Directory *directory, GError **error)
              "the server gives no more entries to this user (%s), so the answer is not whole: raise "
              "its limit for it, or narrow the filter",
              ldap_err2string(code));
+    else if (code == LDAP_REFERRAL && answer)
+        refer(directory, answer, error);
     else if (code != LDAP_SUCCESS)
         refuse(directory, "cannot search", code, error);
     else
@@ -210,13 +218,13 @@ static bool take_cookie(Directory *directory, LdapMessage *answer, bool *last, G
 
 bool source_read_ldap(SourceReading *reading, GError **error)
 {
-    g_auto(Directory) directory = {.url = parse(reading->source->place, error)};
-    if (!directory.url || !set_up(&directory, error) ||
+    g_auto(Directory) directory = {.url = source_ldap_url(reading->source->place, error)};
+    if (!directory.url || !set_up(&directory, error) || !begin_tls(&directory, error) ||
         !bind_as(&directory, reading->source->bind_dn, reading->password, error))
         return false;
     for (bool last = false; !last;) {
         g_autoptr(LdapMessage) answer = source_reading_goes_on(reading, error) ? ask(&directory, error) : NULL;
-        if (!answer || !take_entries(reading, &directory, answer, error) ||
+        if (!answer || !is_all_here(&directory, answer, error) || !take_entries(reading, &directory, answer, error) ||
             !take_cookie(&directory, answer, &last, error))
             return false;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Where the files of sources may lie: the runner task can read little beyond (base/confine.h). */
+/* Where sources lie: what people may see of it, and where files may be, as the runner task can read little beyond
+ * (base/confine.h). */
 #include "lists/source_read.h"
 
 #include <stdlib.h>
@@ -8,6 +9,39 @@
 
 #include "base/config.h"
 #include "base/fail.h"
+
+char *source_shown(const MemberSource *source)
+{
+    size_t length = source->kind == SOURCE_URL || source->kind == SOURCE_SQL ? strcspn(source->place, "?")
+                                                                             : strlen(source->place);
+    g_autofree char *shown = g_strdup_printf("%.*s%s", (int)length, source->place, source->place[length] ? "?..." : "");
+    const char *host = strstr(shown, "://"), *at = host ? memchr(host, '@', strcspn(host + 3, "/?#") + 3) : NULL;
+    const char *colon = at ? memchr(host + 3, ':', (size_t)(at - host - 3)) : NULL;
+    return colon ? g_strdup_printf("%.*s:***%s", (int)(colon - shown), shown, at) : g_steal_pointer(&shown);
+}
+
+static bool is_own_host(const char *host)
+{
+    return g_str_has_prefix(host, "127.") || g_str_has_prefix(host, "[::1]") || g_str_has_prefix(host, "localhost/") ||
+           g_str_has_prefix(host, "localhost:");
+}
+
+/* The extension is what stands behind the fourth "?". */
+static bool begins_tls(const char *url)
+{
+    for (unsigned parts = 0; url && parts < 4; parts++) {
+        url = strchr(url, '?');
+        url = url ? url + 1 : NULL;
+    }
+    return url && *url;
+}
+
+bool source_is_plain(const MemberSource *source)
+{
+    bool ldap = source->kind == SOURCE_LDAP && g_str_has_prefix(source->place, "ldap://") && !begins_tls(source->place);
+    bool url = source->kind == SOURCE_URL && g_str_has_prefix(source->place, "http://");
+    return source->password_file && (ldap || url) && !is_own_host(strstr(source->place, "://") + 3);
+}
 
 /* The path without links, as far as it is there. g_free() */
 static char *without_links(const char *path)

@@ -30,8 +30,6 @@ bool source_reading_lines(SourceReading *reading, FILE *file, GError **error);
  * has mended it. */
 typedef bool SourceRead(SourceReading *reading, GError **error);
 SourceRead source_read_url, source_read_sql, source_read_ldap;
-/* The one for the kind, with the password from its file; *bad as in SourceReading. */
-bool source_read(const SourceRun *run, const MemberSource *source, SourceStage *stage, int64_t *bad, GError **error);
 
 /* May files of sources lie there? FAIL_... as the code says, else; the message names the setting. */
 bool source_may_read(const WorkSite *site, const char *path, int code, GError **error);

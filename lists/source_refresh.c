@@ -10,7 +10,6 @@
 #include "lists/letter.h"
 #include "lists/own_address.h"
 #include "lists/roster.h"
-#include "lists/source_read.h"
 #include "store/ban.h"
 
 #define RETRY (15 * 60 * CLOCK_SECOND) /* after a fault, if that is sooner than the interval */
@@ -130,27 +129,29 @@ static bool welcome(const Refresh *refresh, const char *address, GError **error)
     return !refresh->source->welcome || work_letter(refresh->work, refresh->list, &letter, error);
 }
 
-/* Makes the address a member, unless it stays out. */
-static bool take_fresh(Refresh *refresh, SourceFresh *fresh, GError **error)
+/* *taken: the address is a member or becomes one, since nothing keeps it out. */
+static bool look_at_fresh(Refresh *refresh, const SourceFresh *fresh, bool *taken, GError **error)
 {
     Store *store = refresh->run->store;
     bool barred = fresh->left || fresh->log_at > 0;
-    if (fresh->member == 0) {
-        if (fresh->log_at > 0 && !fresh->left && !source_keep_out(store, refresh->source, fresh, error))
+    *taken = fresh->member != 0;
+    if (*taken)
+        return true;
+    if (fresh->log_at > 0 && !fresh->left && !source_keep_out(store, refresh->source, fresh, error))
+        return false;
+    if (!barred && !is_barred(refresh, fresh->address, &barred, error))
+        return false;
+    *taken = !barred;
+    refresh->result->kept_out += barred;
+    return true;
+}
+
+static bool welcome_all(const Refresh *refresh, GError **error)
+{
+    for (guint at = 0; at < refresh->came->len; at++)
+        if (!welcome(refresh, refresh->came->pdata[at], error))
             return false;
-        if (!barred && !is_barred(refresh, fresh->address, &barred, error))
-            return false;
-        if (barred) {
-            refresh->result->kept_out++;
-            return true;
-        }
-        if (!member_add(store, refresh->list->list_id, ROLE_MEMBER, fresh->address, fresh->name, NULL, error) ||
-            !welcome(refresh, fresh->address, error))
-            return false;
-        fresh->made = true;
-        g_ptr_array_add(refresh->came, fresh->address);
-    }
-    return source_take(store, refresh->source, fresh, refresh->now, error);
+    return true;
 }
 
 static bool take_page(Refresh *refresh, bool *last, GError **error)
@@ -159,10 +160,19 @@ static bool take_page(Refresh *refresh, bool *last, GError **error)
     if (!page)
         return false;
     *last = page->len < SOURCE_PAGE;
-    for (guint at = 0; at < page->len; at++)
-        if (!take_fresh(refresh, page->pdata[at], error))
+    g_autoptr(GPtrArray) take = g_ptr_array_new();
+    for (guint at = 0; at < page->len; at++) {
+        SourceFresh *fresh = page->pdata[at];
+        bool taken;
+        if (!look_at_fresh(refresh, fresh, &taken, error))
             return false;
-    return tell(refresh, error);
+        if (taken)
+            g_ptr_array_add(take, fresh);
+        if (taken && fresh->member == 0)
+            g_ptr_array_add(refresh->came, fresh->address);
+    }
+    return source_take(refresh->run->store, refresh->source, take, refresh->now, error) &&
+           welcome_all(refresh, error) && tell(refresh, error);
 }
 
 static bool drop_page(Refresh *refresh, bool *last, GError **error)
@@ -201,7 +211,7 @@ static bool read_all(Refresh *refresh, bool empty, GError **error)
     SourceResult *result = refresh->result;
     SourceCounts counts;
     const SourceRun *run = refresh->run;
-    if (!empty && !source_read(run, refresh->source, refresh->stage, &result->bad, &result->fault)) {
+    if (!empty && !run->read(run, refresh->source, refresh->stage, &result->bad, &result->fault)) {
         result->cut = run->alive && !run->alive(run->data);
         if (result->cut)
             g_clear_error(&result->fault);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
+#include "store/row_set.h"
 #include "store/span.h"
 #include "store/store_internal.h"
 
@@ -90,17 +91,18 @@ char *email_clean_name(const char *display_name)
     return g_string_free(name, FALSE);
 }
 
+#define PERSON "INSERT INTO person (key, display_name, created_at) VALUES"
+#define ADDRESS \
+    "INSERT INTO address (key, folded, email, person, preferred, display_name, registered_at, verified_at) VALUES"
+
 static bool make(Store *store, Email *address, const char *display_name, GError **error)
 {
     int64_t now = clock_now();
-    return query_run(store, error, NULL, "INSERT INTO person (key, display_name, created_at) VALUES ($1, $2, $3)",
-                     INTEGER(address->person), TEXT(display_name), INTEGER(now)) &&
-           query_run(
-               store, error, NULL,
-               "INSERT INTO address (key, folded, email, person, preferred, display_name, registered_at, verified_at) "
-               "VALUES ($1, $2, $3, $4, 0, $5, $6, 0)",
-               INTEGER(address->key), TEXT(address->folded), TEXT(address->email), INTEGER(address->person),
-               TEXT(display_name), INTEGER(now)) &&
+    return query_run(store, error, NULL, PERSON " ($1, $2, $3)", INTEGER(address->person), TEXT(display_name),
+                     INTEGER(now)) &&
+           query_run(store, error, NULL, ADDRESS " ($1, $2, $3, $4, 0, $5, $6, 0)", INTEGER(address->key),
+                     TEXT(address->folded), TEXT(address->email), INTEGER(address->person), TEXT(display_name),
+                     INTEGER(now)) &&
            span_count_user(store, address->person, 1, error) &&
            span_count(store, SPAN_ADDRESSES, address->folded, 1, error);
 }
@@ -118,6 +120,46 @@ bool email_ensure(Store *store, const char *email, const char *display_name, Ema
         return false;
     g_autofree char *name = email_clean_name(display_name);
     return make(store, address, name, error);
+}
+
+static bool write_all(Store *store, GPtrArray *emails, GError **error)
+{
+    int64_t now = clock_now();
+    g_autoptr(RowSet) persons = row_set_new(store, &(RowSetKind){PERSON, NULL, 3}),
+                      addresses = row_set_new(store, &(RowSetKind){ADDRESS, NULL, 8});
+    for (guint at = 0; at < emails->len; at++) {
+        const NewEmail *new = emails->pdata[at];
+        if (!row_set_add(persons, error, INTEGER(new->email.person), TEXT(new->name), INTEGER(now)))
+            return false;
+    }
+    if (!row_set_end(persons, error))
+        return false;
+    for (guint at = 0; at < emails->len; at++) {
+        const NewEmail *new = emails->pdata[at];
+        if (!row_set_add(addresses, error, INTEGER(new->email.key), TEXT(new->email.folded), TEXT(new->email.email),
+                         INTEGER(new->email.person), INTEGER(0), TEXT(new->name), INTEGER(now), INTEGER(0)))
+            return false;
+    }
+    return row_set_end(addresses, error);
+}
+
+bool email_make_all(Store *store, GPtrArray *emails, GError **error)
+{
+    g_autofree const char **folded = g_new(const char *, emails->len), **persons = g_new(const char *, emails->len);
+    g_autofree char *texts = g_malloc((size_t)emails->len * SPAN_USER_KEY_SIZE);
+    for (guint at = 0; at < emails->len; at++) {
+        NewEmail *new = emails->pdata[at];
+        char *person = texts + (size_t)at * SPAN_USER_KEY_SIZE;
+        new->email.person = store_key_new(store, error);
+        new->email.key = new->email.person ? store_key_new(store, error) : 0;
+        if (new->email.key == 0)
+            return false;
+        span_user_key(new->email.person, person);
+        folded[at] = new->email.folded;
+        persons[at] = person;
+    }
+    return write_all(store, emails, error) && span_count_sorted(store, SPAN_USERS, persons, emails->len, error) &&
+           span_count_sorted(store, SPAN_ADDRESSES, folded, emails->len, error);
 }
 
 bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error)

@@ -31,6 +31,13 @@ bool email_find(Store *store, const char *email, Email *address, GError **error)
 bool email_person(Store *store, const char *email, int64_t *person, GError **error);
 /* Make it when it is not known, with a person of its own. FAIL_NEVER: no valid address. */
 bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error);
+typedef struct NewEmail {
+    Email email;      /* folded and email are given */
+    const char *name; /* of email_clean_name(); borrowed */
+} NewEmail;
+/* Make all (NewEmail), which are valid, not known, and sorted by folded: keys are set, and each has a person of its
+ * own. */
+bool email_make_all(Store *store, GPtrArray *emails, GError **error);
 /* A name as header fields can hold it; NULL for none. g_free() */
 char *email_clean_name(const char *display_name);
 bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error);

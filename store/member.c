@@ -9,6 +9,7 @@
 #include "store/digest_internal.h"
 #include "store/email.h"
 #include "store/member_internal.h"
+#include "store/row_set.h"
 #include "store/span.h"
 #include "store/store_internal.h"
 
@@ -305,6 +306,10 @@ static bool is_digest_default(Store *store, int64_t list, bool *is, GError **err
     return step != STEP_FAILED;
 }
 
+#define MEMBER                                                                                    \
+    "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, " \
+    "given_name, " PREFERENCE_COLUMNS ") VALUES"
+
 static bool insert(Store *store, const NewMember *new, int64_t list, const Email *address, GError **error)
 {
     Preferences chosen = new->own ? *new->own : preferences_unset;
@@ -318,15 +323,12 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
     if (key == 0)
         return false;
     g_autofree char *name = email_clean_name(new->display_name);
-    if (!query_run(
-            store, error, &added,
-            "INSERT INTO member (list, role, folded, by_person, email, address, person, key, "
-            "joined_at, given_name, " PREFERENCE_COLUMNS ") "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
-            "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
-            INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person), TEXT(address->email),
-            INTEGER(address->key), INTEGER(address->person), INTEGER(key), INTEGER(clock_now()),
-            TEXT(name), PREFERENCE_VALUES(own)))
+    if (!query_run(store, error, &added,
+                   MEMBER " ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+                          "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
+                   INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person),
+                   TEXT(address->email), INTEGER(address->key), INTEGER(address->person), INTEGER(key),
+                   INTEGER(clock_now()), TEXT(name), PREFERENCE_VALUES(own)))
         return false;
     if (added == 0)
         return fail(error, FAIL_EXISTS, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
@@ -347,6 +349,62 @@ bool member_add(Store *store, const char *list_id, Role role, const char *addres
 {
     NewMember new = {list_id, role, false, own, display_name};
     return STORE_WRITE(store, error, add(store, &new, address, error));
+}
+
+/* ---- many at once ---- */
+
+static bool make_addresses(Store *store, GPtrArray *members, GError **error)
+{
+    g_autoptr(GPtrArray) unknown = g_ptr_array_new_with_free_func(g_free), of = g_ptr_array_new();
+    for (guint at = 0; at < members->len; at++) {
+        NewMembership *new = members->pdata[at];
+        if (new->address != 0)
+            continue;
+        NewEmail *email = g_new(NewEmail, 1);
+        *email = (NewEmail){{.folded = (char *)(uintptr_t) new->folded, .email = (char *)(uintptr_t) new->email},
+                            new->name};
+        g_ptr_array_add(unknown, email);
+        g_ptr_array_add(of, new);
+    }
+    if (!email_make_all(store, unknown, error))
+        return false;
+    for (guint at = 0; at < of->len; at++) {
+        const Email *email = &((NewEmail *)unknown->pdata[at])->email;
+        NewMembership *new = of->pdata[at];
+        new->address = email->key;
+        new->person = email->person;
+    }
+    return true;
+}
+
+static bool write_members(Store *store, int64_t list, Role role, GPtrArray *members, GError **error)
+{
+    bool digests = false;
+    int64_t now = clock_now();
+    Preferences own = preferences_unset;
+    g_autofree const char **folded = g_new(const char *, members->len);
+    g_autoptr(RowSet) rows = row_set_new(store, &(RowSetKind){MEMBER, NULL, 10 + PREFERENCE_COUNT});
+    if (role == ROLE_MEMBER && !is_digest_default(store, list, &digests, error))
+        return false;
+    if (digests)
+        own.delivery_mode = MODE_MIME_DIGESTS;
+    for (guint at = 0; at < members->len; at++) {
+        NewMembership *new = members->pdata[at];
+        new->key = store_key_new(store, error);
+        if (new->key == 0 || !row_set_add(rows, error, INTEGER(list), INTEGER(role), TEXT(new->folded), INTEGER(0),
+                                          TEXT(new->email), INTEGER(new->address), INTEGER(new->person),
+                                          INTEGER(new->key), INTEGER(now), TEXT(new->name), PREFERENCE_VALUES(&own)))
+            return false;
+        folded[at] = new->folded;
+    }
+    return row_set_end(rows, error) && span_count_sorted(store, SPAN_MEMBERS(list, role), folded, members->len, error);
+}
+
+bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new, GError **error)
+{
+    int64_t list;
+    return list_key(store, list_id, &list, error) &&
+           STORE_WRITE(store, error, make_addresses(store, new, error) && write_members(store, list, role, new, error));
 }
 
 static bool add_user(Store *store, const NewMember *new, const char *email, GError **error)

@@ -54,6 +54,15 @@
     "LEFT JOIN bounce_score s ON s.member = m.key "
 Member *member_read_row(Query *query);
 
+/* Somebody who is to be a member, and is none. All is borrowed but key, which is set. */
+typedef struct NewMembership {
+    const char *folded, *email; /* of the address; valid */
+    const char *name;           /* of email_clean_name(); NULL: none */
+    int64_t address, person;    /* keys; 0: it is not known yet, and is made */
+    int64_t key;                /* set; of the membership */
+} NewMembership;
+/* Add all of them, sorted by folded, in few statements; the rows are those of member_add() with no preferences. */
+bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new, GError **error);
 /* Remove the members whose keys the query gives, which it frees (NULL: error is set), and count them out. *removed
  * (may be NULL): how many. */
 bool member_remove_each(Store *store, Query *members, int64_t *removed, GError **error);

@@ -7,6 +7,7 @@
 #include "store/email.h"
 #include "store/member_internal.h"
 #include "store/row.h"
+#include "store/row_set.h"
 
 static const char *const kind_names[] = {"file", "url", "list", "sql", "ldap"};
 
@@ -117,6 +118,13 @@ GPtrArray *source_due(Store *store, int64_t now, GError **error)
     return read_all(query, error);
 }
 
+bool source_set_due(Store *store, const MemberSource *source, int64_t when, GError **error)
+{
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL, "UPDATE list_source SET due_at = $2 WHERE key = $1",
+                                 INTEGER(source->key), INTEGER(when)));
+}
+
 bool source_remove(Store *store, const MemberSource *source, GError **error)
 {
     return STORE_WRITE(
@@ -211,10 +219,11 @@ bool source_end(Store *store, const MemberSource *source, GError **error)
     "(SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND m.folded = " folded " ORDER BY m.by_person " \
     "LIMIT 1)"
 #define LIVES "EXISTS (SELECT 1 FROM member m WHERE m.key = member_source.member)"
-/* The newest row of the log by which the person is no member any more. */
-#define LEFT(column, address)                                                                                     \
-    "(SELECT " column " FROM list_log g WHERE g.list = $1 AND g.kind = 'member' AND g.name = lower(" address ") " \
-    "AND COALESCE(g.after, '') <> 'member' ORDER BY g.key DESC LIMIT 1)"
+/* The newest row of the log by which the person is no member any more; it is found by the name alone, since all other
+ * rows of the list may be of that kind. */
+#define LEFT(column, address)                                                                       \
+    "(SELECT " column " FROM list_log g WHERE g.name = lower(" address ") AND g.list + 0 = $1 AND " \
+    "g.kind || '' = 'member' AND COALESCE(g.after, '') <> 'member' ORDER BY g.key DESC LIMIT 1)"
 
 static bool notice(Store *store, int64_t list, int64_t now, GError **error)
 {
@@ -245,26 +254,49 @@ bool source_notice_left(Store *store, const char *list_id, int64_t now, GError *
     return list_key(store, list_id, &list, error) && STORE_WRITE(store, error, notice(store, list, now, error));
 }
 
-static bool take(Store *store, const MemberSource *source, const SourceFresh *fresh, int64_t now, GError **error)
+/* Who is no member becomes one. */
+static bool join(Store *store, const MemberSource *source, GPtrArray *fresh, GError **error)
 {
-    int64_t list;
-    if (!list_key(store, source->list_id, &list, error))
+    g_autoptr(GPtrArray) members = g_ptr_array_new_with_free_func(g_free), of = g_ptr_array_new();
+    for (guint at = 0; at < fresh->len; at++) {
+        SourceFresh *one = fresh->pdata[at];
+        if (one->member != 0)
+            continue;
+        NewMembership *new = g_new(NewMembership, 1);
+        *new = (NewMembership){
+            one->folded, one->email ? one->email : one->address, one->name, one->known, one->person, 0};
+        g_ptr_array_add(members, new);
+        g_ptr_array_add(of, one);
+    }
+    if (!member_add_all(store, source->list_id, ROLE_MEMBER, members, error))
         return false;
-    if (fresh->member != 0)
-        return query_later(store, error,
-                           "INSERT INTO member_source (list, folded, source, address, member, made, given_at) "
-                           "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (list, folded, source) DO NOTHING",
-                           INTEGER(list), TEXT(fresh->folded), INTEGER(source->key), TEXT(fresh->address),
-                           INTEGER(fresh->member), INTEGER(fresh->made), INTEGER(now));
-    return query_later(store, error,
-                       "INSERT INTO member_source (list, folded, source, address, member, made, given_at) "
-                       "SELECT m.list, m.folded, $3, $4, m.key, $5, $6 FROM member m WHERE m.list = $1 AND m.role = 0 "
-                       "AND m.folded = $2 AND m.by_person = 0 ON CONFLICT (list, folded, source) DO NOTHING",
-                       INTEGER(list), TEXT(fresh->folded), INTEGER(source->key), TEXT(fresh->address),
-                       INTEGER(fresh->made), INTEGER(now));
+    for (guint at = 0; at < of->len; at++) {
+        SourceFresh *one = of->pdata[at];
+        one->member = ((NewMembership *)members->pdata[at])->key;
+        one->made = true;
+    }
+    return true;
 }
 
-bool source_take(Store *store, const MemberSource *source, const SourceFresh *fresh, int64_t now, GError **error)
+static bool take(Store *store, const MemberSource *source, GPtrArray *fresh, int64_t now, GError **error)
+{
+    int64_t list;
+    static const RowSetKind kind = {
+        "INSERT INTO member_source (list, folded, source, address, member, made, given_at) VALUES",
+        "ON CONFLICT (list, folded, source) DO NOTHING", 7};
+    g_autoptr(RowSet) rows = row_set_new(store, &kind);
+    if (!list_key(store, source->list_id, &list, error) || !join(store, source, fresh, error))
+        return false;
+    for (guint at = 0; at < fresh->len; at++) {
+        const SourceFresh *one = fresh->pdata[at];
+        if (!row_set_add(rows, error, INTEGER(list), TEXT(one->folded), INTEGER(source->key), TEXT(one->address),
+                         INTEGER(one->member), INTEGER(one->made), INTEGER(now)))
+            return false;
+    }
+    return row_set_end(rows, error);
+}
+
+bool source_take(Store *store, const MemberSource *source, GPtrArray *fresh, int64_t now, GError **error)
 {
     return STORE_WRITE(store, error, take(store, source, fresh, now, error));
 }

@@ -54,6 +54,8 @@ MemberSource *source_find(Store *store, const char *list_id, const char *name, G
 GPtrArray *source_all(Store *store, const char *list_id, GError **error);
 /* Return the sources that are due by now, the one that has waited longest first. */
 GPtrArray *source_due(Store *store, int64_t now, GError **error);
+/* Let it be read again at this time. */
+bool source_set_due(Store *store, const MemberSource *source, int64_t when, GError **error);
 /* Remove a source, and all that it gave: who came by it alone stays as one who joined. */
 bool source_remove(Store *store, const MemberSource *source, GError **error);
 /* How many members it made whom no other source gives: they go with it. */
@@ -100,16 +102,18 @@ bool source_notice_left(Store *store, const char *list_id, int64_t now, GError *
 /* An address that is in the stage, and that the source did not give before. */
 typedef struct SourceFresh {
     char *folded, *address, *name; /* name may be NULL */
-    int64_t member;                /* the membership that is there; 0: none */
+    int64_t member;                /* the membership that is there; 0: none, and it is made when it is taken */
     bool made;                     /* a source made that */
+    int64_t known, person;         /* keys of the address and its person; 0: it is not known */
+    char *email;                   /* the address as it is known; NULL: it is not */
     bool left;                     /* known as one who stays out */
     int64_t log_at;                /* 0: the log of the list does not say that the person left; else when */
     char *log_way;                 /* and by which way; "": removed */
 } SourceFresh;
 /* The next of them, at most SOURCE_PAGE, in order; none: that was all. Of SourceFresh, freed with the array. */
 GPtrArray *source_stage_fresh(SourceStage *stage, GError **error);
-/* Write that the source gives the address: to the membership that is there, or else to the one that was just added. */
-bool source_take(Store *store, const MemberSource *source, const SourceFresh *fresh, int64_t now, GError **error);
+/* Make those of them (SourceFresh, in order) members who are none, and write that the source gives all. */
+bool source_take(Store *store, const MemberSource *source, GPtrArray *fresh, int64_t now, GError **error);
 /* Write down that the person has left, as the log says. */
 bool source_keep_out(Store *store, const MemberSource *source, const SourceFresh *fresh, GError **error);
 

@@ -6,6 +6,7 @@
 #include "base/mailbox.h"
 #include "store/email.h"
 #include "store/migrate.h"
+#include "store/row_set.h"
 #include "store/source.h"
 #include "store/store_internal.h"
 
@@ -18,6 +19,7 @@
 struct SourceStage {
     Store *store;
     int64_t list, source;
+    RowSet *lines;  /* to the stage */
     bool open;      /* our transaction, which touches only the stage */
     char *fresh_at; /* folded address: the last of the page before */
     char *gone_at;
@@ -35,8 +37,10 @@ SourceStage *source_stage_open(Store *store, const MemberSource *source, GError 
     if (!list_key(store, source->list_id, &list, error) || !script(store, STAGE, error) ||
         !script(store, "BEGIN", error))
         return NULL;
+    static const RowSetKind lines = {"INSERT INTO source_line (folded, email, lower, name) VALUES",
+                                     "ON CONFLICT (folded) DO NOTHING", 4};
     SourceStage *stage = g_new(SourceStage, 1);
-    *stage = (SourceStage){store, list, source->key, true, g_strdup(""), g_strdup("")};
+    *stage = (SourceStage){store, list, source->key, row_set_new(store, &lines), true, g_strdup(""), g_strdup("")};
     return stage;
 }
 
@@ -47,6 +51,7 @@ void source_stage_free(SourceStage *stage)
     if (stage->open)
         script(stage->store, "ROLLBACK", NULL);
     script(stage->store, "DROP TABLE IF EXISTS source_line", NULL);
+    row_set_free(stage->lines);
     g_free(stage->fresh_at);
     g_free(stage->gone_at);
     g_free(stage);
@@ -55,11 +60,8 @@ void source_stage_free(SourceStage *stage)
 bool source_stage_add(SourceStage *stage, const char *address, const char *name, GError **error)
 {
     g_autofree char *folded = email_folded_checked(address, error), *bare = mailbox_bare(address);
-    g_autofree char *lower = folded ? g_utf8_strdown(bare, -1) : NULL;
-    return folded && query_run(stage->store, error, NULL,
-                               "INSERT INTO source_line (folded, email, lower, name) VALUES ($1, $2, $3, $4) "
-                               "ON CONFLICT (folded) DO NOTHING",
-                               TEXT(folded), TEXT(bare), TEXT(lower), TEXT(name));
+    g_autofree char *lower = folded ? g_utf8_strdown(bare, -1) : NULL, *clean = email_clean_name(name);
+    return folded && row_set_add(stage->lines, error, TEXT(folded), TEXT(bare), TEXT(lower), TEXT(clean));
 }
 
 bool source_stage_add_list(SourceStage *stage, const char *list_id, GError **error)
@@ -75,7 +77,7 @@ bool source_stage_add_list(SourceStage *stage, const char *list_id, GError **err
 
 bool source_stage_close(SourceStage *stage, SourceCounts *counts, GError **error)
 {
-    if (!script(stage->store, "COMMIT", error))
+    if (!row_set_end(stage->lines, error) || !script(stage->store, "COMMIT", error))
         return false;
     stage->open = false;
     g_autoptr(Query) query = query_open(
@@ -97,6 +99,7 @@ static void fresh_free(void *data)
     g_free(fresh->address);
     g_free(fresh->name);
     g_free(fresh->log_way);
+    g_free(fresh->email);
     g_free(fresh);
 }
 
@@ -106,7 +109,10 @@ static SourceFresh *read_fresh(Query *query)
     *fresh = (SourceFresh){.folded = g_strdup(query_text(query, 0)),
                            .address = g_strdup(query_text(query, 1)),
                            .name = g_strdup(query_text(query, 2)),
-                           .left = query_integer(query, 6) != 0};
+                           .left = query_integer(query, 6) != 0,
+                           .known = query_is_null(query, 9) ? 0 : query_integer(query, 9),
+                           .person = query_is_null(query, 9) ? 0 : query_integer(query, 10),
+                           .email = g_strdup(query_text(query, 11))};
     bool given = !query_is_null(query, 4); /* by another source, whose membership may have moved to another address */
     if (given || !query_is_null(query, 3))
         fresh->member = query_integer(query, given ? 4 : 3);
@@ -133,25 +139,28 @@ static void *fresh_of(Query *query)
     return read_fresh(query);
 }
 
+/* A server that has not looked yet how many rows there are may join each with each; a subquery for one value is no
+ * join, and is answered by an index. */
 #define OTHER(column) \
     "(SELECT o." column " FROM member_source o WHERE o.list = $1 AND o.folded = l.folded ORDER BY o.source LIMIT 1)"
-#define LOGGED(column)                                                                                            \
-    "(SELECT g." column " FROM list_log g WHERE g.list = $1 AND g.kind = 'member' AND g.name = l.lower ORDER BY " \
-    "g.key DESC LIMIT 1)"
+/* By the name alone: all other rows of the list may be of that kind. */
+#define LOGGED(column)                                                                                             \
+    "(SELECT g." column " FROM list_log g WHERE g.name = l.lower AND g.list + 0 = $1 AND g.kind || '' = 'member' " \
+    "ORDER BY g.key DESC LIMIT 1)"
+#define KNOWN(column) "(SELECT a." column " FROM address a WHERE a.folded = l.folded)"
+
+#define FRESH \
+    "SELECT l.folded, l.email, l.name, (SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND " \
+    "m.folded = l.folded ORDER BY m.by_person LIMIT 1), " OTHER("member") ", " OTHER("made") ", " \
+    "(SELECT count(*) FROM source_left x WHERE x.list = $1 AND x.folded = l.folded), " LOGGED("made_at") ", " \
+    LOGGED("after") ", " KNOWN("key") ", " KNOWN("person") ", " KNOWN("email") " FROM source_line l " \
+    "WHERE l.folded > $3 AND (SELECT count(*) FROM member_source s WHERE s.list = $1 AND s.folded = l.folded AND " \
+    "s.source = $2) = 0 ORDER BY l.folded LIMIT $4"
 
 GPtrArray *source_stage_fresh(SourceStage *stage, GError **error)
 {
-    g_autoptr(Query) query = query_open(
-        stage->store, error,
-        "SELECT l.folded, l.email, l.name, (SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND "
-        "m.folded = l.folded ORDER BY m.by_person LIMIT 1), " OTHER("member") ", " OTHER(
-            "made") ", "
-                    "(SELECT count(*) FROM source_left x WHERE x.list = $1 AND x.folded = l.folded), " LOGGED(
-                        "made_at") ", " LOGGED("after") " FROM source_line l WHERE l.folded > $3 AND NOT EXISTS "
-                                                        "(SELECT 1 FROM member_source s "
-                                                        "WHERE s.list = $1 AND s.folded = l.folded AND s.source = $2) "
-                                                        "ORDER BY l.folded LIMIT $4",
-        INTEGER(stage->list), INTEGER(stage->source), TEXT(stage->fresh_at), INTEGER(SOURCE_PAGE));
+    g_autoptr(Query) query = query_open(stage->store, error, FRESH, INTEGER(stage->list), INTEGER(stage->source),
+                                        TEXT(stage->fresh_at), INTEGER(SOURCE_PAGE));
     g_autoptr(GPtrArray) page = read_page(query, fresh_of, fresh_free, error);
     if (page && page->len > 0) {
         const SourceFresh *last = page->pdata[page->len - 1];
@@ -182,8 +191,8 @@ GPtrArray *source_stage_gone(SourceStage *stage, GError **error)
     g_autoptr(Query) query = query_open(
         stage->store, error,
         "SELECT s.folded, COALESCE((SELECT m.email FROM member m WHERE m.key = s.member), s.address), "
-        "s.member, s.made FROM member_source s WHERE s.source = $1 AND s.folded > $2 AND NOT EXISTS "
-        "(SELECT 1 FROM source_line l WHERE l.folded = s.folded) ORDER BY s.folded LIMIT $3",
+        "s.member, s.made FROM member_source s WHERE s.source = $1 AND s.folded > $2 AND "
+        "(SELECT count(*) FROM source_line l WHERE l.folded = s.folded) = 0 ORDER BY s.folded LIMIT $3",
         INTEGER(stage->source), TEXT(stage->gone_at), INTEGER(SOURCE_PAGE));
     g_autoptr(GPtrArray) page = read_page(query, gone_of, gone_free, error);
     if (page && page->len > 0) {

@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/span.h"
 
+#include <string.h>
+
 void span_user_key(int64_t person, char key[SPAN_USER_KEY_SIZE])
 {
     g_snprintf(key, SPAN_USER_KEY_SIZE, "%019" G_GINT64_FORMAT, person);
@@ -38,6 +40,7 @@ static Query *middle_of(Store *store, SpanOf of, const char *begins, GError **er
                       INTEGER(of.list), INTEGER(of.kind), TEXT(begins), INTEGER(half));
 }
 
+/* As often as its second half is too large as well. */
 static bool halve(Store *store, SpanOf of, const char *begins, int64_t total, GError **error)
 {
     char user[SPAN_USER_KEY_SIZE];
@@ -56,11 +59,11 @@ static bool halve(Store *store, SpanOf of, const char *begins, int64_t total, GE
             before -= of.kind == SPAN_ADDRESSES.kind ? 0 : query_integer(query, 1);
         }
     }
-    return query_run(store, error, NULL,
-                     "UPDATE span SET total = $4 WHERE list = $1 AND kind = $2 AND begins = $3", INTEGER(of.list),
-                     INTEGER(of.kind), TEXT(begins), INTEGER(before)) &&
+    return query_run(store, error, NULL, "UPDATE span SET total = $4 WHERE list = $1 AND kind = $2 AND begins = $3",
+                     INTEGER(of.list), INTEGER(of.kind), TEXT(begins), INTEGER(before)) &&
            query_run(store, error, NULL, "INSERT INTO span (list, kind, begins, total) VALUES ($1, $2, $3, $4)",
-                     INTEGER(of.list), INTEGER(of.kind), TEXT(second), INTEGER(total - before));
+                     INTEGER(of.list), INTEGER(of.kind), TEXT(second), INTEGER(total - before)) &&
+           (total - before <= SPAN_MOST || halve(store, of, second, total - before, error));
 }
 
 bool span_count(Store *store, SpanOf of, const char *key, int64_t delta, GError **error)
@@ -90,6 +93,31 @@ bool span_count(Store *store, SpanOf of, const char *key, int64_t delta, GError 
     return total > 0 || *begins == 0 ||
            query_run(store, error, NULL, "DELETE FROM span WHERE list = $1 AND kind = $2 AND begins = $3",
                      INTEGER(of.list), INTEGER(of.kind), TEXT(begins));
+}
+
+/* Where the span behind that of the key begins; *begins is NULL: it is the last. g_free() */
+static bool find_next(Store *store, SpanOf of, const char *key, char **begins, GError **error)
+{
+    g_autoptr(Query)
+        query = query_open(store, error, "SELECT min(begins) FROM span WHERE list = $1 AND kind = $2 AND begins > $3",
+                           INTEGER(of.list), INTEGER(of.kind), TEXT(key));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *begins = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
+    return step != STEP_FAILED;
+}
+
+bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, GError **error)
+{
+    for (size_t at = 0, first = 0; first < count; first = at) {
+        g_autofree char *next = NULL;
+        if (!find_next(store, of, keys[first], &next, error))
+            return false;
+        while (at < count && (!next || strcmp(keys[at], next) < 0))
+            at++;
+        if (!span_count(store, of, keys[first], (int64_t)(at - first), error))
+            return false;
+    }
+    return true;
 }
 
 bool span_count_user(Store *store, int64_t person, int64_t delta, GError **error)

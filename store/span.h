@@ -34,7 +34,9 @@ bool span_begin(Store *store, SpanOf of, GError **error);
 bool span_forget(Store *store, int64_t list, GError **error);
 /* delta rows with this key were added or (negative) removed. What was forgotten is not counted. */
 bool span_count(Store *store, SpanOf of, const char *key, int64_t delta, GError **error);
-/* The same, of one user. */
+/* One row was added for each of the keys, which are sorted. All rows are there already. */
+bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, GError **error);
+/* As span_count(), of one user. */
 bool span_count_user(Store *store, int64_t person, int64_t delta, GError **error);
 /* How many rows there are; -1: it was forgotten. */
 bool span_total(Store *store, SpanOf of, int64_t *total, GError **error);

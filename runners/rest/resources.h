@@ -28,6 +28,7 @@ extern const RestRoute rest_others[];
 extern const RestRoute rest_operations[];
 extern const RestRoute rest_hosts[];
 extern const RestRoute rest_scheduled[];
+extern const RestRoute rest_sources[];
 extern const RestRoute rest_events[];
 extern const RestRoute rest_trace[];
 extern const RestRoute rest_openapi[];

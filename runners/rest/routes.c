@@ -12,7 +12,8 @@ const RestRoute *const rest_tables[] = {
     rest_members,   rest_users,         rest_addresses,      rest_preferences, rest_held,
     rest_requests,  rest_bans,          rest_header_matches, rest_archivers,   rest_queues,
     rest_templates, rest_digests,       rest_others,         rest_operations,  rest_scheduled,
-    rest_hosts,     rest_events,        rest_trace,          rest_openapi,     NULL,
+    rest_hosts,     rest_events,        rest_trace,          rest_sources,     rest_openapi,
+    NULL,
 };
 
 /* Letters, digits and -._~ mean the same with a percent sign and without (RFC 3986, 6.2.2.2): here they have none;

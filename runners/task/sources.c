@@ -26,7 +26,8 @@ static bool alive(void *data)
 static bool refresh_one(const JobPlace *place, MemberSource *source, int64_t *done, GError **error)
 {
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER, .from = "task"};
-    const SourceRun run = {.store = place->store,
+    const SourceRun run = {.read = source_read,
+                           .store = place->store,
                            .site = place->site,
                            .actor = &actor,
                            .interval = config_duration(place->config, "site", "source_interval"),

@@ -576,6 +576,59 @@ def test_a_directory_is_told_no_password_that_nobody_vouches_for(site, monkeypat
     assert b"s3cret" in heard(), "but a server that it knows is"
 
 
+def test_a_directory_begins_tls_and_names_where_it_refers_to(site, tmp_path, monkeypatch):
+    """StartTLS is begun before the password is told; a part that is elsewhere is named, and nothing is changed."""
+    talk = site.create_list("talk")
+    authority = Authority(site.directory / "ca")
+    slapd = Slapd(tmp_path / "slapd", [(address, f"P {address[1:6]}") for address in people(3)],
+                  certificate=authority.certify("127.0.0.1"))
+    try:
+        slapd.config.write_text(slapd.config.read_text().replace("access to attrs=", "security simple_bind=128\n"
+                                                                 "access to attrs="))
+        slapd.start(tls=authority.file)
+        secret = site.sources / "password"
+        write_secret(secret, "s3cret\n")
+        site.cli("list", "source", "add", talk, "dir", "ldap", slapd.url(), f"--user={READER}",
+                 f"--password-file={secret}")
+        assert "onfidentiality" in refresh(site, talk, code=78), "the server wants no password in plain text"
+        encrypted = f"--place={slapd.url('?mail,cn?sub?(objectClass=inetOrgPerson)?StartTLS')}"
+        site.cli("list", "source", "set", talk, "dir", encrypted)
+        assert "TLS" in refresh(site, talk, code=75), "nobody vouches for the server"
+        monkeypatch.setenv("LDAPTLS_CACERT", str(authority.file))
+        assert "3 given, 3 joined" in refresh(site, talk)
+        slapd.modify(f"dn: ou=far,ou=people,{BASE}\nchangetype: add\nobjectClass: referral\n"
+                     f"objectClass: extensibleObject\nou: far\nref: ldap://far.example.com/ou=far,{BASE}\n")
+        refused = refresh(site, talk, code=78)
+        assert "refers to ldap://far.example.com/" in refused and len(members(site, talk)) == 3
+        site.cli("list", "source", "set", talk, "dir", encrypted.replace("ou=people", "ou=far,ou=people"))
+        assert "refers to ldap://far.example.com/" in refresh(site, talk, code=78)
+        site.cli("list", "source", "set", talk, "dir", encrypted.replace("?sub?", "?one?"))
+    finally:
+        slapd.stop()
+    wrong = site.run("list", "source", "set", talk, "dir", f"--place=ldaps://127.0.0.1/{BASE}????StartTLS")
+    assert wrong.returncode == 64 and "leave StartTLS out" in wrong.stderr
+    wrong = site.run("list", "source", "set", talk, "dir", f"--place=ldap://127.0.0.1/{BASE}????bindname=x")
+    assert wrong.returncode == 64 and "bindname" in wrong.stderr
+
+
+def test_a_password_that_would_go_in_plain_text_is_warned_of(site):
+    talk = site.create_list("talk")
+    secret = site.sources / "password"
+    write_secret(secret, "s3cret\n")
+    words = ("--user=jo", f"--password-file={secret}")
+    plain = ("ldap://ldap.example.com/dc=x", "http://www.example.com/x")
+    fine = ("ldaps://ldap.example.com/dc=x", "ldap://ldap.example.com/dc=x????StartTLS", "https://www.example.com/x",
+            "ldap://127.0.0.1/dc=x", "http://localhost:8080/x")
+    for number, place in enumerate((*plain, *fine)):
+        kind = "ldap" if place.startswith("ldap") else "url"
+        done = site.run("list", "source", "add", talk, f"s{number}", kind, place, *words)
+        assert done.returncode == 0 and ("plain text" in done.stderr) == (place in plain), (place, done)
+    site.cli("list", "source", "add", talk, "open", "url", "http://www.example.com/x")
+    found = [json.loads(row) for row in site.run("doctor", "--json", "--no-dns", "--no-probe").stdout.splitlines()]
+    about = [row for row in found if row["subject"] == "sources"]
+    assert len(about) == 2 and all(row["state"] == "warning" for row in about), found
+
+
 class Pages(http.server.ThreadingHTTPServer):
     """Answers by what is set: the body, the length that it says, and the status."""
     body, length, status, asked = b"", None, 200, ()

@@ -46,18 +46,15 @@ static void follow(Fixture *fixture, const MemberSource *source, const char *con
     assert_ok(store_begin(store, &error), error);
     g_autoptr(GPtrArray) fresh = source_stage_fresh(stage, &error), gone = source_stage_gone(stage, &error);
     g_assert_no_error(error);
+    g_autoptr(GPtrArray) take = g_ptr_array_new();
     for (guint at = 0; at < fresh->len; at++) {
         SourceFresh *one = fresh->pdata[at];
-        if (one->left) {
+        if (one->left)
             kept_out--;
-            continue;
-        }
-        if (one->member == 0) {
-            assert_ok(member_add(store, LIST, ROLE_MEMBER, one->address, NULL, NULL, &error), error);
-            one->made = true;
-        }
-        assert_ok(source_take(store, source, one, NOW, &error), error);
+        else
+            g_ptr_array_add(take, one);
     }
+    assert_ok(source_take(store, source, take, NOW, &error), error);
     for (guint at = 0; at < gone->len; at++) {
         bool removed;
         assert_ok(source_drop(store, source, gone->pdata[at], &removed, &error), error);
@@ -178,6 +175,50 @@ static void test_set_meanwhile(Fixture *fixture, const void *data)
     assert_ok(source_check_turn(fixture->store, other, &error), error);
 }
 
+#define MANY 2345
+
+static Member *member_of(Fixture *fixture, const char *address)
+{
+    GError *error = NULL;
+    Member *member = member_find(fixture->store, LIST, ROLE_MEMBER, address, &error);
+    g_assert_no_error(error);
+    return member;
+}
+
+/* Thousands come at once as each would alone: addresses that were known keep their spelling, person and name, and
+ * everything that is counted is counted. */
+static void test_many(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int64_t count;
+    g_autoptr(MemberSource) one = add(fixture, "one");
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
+    assert_ok(list_set(fixture->store, LIST, "digest_is_default", "yes", &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "P0042@Example.org", "Known", NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    for (unsigned at = 0; at < MANY; at++) {
+        g_autofree char *address = g_strdup_printf("p%04u@example.%s", at, at % 3 == 0 ? "com" : "org");
+        g_ptr_array_add(all, g_utf8_strdown(address, -1));
+    }
+    g_ptr_array_add(all, g_strdup("p0042@example.org"));
+    g_ptr_array_add(all, g_strdup(ANNE));
+    g_ptr_array_add(all, NULL);
+    follow(fixture, one, (const char *const *)all->pdata, 0);
+    assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, MANY + 2);
+    g_autoptr(Member) single = member_of(fixture, ANNE), set = member_of(fixture, "p0043@example.org"),
+                      known = member_of(fixture, "p0042@example.org");
+    g_assert_cmpmem(&single->own, sizeof single->own, &set->own, sizeof set->own);
+    g_assert_cmpint(set->own.delivery_mode, ==, MODE_MIME_DIGESTS);
+    g_assert_cmpint(set->joined_at, >=, single->joined_at);
+    g_assert_cmpstr(known->address, ==, "P0042@Example.org");
+    g_assert_cmpstr(known->display_name, ==, "Known");
+    g_assert_true(!known->as_user && !set->as_user);
+    follow(fixture, one, GIVES(ANNE), 0);
+    assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 1);
+}
+
 /* A stage that was left in the middle is no obstacle, and nothing of it reaches the list. */
 static void test_left_in_the_middle(Fixture *fixture, const void *data)
 {
@@ -200,6 +241,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/source/a member takes another address", test_moved);
     TEST_WITH_LIST("/source/the later refresh goes on", test_turn);
     TEST_WITH_LIST("/source/it is set while it is read", test_set_meanwhile);
+    TEST_WITH_LIST("/source/thousands come at once", test_many);
     TEST_WITH_LIST("/source/a stage is left in the middle", test_left_in_the_middle);
     return g_test_run();
 }

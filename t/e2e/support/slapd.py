@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """A directory for tests: OpenLDAP's slapd with an mdb of its own, on loopback."""
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,9 +19,11 @@ def program(name):
 
 
 class Slapd:
-    """size: how many entries one search gives without pages; a page may not be larger either, since hard counts."""
+    """certificate: a file with key and certificate, for StartTLS.
+    size: how many entries one search gives without pages; a page may not be larger either, since hard counts."""
 
-    def __init__(self, directory, people, password="s3cret", size=500):
+    def __init__(self, directory, people, password="s3cret", size=500,
+                 certificate=None):
         self.directory, self.password = Path(directory), password
         (self.directory / "db").mkdir(parents=True)
         modules = next((place for place in MODULES if list(place.glob("back_mdb*"))), None)
@@ -28,6 +31,8 @@ class Slapd:
         self.config.write_text("".join(f"include /etc/ldap/schema/{name}.schema\n"
                                        for name in ("core", "cosine", "inetorgperson")) +
                                (f"modulepath {modules}\nmoduleload back_mdb\n" if modules else "") +
+                               (f"TLSCertificateFile {certificate}\nTLSCertificateKeyFile {certificate}\n"
+                                if certificate else "") +
                                f"pidfile {self.directory}/pid\nargsfile {self.directory}/args\n"
                                f"database mdb\nsuffix {BASE}\nrootdn cn=root,{BASE}\nrootpw root\n"
                                f"directory {self.directory}/db\nmaxsize 1073741824\nindex objectClass eq\n"
@@ -50,7 +55,9 @@ class Slapd:
         return (f"dn: cn={name},ou=people,{BASE}\nobjectClass: inetOrgPerson\ncn: {name}\nsn: {name}\n"
                 f"mail: {address}\nmail: second-{address}\n")
 
-    def start(self):
+    def start(self, tls=None):
+        """tls: the authority of a server that wants no password in plain text."""
+        self.tls = tls
         self.log = (self.directory / "log").open("ab")
         self.process = subprocess.Popen([program("slapd"), "-d", "0", "-f", self.config, "-h",
                                          f"ldap://127.0.0.1:{self.port}/"], stdout=self.log, stderr=self.log)
@@ -59,8 +66,11 @@ class Slapd:
 
     def modify(self, ldif, check=True):
         """Changes entries; the exit code of ldapmodify."""
-        done = subprocess.run([program("ldapmodify"), "-x", "-H", f"ldap://127.0.0.1:{self.port}", "-D",
+        encrypted = ["-ZZ"] if self.tls else []
+        environment = {**os.environ, "LDAPTLS_CACERT": str(self.tls)} if self.tls else None
+        done = subprocess.run([program("ldapmodify"), *encrypted, "-x", "-H", f"ldap://127.0.0.1:{self.port}", "-D",
                                f"cn=root,{BASE}", "-w", "root"], input=ldif, text=True, timeout=60,
+                              env=environment,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert not check or done.returncode == 0, done.stdout
         return done.returncode
