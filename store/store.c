@@ -541,12 +541,14 @@ bool store_record_effect(Store *store, const char *entry, int64_t number, GError
 {
     if (store->depth == 0)
         log_panic("store_record_effect outside a transaction: it would record effects that are not there");
-    int64_t added = 0;
-    if (!query_run(store, error, &added,
-                   "INSERT INTO effect (entry, number, recorded_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-                   TEXT(entry), INTEGER(number), INTEGER(clock_now())))
-        return false;
-    return added > 0 || fail(error, FAIL_LATER, "the effects of %s were recorded already", entry);
+    g_autoptr(GError) fault = NULL;
+    if (query_later(store, &fault, "INSERT INTO effect (entry, number, recorded_at) VALUES ($1, $2, $3)", TEXT(entry),
+                    INTEGER(number), INTEGER(clock_now())))
+        return true;
+    if (g_error_matches(fault, FAIL, FAIL_EXISTS))
+        return fail(error, FAIL_LATER, "the effects of %s were recorded already", entry);
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
 }
 
 /* Up to which time the next portion goes; *more: there is one behind it. */

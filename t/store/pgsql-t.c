@@ -162,7 +162,7 @@ static void test_later(Fixture *fixture, const void *data)
     assert_ok(query_later(fixture->store, &error, insertion, INTEGER(2000), BLOB("x", 1)), error);
     assert_ok(query_later(fixture->store, &error, insertion, INTEGER(7), BLOB("x", 1)), error);
     g_assert_false(store_commit(fixture->store, &error));
-    assert_failed(FAIL_EXISTS, error);
+    assert_failed(FAIL_LATER, error);
     g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM secret"), ==, 1000);
     assert_ok(domain_create(fixture->store, "after.example.net", NULL, &error), error);
 }
