@@ -81,6 +81,14 @@ bool store_begin_durable(Store *store, GError **error);
 bool store_savepoint(Store *store, GError **error);
 void store_savepoint_end(Store *store, bool keep);
 
+/* Questions that will be asked: xxx_soon() before xxx() with the same arguments, outside a transaction. The store may
+ * then ask all of them in one round trip when the first of them is asked, so say first what is asked together, and
+ * nothing that may be old when it is used. Where the answer does not come so, xxx() asks itself, and tells what is
+ * wrong. What is said is forgotten when a transaction begins, and by store_soon_forget(). */
+void store_soon_forget(Store *store);
+void store_find_effect_soon(Store *store, const char *entry);
+void store_version_soon(Store *store);
+
 /* Exactly once: an entry (its name's hash in a queue, "in:4cd1...") asks first
  * whether its effects were recorded earlier, and records them in the same transaction as it
  * makes them. number is what they handed out (of a post, of a held post), for
