@@ -5,8 +5,22 @@
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "posting/loop.h"
 #include "posting/order.h"
+#include "store/ban.h"
 #include "store/held.h"
+
+void judge_soon(Post *post, const char *list_id)
+{
+    const GPtrArray *senders = post_senders(post);
+    g_autofree char *key = loop_message_key(post);
+    for (unsigned at = 0; !post->for_owners && at < senders->len; at++)
+        ban_check_soon(post->store, list_id, senders->pdata[at]);
+    if (!post->for_owners && senders->len > 0) /* a further one is only looked for where this is no member */
+        member_find_soon(post->store, list_id, ROLE_MEMBER, senders->pdata[0]);
+    if (key)
+        list_knows_message_id_soon(post->store, list_id, key, post->trace);
+}
 
 bool judge_run(Post *post, Verdict *verdict, GError **error)
 {

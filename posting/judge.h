@@ -10,6 +10,9 @@
 
 #include "posting/post.h"
 
+/* Say to the store what judge_run() will most likely ask it about the post, all of which is set but its list. */
+void judge_soon(Post *post, const char *list_id);
+
 /* Run the post through the chain of its list, for posts or for mail to the owners. A post of a list whose chain the
  * configuration does not have is held. Only reads the store. */
 bool judge_run(Post *post, Verdict *verdict, GError **error);

@@ -13,6 +13,7 @@ struct ListCache {
     GHashTable *header_matches; /* List-Id, "" for the site -> GPtrArray */
     GHashTable *templates; /* "LIST-ID NAME" -> char, "" where there is none */
     int64_t version;
+    bool stale; /* it is not known yet whether the version is still the same */
 };
 
 ListCache *list_cache_new(Store *store)
@@ -38,6 +39,15 @@ void list_cache_free(ListCache *cache)
 
 void list_cache_refresh(ListCache *cache)
 {
+    store_soon_forget(cache->store);
+    store_version_soon(cache->store);
+    cache->stale = true;
+}
+
+static void look(ListCache *cache)
+{
+    if (!cache->stale)
+        return;
     int64_t version = store_version(cache->store);
     if (version != cache->version || g_hash_table_size(cache->lists) > LISTS_MAX) {
         g_hash_table_remove_all(cache->lists);
@@ -45,10 +55,12 @@ void list_cache_refresh(ListCache *cache)
         g_hash_table_remove_all(cache->templates);
     }
     cache->version = version;
+    cache->stale = false;
 }
 
 const List *list_cache_get(ListCache *cache, const char *list_id, GError **error)
 {
+    look(cache);
     List *list = g_hash_table_lookup(cache->lists, list_id);
     if (list)
         return list;
@@ -62,6 +74,7 @@ GPtrArray *list_cache_header_matches(ListCache *cache, Store *store, const char 
 {
     if (!cache)
         return header_match_all(store, list_id, error);
+    look(cache);
     GPtrArray *known = g_hash_table_lookup(cache->header_matches, list_id ? list_id : "");
     if (known)
         return g_ptr_array_ref(known);
@@ -84,6 +97,8 @@ static char *read_template(Store *store, const List *list, const char *name, GEr
 bool list_cache_template(ListCache *cache, Store *store, const List *list, const char *name, char **text,
                          GError **error)
 {
+    if (cache)
+        look(cache);
     g_autofree char *key = g_strconcat(list->list_id, " ", name, NULL);
     const char *known = cache ? g_hash_table_lookup(cache->templates, key) : NULL;
     g_autofree char *read = known ? NULL : read_template(store, list, name, error);

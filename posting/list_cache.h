@@ -15,8 +15,9 @@ ListCache *list_cache_new(Store *store);
 void list_cache_free(ListCache *cache);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListCache, list_cache_free)
 
-/* Forgets everything if a list, a setting or a domain was changed since the last call. Lists
- * got before are gone then. Call it between batches. */
+/* Call it between batches, outside a transaction: the next use forgets everything if a list, a setting or a domain was
+ * changed since the last call. Lists got before are gone then. What was said to the store to be asked soon (store.h) is
+ * forgotten, but the version, which is asked with what is said from now on. */
 void list_cache_refresh(ListCache *cache);
 
 /* Borrowed until the next refresh. FAIL_MISSING: no such list. */

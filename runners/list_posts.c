@@ -57,28 +57,17 @@ void list_posts_stop(Runner *runner)
     list_runner_stop(runner);
 }
 
-static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
+/* All of the post that does not hang on its list. */
+static bool describe(ListRunnerPost *own, ListRunner *shared, GError **error)
 {
     Entry *entry = own->entry;
     json_t *meta = entry_meta(entry);
-    g_autoptr(GError) fault = NULL;
-    const List *list = list_cache_get(shared->lists, entry_list(entry), &fault);
-    if (!list) {
-        own->gone = g_error_matches(fault, FAIL, FAIL_MISSING);
-        if (own->gone && g_str_equal(meta_string(meta, KEY_TO, ""), TO_DIGEST))
-            return true;
-        if (own->gone)
-            return fail(error, FAIL_NEVER, "there is no list %s", entry_list(entry));
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
     g_autoptr(GBytes) octets = entry_message(entry);
     own->message = message_new(octets);
     Post *post = &own->post;
     post->store = shared->store;
     post->lists = shared->lists;
     post->site = &shared->posts->setup.site;
-    post->list = list;
     post->message = own->message;
     post->sender = meta_string(meta, KEY_SENDER, "");
     post->recipient = meta_string(meta, KEY_RECIPIENT, NULL);
@@ -106,14 +95,34 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     return true;
 }
 
-ListRunnerPost *list_runner_post_new(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+static bool find_list(ListRunnerPost *own, ListRunner *shared, GError **error)
 {
+    Entry *entry = own->entry;
+    g_autoptr(GError) fault = NULL;
+    own->post.list = list_cache_get(shared->lists, entry_list(entry), &fault);
+    own->gone = g_error_matches(fault, FAIL, FAIL_MISSING);
+    if (own->post.list || (own->gone && g_str_equal(meta_string(entry_meta(entry), KEY_TO, ""), TO_DIGEST)))
+        return true;
+    if (own->gone)
+        return fail(error, FAIL_NEVER, "there is no list %s", entry_list(entry));
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}
+
+ListRunnerPost *list_runner_post_new(Runner *runner, Entry *entry, PostSoon *soon, Outcome *outcome, GError **error)
+{
+    ListRunner *shared = runner_data(runner);
     g_autoptr(ListRunnerPost) own = g_new0(ListRunnerPost, 1);
     post_init(&own->post);
     own->entry = entry;
     own->outcome = outcome;
-    if (!read_entry(own, runner_data(runner), error) ||
-        !list_runner_find_effect(runner, entry, &own->before, &own->number, error))
+    g_autofree char *effect = list_runner_effect(entry);
+    store_find_effect_soon(shared->store, effect);
+    if (!describe(own, shared, error))
+        return NULL;
+    if (soon)
+        soon(&own->post, entry_list(entry));
+    if (!find_list(own, shared, error) || !list_runner_find_effect(runner, entry, &own->before, &own->number, error))
         return NULL;
     return g_steal_pointer(&own);
 }

@@ -24,7 +24,7 @@ typedef struct ListRunnerPost {
     Message *message;
     Entry *entry;     /* borrowed */
     Outcome *outcome; /* borrowed */
-    bool gone;        /* an issue of the digest of a list that was removed; nothing of post is set */
+    bool gone;        /* an issue of the digest of a list that was removed; the post has none */
     bool before;      /* an earlier try has left its effect in the store, */
     int64_t number;   /* with this number */
     bool settles;     /* it has something to write */
@@ -37,9 +37,12 @@ typedef struct ListRunnerPost {
     Work *letters;    /* for in: those that were written with their rows; NULL: none */
 } ListRunnerPost;
 
-/* Reads the entry and whether its effect was recorded. NULL: FAIL_NEVER when its list is gone. The result borrows from
+/* Says to the store what will be asked about the post, which has no list yet: judge_soon(). */
+typedef void PostSoon(Post *post, const char *list_id);
+
+/* Reads the entry and whether its effect was recorded, together with what soon says (NULL: nothing). NULL: FAIL_NEVER when its list is gone. The result borrows from
  * the entry and the runner, until the batch is committed. */
-ListRunnerPost *list_runner_post_new(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
+ListRunnerPost *list_runner_post_new(Runner *runner, Entry *entry, PostSoon *soon, Outcome *outcome, GError **error);
 void list_runner_post_free(ListRunnerPost *own);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListRunnerPost, list_runner_post_free)
 

@@ -96,6 +96,21 @@ bool ban_remove(Store *store, const char *list_id, const char *email, GError **e
                                 list_id ? "on the list " : "for the whole site", list_id ? list_id : ""));
 }
 
+/* "^" sorts before "_", and no domain begins with it. */
+static const char check_sql[] = "SELECT email, COALESCE(list, 0) AS scope, 0 AS pattern FROM ban "
+                                "WHERE COALESCE(list, 0) IN (0, $1) AND folded = $2 UNION ALL "
+                                "SELECT email, COALESCE(list, 0), 1 FROM ban "
+                                "WHERE COALESCE(list, 0) IN (0, $1) AND folded >= '^' AND folded < '_' "
+                                "ORDER BY scope DESC, pattern, email";
+
+void ban_check_soon(Store *store, const char *list_id, const char *address)
+{
+    int64_t scope;
+    g_autofree char *folded = email_folded(address);
+    if (list_key_soon(store, list_id, &scope))
+        query_soon(store, check_sql, INTEGER(scope), TEXT(folded));
+}
+
 bool ban_check(Store *store, const char *list_id, const char *address, GHashTable *memory, char **by, GError **error)
 {
     int64_t scope;
@@ -103,14 +118,7 @@ bool ban_check(Store *store, const char *list_id, const char *address, GHashTabl
     if (!scope_of(store, list_id, &scope, error))
         return false;
     g_autofree char *folded = email_folded(address);
-    /* "^" sorts before "_", and no domain begins with it. */
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT email, COALESCE(list, 0) AS scope, 0 AS pattern FROM ban "
-                                        "WHERE COALESCE(list, 0) IN (0, $1) AND folded = $2 UNION ALL "
-                                        "SELECT email, COALESCE(list, 0), 1 FROM ban "
-                                        "WHERE COALESCE(list, 0) IN (0, $1) AND folded >= '^' AND folded < '_' "
-                                        "ORDER BY scope DESC, pattern, email",
-                                        INTEGER(scope), TEXT(folded));
+    g_autoptr(Query) query = query_open(store, error, check_sql, INTEGER(scope), TEXT(folded));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         const char *email = query_text(query, 0);

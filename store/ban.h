@@ -32,6 +32,7 @@ bool ban_find(Store *store, const char *list_id, const char *email, bool *found,
 
 /* Set *by to what bans the address (g_free()), or to NULL: a ban of the list, then one of the site; with list_id NULL
  * one of the site alone. memory is that of base/pattern.h, or NULL. */
+void ban_check_soon(Store *store, const char *list_id, const char *address); /* store.h */
 bool ban_check(Store *store, const char *list_id, const char *address, GHashTable *memory, char **by, GError **error);
 
 /* Call each for the bans of the list, or with list_id NULL for those of the site, in the order of their text. It

@@ -98,21 +98,28 @@ bool digest_set_next(Store *store, const char *list_id, int64_t volume, int64_t 
     return STORE_WRITE(store, error, set_next(store, list_id, volume, number, error));
 }
 
+/* The first looks in the index member_digest; the tables of the others are small, and SQLite begins a CROSS JOIN with
+ * the first. */
+static const char wanted_sql[] =
+    "SELECT 1 WHERE EXISTS (SELECT 1 FROM member WHERE list = $1 AND role + 0 = 0 AND delivery_mode > 0) "
+    "OR EXISTS (SELECT 1 FROM person_preference p CROSS JOIN member m "
+    "WHERE m.person = p.person AND p.delivery_mode > 0 AND m.list + 0 = $1) "
+    "OR EXISTS (SELECT 1 FROM address_preference a CROSS JOIN address d CROSS JOIN member m "
+    "WHERE d.key = a.address AND m.person = d.person AND a.delivery_mode > 0 AND m.list + 0 = $1)";
+
+void digest_wanted_soon(Store *store, const char *list_id)
+{
+    int64_t list;
+    if (list_key_soon(store, list_id, &list))
+        query_soon(store, wanted_sql, INTEGER(list));
+}
+
 bool digest_wanted(Store *store, const char *list_id, bool *wanted, GError **error)
 {
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return false;
-    /* The first looks in the index member_digest; the tables of the others are small, and SQLite begins a CROSS JOIN
-     * with the first. */
-    g_autoptr(Query) query = query_open(
-        store, error,
-        "SELECT 1 WHERE EXISTS (SELECT 1 FROM member WHERE list = $1 AND role + 0 = 0 AND delivery_mode > 0) "
-        "OR EXISTS (SELECT 1 FROM person_preference p CROSS JOIN member m "
-        "WHERE m.person = p.person AND p.delivery_mode > 0 AND m.list + 0 = $1) "
-        "OR EXISTS (SELECT 1 FROM address_preference a CROSS JOIN address d CROSS JOIN member m "
-        "WHERE d.key = a.address AND m.person = d.person AND a.delivery_mode > 0 AND m.list + 0 = $1)",
-        INTEGER(list));
+    g_autoptr(Query) query = query_open(store, error, wanted_sql, INTEGER(list));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *wanted = step == STEP_ROW;
     return step != STEP_FAILED;

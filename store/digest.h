@@ -35,6 +35,7 @@ bool digest_set_next(Store *store, const char *list_id, int64_t volume, int64_t 
 
 /* Has the list a member who wants digests, be it by the preferences of the member, the address or the user? It may say
  * yes where a nearer preference says otherwise. */
+void digest_wanted_soon(Store *store, const char *list_id); /* store.h */
 bool digest_wanted(Store *store, const char *list_id, bool *wanted, GError **error);
 
 /* Add a post that came at time. */

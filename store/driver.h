@@ -60,6 +60,10 @@ typedef struct StoreDriver {
     /* Send a statement that was not stepped yet and go on without its outcome: a failure dooms the transaction and is
      * told by a later call. NULL: cannot. */
     bool (*later)(void *statement, GError **error);
+    /* Run statements that only read, none of which was stepped yet, outside of a transaction and in one round trip;
+     * step() then gives their rows. One that failed, or lost its connection, is run by its own step() as if it had not
+     * been asked here. NULL: there is no round trip to be saved. */
+    void (*together)(void *const *statements, size_t count);
     void (*reset)(void *statement);
     bool (*is_null)(void *statement, int column); /* from 0 */
     int64_t (*integer)(void *statement, int column);
@@ -73,7 +77,9 @@ typedef struct StoreDriver {
     /* With true, commits wait for the disk in spite of leave_sync() from the next transaction on. */
     bool (*wait)(void *connection, bool wait, GError **error); /* NULL where leave_sync is */
     bool (*begin)(void *connection, GError **error); /* a transaction that will not fail later for want of a lock */
-    /* One of store_begin_lists(), for these keys in ascending order, each once. NULL: begin() does it. */
+    /* One of store_begin_lists(), for these keys in ascending order, each once. It may travel with the first statement
+     * of the transaction, which then tells that a lock could not be had; the locks come before that statement reads.
+     * NULL: begin() does it. */
     bool (*begin_lists)(void *connection, const int64_t *lists, size_t count, GError **error);
     /* In a transaction of begin_lists(), wait for all others that called this, until this one ends or what was done
      * since a savepoint is undone; a failure may be told later. NULL where begin_lists is. */

@@ -266,6 +266,14 @@ bool list_key(Store *store, const char *list_id, int64_t *key, GError **error)
     return step == STEP_ROW;
 }
 
+bool list_key_soon(Store *store, const char *list_id, int64_t *key)
+{
+    const int64_t *found = g_hash_table_lookup(store_list_keys_old(store), list_id);
+    if (found)
+        *key = *found;
+    return found != NULL;
+}
+
 /* ---- making and removing ---- */
 
 static bool domain_known(Store *store, const char *mail_host, GError **error)
@@ -548,13 +556,18 @@ static bool record_message_id(Store *store, int64_t list, const SeenMail *seen, 
     return step != STEP_FAILED;
 }
 
+static const char knows_sql[] = "SELECT entry <> $3 FROM message_id JOIN list ON list.key = message_id.list "
+                                "WHERE list.list_id = $1 AND message_id.message_id = $2";
+
+void list_knows_message_id_soon(Store *store, const char *list_id, const char *message_id, const char *entry)
+{
+    query_soon(store, knows_sql, TEXT(list_id), TEXT(message_id), TEXT(entry));
+}
+
 bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
                            GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT entry <> $3 FROM message_id JOIN list ON list.key = message_id.list "
-                                        "WHERE list.list_id = $1 AND message_id.message_id = $2",
-                                        TEXT(list_id), TEXT(message_id), TEXT(entry));
+    g_autoptr(Query) query = query_open(store, error, knows_sql, TEXT(list_id), TEXT(message_id), TEXT(entry));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *known = step == STEP_ROW && query_integer(query, 0);
     return step != STEP_FAILED;

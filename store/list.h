@@ -161,6 +161,7 @@ bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GErr
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
 
 /* Look for a Message-ID as list_record_message_id() does, and record nothing. */
+void list_knows_message_id_soon(Store *store, const char *list_id, const char *message_id, const char *entry);
 bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
                            GError **error);
 

@@ -135,6 +135,17 @@ static bool no_such(Role role, const char *list_id, const char *address, GError 
     return fail(error, FAIL_MISSING, "%s is no %s of %s", address, role_text(role), list_id);
 }
 
+static const char look_up_sql[] = MEMBER_COLUMNS
+    "WHERE m.list = $1 AND m.role = $2 AND m.folded = $3 ORDER BY m.by_person LIMIT 1";
+
+void member_find_soon(Store *store, const char *list_id, Role role, const char *address)
+{
+    int64_t list;
+    g_autofree char *folded = email_folded(address);
+    if (list_key_soon(store, list_id, &list))
+        query_soon(store, look_up_sql, INTEGER(list), INTEGER(role), TEXT(folded));
+}
+
 bool member_look_up(Store *store, const char *list_id, Role role, const char *address, Member **member, GError **error)
 {
     int64_t list;
@@ -142,9 +153,7 @@ bool member_look_up(Store *store, const char *list_id, Role role, const char *ad
     if (!list_key(store, list_id, &list, error))
         return false;
     g_autofree char *folded = email_folded(address);
-    g_autoptr(Query) query = query_open(
-        store, error, MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded = $3 ORDER BY m.by_person LIMIT 1",
-        INTEGER(list), INTEGER(role), TEXT(folded));
+    g_autoptr(Query) query = query_open(store, error, look_up_sql, INTEGER(list), INTEGER(role), TEXT(folded));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_ROW)
         *member = member_read_row(query);

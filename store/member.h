@@ -76,6 +76,7 @@ bool member_add(Store *store, const char *list_id, Role role, const char *addres
 /* Subscribe the user of address by whatever is preferred; where nothing is yet, by address. */
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
+void member_find_soon(Store *store, const char *list_id, Role role, const char *address); /* store.h */
 Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
 /* The same; where there is no such member, *member is NULL, and that is no error. */
 bool member_look_up(Store *store, const char *list_id, Role role, const char *address, Member **member, GError **error);
@@ -185,6 +186,9 @@ const char *recipient_cursor_name(RecipientCursor *cursor);
 const char *recipient_cursor_next(RecipientCursor *cursor, GError **error);
 void recipient_cursor_free(RecipientCursor *cursor);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecipientCursor, recipient_cursor_free)
+
+/* Say that a cursor without names, and before it recipient_count(), will be asked for (store.h). */
+void recipient_soon(Store *store, const char *list_id, const char *sender);
 
 /* An upper bound of how many the cursor will give, for splitting. */
 bool recipient_count(Store *store, const char *list_id, int64_t *count, GError **error);

@@ -101,37 +101,104 @@ bool pgsql_may_send(PgsqlConnection *self, GError **error)
     return self->waiting > 0 || libpq.PQenterPipelineMode(self->server) == 1 || pgsql_failed(self, NULL, error);
 }
 
-/* NULL parts the results of one statement from those of the next one. After a failure, the server passes over the rest
- * up to the end of the pipeline. */
+bool pgsql_send_text(PgsqlConnection *self, const char *sql, GError **error)
+{
+    return pgsql_sent(self, libpq.PQsendQueryParams(self->server, sql, 0, NULL, NULL, NULL, NULL, 0) == 1, error);
+}
+
+/* The last of the results up to the NULL behind them is that of the statement, or its error. */
+PGresult *pgsql_next_answer(PgsqlConnection *self)
+{
+    PGresult *answer = NULL, *result = NULL;
+    while (libpq.PQstatus(self->server) == CONNECTION_OK && (result = libpq.PQgetResult(self->server))) {
+        libpq.PQclear(answer);
+        answer = result;
+    }
+    return answer;
+}
+
+bool pgsql_sync(PgsqlConnection *self)
+{
+    return libpq.PQpipelineSync(self->server) == 1;
+}
+
+/* What cannot be brought to its end is of no more use. */
+void pgsql_end_pipeline(PgsqlConnection *self)
+{
+    self->waiting = 0;
+    if (libpq.PQstatus(self->server) == CONNECTION_OK)
+        libpq.PQclear(libpq.PQgetResult(self->server)); /* of the sync */
+    if (libpq.PQexitPipelineMode(self->server) == 1 && libpq.PQstatus(self->server) == CONNECTION_OK)
+        return;
+    libpq.PQfinish(self->server);
+    self->server = NULL;
+}
+
+/* After a failure, the server passes over the rest up to the end of the pipeline. One that nobody waited for is not the
+ * fault of who is told of it, so it is FAIL_LATER. */
 PGresult *pgsql_collect(PgsqlConnection *self, GError **error)
 {
     PGresult *last = NULL, *fault = NULL;
-    bool ended = libpq.PQpipelineSync(self->server) != 1;
-    self->waiting = 0;
-    while (!ended && libpq.PQstatus(self->server) == CONNECTION_OK) {
-        PGresult *result = libpq.PQgetResult(self->server);
-        ended = result && libpq.PQresultStatus(result) == PGRES_PIPELINE_SYNC;
-        if (result && libpq.PQresultStatus(result) == PGRES_FATAL_ERROR && !fault)
-            fault = g_steal_pointer(&result);
-        if (result && pgsql_succeeded(result)) {
-            pgsql_count_changes(self, result);
+    unsigned count = self->waiting, faulty = 0;
+    bool synced = pgsql_sync(self);
+    for (unsigned at = 1; synced && at <= count; at++) {
+        PGresult *answer = pgsql_next_answer(self);
+        if (libpq.PQresultStatus(answer) == PGRES_FATAL_ERROR && !fault) {
+            fault = g_steal_pointer(&answer);
+            faulty = at;
+        } else if (pgsql_succeeded(answer)) {
+            pgsql_count_changes(self, answer);
             libpq.PQclear(last);
-            last = g_steal_pointer(&result);
+            last = g_steal_pointer(&answer);
         }
-        libpq.PQclear(result);
+        libpq.PQclear(answer);
     }
+    self->waiting = 0;
+    self->conflict = pgsql_is_conflict(fault);
+    if (synced && libpq.PQstatus(self->server) == CONNECTION_OK)
+        libpq.PQclear(libpq.PQgetResult(self->server)); /* of the sync */
     if (libpq.PQexitPipelineMode(self->server) == 1 && libpq.PQstatus(self->server) == CONNECTION_OK && !fault)
         return last;
     libpq.PQclear(last);
     pgsql_failed(self, fault, error);
+    if (faulty < count && error && *error)
+        (*error)->code = FAIL_LATER;
     return NULL;
+}
+
+static bool send_opening(PgsqlConnection *self, GError **error)
+{
+    bool sent = pgsql_may_send(self, error);
+    for (guint at = 0; sent && at < self->opening->len; at++)
+        sent = pgsql_send_text(self, self->opening->pdata[at], error);
+    return sent;
+}
+
+PGresult *pgsql_open_transaction(PgsqlConnection *self, PgsqlSend *send, void *data, GError **error)
+{
+    PGresult *last = NULL;
+    bool again = true;
+    for (unsigned tries = 1; !last && again; tries++) {
+        g_autoptr(GError) fault = NULL;
+        self->conflict = false;
+        if (send_opening(self, &fault) && (!send || send(data, &fault)))
+            last = pgsql_collect(self, &fault);
+        again = self->conflict && tries < PGSQL_CONFLICT_TRIES;
+        if (again)
+            libpq.PQclear(libpq.PQexec(self->server, "ROLLBACK"));
+        else if (!last)
+            g_propagate_error(error, g_steal_pointer(&fault));
+    }
+    g_ptr_array_set_size(self->opening, 0);
+    return last;
 }
 
 bool pgsql_settle(PgsqlConnection *self, GError **error)
 {
-    if (self->waiting == 0)
+    if (self->waiting == 0 && self->opening->len == 0)
         return true;
-    PGresult *last = pgsql_collect(self, error);
+    PGresult *last = self->opening->len > 0 ? pgsql_open_transaction(self, NULL, NULL, error)
+                                            : pgsql_collect(self, error);
     libpq.PQclear(last);
     return last != NULL;
 }
@@ -272,6 +339,7 @@ static bool connect_anew(PgsqlConnection *self, GError **error)
     libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
     self->generation++;
     self->streams = self->waiting = 0;
+    g_hash_table_remove_all(self->prepared);
     if (libpq.PQstatus(self->server) != CONNECTION_OK) {
         note_refusal(self, clock_monotonic() - began);
         return fail(error, FAIL_LATER, "%s", self->refusal);
@@ -313,6 +381,8 @@ PgsqlConnection *pgsql_connect(const char *where, GError **error)
     PgsqlConnection *self = g_new0(PgsqlConnection, 1);
     self->where = g_strdup(where);
     self->shown = g_steal_pointer(&shown);
+    self->opening = g_ptr_array_new_with_free_func(g_free);
+    self->prepared = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     if (connect_anew(self, error))
         return self;
     pgsql_disconnect(self);
@@ -322,6 +392,8 @@ PgsqlConnection *pgsql_connect(const char *where, GError **error)
 void pgsql_disconnect(PgsqlConnection *self)
 {
     libpq.PQfinish(self->server);
+    g_ptr_array_unref(self->opening);
+    g_hash_table_unref(self->prepared);
     g_free(self->where);
     g_free(self->shown);
     g_free(self->refusal);

@@ -15,7 +15,6 @@
 /* Whatever the database or role has for a default: at another level a transaction would go on seeing what was there
  * before it waited for its lock. */
 #define PGSQL_LEVEL "BEGIN ISOLATION LEVEL READ COMMITTED"
-#define PGSQL_BEGIN PGSQL_LEVEL "; SET LOCAL lock_timeout = '" PGSQL_LOCK_WAIT "'; "
 #define PGSQL_KEYS 1024 /* the most that a round trip brings */
 
 typedef struct PgsqlConnection {
@@ -28,6 +27,9 @@ typedef struct PgsqlConnection {
     bool pooled;         /* a server process is ours only during a transaction */
     unsigned streams;    /* open ones that read in a transaction of their own */
     unsigned waiting;    /* statements sent in pipeline mode, whose outcome is not known yet */
+    GPtrArray *opening;  /* texts that begin a transaction and were not sent yet; waiting is 0 while there are any */
+    bool conflict;       /* another transaction won over what was collected last */
+    GHashTable *prepared; /* the name of each text that this connection to the server has prepared */
     int64_t changed, changed_ever;
     int64_t keys[PGSQL_KEYS]; /* of this transaction, that were not used yet */
     unsigned keys_used, keys_had;
@@ -60,14 +62,26 @@ bool pgsql_run(PgsqlConnection *self, const char *sql, GError **error);
 /* The same; *text is the first column of the first row, g_free(), or NULL for NULL or no row. */
 bool pgsql_text(PgsqlConnection *self, const char *sql, char **text, GError **error);
 
+/* Run texts that stand in opening, and after them what send adds (NULL: nothing), in one round trip, and return the
+ * result of the last. Nothing was done before them, so all is done again where another transaction won. */
+typedef bool PgsqlSend(void *data, GError **error);
+PGresult *pgsql_open_transaction(PgsqlConnection *self, PgsqlSend *send, void *data, GError **error);
+
 /* Add the rows that a command changed. */
 void pgsql_count_changes(PgsqlConnection *self, PGresult *result);
 /* Send statements in pipeline mode, without waiting for what becomes of them: pgsql_may_send(), then each with
  * pgsql_sent(self, PQsend...() == 1, error). */
 bool pgsql_may_send(PgsqlConnection *self, GError **error);
 bool pgsql_sent(PgsqlConnection *self, bool sent, GError **error);
+bool pgsql_send_text(PgsqlConnection *self, const char *sql, GError **error);
 /* Wait for those that were sent, at least one, and return the result of the last one. NULL: one of them failed, and
  * those behind it were not run. */
 PGresult *pgsql_collect(PgsqlConnection *self, GError **error);
-/* The same where nothing may be waited for, and no result is wanted. */
+/* The same where nothing may be waited for, and no result is wanted; a transaction that is still to be begun is. */
 bool pgsql_settle(PgsqlConnection *self, GError **error);
+
+/* The same by hand, for who wants all answers: pgsql_sync() behind what was sent, the answer to each (NULL: none came),
+ * and the end. */
+bool pgsql_sync(PgsqlConnection *self);
+PGresult *pgsql_next_answer(PgsqlConnection *self);
+void pgsql_end_pipeline(PgsqlConnection *self);

@@ -6,6 +6,7 @@
 #include "store/email.h"
 #include "store/member.h"
 #include "store/member_internal.h"
+#include "store/span.h"
 #include "store/store_internal.h"
 #include "store/topic.h"
 
@@ -54,15 +55,21 @@ static GHashTable *keys_of(const char *const *addresses)
     return keys;
 }
 
+static const char plain_sql[] = RECIPIENTS("", ""), named_sql[] = RECIPIENTS(NAME_COLUMN, NAME_JOINS);
+
+static char *folded_sender(const char *sender)
+{
+    return sender && mailbox_valid(sender) ? email_folded(sender) : g_strdup("");
+}
+
 static RecipientCursor *open_cursor(Store *store, const char *list_id, const char *sender, const char *const *copied,
                                     bool names, GError **error)
 {
     int64_t key;
     if (!list_key(store, list_id, &key, error))
         return NULL;
-    g_autofree char *folded = sender && mailbox_valid(sender) ? email_folded(sender) : g_strdup("");
-    const char *text = names ? RECIPIENTS(NAME_COLUMN, NAME_JOINS) : RECIPIENTS("", "");
-    g_autoptr(Query) query = query_stream(store, error, text, INTEGER(key), TEXT(folded));
+    g_autofree char *folded = folded_sender(sender);
+    g_autoptr(Query) query = query_stream(store, error, names ? named_sql : plain_sql, INTEGER(key), TEXT(folded));
     if (!query)
         return NULL;
     RecipientCursor *cursor = g_new0(RecipientCursor, 1);
@@ -159,6 +166,16 @@ void recipient_cursor_free(RecipientCursor *cursor)
     g_strfreev(cursor->topics_known);
     g_strfreev(cursor->topics_of);
     g_free(cursor);
+}
+
+void recipient_soon(Store *store, const char *list_id, const char *sender)
+{
+    int64_t list;
+    g_autofree char *folded = folded_sender(sender);
+    if (!list_key_soon(store, list_id, &list))
+        return;
+    span_total_soon(store, SPAN_MEMBERS(list, ROLE_MEMBER));
+    query_stream_soon(store, plain_sql, INTEGER(list), TEXT(folded));
 }
 
 bool recipient_count(Store *store, const char *list_id, int64_t *count, GError **error)

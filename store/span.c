@@ -127,11 +127,16 @@ bool span_count_user(Store *store, int64_t person, int64_t delta, GError **error
     return span_count(store, SPAN_USERS, key, delta, error);
 }
 
+static const char total_sql[] = "SELECT COALESCE(sum(total), -1) FROM span WHERE list = $1 AND kind = $2";
+
+void span_total_soon(Store *store, SpanOf of)
+{
+    query_soon(store, total_sql, INTEGER(of.list), INTEGER(of.kind));
+}
+
 bool span_total(Store *store, SpanOf of, int64_t *total, GError **error)
 {
-    g_autoptr(Query) query =
-        query_open(store, error, "SELECT COALESCE(sum(total), -1) FROM span WHERE list = $1 AND kind = $2",
-                   INTEGER(of.list), INTEGER(of.kind));
+    g_autoptr(Query) query = query_open(store, error, total_sql, INTEGER(of.list), INTEGER(of.kind));
     if (!query || query_step(query, error) != STEP_ROW)
         return false;
     *total = query_integer(query, 0);

@@ -39,6 +39,7 @@ bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t 
 /* As span_count(), of one user. */
 bool span_count_user(Store *store, int64_t person, int64_t delta, GError **error);
 /* How many rows there are; -1: it was forgotten. */
+void span_total_soon(Store *store, SpanOf of); /* store.h */
 bool span_total(Store *store, SpanOf of, int64_t *total, GError **error);
 /* Find the span of the row at this place (from 0; the last span's where there are not so many): the key where it begins
  * (g_free()), and the row's place in it. One that was forgotten is one span. */

@@ -21,6 +21,7 @@ struct Store {
     const StoreDriver *driver;
     void *connection;
     GHashTable *idle;   /* statements by the address of their text */
+    GPtrArray *soon;    /* of Soon */
     int depth;          /* of store_begin() */
     bool doomed;        /* the transaction can only be rolled back */
     bool durable;       /* store_begin_durable() began it */
@@ -40,6 +41,27 @@ struct Query {
     void *statement;
     bool stream;
 };
+
+/* A query that was said to follow. */
+typedef struct Soon {
+    Query *query;
+    GArray *values; /* of Value, which own their memory */
+    bool asked;
+} Soon;
+
+#define SOON_MOST 1000 /* more are asked one by one */
+
+static void soon_free(void *data)
+{
+    Soon *soon = data;
+    if (!soon)
+        return;
+    query_free(soon->query);
+    for (guint i = 0; i < soon->values->len; i++)
+        g_free((void *)g_array_index(soon->values, Value, i).data);
+    g_array_unref(soon->values);
+    g_free(soon);
+}
 
 const StoreDriver *store_driver_find(const char *name, GError **error)
 {
@@ -101,6 +123,7 @@ Store *store_open_by(const StoreDriver *found, const char *where, bool create, c
     store->connection = connection;
     store->idle = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, found->finalize);
     store->keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    store->soon = g_ptr_array_new_with_free_func(soon_free);
     return store;
 }
 
@@ -108,6 +131,7 @@ void store_free(Store *store)
 {
     if (!store)
         return;
+    g_ptr_array_unref(store->soon);
     g_hash_table_destroy(store->idle);
     g_hash_table_destroy(store->keys);
     store->driver->close(store->connection);
@@ -136,6 +160,14 @@ Value store_text(const char *text)
     return (Value){.type = VALUE_TEXT, .null = !text, .data = text, .length = text ? strlen(text) : 0};
 }
 
+static bool bind(const Query *query, const Value *values, size_t count, GError **error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!query->store->driver->bind(query->statement, (int)i + 1, &values[i], error))
+            return false;
+    return true;
+}
+
 static Query *start(Store *store, bool stream, const char *sql, const Value *values, size_t count, GError **error)
 {
     /* A transaction that was lost with its connection: nothing may become one of its own. */
@@ -153,20 +185,89 @@ static Query *start(Store *store, bool stream, const char *sql, const Value *val
     g_autoptr(Query) query = g_new0(Query, 1);
     *query = (Query){store, sql, statement, stream};
     store->streams += stream;
-    for (size_t i = 0; i < count; i++)
-        if (!store->driver->bind(statement, (int)i + 1, &values[i], error))
-            return NULL;
-    return g_steal_pointer(&query);
+    return bind(query, values, count, error) ? g_steal_pointer(&query) : NULL;
+}
+
+static bool is_same(const Soon *soon, const char *sql, const Value *values, size_t count)
+{
+    if (soon->query->sql != sql || soon->values->len != count)
+        return false;
+    for (guint i = 0; i < count; i++) {
+        const Value *one = &g_array_index(soon->values, Value, i), *other = &values[i];
+        if (one->type != other->type || one->null != other->null || one->integer != other->integer ||
+            one->length != other->length || (one->length > 0 && memcmp(one->data, other->data, one->length) != 0))
+            return false;
+    }
+    return true;
+}
+
+static void ask_soon(Store *store)
+{
+    g_autoptr(GPtrArray) statements = g_ptr_array_new();
+    for (guint at = 0; at < store->soon->len; at++) {
+        Soon *soon = store->soon->pdata[at];
+        if (!soon->asked)
+            g_ptr_array_add(statements, soon->query->statement);
+        soon->asked = true;
+    }
+    store->driver->together(statements->pdata, statements->len);
+}
+
+/* The query that was said to follow, if it was, bound to these values, since it may have to be run yet. */
+static Query *take_soon(Store *store, const char *sql, const Value *values, size_t count)
+{
+    Soon *found = NULL;
+    for (guint at = 0; store->depth == 0 && !found && at < store->soon->len; at++) {
+        Soon *soon = store->soon->pdata[at];
+        if (!is_same(soon, sql, values, count))
+            continue;
+        if (!soon->asked)
+            ask_soon(store);
+        found = g_ptr_array_steal_index(store->soon, at);
+    }
+    Query *query = found ? g_steal_pointer(&found->query) : NULL;
+    if (query && !bind(query, values, count, NULL))
+        g_clear_pointer(&query, query_free);
+    soon_free(found);
+    return query;
 }
 
 Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count)
 {
-    return start(store, false, sql, values, count, error);
+    Query *query = take_soon(store, sql, values, count);
+    return query ? query : start(store, false, sql, values, count, error);
 }
 
 Query *query_stream_start(Store *store, GError **error, const char *sql, const Value *values, size_t count)
 {
-    return start(store, true, sql, values, count, error);
+    Query *query = take_soon(store, sql, values, count);
+    return query ? query : start(store, true, sql, values, count, error);
+}
+
+void query_soon_all(Store *store, bool stream, const char *sql, const Value *values, size_t count)
+{
+    if (!store->driver->together || store->depth > 0 || store->soon->len >= SOON_MOST)
+        return;
+    Soon *soon = g_new0(Soon, 1);
+    soon->values = g_array_new(FALSE, FALSE, sizeof(Value));
+    for (size_t i = 0; i < count; i++) {
+        Value value = values[i];
+        char *own = g_malloc0(value.length + 1); /* text is ended by a zero byte */
+        if (value.length > 0)
+            memcpy(own, value.data, value.length);
+        value.data = own;
+        g_array_append_val(soon->values, value);
+    }
+    soon->query = start(store, stream, sql, (const Value *)(void *)soon->values->data, count, NULL);
+    if (soon->query)
+        g_ptr_array_add(store->soon, soon);
+    else
+        soon_free(soon);
+}
+
+void store_soon_forget(Store *store)
+{
+    g_ptr_array_set_size(store->soon, 0);
 }
 
 /* Back to the idle ones; a twin that was made meanwhile goes. */
@@ -283,6 +384,7 @@ static bool no_stream(const Store *store, GError **error)
 
 bool store_begin(Store *store, GError **error)
 {
+    store_soon_forget(store);
     if (store->depth == 0 && (!no_stream(store, error) || !store->driver->begin(store->connection, error))) {
         g_prefix_error(error, "begin: ");
         return false;
@@ -323,6 +425,7 @@ bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error)
 {
     if (store->depth > 0)
         log_panic("store_begin_lists inside a transaction, whose locks are taken");
+    store_soon_forget(store);
     g_autoptr(GArray) keys = keys_of(store, list_ids, error);
     if (!keys || !no_stream(store, error))
         return false;
@@ -527,9 +630,16 @@ bool store_next_number(Store *store, const char *counter, int64_t *number, GErro
 
 /* ---- effects ---- */
 
+static const char effect_sql[] = "SELECT number FROM effect WHERE entry = $1";
+
+void store_find_effect_soon(Store *store, const char *entry)
+{
+    query_soon(store, effect_sql, TEXT(entry));
+}
+
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error, "SELECT number FROM effect WHERE entry = $1", TEXT(entry));
+    g_autoptr(Query) query = query_open(store, error, effect_sql, TEXT(entry));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *before = step == STEP_ROW;
     *number = *before ? query_integer(query, 0) : 0;
@@ -540,12 +650,14 @@ bool store_record_effect(Store *store, const char *entry, int64_t number, GError
 {
     if (store->depth == 0)
         log_panic("store_record_effect outside a transaction: it would record effects that are not there");
-    int64_t added = 0;
-    if (!query_run(store, error, &added,
-                   "INSERT INTO effect (entry, number, recorded_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-                   TEXT(entry), INTEGER(number), INTEGER(clock_now())))
-        return false;
-    return added > 0 || fail(error, FAIL_LATER, "the effects of %s were recorded already", entry);
+    g_autoptr(GError) fault = NULL;
+    if (query_later(store, &fault, "INSERT INTO effect (entry, number, recorded_at) VALUES ($1, $2, $3)", TEXT(entry),
+                    INTEGER(number), INTEGER(clock_now())))
+        return true;
+    if (g_error_matches(fault, FAIL, FAIL_EXISTS))
+        return fail(error, FAIL_LATER, "the effects of %s were recorded already", entry);
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
 }
 
 /* Up to which time the next portion goes; *more: there is one behind it. */
@@ -579,9 +691,16 @@ bool store_expire(Store *store, int64_t age_us, GError **error)
            STORE_EXPIRE(store, "handed", "handed_at", before, error) && pace_expire(store, error);
 }
 
+static const char version_sql[] = "SELECT value FROM store_version";
+
+void store_version_soon(Store *store)
+{
+    query_soon_all(store, false, version_sql, NULL, 0);
+}
+
 int64_t store_version(Store *store)
 {
-    g_autoptr(Query) query = query_start(store, NULL, "SELECT value FROM store_version", NULL, 0);
+    g_autoptr(Query) query = query_start(store, NULL, version_sql, NULL, 0);
     bool read = query && query_step(query, NULL) == STEP_ROW;
     int64_t version = read ? query_integer(query, 0) : --store->unknown; /* never the same twice: nothing is trusted */
     if (version != store->version || g_hash_table_size(store->keys) > KEYS_KEPT)
@@ -594,4 +713,9 @@ int64_t store_version(Store *store)
 GHashTable *store_list_keys(Store *store)
 {
     return store->version_at != 0 && clock_monotonic() - store->version_at < KEYS_TRUSTED ? store->keys : NULL;
+}
+
+GHashTable *store_list_keys_old(Store *store)
+{
+    return store->keys;
 }

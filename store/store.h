@@ -56,6 +56,7 @@ bool store_commit(Store *store, GError **error);
 void store_rollback(Store *store);
 /* Begin a transaction, which must be an outer one, that changes nothing but what belongs to some lists (of char *,
  * their ids; one may be missing): numbers and Message-IDs of their posts, what is held of them, effects, accounts.
+ * It keeps out others from its first read or write on, and not before: a lock that cannot be had may be told there.
  * Others may write for other lists meanwhile where the driver allows it; store_begin() waits for all of them. It may
  * not change lists, settings, domains or secrets. */
 bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error);
@@ -76,10 +77,19 @@ bool store_begin_durable(Store *store, GError **error);
 bool store_savepoint(Store *store, GError **error);
 void store_savepoint_end(Store *store, bool keep);
 
+/* Questions that will be asked: xxx_soon() before xxx() with the same arguments, outside a transaction. The store may
+ * then ask all of them in one round trip when the first of them is asked, so say first what is asked together, and
+ * nothing that may be old when it is used. Where the answer does not come so, xxx() asks itself, and tells what is
+ * wrong. What is said is forgotten when a transaction begins, and by store_soon_forget(). */
+void store_soon_forget(Store *store);
+void store_find_effect_soon(Store *store, const char *entry);
+void store_version_soon(Store *store);
+
 /* Exactly once: an entry (its name's hash in a queue, "in:4cd1...") asks first
  * whether its effects were recorded earlier, and records them in the same transaction as it
  * makes them. number is what they handed out (of a post, of a held post), for
- * the one that comes again. Old records are dropped by store_expire(). */
+ * the one that comes again. Where the entry was recorded already, recording it fails with FAIL_LATER, or the commit
+ * does. Old records are dropped by store_expire(). */
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error);
 bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error);
 

@@ -56,6 +56,20 @@ const char *query_column(Query *query, int column, ValueType *type);
 /* Run to the end, and return the first column of all rows; g_strfreev(). query NULL: it could not be started. */
 char **query_texts(Query *query, GError **error);
 
+/* Outside a transaction, say that a query with this text and these values follows, which only reads: the first of those
+ * that were said asks all of them in one round trip where there is such a thing, and else nothing is done. What was said
+ * is forgotten when it was used, when a transaction begins, and by store_soon_forget(). */
+void query_soon_all(Store *store, bool stream, const char *sql, const Value *values, size_t count);
+#define query_soon(store, sql, ...)                                 \
+    query_soon_all(store, false, sql, (const Value[]){__VA_ARGS__}, \
+                   sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
+#define query_stream_soon(store, sql, ...) \
+    query_soon_all(store, true, sql, (const Value[]){__VA_ARGS__}, sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
+/* For what is asked so: the key that the list had when it was last asked for, which may be stale. */
+bool list_key_soon(Store *store, const char *list_id, int64_t *key);
+/* store_list_keys() without a look at their age. */
+GHashTable *store_list_keys_old(Store *store);
+
 /* Run to the end; *changed (may be NULL) is the number of rows changed. */
 bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, const Value *values, size_t count);
 #define query_run(store, error, changed, sql, ...) \

@@ -13,11 +13,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/pgsql_connection.h"
+#include "store/pgsql_transaction.h"
 
-#define FETCH_FIRST 100 /* rows of a stream in its first round trip, for who wants no more of it, */
+#define FETCH_FIRST 100 /* rows of a stream in its first round trip, in which most end, */
 #define FETCH_ROWS 500  /* and in each further one */
-#define LATER_MOST 256 /* statements sent whose outcome is not known yet */
 
 /* Types of pg_type that libpq's header does not name. */
 enum { OID_BOOL = 16, OID_BYTEA = 17, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_TEXT = 25, OID_NUMERIC = 1700 };
@@ -32,12 +31,12 @@ typedef struct PgsqlStatement {
     int *lengths, *formats;
     int64_t *integers; /* in network order, where values point to */
     GPtrArray *made;   /* owned texts where values point to */
-    char prepared[16]; /* the name on the server, with generation */
+    const char *prepared; /* the name on the server, with generation; borrowed from the connection */
     unsigned generation;
     char cursor[16]; /* of the stream that is open, or "" */
     unsigned cursor_generation;
     int asked;             /* rows that the last fetch asked for */
-    bool own_transaction; /* the stream's */
+    bool own_transaction;  /* of the cursor */
     PGresult *result;
     int row;
     GPtrArray *unescaped; /* blobs of the present row */
@@ -126,19 +125,6 @@ static bool pgsql_script(void *connection, const char *sql, GError **error)
     return pgsql_run(connection, sql, error);
 }
 
-static bool pgsql_is_sound(void *connection)
-{
-    const PgsqlConnection *self = connection;
-    return self->waiting > 0 ? libpq.PQstatus(self->server) == CONNECTION_OK
-                             : libpq.PQtransactionStatus(self->server) == PQTRANS_INTRANS;
-}
-
-static bool pgsql_in_transaction(void *connection)
-{
-    return pgsql_is_sound(connection) ||
-           libpq.PQtransactionStatus(((PgsqlConnection *)connection)->server) == PQTRANS_INERROR;
-}
-
 /* ---- statements ---- */
 
 static Oid type_of(const Value *value)
@@ -176,17 +162,12 @@ static void *pgsql_prepare(void *connection, const char *sql, const Value *value
 
 static bool is_prepared(const PgsqlStatement *self)
 {
-    return *self->prepared && self->generation == self->connection->generation;
+    return self->prepared && self->generation == self->connection->generation;
 }
 
 static void pgsql_finalize(void *statement)
 {
     PgsqlStatement *self = statement;
-    PgsqlConnection *connection = self->connection;
-    if (is_prepared(self) && libpq.PQtransactionStatus(connection->server) == PQTRANS_IDLE) {
-        g_autofree char *deallocate = g_strconcat("DEALLOCATE ", self->prepared, NULL);
-        libpq.PQclear(libpq.PQexec(connection->server, deallocate));
-    }
     libpq.PQclear(self->result);
     g_free(self->sql);
     g_free(self->types);
@@ -236,28 +217,32 @@ static bool pgsql_bind(void *statement, int parameter, const Value *value, GErro
     return true;
 }
 
-/* Once for each connection; what was sent is waited for first. */
+/* Once for each connection and text; what was sent is waited for first. */
 static bool prepare(PgsqlStatement *self, GError **error)
 {
     PgsqlConnection *connection = self->connection;
     if (connection->pooled || is_prepared(self))
         return true;
-    if (!pgsql_settle(connection, error))
-        return false;
-    g_snprintf(self->prepared, sizeof self->prepared, "s%u", ++connection->names);
-    PGresult *result = libpq.PQprepare(connection->server, self->prepared, self->sql, self->count, self->types);
-    if (!pgsql_succeeded(result)) {
-        *self->prepared = '\0';
-        return pgsql_failed(connection, result, error);
+    self->prepared = g_hash_table_lookup(connection->prepared, self->sql);
+    if (!self->prepared) {
+        if (!pgsql_settle(connection, error))
+            return false;
+        g_autofree char *name = g_strdup_printf("s%u", ++connection->names);
+        PGresult *result = libpq.PQprepare(connection->server, name, self->sql, self->count, self->types);
+        if (!pgsql_succeeded(result))
+            return pgsql_failed(connection, result, error);
+        libpq.PQclear(result);
+        self->prepared = name;
+        g_hash_table_insert(connection->prepared, g_strdup(self->sql), g_steal_pointer(&name));
     }
-    libpq.PQclear(result);
     self->generation = connection->generation;
     return true;
 }
 
 /* Send the statement, which is prepared. */
-static bool send(PgsqlStatement *self, GError **error)
+static bool send(void *statement, GError **error)
 {
+    PgsqlStatement *self = statement;
     PgsqlConnection *connection = self->connection;
     int sent = connection->pooled ? libpq.PQsendQueryParams(connection->server, self->sql, self->count, self->types,
                                                             self->values, self->lengths, self->formats, 0)
@@ -282,6 +267,8 @@ static bool run(PgsqlStatement *self, GError **error)
     PgsqlConnection *connection = self->connection;
     if (!prepare(self, error))
         return false;
+    if (connection->opening->len > 0)
+        return (self->result = pgsql_open_transaction(connection, send, self, error));
     if (connection->waiting > 0)
         return send(self, error) && (self->result = pgsql_collect(connection, error));
     unsigned tries = libpq.PQtransactionStatus(connection->server) == PQTRANS_IDLE ? PGSQL_CONFLICT_TRIES : 1;
@@ -294,33 +281,94 @@ static bool run(PgsqlStatement *self, GError **error)
 }
 
 /* A cursor lives in a transaction. Where the caller has none, the stream makes one in which nothing is written. */
-static bool send_text(PgsqlConnection *self, const char *sql, GError **error)
-{
-    return pgsql_sent(self, libpq.PQsendQueryParams(self->server, sql, 0, NULL, NULL, NULL, NULL, 0) == 1, error);
-}
-
 static bool send_cursor(PgsqlStatement *self, bool begins, GError **error)
 {
     PgsqlConnection *connection = self->connection;
     g_autofree char *declare = g_strdup_printf("DECLARE %s NO SCROLL CURSOR FOR %s", self->cursor, self->sql);
     g_autofree char *fetch = g_strdup_printf("FETCH %d FROM %s", self->asked = FETCH_FIRST, self->cursor);
-    return pgsql_may_send(connection, error) && (!begins || send_text(connection, PGSQL_LEVEL " READ ONLY", error)) &&
+    return pgsql_may_send(connection, error) &&
+           (!begins || pgsql_send_text(connection, PGSQL_LEVEL " READ ONLY", error)) &&
            pgsql_sent(connection,
                       libpq.PQsendQueryParams(connection->server, declare, self->count, self->types, self->values,
                                               self->lengths, self->formats, 0) == 1,
                       error) &&
-           send_text(connection, fetch, error);
+           pgsql_send_text(connection, fetch, error);
+}
+
+/* Send all of a read that is to stand alone: a stream is read as if its first rows were all. */
+static bool send_read(PgsqlStatement *self, GError **error)
+{
+    PgsqlConnection *connection = self->connection;
+    if (!self->stream)
+        return send(self, error);
+    g_snprintf(self->cursor, sizeof self->cursor, "c%u", ++connection->names);
+    bool sent = send_cursor(self, true, error) && pgsql_send_text(connection, "COMMIT", error);
+    *self->cursor = '\0'; /* it ends with its transaction */
+    return sent;
+}
+
+/* The rows of such a read; NULL: it failed, or a stream has, or may have, further ones. */
+static PGresult *receive_read(PgsqlStatement *self)
+{
+    PGresult *rows = NULL;
+    for (int answers = self->stream ? 4 : 1; answers > 0; answers--) {
+        PGresult *result = pgsql_next_answer(self->connection);
+        if (!rows && libpq.PQresultStatus(result) == PGRES_TUPLES_OK)
+            rows = result;
+        else
+            libpq.PQclear(result);
+    }
+    if (rows && self->stream && libpq.PQntuples(rows) >= self->asked)
+        g_clear_pointer(&rows, libpq.PQclear);
+    return rows;
+}
+
+/* Streams come first: each begins a transaction, which is possible only where none was begun by a read before it. */
+static void pgsql_together(void *const *statements, size_t count)
+{
+    PgsqlConnection *connection = ((PgsqlStatement *)statements[0])->connection;
+    bool ok = !pgsql_in_transaction(connection) && pgsql_connected(connection, NULL);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = ((PgsqlStatement *)statements[i])->stream || prepare(statements[i], NULL);
+    if (!ok || !pgsql_may_send(connection, NULL))
+        return;
+    for (int streams = 1; streams >= 0; streams--)
+        for (size_t i = 0; ok && i < count; i++)
+            ok = ((PgsqlStatement *)statements[i])->stream != streams || send_read(statements[i], NULL);
+    ok = ok && pgsql_sync(connection);
+    for (int streams = 1; streams >= 0; streams--)
+        for (size_t i = 0; ok && i < count; i++) {
+            PgsqlStatement *self = statements[i];
+            if (self->stream != streams)
+                continue;
+            self->result = receive_read(self);
+            self->row = -1; /* before the first step() */
+        }
+    pgsql_end_pipeline(connection);
 }
 
 static bool open_cursor(PgsqlStatement *self, GError **error)
 {
     PgsqlConnection *connection = self->connection;
+    if (!pgsql_room(connection, error))
+        return false;
     bool begins = connection->streams == 0 && !pgsql_in_transaction(connection);
     self->own_transaction = begins || connection->streams > 0;
     connection->streams += self->own_transaction;
     g_snprintf(self->cursor, sizeof self->cursor, "c%u", ++connection->names);
     self->cursor_generation = connection->generation;
     return send_cursor(self, begins, error) && (self->result = pgsql_collect(connection, error));
+}
+
+/* Most streams end with their first rows, which then cost one round trip with their transaction; of a longer one, these
+ * rows are read again. */
+static bool run_stream(PgsqlStatement *self, GError **error)
+{
+    PgsqlConnection *connection = self->connection;
+    pgsql_together((void *[]){self}, 1);
+    self->row = 0;
+    return self->result ||
+           ((pgsql_in_transaction(connection) || pgsql_connected(connection, error)) && open_cursor(self, error));
 }
 
 static PGresult *fetch(PgsqlStatement *self, GError **error)
@@ -350,7 +398,7 @@ static bool run_first(PgsqlStatement *self, GError **error)
     bool undoes = g_str_has_prefix(self->sql, "ROLLBACK TO "); /* whatever failed since the savepoint */
     if (undoes)
         pgsql_settle(connection, NULL);
-    return self->stream ? open_cursor(self, error) : run(self, error);
+    return self->stream ? run_stream(self, error) : run(self, error);
 }
 
 /* A stream ends with a fetch that the server completed with fewer rows than were asked for, and with nothing else: a
@@ -383,8 +431,10 @@ static bool pgsql_later(void *statement, GError **error)
 {
     PgsqlStatement *self = statement;
     PgsqlConnection *connection = self->connection;
-    return (connection->waiting < LATER_MOST || pgsql_settle(connection, error)) && prepare(self, error) &&
-           pgsql_may_send(connection, error) && send(self, error);
+    if (self->count == 0)
+        return pgsql_later_text(connection, self->sql, error);
+    return pgsql_room(connection, error) && prepare(self, error) && pgsql_may_send(connection, error) &&
+           send(self, error);
 }
 
 static void pgsql_reset(void *statement)
@@ -443,126 +493,7 @@ static int64_t pgsql_changed_ever(void *connection)
     return ((PgsqlConnection *)connection)->changed_ever;
 }
 
-/* ---- transactions ---- */
-
-static void pgsql_rollback(void *connection)
-{
-    pgsql_settle(connection, NULL);
-    libpq.PQclear(libpq.PQexec(((PgsqlConnection *)connection)->server, "ROLLBACK"));
-}
-
-/* Nothing was done yet, so it is done again when others had the locks in another order. */
-static bool begin(PgsqlConnection *self, const char *sql, GError **error)
-{
-    bool again = true;
-    self->keys_used = self->keys_had = 0;
-    for (unsigned tries = 1; again; tries++) {
-        PGresult *result = libpq.PQexec(self->server, sql);
-        if (pgsql_succeeded(result)) {
-            libpq.PQclear(result);
-            return true;
-        }
-        again = pgsql_is_conflict(result) && tries < PGSQL_CONFLICT_TRIES;
-        pgsql_failed(self, result, again ? NULL : error);
-        if (pgsql_in_transaction(self))
-            pgsql_rollback(self);
-    }
-    return false;
-}
-
-/* One lock for all of the schema, as only one writes to a database of SQLite at a time, so that a check before an
- * insert holds until the commit. */
-static bool pgsql_begin(void *connection, GError **error)
-{
-    PgsqlConnection *self = connection;
-    g_autofree char *sql = NULL;
-    if (!pgsql_connected(self, error))
-        return false;
-    sql = g_strdup_printf(PGSQL_BEGIN "SELECT pg_advisory_xact_lock(%" G_GINT64_FORMAT ")", self->lock);
-    return begin(self, sql, error);
-}
-
-static int compare_locks(gconstpointer one, gconstpointer other)
-{
-    int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
-    return (a > b) - (a < b);
-}
-
-/* The lock of the schema is shared, and held alone by begin(). That of a list is a mix of its key: two lists that have
- * the same wait for each other, which does no harm as long as locks are taken in their own order. */
-static bool pgsql_begin_lists(void *connection, const int64_t *lists, size_t count, GError **error)
-{
-    PgsqlConnection *self = connection;
-    if (!pgsql_connected(self, error))
-        return false;
-    g_autoptr(GArray) locks = g_array_sized_new(FALSE, FALSE, sizeof(int64_t), (guint)count);
-    g_autoptr(GString) sql = g_string_new(PGSQL_BEGIN);
-    g_string_append_printf(sql, "SELECT pg_advisory_xact_lock_shared(%" G_GINT64_FORMAT ")", self->lock);
-    for (size_t i = 0; i < count; i++) {
-        int64_t lock = self->lock + 1 + (lists[i] >> 11) % 0x7fffffff;
-        g_array_append_val(locks, lock);
-    }
-    g_array_sort(locks, compare_locks);
-    for (guint i = 0; i < locks->len; i++)
-        g_string_append_printf(sql, ", pg_advisory_xact_lock(%" G_GINT64_FORMAT ")", g_array_index(locks, int64_t, i));
-    return begin(self, sql->str, error);
-}
-
-/* Behind those of the lists, and one for all: so who waits for it holds nothing that its holder could want. Its number
- * is a pair, so that it is that of no list. */
-static bool pgsql_lock_site(void *connection, GError **error)
-{
-    PgsqlConnection *self = connection;
-    g_autofree char *sql = g_strdup_printf("SELECT pg_advisory_xact_lock(%d, 1)", (int32_t)(self->lock >> 31));
-    return (self->waiting < LATER_MOST || pgsql_settle(self, error)) && pgsql_may_send(self, error) &&
-           send_text(self, sql, error);
-}
-
-/* The server answers ROLLBACK to the COMMIT of a transaction in which something failed. */
-static bool pgsql_commit(void *connection, GError **error)
-{
-    PgsqlConnection *self = connection;
-    if (self->waiting > 0 && !send_text(self, "COMMIT", error))
-        return false;
-    PGresult *result = self->waiting > 0 ? pgsql_collect(self, error) : libpq.PQexec(self->server, "COMMIT");
-    if (!result || !pgsql_succeeded(result))
-        return result && pgsql_failed(self, result, error);
-    bool committed = strcmp(libpq.PQcmdStatus(result), "COMMIT") == 0;
-    libpq.PQclear(result);
-    return committed || fail(error, FAIL_LATER, "%s: a part of the transaction failed", self->shown);
-}
-
-/* The sequence counts microseconds: it begins with the time at which the schema was made, and so keys sort by creation
- * however the clocks of hosts stand. A transaction that makes many gets ever more at once. */
-static bool pgsql_key(void *connection, int64_t *key, GError **error)
-{
-    PgsqlConnection *self = connection;
-    if (self->keys_used == self->keys_had) {
-        unsigned count = CLAMP(self->keys_had * 2, 1, PGSQL_KEYS);
-        if (!pgsql_settle(self, error))
-            return false;
-        g_autofree char *sql = g_strdup_printf("SELECT nextval('listrunner_key') FROM generate_series(1, %u)", count);
-        PGresult *result = libpq.PQexec(self->server, sql);
-        if (!pgsql_succeeded(result))
-            return pgsql_failed(self, result, error);
-        self->keys_had = (unsigned)libpq.PQntuples(result);
-        self->keys_used = 0;
-        for (unsigned i = 0; i < self->keys_had; i++)
-            self->keys[i] = g_ascii_strtoll(libpq.PQgetvalue(result, (int)i, 0), NULL, 10);
-        libpq.PQclear(result);
-    }
-    *key = (int64_t)((uint64_t)self->keys[self->keys_used++] << 11 | (g_random_int() & 0x7ff));
-    return true;
-}
-
-static bool pgsql_keys_above(void *connection, int64_t key, GError **error)
-{
-    PgsqlConnection *self = connection;
-    g_autofree char *sql = g_strdup_printf(
-        "SELECT setval('listrunner_key', greatest(last_value, %" G_GINT64_FORMAT ")) FROM listrunner_key", key >> 11);
-    self->keys_used = self->keys_had = 0;
-    return pgsql_settle(self, error) && pgsql_run(self, sql, error);
-}
+/* ---- the server ---- */
 
 static bool pgsql_clock(void *connection, int64_t *now, GError **error)
 {
@@ -741,6 +672,7 @@ const StoreDriver store_pgsql = {
     .bind = pgsql_bind,
     .step = pgsql_step,
     .later = pgsql_later,
+    .together = pgsql_together,
     .reset = pgsql_reset,
     .is_null = pgsql_is_null,
     .integer = pgsql_integer,

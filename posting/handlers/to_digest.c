@@ -9,6 +9,7 @@ static bool process(Post *post, GError **error)
     bool wanted = false;
     if (!post->list->digests_enabled)
         return true;
+    digest_wanted_soon(post->store, post->list->list_id); /* together with member-recipients' */
     if (!digest_wanted(post->store, post->list->list_id, &wanted, error))
         return false;
     if (wanted)

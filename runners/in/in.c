@@ -257,7 +257,7 @@ static void stop(Runner *runner)
 
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
-    g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
+    g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, judge_soon, outcome, error);
     if (!own)
         return false;
     if (!post_names_ready(runner, entry, &own->post, outcome))

@@ -14,7 +14,7 @@ static bool is_post(Entry *entry)
 
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
-    g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
+    g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, NULL, outcome, error);
     if (!own)
         return false;
     if (own->gone) {

@@ -60,7 +60,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 {
     if (is_of_no_list(runner, entry))
         return pass_on(runner, entry, outcome, error);
-    g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
+    g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, NULL, outcome, error);
     if (!own)
         return false;
     own->post.ours = true;

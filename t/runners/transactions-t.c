@@ -83,7 +83,7 @@ static int watch(const FsEvent *event, void *data)
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     seen->handled++;
-    ListRunnerPost *own = list_runner_post_new(runner, entry, outcome, error);
+    ListRunnerPost *own = list_runner_post_new(runner, entry, NULL, outcome, error);
     if (!own)
         return false;
     own->settles = true;

@@ -4,6 +4,7 @@
  * LISTRUNNER_STORE is postgresql. */
 #include <string.h>
 
+#include "store/ban.h"
 #include "store/store_internal.h"
 #include "store/stranger.h"
 #include "t/store/fixture.h"
@@ -163,9 +164,142 @@ static void test_later(Fixture *fixture, const void *data)
     assert_ok(query_later(fixture->store, &error, insertion, INTEGER(2000), BLOB("x", 1)), error);
     assert_ok(query_later(fixture->store, &error, insertion, INTEGER(7), BLOB("x", 1)), error);
     g_assert_false(store_commit(fixture->store, &error));
-    assert_failed(FAIL_EXISTS, error);
+    assert_failed(FAIL_LATER, error);
     g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM secret"), ==, 1000);
     assert_ok(domain_create(fixture->store, "after.example.net", NULL, &error), error);
+}
+
+static void run_all(Store *store, const char *const *texts)
+{
+    GError *error = NULL;
+    for (; *texts; texts++)
+        assert_ok(query_all(store, &error, NULL, *texts, NULL, 0), error);
+}
+
+static bool record_seen(Store *store, const char *id, GError **error)
+{
+    bool known;
+    return list_record_message_id(store, LIST, &(SeenMail){id, "in:1", "spool", 1}, &known, error) && !known;
+}
+
+/* The first statement of a transaction of lists travels with its begin, and is done again with it when another
+ * transaction wins. A later one is not, since only who began it could do all of it again. */
+static void test_another_wins(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    static const char *const loses[] = {
+        "CREATE SEQUENCE tries",
+        "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF nextval(''tries'') % 3 <> 0 THEN RAISE "
+        "EXCEPTION ''another won'' USING ERRCODE = ''40001''; END IF; RETURN NEW; END'",
+        "CREATE TRIGGER lose BEFORE INSERT ON message_id FOR EACH ROW EXECUTE FUNCTION lose()", NULL};
+    GError *error = NULL;
+    store_version(fixture->store);                                   /* from now on the list's key is known, */
+    assert_ok(record_seen(fixture->store, "zero@x", &error), error); /* and the statement is prepared */
+    run_all(fixture->store, loses);
+    g_autoptr(GPtrArray) lists = g_ptr_array_new();
+    g_ptr_array_add(lists, (gpointer)LIST);
+    assert_ok(store_begin_lists(fixture->store, lists, &error), error);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    assert_ok(record_seen(fixture->store, "one@x", &error), error);
+    store_savepoint_end(fixture->store, true);
+    g_assert_cmpint(number(fixture->store, "SELECT last_value FROM tries"), ==, 3);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    g_assert_false(record_seen(fixture->store, "two@x", &error));
+    assert_failed(FAIL_LATER, error);
+    store_savepoint_end(fixture->store, false);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_assert_cmpint(number(fixture->store, "SELECT last_value FROM tries"), ==, 4);
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM message_id WHERE message_id = 'one@x'"), ==, 1);
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM message_id"), ==, 2);
+}
+
+static void say_soon(Store *store)
+{
+    store_soon_forget(store);
+    store_version_soon(store);
+    store_find_effect_soon(store, "in:1");
+    ban_check_soon(store, LIST, "bad@example.org");
+    ban_check_soon(store, LIST, "good@example.org");
+    list_knows_message_id_soon(store, LIST, "one@x", "in:9");
+    recipient_soon(store, LIST, NULL);
+}
+
+static void ask(Store *store, bool recorded, int members)
+{
+    GError *error = NULL;
+    g_autofree char *by = NULL, *none = NULL;
+    bool before, known;
+    int64_t effect, count;
+    store_version(store);
+    assert_ok(store_find_effect(store, "in:1", &before, &effect, &error), error);
+    g_assert_cmpint(effect, ==, recorded ? 5 : 0);
+    assert_ok(ban_check(store, LIST, "good@example.org", NULL, &none, &error), error);
+    assert_ok(ban_check(store, LIST, "bad@example.org", NULL, &by, &error), error);
+    g_assert_null(none);
+    g_assert_cmpstr(by, ==, "bad@example.org");
+    assert_ok(list_knows_message_id(store, LIST, "one@x", "in:9", &known, &error), error);
+    g_assert_true(known == recorded);
+    assert_ok(recipient_count(store, LIST, &count, &error), error);
+    g_assert_cmpint(count, ==, members);
+    g_autoptr(RecipientCursor) cursor = recipient_cursor_open(store, LIST, NULL, NULL, &error);
+    for (count = 0; recipient_cursor_next(cursor, &error);)
+        count++;
+    g_assert_no_error(error);
+    g_assert_cmpint(count, ==, members);
+}
+
+static void record_in_another(Store *other, const char *entry)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(other, &error), error);
+    assert_ok(store_record_effect(other, entry, 5, &error), error);
+    assert_ok(store_commit(other, &error), error);
+}
+
+/* What is asked together is what each would say alone: also when the connection was lost, when something was changed,
+ * and when one of them fails. The recipients are one less than come at first, and then as many. */
+static void test_soon(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
+    add_members(fixture->store, 99);
+    assert_ok(ban_add(fixture->store, LIST, "bad@example.org", &error), error);
+    for (int round = 0; round < 2; round++) {
+        say_soon(fixture->store);
+        if (round == 1 && g_str_equal(fixture_driver(), "postgresql"))
+            cut(other, process_of(fixture->store));
+        ask(fixture->store, false, 99);
+    }
+    say_soon(fixture->store);
+    record_in_another(other, "in:1");
+    g_assert_true(record_seen(other, "one@x", &error));
+    assert_ok(member_add(other, LIST, ROLE_MEMBER, "last@example.org", NULL, NULL, &error), error);
+    ask(fixture->store, true, 100);
+    say_soon(fixture->store);
+    query_soon(fixture->store, "SELECT 1 / ($1 - 1)", INTEGER(1));
+    ban_check_soon(fixture->store, LIST, "bad@example.org");
+    ask(fixture->store, true, 100);
+}
+
+/* What was answered before a transaction took its locks is not used in it. */
+static void test_soon_before(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    bool before;
+    int64_t effect;
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
+    store_find_effect_soon(fixture->store, "in:2");
+    store_find_effect_soon(fixture->store, "in:3");
+    assert_ok(store_find_effect(fixture->store, "in:3", &before, &effect, &error), error);
+    record_in_another(other, "in:2");
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(store_find_effect(fixture->store, "in:2", &before, &effect, &error), error);
+    g_assert_true(before);
+    assert_ok(store_commit(fixture->store, &error), error);
 }
 
 typedef struct Noting {
@@ -251,6 +385,9 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/pgsql/a transaction is lost whole", test_lost_within);
     TEST_WITH_LIST("/pgsql/a roster that is cut", test_roster);
     TEST("/pgsql/nobody waited", test_later);
+    TEST_WITH_LIST("/pgsql/another wins", test_another_wins);
+    TEST_WITH_LIST("/pgsql/asked together", test_soon);
+    TEST_WITH_LIST("/pgsql/asked before", test_soon_before);
     TEST_WITH_LIST("/pgsql/a stranger of two lists", test_stranger_of_two_lists);
     TEST("/pgsql/refused", test_refused);
     return g_test_run();

@@ -352,9 +352,11 @@ static void test_effect_once(Fixture *fixture, const void *data)
     record(fixture->store, "pipeline:1", false);
     assert_ok(store_begin(fixture->store, &error), error);
     assert_ok(store_record_effect(fixture->store, "in:2", 7, &error), error);
-    g_assert_false(store_record_effect(fixture->store, "in:1", 8, &error));
+    bool told = !store_record_effect(fixture->store, "in:1", 8, &error);
+    if (told)
+        store_rollback(fixture->store);
+    g_assert_true(told || !store_commit(fixture->store, &error));
     assert_failed(FAIL_LATER, error);
-    store_rollback(fixture->store);
     record(fixture->store, "in:2", false); /* what was rolled back did not happen */
     assert_ok(store_begin(fixture->store, &error), error);
     assert_ok(store_savepoint(fixture->store, &error), error);
