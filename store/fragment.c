@@ -159,6 +159,18 @@ GPtrArray *fragment_parts(Store *store, const char *key, GError **error)
     return step == STEP_DONE ? g_steal_pointer(&parts) : NULL;
 }
 
+/* Take the rows of a query; NULL: it could not be started. */
+static bool each_set(Query *query, FragmentEach *each, void *data, GError **error)
+{
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_autoptr(FragmentSet) set = read_set(query);
+        if (!each(set, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
 bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *each, void *data, GError **error)
 {
     int64_t key = -1;
@@ -169,13 +181,7 @@ bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *eac
                                         "(s.host = $2 OR $2 IS NULL) AND (s.state = $3 OR $3 IS NULL) ORDER BY s.key",
                                         INTEGER_OR_NULL(key), TEXT(choice->host),
                                         INTEGER_OR_NULL(choice->every_state ? -1 : (int)choice->state));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(FragmentSet) set = read_set(query);
-        if (!each(set, data))
-            return true;
-    }
-    return step == STEP_DONE;
+    return each_set(query, each, data, error);
 }
 
 bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each, void *data, GError **error)
@@ -184,13 +190,7 @@ bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each,
                                         "SELECT " COLUMNS FROM
                                         "WHERE s.host = $1 AND s.state = 1 AND s.settled = 0 ORDER BY s.key",
                                         TEXT(host));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(FragmentSet) set = read_set(query);
-        if (!each(set, data))
-            return true;
-    }
-    return step == STEP_DONE;
+    return each_set(query, each, data, error);
 }
 
 /* ---- what waits, counted ---- */
