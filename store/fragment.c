@@ -127,7 +127,7 @@ FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **err
     return step == STEP_DONE ? g_steal_pointer(&set) : NULL;
 }
 
-static FragmentPart *read_part(Query *query)
+static void *read_part(Query *query)
 {
     FragmentPart *part = g_new0(FragmentPart, 1);
     row_read(query, 0, part_row, part);
@@ -152,11 +152,7 @@ GPtrArray *fragment_parts(Store *store, const char *key, GError **error)
                                         "SELECT number, octets, entry, digest FROM fragment_part "
                                         "WHERE fragment_set = $1 ORDER BY number",
                                         TEXT(key));
-    g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_part_free);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(parts, read_part(query));
-    return step == STEP_DONE ? g_steal_pointer(&parts) : NULL;
+    return row_collect(query, read_part, (GDestroyNotify)fragment_part_free, error);
 }
 
 /* Take the rows of a query; NULL: it could not be started. */
