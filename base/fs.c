@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 
 /* Threads that wait in fsync for one process at most. The journal takes them into one commit; a member that comes
@@ -551,6 +552,22 @@ void fs_expect_files(size_t count)
         close(last);
     if (some >= 0)
         close(some);
+}
+
+GPtrArray *fs_names(const char *path, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(GDir) directory = g_dir_open(path, 0, &fault);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    if (!directory && !g_error_matches(fault, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
+        fail(error, FAIL_LATER, "%s", fault->message);
+        return NULL;
+    }
+    for (const char *name; directory && (name = g_dir_read_name(directory));)
+        if (*name != '.')
+            g_ptr_array_add(names, g_strdup(name));
+    g_ptr_array_sort(names, bytes_compare_texts);
+    return g_steal_pointer(&names);
 }
 
 bool fs_free_space(int fd, uint64_t *octets, GError **error)

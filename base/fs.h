@@ -87,6 +87,10 @@ bool fs_unlink_gone(int dir_fd, const char *name, GError **error);
  * process, and at least one. */
 size_t fs_files_allowed(size_t wanted, unsigned part);
 
+/* Return the names in a directory, sorted by their bytes, without those that begin with a dot: none where there is no
+ * such directory. The array frees its texts. */
+GPtrArray *fs_names(const char *path, GError **error);
+
 /* Announce that count files will be open at a time, so that the system sizes its table of descriptors at once. Call it
  * before there are threads: growing a shared table takes ten milliseconds and more at each doubling. */
 void fs_expect_files(size_t count);

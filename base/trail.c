@@ -15,6 +15,7 @@
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/fs.h"
 #include "base/trail_internal.h"
 
 #define LEVEL 1 /* of zlib: a sixth less time than level 3, for 5 per cent more room (doc/performance.md) */
@@ -101,14 +102,12 @@ static int by_number(const void *one, const void *other)
 
 GArray *trail_files(const char *directory, GError **error)
 {
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(GArray) numbers = g_array_new(false, false, sizeof(unsigned));
-    g_autoptr(GDir) folder = g_dir_open(directory, 0, &fault);
-    if (!folder && !g_error_matches(fault, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
-        fail(error, FAIL_LATER, "%s", fault->message);
+    g_autoptr(GPtrArray) names = fs_names(directory, error);
+    if (!names)
         return NULL;
-    }
-    for (const char *name; folder && (name = g_dir_read_name(folder));) {
+    g_autoptr(GArray) numbers = g_array_new(false, false, sizeof(unsigned));
+    for (guint i = 0; i < names->len; i++) {
+        const char *name = names->pdata[i];
         guint64 number;
         g_autofree char *stem = g_str_has_suffix(name, TRAIL_SUFFIX)
                                     ? g_strndup(name, strlen(name) - strlen(TRAIL_SUFFIX))

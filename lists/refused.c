@@ -199,22 +199,6 @@ static int64_t time_of(const char *name)
     return ours && g_ascii_string_to_signed(digits, 10, 0, G_MAXINT64, &time, NULL) ? time : -1;
 }
 
-/* The names in a directory, sorted. Empty where there is none. */
-static GPtrArray *names_in(const char *path, GError **error)
-{
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(GDir) folder = g_dir_open(path, 0, &fault);
-    if (!folder && !g_error_matches(fault, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
-        fail(error, FAIL_LATER, "%s", fault->message);
-        return NULL;
-    }
-    for (const char *name; folder && (name = g_dir_read_name(folder));)
-        g_ptr_array_add(names, g_strdup(name));
-    g_ptr_array_sort(names, bytes_compare_texts);
-    return g_steal_pointer(&names);
-}
-
 static int64_t oldest_kept(const Config *config, int64_t now)
 {
     return now - config_duration(config, SECTION, "keep");
@@ -224,7 +208,7 @@ GPtrArray *refused_names(const Config *config, const char *list_id, int64_t sinc
 {
     g_autofree char *place = archive_file_name(list_id);
     g_autofree char *path = g_build_filename(directory_of(config), place, NULL);
-    g_autoptr(GPtrArray) all = names_in(path, error);
+    g_autoptr(GPtrArray) all = fs_names(path, error);
     if (!all)
         return NULL;
     const int64_t from = MAX(since, oldest_kept(config, clock_now()));
@@ -274,12 +258,12 @@ bool refused_read(const Config *config, const char *list_id, const char *name, R
 typedef bool Visit(const char *place, const char *path, int64_t time, void *data, GError **error);
 static bool visit_all(const Config *config, Visit *visit, void *data, GError **error)
 {
-    g_autoptr(GPtrArray) places = names_in(directory_of(config), error);
+    g_autoptr(GPtrArray) places = fs_names(directory_of(config), error);
     for (guint at = 0; places && at < places->len; at++) {
         g_autofree char *path = g_build_filename(directory_of(config), places->pdata[at], NULL);
         if (!g_file_test(path, G_FILE_TEST_IS_DIR))
             continue;
-        g_autoptr(GPtrArray) names = names_in(path, error);
+        g_autoptr(GPtrArray) names = fs_names(path, error);
         for (guint i = 0; names && i < names->len; i++) {
             g_autofree char *file = g_build_filename(path, names->pdata[i], NULL);
             if (!visit(places->pdata[at], file, time_of(names->pdata[i]), data, error))

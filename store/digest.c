@@ -173,7 +173,7 @@ bool digest_issue_open(Store *store, const DigestIssue *issue, GError **error)
     return STORE_WRITE(store, error, open_issue(store, issue, error));
 }
 
-static DigestIssue *read_issue(Query *query)
+static void *read_issue(Query *query)
 {
     DigestIssue *issue = g_new0(DigestIssue, 1);
     row_read(query, 0, issue_row, issue);
@@ -194,12 +194,8 @@ bool digest_issue_find(Store *store, const char *entry, DigestIssue **issue, GEr
 
 GPtrArray *digest_issue_all(Store *store, const char *host, GError **error)
 {
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)digest_issue_free);
     g_autoptr(Query) query = query_open(store, error, ISSUE "WHERE i.host = $1", TEXT(host));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(all, read_issue(query));
-    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+    return row_collect(query, read_issue, (GDestroyNotify)digest_issue_free, error);
 }
 
 static bool settle(Store *store, const char *entry, GError **error)

@@ -150,7 +150,7 @@ bool domain_set_description(Store *store, const char *mail_host, const char *des
            (changed > 0 || fail(error, FAIL_MISSING, "there is no domain %s", name));
 }
 
-static Domain *read_row(Query *query)
+static void *read_row(Query *query)
 {
     Domain *domain = g_new0(Domain, 1);
     row_read(query, 0, domain_row, domain);
@@ -221,11 +221,7 @@ char **domain_owned(Store *store, const char *user_id, GError **error)
 
 GPtrArray *domain_all(Store *store, GError **error)
 {
-    g_autoptr(GPtrArray) domains = g_ptr_array_new_with_free_func((GDestroyNotify)domain_free);
     g_autoptr(Query) query = query_start(
         store, error, "SELECT mail_host, description, alias_domain FROM domain ORDER BY mail_host", NULL, 0);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(domains, read_row(query));
-    return step == STEP_DONE ? g_steal_pointer(&domains) : NULL;
+    return row_collect(query, read_row, (GDestroyNotify)domain_free, error);
 }

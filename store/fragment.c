@@ -127,7 +127,7 @@ FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **err
     return step == STEP_DONE ? g_steal_pointer(&set) : NULL;
 }
 
-static FragmentPart *read_part(Query *query)
+static void *read_part(Query *query)
 {
     FragmentPart *part = g_new0(FragmentPart, 1);
     row_read(query, 0, part_row, part);
@@ -152,11 +152,19 @@ GPtrArray *fragment_parts(Store *store, const char *key, GError **error)
                                         "SELECT number, octets, entry, digest FROM fragment_part "
                                         "WHERE fragment_set = $1 ORDER BY number",
                                         TEXT(key));
-    g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_part_free);
+    return row_collect(query, read_part, (GDestroyNotify)fragment_part_free, error);
+}
+
+/* Take the rows of a query; NULL: it could not be started. */
+static bool each_set(Query *query, FragmentEach *each, void *data, GError **error)
+{
     Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(parts, read_part(query));
-    return step == STEP_DONE ? g_steal_pointer(&parts) : NULL;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_autoptr(FragmentSet) set = read_set(query);
+        if (!each(set, data))
+            return true;
+    }
+    return step == STEP_DONE;
 }
 
 bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *each, void *data, GError **error)
@@ -169,13 +177,7 @@ bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *eac
                                         "(s.host = $2 OR $2 IS NULL) AND (s.state = $3 OR $3 IS NULL) ORDER BY s.key",
                                         INTEGER_OR_NULL(key), TEXT(choice->host),
                                         INTEGER_OR_NULL(choice->every_state ? -1 : (int)choice->state));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(FragmentSet) set = read_set(query);
-        if (!each(set, data))
-            return true;
-    }
-    return step == STEP_DONE;
+    return each_set(query, each, data, error);
 }
 
 bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each, void *data, GError **error)
@@ -184,13 +186,7 @@ bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each,
                                         "SELECT " COLUMNS FROM
                                         "WHERE s.host = $1 AND s.state = 1 AND s.settled = 0 ORDER BY s.key",
                                         TEXT(host));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(FragmentSet) set = read_set(query);
-        if (!each(set, data))
-            return true;
-    }
-    return step == STEP_DONE;
+    return each_set(query, each, data, error);
 }
 
 /* ---- what waits, counted ---- */

@@ -78,7 +78,7 @@ static Held *read_row(Query *query)
     return held;
 }
 
-static Held *read_whole_row(Query *query)
+static void *read_whole_row(Query *query)
 {
     Held *held = read_row(query);
     held->message = query_blob(query, 12);
@@ -295,16 +295,12 @@ GPtrArray *held_page(Store *store, const char *list_id, int64_t after, int64_t s
     int64_t key;
     if (!list_key(store, list_id, &key, error))
         return NULL;
-    g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func((GDestroyNotify)held_free);
     g_autoptr(Query) query = query_open(
         store, error,
         "SELECT " COLUMNS ", held.message" FROM "WHERE held.list = $1 AND held.list_number > $4 "
         "ORDER BY held.list_number LIMIT $2 OFFSET $3",
         INTEGER(key), INTEGER(limit), INTEGER(skip), INTEGER(after));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(page, read_whole_row(query));
-    return step == STEP_DONE ? g_steal_pointer(&page) : NULL;
+    return row_collect(query, read_whole_row, (GDestroyNotify)held_free, error);
 }
 
 bool held_total(Store *store, const char *list_id, int64_t *total, GError **error)

@@ -12,6 +12,7 @@
 #include "store/member_internal.h"
 #include "store/scheduled.h"
 #include "store/span.h"
+#include "store/row.h"
 #include "store/store_internal.h"
 #include "store/user.h"
 
@@ -40,7 +41,7 @@ static char *unfolded(const char *folded)
     return blank ? g_strdup_printf("%s@%.*s", blank + 1, (int)(blank - folded), folded) : g_strdup(folded);
 }
 
-static KnownAddress *read_row(Query *query)
+static void *read_row(Query *query)
 {
     KnownAddress *address = g_new0(KnownAddress, 1);
     address->email = unfolded(query_text(query, 0));
@@ -84,17 +85,13 @@ GPtrArray *address_page(Store *store, const char *who, const char *after, int64_
     int64_t passed = 0;
     if (!after && !who && !span_seek(store, SPAN_ADDRESSES, skip, &begins, &passed, error))
         return NULL;
-    g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func((GDestroyNotify)known_address_free);
     g_autoptr(Query) query =
         who ? query_open(store, error, ADDRESS_COLUMNS "WHERE d.person = $1 ORDER BY d.key LIMIT $2 OFFSET $3",
                          INTEGER(person), INTEGER(limit), INTEGER(skip))
             : query_open(store, error,
                          ADDRESS_COLUMNS "WHERE d.folded >= $1 AND d.folded > $4 ORDER BY d.folded LIMIT $2 OFFSET $3",
                          TEXT(after ? behind : begins), INTEGER(limit), INTEGER(passed), TEXT(behind));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(page, read_row(query));
-    return step == STEP_DONE ? g_steal_pointer(&page) : NULL;
+    return row_collect(query, read_row, (GDestroyNotify)known_address_free, error);
 }
 
 bool address_count(Store *store, int64_t *count, GError **error)

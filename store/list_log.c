@@ -18,7 +18,7 @@ void list_log_row_free(ListLogRow *row)
     g_free(row);
 }
 
-static ListLogRow *read_row(Query *query)
+static void *read_row(Query *query)
 {
     ListLogRow *row = g_new0(ListLogRow, 1);
     row_read(query, 0, log_row, row);
@@ -43,11 +43,7 @@ bool list_log_add(Store *store, const char *list_id, ListLogRow *row, GError **e
 
 static GPtrArray *read_rows(Query *query, GError **error)
 {
-    Step step;
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)list_log_row_free);
-    while ((step = query ? query_step(query, error) : STEP_FAILED) == STEP_ROW)
-        g_ptr_array_add(rows, read_row(query));
-    return step == STEP_DONE ? g_steal_pointer(&rows) : NULL;
+    return row_collect(query, read_row, (GDestroyNotify)list_log_row_free, error);
 }
 
 GPtrArray *list_log_page(Store *store, const char *list_id, const char *kind, int64_t before, unsigned limit,

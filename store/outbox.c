@@ -123,7 +123,7 @@ bool outbox_add(Store *store, const char *spool, const char *entry, OutboxRow *r
     return STORE_WRITE(store, error, add(store, spool, entry, row, error));
 }
 
-static OutboxRow *read_row(Query *query)
+static void *read_row(Query *query)
 {
     OutboxRow *row = g_new0(OutboxRow, 1);
     row_read(query, 0, outbox_row, row);
@@ -134,11 +134,7 @@ static OutboxRow *read_row(Query *query)
 
 static GPtrArray *read_all(Query *query, GError **error)
 {
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)outbox_row_free);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(rows, read_row(query));
-    return step == STEP_DONE ? g_steal_pointer(&rows) : NULL;
+    return row_collect(query, read_row, (GDestroyNotify)outbox_row_free, error);
 }
 
 GPtrArray *outbox_of(Store *store, const char *entry, GError **error)

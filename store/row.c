@@ -30,3 +30,12 @@ void row_clear_fields(const RowField *fields, size_t count, void *row)
         if (fields[i].type == ROW_TEXT)
             g_clear_pointer((char **)(void *)((char *)row + fields[i].offset), g_free);
 }
+
+GPtrArray *row_collect(Query *query, RowReader *read, GDestroyNotify free_row, GError **error)
+{
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(free_row);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(rows, read(query));
+    return step == STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}

@@ -34,3 +34,8 @@ void row_read_fields(Query *query, int first, const RowField *fields, size_t cou
 /* Free the texts. */
 #define row_clear(fields, row) row_clear_fields(fields, G_N_ELEMENTS(fields), row)
 void row_clear_fields(const RowField *fields, size_t count, void *row);
+
+/* Run the query (NULL: it could not be started) to its end, and return what read() made of each row; the array frees it
+ * with free_row(). */
+typedef void *RowReader(Query *query);
+GPtrArray *row_collect(Query *query, RowReader *read, GDestroyNotify free_row, GError **error);

@@ -21,7 +21,7 @@ void session_free(Session *session)
     g_free(session);
 }
 
-static Session *read_session(Query *query)
+static void *read_session(Query *query)
 {
     Session *session = g_new0(Session, 1);
     row_read(query, 0, session_row, session);
@@ -106,16 +106,12 @@ bool session_touch(Store *store, int64_t key, int64_t now, GError **error)
 
 GPtrArray *session_all(Store *store, const char *address, int64_t now, GError **error)
 {
-    Step step;
     g_autofree char *folded = email_folded(address);
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)session_free);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT " COLUMNS " FROM session WHERE folded = $1 AND kind = 1 "
                                         "AND expires_at > $2 ORDER BY seen_at DESC, key",
                                         TEXT(folded), INTEGER(now));
-    while ((step = query ? query_step(query, error) : STEP_FAILED) == STEP_ROW)
-        g_ptr_array_add(all, read_session(query));
-    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+    return row_collect(query, read_session, (GDestroyNotify)session_free, error);
 }
 
 bool session_end(Store *store, const char *address, int64_t key, int64_t kept, GError **error)

@@ -20,7 +20,7 @@ void task_job_free(TaskJob *job)
     g_free(job);
 }
 
-static TaskJob *read_row(Query *query)
+static void *read_row(Query *query)
 {
     TaskJob *job = g_new0(TaskJob, 1);
     row_read(query, 0, job_row, job);
@@ -89,14 +89,10 @@ static bool is_nobodys(const TaskJob *job, const GPtrArray *jobs, const GPtrArra
 
 static GPtrArray *read_all(Store *store, GError **error)
 {
-    g_autoptr(GPtrArray) jobs = g_ptr_array_new_with_free_func((GDestroyNotify)task_job_free);
     g_autoptr(Query) query = query_start(store, error,
                                          "SELECT name, started_at, ended_at, due_at, done, runs, failures, fault "
                                          "FROM job ORDER BY name", NULL, 0);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(jobs, read_row(query));
-    return step == STEP_DONE ? g_steal_pointer(&jobs) : NULL;
+    return row_collect(query, read_row, (GDestroyNotify)task_job_free, error);
 }
 
 GPtrArray *task_job_all(Store *store, GError **error)

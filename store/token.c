@@ -22,7 +22,7 @@ void token_free(Token *token)
     g_free(token);
 }
 
-static Token *read_row(Query *query)
+static void *read_row(Query *query)
 {
     Token *token = g_new0(Token, 1);
     g_strlcpy(token->id, query_text(query, 0), sizeof token->id);
@@ -114,11 +114,7 @@ bool token_set_used(Store *store, const char *id, int64_t now, GError **error)
 
 GPtrArray *token_all(Store *store, GError **error)
 {
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)token_free);
     g_autoptr(Query) query =
         query_start(store, error, "SELECT " COLUMNS " FROM token ORDER BY made_at, id", NULL, 0);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(all, read_row(query));
-    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+    return row_collect(query, read_row, (GDestroyNotify)token_free, error);
 }

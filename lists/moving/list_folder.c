@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/fs.h"
 #include "base/mailbox.h"
 #include "lists/moving/file.h"
 #include "lists/moving/setting_list.h"
@@ -48,23 +49,14 @@ bool list_folder_pass_over(ListFolder *from, const char *file, GError *why, GErr
 
 bool list_folder_each(ListFolder *from, const char *folder, ListFolderTake *take, void *data, GError **error)
 {
-    const char *name;
     g_autofree char *directory = g_build_filename(from->directory, folder, NULL);
-    g_autoptr(GError) closed = NULL;
-    g_autoptr(GDir) open = g_dir_open(directory, 0, &closed);
-    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    if (!open && !g_error_matches(closed, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-        return fail(error, FAIL_LATER, "%s", closed->message);
-    while (open && (name = g_dir_read_name(open)))
-        if (*name != '.')
-            g_ptr_array_add(names, g_strdup(name));
-    g_ptr_array_sort(names, bytes_compare_texts);
-    for (guint i = 0; i < names->len; i++) {
+    g_autoptr(GPtrArray) names = fs_names(directory, error);
+    for (guint i = 0; names && i < names->len; i++) {
         g_autofree char *path = g_build_filename(directory, names->pdata[i], NULL);
         if (!take(from, names->pdata[i], path, data, error))
             return false;
     }
-    return true;
+    return names != NULL;
 }
 
 static bool count_file(ListFolder *from, const char *name, const char *path, void *data, GError **error)

@@ -563,11 +563,33 @@ static void test_hook_group(Place *place, gconstpointer unused)
     g_assert_cmpint(group[2].result, ==, 0);
 }
 
+static void names_are_sorted_without_hidden_ones(Place *place, gconstpointer unused)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file = g_build_filename(place->path, "b", NULL),
+                    *none = g_build_filename(place->path, "none", NULL);
+    static const char *const made[] = {"b", ".hidden", "\xc3\xa4", "a"};
+    for (size_t i = 0; i < G_N_ELEMENTS(made); i++)
+        close(openat(place->fd, made[i], O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    g_autoptr(GPtrArray) names = fs_names(place->path, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(names->len, ==, 3);
+    g_assert_cmpstr(names->pdata[0], ==, "a");
+    g_assert_cmpstr(names->pdata[1], ==, "b");
+    g_assert_cmpstr(names->pdata[2], ==, "\xc3\xa4");
+    g_autoptr(GPtrArray) nothing = fs_names(none, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(nothing->len, ==, 0);
+    g_assert_null(fs_names(file, &error)); /* not a directory */
+    g_assert_error(error, FAIL, FAIL_LATER);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
 #define ADD(name, data, function) g_test_add("/fs/" name, Place, data, set_up, function, tear_down)
     ADD("open-dir", NULL, test_open_dir);
+    ADD("names", NULL, names_are_sorted_without_hidden_ones);
     ADD("create", NULL, test_create);
     ADD("open", NULL, test_open);
     ADD("write", NULL, test_write);
