@@ -27,6 +27,7 @@ typedef struct Fault {
     int64_t since;
     bool told_by_command, told_by_url; /* that it is there; in the end, that it is gone */
     bool gone;
+    int64_t gone_at;
     bool seen; /* at the look that is under way */
 } Fault;
 
@@ -61,6 +62,7 @@ static void read_faults(Alarm *alarm, const json_t *file)
         fault->told_by_command = json_is_true(json_object_get(one, "told_by_command"));
         fault->told_by_url = json_is_true(json_object_get(one, "told_by_url"));
         fault->gone = json_is_true(json_object_get(one, "gone"));
+        fault->gone_at = meta_integer(one, "gone_at", clock_now());
         if (key)
             g_hash_table_replace(alarm->faults, g_strdup(key), fault);
         else
@@ -93,10 +95,10 @@ static bool write_file(const Alarm *alarm, GError **error)
     g_hash_table_iter_init(&iterator, alarm->faults);
     while (g_hash_table_iter_next(&iterator, &key, &value)) {
         const Fault *fault = value;
-        json_array_append_new(file,
-                              json_pack("{ss ss ss* sI sb sb sb}", "key", key, "text", fault->text, "mend", fault->mend,
-                                        "since", (json_int_t)fault->since, "told_by_command", fault->told_by_command,
-                                        "told_by_url", fault->told_by_url, "gone", fault->gone));
+        json_array_append_new(file, json_pack("{ss ss ss* sI sb sb sb sI}", "key", key, "text", fault->text, "mend",
+                                              fault->mend, "since", (json_int_t)fault->since, "told_by_command",
+                                              fault->told_by_command, "told_by_url", fault->told_by_url, "gone",
+                                              fault->gone, "gone_at", (json_int_t)fault->gone_at));
     }
     char *text = json_dumps(file, JSON_COMPACT);
     int spool = spool_fd(alarm->spool);
@@ -131,6 +133,14 @@ static const char *state_word(const Fault *fault)
     return fault->gone ? "gone" : "fault";
 }
 
+/* A fault that is gone is told with the words in which it was; g_free(). */
+static char *text_of(const Fault *fault)
+{
+    g_autofree char *since = clock_text(fault->since), *until = clock_text(fault->gone_at);
+    return fault->gone ? g_strdup_printf("This was so from %s to %s, and is over: %s", since, until, fault->text)
+                       : g_strdup(fault->text);
+}
+
 static bool run_command(const Alarm *alarm, const char *command, const char *key, const Fault *fault, GError **error)
 {
     g_auto(GStrv) words = NULL;
@@ -144,8 +154,9 @@ static bool run_command(const Alarm *alarm, const char *command, const char *key
     g_autofree char *since = clock_text(fault->since);
     const char *host = config_string(alarm->config, "site", "hostname");
     const char *mend = fault->gone || !fault->mend ? "" : fault->mend;
-    g_autofree char *said = g_strdup_printf("%s: %s%s (seen since %s)\n%s%s", host, fault->gone ? "Gone: " : "",
-                                            fault->text, since, mend, *mend ? "\n" : "");
+    g_autofree char *text = text_of(fault), *seen = g_strdup_printf(" (seen since %s)", since);
+    g_autofree char *said = g_strdup_printf("%s: %s%s\n%s%s", host, text, fault->gone ? "" : seen, mend,
+                                            *mend ? "\n" : "");
     g_autoptr(GBytes) input = g_bytes_new(said, strlen(said));
     const Program program = {.words = words, .timeout = PATIENCE, .alive = alarm->alive, .data = alarm->data};
     if (!program_run(&program, input, &code, NULL, error))
@@ -155,10 +166,10 @@ static bool run_command(const Alarm *alarm, const char *command, const char *key
 
 static bool post(const Alarm *alarm, const char *url, const char *key, const Fault *fault, GError **error)
 {
-    g_autofree char *since = clock_text(fault->since);
+    g_autofree char *since = clock_text(fault->since), *text = text_of(fault);
     g_autoptr(json_t) said = json_pack("{ss ss ss ss ss* ss}", "state", state_word(fault), "host",
-                                       config_string(alarm->config, "site", "hostname"), "key", key, "text",
-                                       fault->text, "mend", fault->mend, "since", since);
+                                       config_string(alarm->config, "site", "hostname"), "key", key, "text", text,
+                                       "mend", fault->gone ? NULL : fault->mend, "since", since);
     char *body = json_dumps(said, JSON_COMPACT);
     const char *const headers[] = {"Content-Type: application/json", "User-Agent: Listrunner/" PACKAGE_VERSION, NULL};
     const HttpRequest request = {
@@ -177,7 +188,8 @@ static bool tell(const Alarm *alarm, const char *key, Fault *fault, GError **err
     const char *command = config_string(alarm->config, "watch", "command");
     const char *url = config_string(alarm->config, "watch", "url");
     g_autoptr(GError) first = NULL;
-    log_warn("%s: %s", state_word(fault), fault->text);
+    g_autofree char *text = text_of(fault);
+    log_warn("%s: %s", state_word(fault), text);
     fault->told_by_command = fault->told_by_command || !command || run_command(alarm, command, key, fault, &first);
     fault->told_by_url = fault->told_by_url || !url || post(alarm, url, key, fault, first ? NULL : &first);
     if (first)
@@ -227,6 +239,7 @@ static bool advance(Alarm *alarm, const char *key, Fault *fault, bool *changed, 
         if (!was_heard(alarm, fault))
             return false;
         fault->gone = true;
+        fault->gone_at = clock_now();
         fault->told_by_command = fault->told_by_url = false;
     }
     if (is_told(fault) || (!fault->gone && clock_now() - fault->since < after))

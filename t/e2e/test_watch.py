@@ -19,6 +19,7 @@ from support.instance import HOST, free_port, wait_until
 
 SLICES = 4
 RELAY = "relay.example.org"
+STAMP = r"\d{4}-\d\d-\d\dT[\d:]+Z"
 # The master and all below it see a file of hosts of their own.
 PRIVATE_HOSTS = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
                  'mount --bind "$0" /etc/hosts && exec "$@"']
@@ -187,6 +188,11 @@ def test_a_mail_server_that_stops_is_told_once(site):
                lambda: (told.run(), told.posted, canaries(site)))
     for state in ("fault", "gone"):
         assert told.keys(state).count("canary") == 1, (state, told.run())
+    line = next(text for key, text in told.run("gone") if key == "canary")
+    past = rf"This was so from {STAMP} to {STAMP}, and is over: No mail that Listrunner sent itself"
+    assert re.match(rf"{HOST}: {past}", line) and "probe" not in line, line
+    posted = next(one for one in told.posted if (one["state"], one["key"]) == ("gone", "canary"))
+    assert re.match(past, posted["text"]) and "mend" not in posted, posted
     line = next(text for key, text in told.run("fault") if key == "canary")
     assert line.startswith(f"{HOST}: No mail that Listrunner sent itself") and "listrunner probe" in line, line
 
