@@ -19,11 +19,12 @@ static char *at_given;
 
 static json_t *row_of(const Scheduled *post)
 {
-    return json_pack("{sI so so so so so so so sI}", "number", (json_int_t)post->number, "list",
+    g_autofree char *fault = scheduled_post_fault(post, clock_now());
+    return json_pack("{sI so so so so so so so sI so}", "number", (json_int_t)post->number, "list",
                      listing_text(post->list_id), "due_at", listing_time(post->due_at), "made_at",
                      listing_time(post->made_at), "sender", listing_text(post->sender), "author",
                      listing_text(post->author), "subject", listing_text(post->subject), "message_id",
-                     listing_text(post->message_id), "size", (json_int_t)post->size);
+                     listing_text(post->message_id), "size", (json_int_t)post->size, "fault", listing_text(fault));
 }
 
 static bool show_post(const Scheduled *post, void *data)
@@ -37,9 +38,13 @@ static bool show_post(const Scheduled *post, void *data)
 
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
-    static const Column columns[] = {{"number", "NUMBER", COLUMN_NUMBER}, {"due_at", "DUE", COLUMN_TEXT},
-                                     {"list", "LIST", COLUMN_TEXT},       {"sender", "SENDER", COLUMN_TEXT},
-                                     {"subject", "SUBJECT", COLUMN_TEXT}, {NULL, NULL, COLUMN_TEXT}};
+    static const Column columns[] = {{"number", "NUMBER", COLUMN_NUMBER},
+                                     {"due_at", "DUE", COLUMN_TEXT},
+                                     {"list", "LIST", COLUMN_TEXT},
+                                     {"sender", "SENDER", COLUMN_TEXT},
+                                     {"subject", "SUBJECT", COLUMN_TEXT},
+                                     {"fault", "FAULT", COLUMN_TEXT},
+                                     {NULL, NULL, COLUMN_TEXT}};
     Store *store = site_store(site, false, error);
     g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
     if (!store || (argc > 0 && !list))

@@ -313,6 +313,15 @@ static void add_left(GPtrArray *all, const json_t *state)
         add(all, ATTENTION_SITE, g_strdup("sources"), "listrunner list source ls", "%" COUNT " %s", sources,
             sources == 1 ? "source of members failed or shrank, and changed nothing"
                          : "sources of members failed or shrank, and changed nothing");
+    const json_t *late = json_object_get(state, "scheduled_late");
+    json_int_t posts = number_of(late, "count");
+    g_autofree char *first = since(posts, text_of(late, "since"));
+    if (posts == 1)
+        add(all, ATTENTION_SITE, g_strdup("scheduled"), "listrunner scheduled ls",
+            "A post that was to be sent at a time has not gone%s", first);
+    else if (posts > 1)
+        add(all, ATTENTION_SITE, g_strdup("scheduled"), "listrunner scheduled ls",
+            "%" COUNT " posts that were to be sent at a time have not gone%s", posts, first);
 }
 
 /* ---- what people ask for ---- */

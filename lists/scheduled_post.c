@@ -15,8 +15,6 @@
 #include "store/member.h"
 #include "switchboard/meta.h"
 
-#define DUE_MAX 20 /* posts in one transaction */
-
 /* ---- what became of it ---- */
 
 /* Write it into the log and into that of the list. */
@@ -69,7 +67,20 @@ bool scheduled_post_tell(Work *work, const List *list, const Scheduled *post, co
 /* The post's metadata, as they were when it came. */
 static json_t *read_meta(const Scheduled *post, GError **error)
 {
-    return post->meta ? meta_parse(post->meta, strlen(post->meta), error) : json_object();
+    json_t *meta = post->meta ? meta_parse(post->meta, strlen(post->meta), error) : json_object();
+    if (!meta)
+        g_prefix_error(error, "its metadata cannot be read: ");
+    return meta;
+}
+
+char *scheduled_post_fault(const Scheduled *post, int64_t now)
+{
+    g_autoptr(GError) unreadable = NULL;
+    g_autoptr(json_t) meta = read_meta(post, &unreadable);
+    if (!meta)
+        return g_strdup(unreadable->message);
+    return now - post->due_at > SCHEDULED_LATE ? g_strdup("it should have been sent; listrunner task ls shows why not")
+                                               : NULL;
 }
 
 /* Leave an entry for the queue pipeline. Takes meta. */
@@ -191,33 +202,13 @@ static bool hold(Work *work, const List *list, const Scheduled *post, const char
            tell(work, post, "hold", error) && held_tell_moderators(work, list, &held, error);
 }
 
-typedef struct Due {
-    int64_t by;
-    GArray *numbers; /* of int64_t */
-} Due;
-
-static bool note_due(const Scheduled *post, void *data)
+bool scheduled_post_due(Work *work, int64_t number, GError **error)
 {
-    Due *due = data;
-    if (post->due_at > due->by)
-        return false;
-    g_array_append_val(due->numbers, post->number);
-    return due->numbers->len < DUE_MAX;
-}
-
-bool scheduled_post_due(Work *work, const List *list, int64_t *done, GError **error)
-{
-    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    Due due = {work_now(work), numbers};
-    bool fine = scheduled_each(work_store(work), list->list_id, note_due, &due, error);
-    for (unsigned at = 0; fine && at < numbers->len; at++) {
-        g_autoptr(Scheduled) post = scheduled_find(work_store(work), g_array_index(numbers, int64_t, at), error);
-        g_autofree char *why = NULL;
-        fine = post && find_doubt(work, list, post, &why, error) &&
-               (why ? hold(work, list, post, why, error) : send(work, post, error));
-        *done += fine;
-    }
-    return fine;
+    g_autoptr(Scheduled) post = scheduled_find(work_store(work), number, error);
+    g_autoptr(List) list = post ? list_by_id(work_store(work), post->list_id, error) : NULL;
+    g_autofree char *why = NULL;
+    return list && find_doubt(work, list, post, &why, error) &&
+           (why ? hold(work, list, post, why, error) : send(work, post, error));
 }
 
 /* ---- the list goes ---- */

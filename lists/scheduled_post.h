@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "lists/work.h"
 #include "store/held.h"
 #include "store/scheduled.h"
@@ -33,9 +34,15 @@ bool scheduled_post_move(Work *work, int64_t number, int64_t due, GError **error
 /* Forget it. Nobody is told. */
 bool scheduled_post_drop(Work *work, int64_t number, GError **error);
 
-/* Send the posts of the list that are due, some of them: call it again while *done grows. A post is held instead while
- * the list is in emergency, and when its author does not run the list any more. */
-bool scheduled_post_due(Work *work, const List *list, int64_t *done, GError **error);
+/* Send a post that is due. It is held instead while its list is in emergency, and when its author does not run the list
+ * any more. */
+bool scheduled_post_due(Work *work, int64_t number, GError **error);
+
+/* Posts are sent so much later than they are due, in the worst case of a site that works. */
+#define SCHEDULED_LATE (3 * 60 * CLOCK_SECOND)
+
+/* Say why a post has not been sent, or will not be; NULL: nothing is wrong. g_free() */
+char *scheduled_post_fault(const Scheduled *post, int64_t now);
 
 /* Tell the authors of the list's posts that it is about to be removed. */
 bool scheduled_post_list_goes(Work *work, const List *list, GError **error);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/control.h"
 #include "lists/canary_state.h"
+#include "lists/scheduled_post.h"
 #include "store/account.h"
 #include "store/fragment.h"
 #include "store/held.h"
@@ -13,6 +14,7 @@
 #include "store/leave_brake.h"
 #include "store/outbox.h"
 #include "store/pending.h"
+#include "store/scheduled.h"
 #include "store/source.h"
 #include "store/task_job.h"
 #include "store/template_text.h"
@@ -98,6 +100,15 @@ static json_t *source_faults_of(Store *store, G_GNUC_UNUSED const Config *config
 {
     int64_t count;
     return source_count_faults(store, &count, error) ? json_integer(count) : NULL;
+}
+
+/* Of posts that were to be sent at a time that is over. */
+static json_t *scheduled_late_of(Store *store, G_GNUC_UNUSED const Config *config, GError **error)
+{
+    int64_t count, oldest;
+    return scheduled_count_due(store, clock_now() - SCHEDULED_LATE, &count, &oldest, error)
+               ? json_pack("{sI so}", "count", (json_int_t)count, "since", time_or_null(oldest))
+               : NULL;
 }
 
 /* Of mail domains of which too many left a list at once: how many there are, and who waits. */
@@ -199,6 +210,7 @@ static const struct {
     {"outbox", left_of},
     {"template_faults", template_faults_of},
     {"source_faults", source_faults_of},
+    {"scheduled_late", scheduled_late_of},
     {"leave_brakes", leave_brakes_of},
     {"form_letters", form_letters_of},
     {"jobs", jobs_of},

@@ -125,13 +125,28 @@ bool scheduled_each(Store *store, const char *list_id, ScheduledEach *each, void
     return step == STEP_DONE;
 }
 
-char **scheduled_due_lists(Store *store, int64_t by, GError **error)
+GArray *scheduled_due(Store *store, int64_t by, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT list_id FROM list WHERE key IN (SELECT list FROM scheduled WHERE "
-                                        "due_at <= $1) ORDER BY list_id",
-                                        INTEGER(by));
-    return query_texts(query, error);
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT number FROM scheduled WHERE due_at <= $1 ORDER BY due_at, number", INTEGER(by));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        int64_t number = query_integer(query, 0);
+        g_array_append_val(numbers, number);
+    }
+    return step == STEP_DONE ? g_steal_pointer(&numbers) : NULL;
+}
+
+bool scheduled_count_due(Store *store, int64_t by, int64_t *count, int64_t *oldest, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT count(*), COALESCE(min(due_at), 0) FROM scheduled WHERE due_at <= $1", INTEGER(by));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    *oldest = query_integer(query, 1);
+    return true;
 }
 
 bool scheduled_count(Store *store, const char *list_id, int64_t *count, GError **error)

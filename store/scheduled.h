@@ -45,8 +45,11 @@ bool scheduled_remove_sender(Store *store, const char *sender, GError **error);
 typedef bool ScheduledEach(const Scheduled *scheduled, void *data);
 bool scheduled_each(Store *store, const char *list_id, ScheduledEach *each, void *data, GError **error);
 
-/* The List-Ids of lists that have posts which are due by then; g_strfreev(). */
-char **scheduled_due_lists(Store *store, int64_t by, GError **error);
+/* The numbers of all posts that are due by then, the earliest first: of int64_t, g_array_unref(). */
+GArray *scheduled_due(Store *store, int64_t by, GError **error);
+
+/* How many posts were due by then, and when the first of them was; *oldest is 0 where there is none. */
+bool scheduled_count_due(Store *store, int64_t by, int64_t *count, int64_t *oldest, GError **error);
 
 /* How many posts a list has. */
 bool scheduled_count(Store *store, const char *list_id, int64_t *count, GError **error);

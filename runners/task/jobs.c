@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/log.h"
 #include "base/trail.h"
 #include "lists/digest_send.h"
 #include "lists/held_notice.h"
@@ -70,9 +71,10 @@ static bool work_on_lists(const JobPlace *place, char **list_ids, ListJob *job, 
         *done += count;
         runner_progress(place->runner);
     }
-    if (first)
-        g_propagate_error(error, g_steal_pointer(&first));
-    return all && !first;
+    if (!first)
+        return all != NULL;
+    g_propagate_error(error, g_steal_pointer(&first));
+    return false;
 }
 
 /* ---- jobs ---- */
@@ -106,19 +108,49 @@ static bool tell_gathered(const JobPlace *place, int64_t *done, GError **error)
     return lists && work_on_lists(place, lists, held_tell_gathered, done, error);
 }
 
-/* In pieces, so that nobody waits long for the database. */
-static bool send_scheduled(const JobPlace *place, int64_t *done, GError **error)
+/* One that somebody else has sent, moved or dropped meanwhile is no fault. */
+static bool send_one(const JobPlace *place, int64_t number, int64_t *done, GError **error)
 {
-    for (int64_t before = -1; before != *done && !job_stops(place);) {
-        before = *done;
-        char **lists = scheduled_due_lists(place->store, place->now, error);
-        if (!lists || !work_on_lists(place, lists, scheduled_post_due, done, error))
-            return false;
+    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER, .from = "task"};
+    g_autoptr(Work) work = work_new(place->store, place->site, &actor);
+    g_autoptr(GError) fault = NULL;
+    if (!work_begin(work, error))
+        return false;
+    if (scheduled_post_due(work, number, &fault)) {
+        bool kept = work_commit(work, runner_spool(place->runner), error);
+        *done += kept;
+        return kept;
     }
-    return true;
+    work_cancel(work);
+    g_autoptr(Scheduled) post = scheduled_find(place->store, number, NULL);
+    if (!post && g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "scheduled post %" G_GINT64_FORMAT " of %s: ", number,
+                               post ? post->list_id : "an unknown list");
+    return false;
 }
 
-/* The same. */
+/* Each for itself: one that cannot be sent does not keep the others. All faults are in the log, the first is told. */
+static bool send_scheduled(const JobPlace *place, int64_t *done, GError **error)
+{
+    g_autoptr(GArray) numbers = scheduled_due(place->store, place->now, error);
+    g_autoptr(GError) first = NULL;
+    for (unsigned at = 0; numbers && at < numbers->len && !job_stops(place); at++) {
+        g_autoptr(GError) fault = NULL;
+        if (!send_one(place, g_array_index(numbers, int64_t, at), done, &fault)) {
+            log_error("- queue=task job=scheduled: %s", fault->message);
+            if (!first)
+                first = g_steal_pointer(&fault);
+        }
+        runner_progress(place->runner);
+    }
+    if (!first)
+        return numbers != NULL;
+    g_propagate_error(error, g_steal_pointer(&first));
+    return false;
+}
+
+/* In pieces, so that nobody waits long for the database. */
 static bool discard_expired(const JobPlace *place, int64_t *done, GError **error)
 {
     for (int64_t before = -1; before != *done && !job_stops(place);) {

@@ -249,6 +249,34 @@ def test_killed_when_due(site):
 
 
 @pytest.mark.sqlite
+def test_one_that_cannot_be_sent(site):
+    """A post whose metadata cannot be read stays, and is shown with its fault; those due with it go out in time, of its
+    own list and of others."""
+    for subject, to in (("damaged", ANTS), ("beside", ANTS), ("elsewhere", BEES)):
+        site.instance.cli("inject", "--at", site.at(HOUR)[1], to, input=post(SUE, subject, to=to).decode())
+    wait_until(lambda: len(site.rows()) == 3, 30, "all posts to wait")
+    assert {row["fault"] for row in site.rows()} == {None}
+    before = site.instance.run("status").stdout
+    with site.instance.database() as database:
+        database.execute("UPDATE scheduled SET meta = '{' WHERE subject = 'damaged'")
+    site.clock.seconds(site.clock.offset + HOUR + 300)
+    site.cli("task", "run", "scheduled")
+    wait_until(lambda: site.instance.jobs()["scheduled"]["fault"], 30, "the job to tell of the fault")
+    assert sorted(site.subjects()) == ["beside", "elsewhere"]
+    row, = site.rows()
+    assert row["subject"] == "damaged" and row["fault"].startswith("its metadata cannot be read: ")
+    assert f" {row['number']} " in site.cli("scheduled", "ls") and "cannot be read" in site.cli("scheduled", "ls")
+    done = site.instance.run("status")
+    text = "A post that was to be sent at a time has not gone, since "
+    assert done.returncode != 0 and text in done.stdout and text not in before
+    assert f"scheduled post {row['number']} of ants.{HOST}: " in done.stdout, "the job says which, and why"
+    site.cli("scheduled", "drop", row["number"])
+    site.instance.run_job("scheduled")
+    after = site.instance.run("status").stdout
+    assert text not in after and "job scheduled" not in after
+
+
+@pytest.mark.sqlite
 def test_database_of_yesterday(site):
     """A database that is put back lets no post go a second time, and tells of one of which nobody knows."""
     gone, dark, later = (site.post(OLGA, site.at(seconds)[1]) for seconds in (HOUR, HOUR + 1, 9 * HOUR))
