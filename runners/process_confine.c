@@ -284,7 +284,7 @@ static void allow_pages(const Policy *policy)
     confine_allow(policy->confine, CONFINE_RUN, BINDIR "/listrunner");
 }
 
-/* What the name means, where that may not be there yet; NULL: it means itself. g_free(). */
+/* Return the file that the name means, which may not be there yet; NULL: it means itself. g_free(). */
 static char *behind_link(const char *path)
 {
     char *file = realpath(path, NULL);

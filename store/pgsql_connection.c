@@ -122,7 +122,7 @@ bool pgsql_sync(PgsqlConnection *self)
     return libpq.PQpipelineSync(self->server) == 1;
 }
 
-/* What cannot be brought to its end is of no more use. */
+/* End the pipeline. A connection whose pipeline cannot be brought to its end is of no more use. */
 void pgsql_end_pipeline(PgsqlConnection *self)
 {
     self->waiting = 0;

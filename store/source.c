@@ -254,7 +254,7 @@ bool source_notice_left(Store *store, const char *list_id, int64_t now, GError *
     return list_key(store, list_id, &list, error) && STORE_WRITE(store, error, notice(store, list, now, error));
 }
 
-/* Who is no member becomes one. */
+/* Make members of the addresses that are none. */
 static bool join(Store *store, const MemberSource *source, GPtrArray *fresh, GError **error)
 {
     g_autoptr(GPtrArray) members = g_ptr_array_new_with_free_func(g_free), of = g_ptr_array_new();

@@ -62,7 +62,8 @@ static void place_clear(MysqlPlace *place)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MysqlPlace, place_clear)
 
-/* What SQLAlchemy lets stand behind the name of the database. Text comes in UTF-8 whatever charset= says. */
+/* Read the parameters that SQLAlchemy lets stand behind the name of the database. Text comes in UTF-8, whatever
+ * charset= says. */
 static bool read_parameters(const char *query, MysqlPlace *place, GError **error)
 {
     g_autoptr(GError) fault = NULL;

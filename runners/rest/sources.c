@@ -158,7 +158,7 @@ static void change(Call *call)
 
 /* ---- removing ---- */
 
-/* What becomes of those who came by the source alone: *drop them. False: the call was answered. */
+/* Read whether members who came by the source alone are to leave: *drop. False: the call was answered. */
 static bool may_remove(Call *call, const MemberSource *source, bool *drop)
 {
     int64_t alone;

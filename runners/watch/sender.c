@@ -192,7 +192,7 @@ static bool look(Sender *sender, bool *under_way, GError **error)
     return !any || excuse(sender, all, error);
 }
 
-/* What stops one of them stops the other as a rule, and each is tried. */
+/* Send both kinds. A fault of one is as a rule one of the other, too, but each is tried. */
 static bool send_all(Sender *sender, GError **error)
 {
     g_autoptr(GPtrArray) rows = canary_all(sender->store, own_name(sender), error);
