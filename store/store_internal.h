@@ -57,9 +57,9 @@ const char *query_column(Query *query, int column, ValueType *type);
 /* Run to the end, and return the first column of all rows; g_strfreev(). query NULL: it could not be started. */
 char **query_texts(Query *query, GError **error);
 
-/* Outside a transaction, say that a query with this text and these values follows, which only reads: the first of those
- * that were said asks all of them in one round trip where there is such a thing, and else nothing is done. What was said
- * is forgotten when it was used, when a transaction begins, and by store_soon_forget(). */
+/* Outside a transaction, say that a query with this text and these values follows, which only reads. The first of those
+ * that were said asks all of them in one round trip where there is such a thing; else nothing is done. What was said is
+ * forgotten when it was used, when a transaction begins, and by store_soon_forget(). */
 void query_soon_all(Store *store, bool stream, const char *sql, const Value *values, size_t count);
 #define query_soon(store, sql, ...)                                 \
     query_soon_all(store, false, sql, (const Value[]){__VA_ARGS__}, \
