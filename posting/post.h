@@ -108,6 +108,7 @@ typedef struct Post { /* set by the caller: */
     bool unproved;            /* a stranger's, who is to confirm the address in From */
     char *member;             /* the address that made it a member's post */
     Member *found;            /* the row of that, if a rule has just read it; else NULL */
+    int64_t next_id;          /* the list's next number, told in the transaction that enters the post; 0: not known */
     char *message_key;        /* its Message-ID as the store records it, when the rule duplicate has looked for it */
 
     /* what the handlers left */

@@ -40,8 +40,8 @@ typedef struct ListRunnerPost {
 /* Says to the store what will be asked about the post, which has no list yet: judge_soon(). */
 typedef void PostSoon(Post *post, const char *list_id);
 
-/* Reads the entry and whether its effect was recorded, together with what soon says (NULL: nothing). NULL: FAIL_NEVER
- * when its list is gone. The result borrows from the entry and the runner, until the batch is committed. */
+/* Reads the entry and whether its effect was recorded, together with what soon says (NULL: nothing). Returns NULL:
+ * FAIL_NEVER when its list is gone. The result borrows from the entry and the runner, until the batch is committed. */
 ListRunnerPost *list_runner_post_new(Runner *runner, Entry *entry, PostSoon *soon, Outcome *outcome, GError **error);
 void list_runner_post_free(ListRunnerPost *own);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListRunnerPost, list_runner_post_free)

@@ -537,16 +537,34 @@ bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *p
     return STORE_WRITE_LIST(store, error, count_post(store, list_id, time, post_id, error));
 }
 
+bool list_take_number(Store *store, const char *list_id, int64_t time, int64_t post_id, GError **error)
+{
+    return query_later(store, error, "UPDATE list SET post_id = $3 + 1, last_post_at = $2 WHERE list_id = $1",
+                       TEXT(list_id), INTEGER(time), INTEGER(post_id));
+}
+
+/* *next is 0 where the Message-ID is there already. */
+static bool insert_message_id(Store *store, int64_t list, const SeenMail *seen, int64_t *next, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "INSERT INTO message_id (list, message_id, entry, seen_at, spool) VALUES ($1, $2, $3, $4, $5) "
+        "ON CONFLICT DO NOTHING RETURNING (SELECT post_id FROM list WHERE key = $1)",
+        INTEGER(list), TEXT(seen->message_id), TEXT(seen->entry), INTEGER(seen->time), TEXT(seen->spool));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *next = step == STEP_ROW ? query_integer(query, 0) : 0;
+    return step == STEP_DONE || (step == STEP_ROW && query_step(query, error) == STEP_DONE);
+}
+
 static bool record_message_id(Store *store, int64_t list, const SeenMail *seen, bool *known, GError **error)
 {
-    int64_t added = 0;
-    if (!query_run(store, error, &added,
-                   "INSERT INTO message_id (list, message_id, entry, seen_at, spool) VALUES ($1, $2, $3, $4, $5) "
-                   "ON CONFLICT DO NOTHING",
-                   INTEGER(list), TEXT(seen->message_id), TEXT(seen->entry), INTEGER(seen->time), TEXT(seen->spool)))
-        return false;
+    int64_t next = 0;
     *known = false;
-    if (added > 0)
+    if (!insert_message_id(store, list, seen, &next, error))
+        return false;
+    if (seen->next)
+        *seen->next = next;
+    if (next > 0)
         return true;
     g_autoptr(Query)
         query = query_open(store, error, "SELECT entry = $3 FROM message_id WHERE list = $1 AND message_id = $2",

@@ -159,6 +159,8 @@ bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GErr
 
 /* A post was accepted for delivery: post_id is handed out and counted up, last_post_at set. */
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
+/* The same for a number that list_record_message_id() told in this transaction: nothing needs to be waited for. */
+bool list_take_number(Store *store, const char *list_id, int64_t time, int64_t post_id, GError **error);
 
 /* Look for a Message-ID as list_record_message_id() does, and record nothing. */
 void list_knows_message_id_soon(Store *store, const char *list_id, const char *message_id, const char *entry);
@@ -171,6 +173,7 @@ typedef struct SeenMail {
     const char *entry; /* its trace, or its name's hash */
     const char *spool; /* where the entry is: the spool's id */
     int64_t time;
+    int64_t *next; /* set to the number of the list's next post, or to 0 where it is not told; NULL: not wanted */
 } SeenMail;
 
 /* Record a mail. *known is true when another entry recorded the same Message-ID earlier; the same entry again is not

@@ -32,7 +32,7 @@ static bool settle(Post *post, Verdict *verdict, GError **error)
     bool known;
     if (!post->message_key || (*verdict != VERDICT_ACCEPT && *verdict != VERDICT_HOLD))
         return true;
-    const SeenMail seen = {post->message_key, post->trace, post->spool ? post->spool : "", post->now};
+    const SeenMail seen = {post->message_key, post->trace, post->spool ? post->spool : "", post->now, &post->next_id};
     if (!list_record_message_id(post->store, post->list->list_id, &seen, &known, error))
         return false;
     if (known) {

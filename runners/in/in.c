@@ -300,7 +300,9 @@ static bool accept_post(ListRunnerPost *own, GError **error)
     Post *post = &own->post;
     if (g_str_equal(list_runner_asked(own->entry), TO_OWNER))
         return true;
-    if (!list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error))
+    post->post_id = post->next_id;
+    if (!(post->next_id > 0 ? list_take_number(post->store, post->list->list_id, post->now, post->next_id, error)
+                            : list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error)))
         return false;
     own->number = -post->post_id;
     return true;

@@ -34,7 +34,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 static bool count(Post *post, GError **error)
 {
     g_autofree char *key = loop_message_key(post);
-    const SeenMail seen = {key, post->trace, post->spool, post->now};
+    const SeenMail seen = {key, post->trace, post->spool, post->now, NULL};
     return list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error) &&
            (!key || list_move_message_id(post->store, post->list->list_id, &seen, error));
 }

@@ -11,7 +11,7 @@ from test_hosts import server  # noqa: F401: server is a fixture
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 
-ALLOWED = 5  # round trips of the runner `in` for a post to a list that is in the cache
+ALLOWED = 4  # round trips of the runner `in` for a post to a list that is in the cache
 POSTS = 6
 MEMBERS = [f"m{number}@example.org" for number in range(10)]
 OF_IN = "INSERT INTO message_id"  # no other process asks this

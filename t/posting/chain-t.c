@@ -72,7 +72,7 @@ static void test_duplicate(Bench *bench, gconstpointer data)
     assert_verdict(post, &chain_posting, VERDICT_ACCEPT);
     bool known = true;
     g_assert_true(list_record_message_id(bench->store, "test.example.com",
-                                         &(SeenMail){post->message_key, post->trace, "spool", 1}, &known, NULL));
+                                         &(SeenMail){post->message_key, post->trace, "spool", 1, NULL}, &known, NULL));
     assert_verdict(bench_post(bench, text), &chain_posting, VERDICT_ACCEPT); /* the same entry again */
     post = bench_post(bench, text);
     post->trace = "1111111111111111111111111111111111111111";
@@ -302,7 +302,7 @@ static void test_owners_get_it_once(Bench *bench, gconstpointer data)
             assert_verdict(post, owners ? &chain_owner : &chain_posting, time == 0 ? VERDICT_ACCEPT : VERDICT_DISCARD);
             bool known;
             g_assert_true(list_record_message_id(bench->store, "test.example.com",
-                                                 &(SeenMail){post->message_key, post->trace, "spool", 1}, &known,
+                                                 &(SeenMail){post->message_key, post->trace, "spool", 1, NULL}, &known,
                                                  &error));
         }
 }

@@ -602,14 +602,14 @@ static void test_forgotten(Test *test, gconstpointer data)
 {
     bool known = true;
     GError *error = NULL;
-    g_assert_true(list_record_message_id(test->store, "test.example.com", &(SeenMail){"old@x", "first", "spool", 1},
-                                         &known, &error));
+    g_assert_true(list_record_message_id(test->store, "test.example.com",
+                                         &(SeenMail){"old@x", "first", "spool", 1, NULL}, &known, &error));
     pid_t pid = start(test, "task");
     for (int waited = 0; known || waited == 0; waited += 10) {
         g_assert_cmpint(waited, <, PATIENCE_MS);
         g_usleep(10000);
         g_assert_true(list_record_message_id(test->store, "test.example.com",
-                                             &(SeenMail){"old@x", "second", "spool", 1}, &known, &error));
+                                             &(SeenMail){"old@x", "second", "spool", 1, NULL}, &known, &error));
     }
     stop(pid);
 }

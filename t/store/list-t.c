@@ -234,8 +234,9 @@ static void test_remove(Fixture *fixture, const void *data)
     bool known;
     assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
     assert_ok(list_set(fixture->store, LIST, "info", "x", &error), error);
-    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1>", "in:1", "spool", 1}, &known, &error),
-              error);
+    assert_ok(
+        list_record_message_id(fixture->store, LIST, &(SeenMail){"<1>", "in:1", "spool", 1, NULL}, &known, &error),
+        error);
     assert_ok(list_remove(fixture->store, LIST, &error), error);
     g_assert_false(list_remove(fixture->store, LIST, &error));
     assert_failed(FAIL_MISSING, error);
@@ -245,8 +246,9 @@ static void test_remove(Fixture *fixture, const void *data)
     assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
     g_assert_cmpint(count, ==, 0);
     g_assert_cmpstr(list->info, ==, "");
-    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1>", "in:2", "spool", 1}, &known, &error),
-              error);
+    assert_ok(
+        list_record_message_id(fixture->store, LIST, &(SeenMail){"<1>", "in:2", "spool", 1, NULL}, &known, &error),
+        error);
     g_assert_false(known);
 }
 
@@ -336,25 +338,61 @@ static void test_message_id(Fixture *fixture, const void *data)
     GError *error = NULL;
     bool known = true;
     g_autoptr(List) other = list_create(fixture->store, "other@example.com", &error);
-    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@x>", "aa", "spool", 5}, &known, &error),
-              error);
-    g_assert_false(known);
-    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@x>", "aa", "spool", 5}, &known, &error),
-              error);
-    g_assert_false(known); /* the same entry, tried again */
-    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@x>", "bb", "spool", 5}, &known, &error),
-              error);
-    g_assert_true(known);
-    assert_ok(list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@X>", "bb", "spool", 5}, &known, &error),
-              error);
-    g_assert_false(known); /* Message-IDs have case */
     assert_ok(
-        list_record_message_id(fixture->store, other->list_id, &(SeenMail){"<1@x>", "bb", "spool", 5}, &known, &error),
+        list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@x>", "aa", "spool", 5, NULL}, &known, &error),
         error);
     g_assert_false(known);
-    g_assert_false(list_record_message_id(fixture->store, "none.example.com", &(SeenMail){"<1@x>", "bb", "spool", 5},
-                                          &known, &error));
+    assert_ok(
+        list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@x>", "aa", "spool", 5, NULL}, &known, &error),
+        error);
+    g_assert_false(known); /* the same entry, tried again */
+    assert_ok(
+        list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@x>", "bb", "spool", 5, NULL}, &known, &error),
+        error);
+    g_assert_true(known);
+    assert_ok(
+        list_record_message_id(fixture->store, LIST, &(SeenMail){"<1@X>", "bb", "spool", 5, NULL}, &known, &error),
+        error);
+    g_assert_false(known); /* Message-IDs have case */
+    assert_ok(list_record_message_id(fixture->store, other->list_id, &(SeenMail){"<1@x>", "bb", "spool", 5, NULL},
+                                     &known, &error),
+              error);
+    g_assert_false(known);
+    g_assert_false(list_record_message_id(fixture->store, "none.example.com",
+                                          &(SeenMail){"<1@x>", "bb", "spool", 5, NULL}, &known, &error));
     assert_failed(FAIL_MISSING, error);
+}
+
+/* What records a Message-ID tells the number that the post would get, of its own list, in the same transaction. Two posts
+ * of a transaction get two numbers; one whose savepoint is undone gives it back. */
+static void test_number_with_message_id(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    bool known;
+    int64_t next, post_id;
+    g_autoptr(List) other = list_create(fixture->store, "other@example.com", &error);
+    assert_ok(list_count_post(fixture->store, other->list_id, 1, &post_id, &error), error);
+    assert_ok(store_begin(fixture->store, &error), error);
+    for (int i = 0; i < 3; i++) {
+        g_autofree char *id = g_strdup_printf("<%d@x>", i);
+        const SeenMail seen = {id, "aa", "spool", 5, &next};
+        assert_ok(store_savepoint(fixture->store, &error), error);
+        assert_ok(list_record_message_id(fixture->store, LIST, &seen, &known, &error), error);
+        g_assert_cmpint(next, ==, MIN(i, 1) + 1);
+        assert_ok(list_take_number(fixture->store, LIST, 77 + i, next, &error), error);
+        store_savepoint_end(fixture->store, i != 1);
+    }
+    const SeenMail again = {"<0@x>", "bb", "spool", 5, &next};
+    assert_ok(list_record_message_id(fixture->store, LIST, &again, &known, &error), error);
+    g_assert_cmpint(next, ==, 0);
+    g_assert_true(known);
+    const SeenMail elsewhere = {"<0@x>", "bb", "spool", 5, &next};
+    assert_ok(list_record_message_id(fixture->store, other->list_id, &elsewhere, &known, &error), error);
+    g_assert_cmpint(next, ==, 2);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
+    g_assert_cmpint(list->post_id, ==, 3);
+    g_assert_cmpint(list->last_post_at, ==, 79);
 }
 
 static void test_actions(void)
@@ -527,6 +565,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/list/each", test_each);
     TEST_WITH_LIST("/list/count-post", test_count_post);
     TEST_WITH_LIST("/list/message-id", test_message_id);
+    TEST_WITH_LIST("/list/number with message-id", test_number_with_message_id);
     g_test_add_func("/list/actions", test_actions);
     TEST_WITH_LIST("/list/ids across domains", test_ids_across_domains);
     TEST_WITH_LIST("/list/ids of a domain below", test_domain_below_first);

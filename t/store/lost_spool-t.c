@@ -43,7 +43,7 @@ static void see(Store *store, const char *id, const Host *host, int64_t time)
 {
     GError *error = NULL;
     bool known;
-    const SeenMail seen = {id, id, host->spool, time};
+    const SeenMail seen = {id, id, host->spool, time, NULL};
     assert_ok(list_record_message_id(store, LIST, &seen, &known, &error), error);
     g_assert_false(known);
 }
@@ -228,8 +228,8 @@ static void test_moved(Fixture *fixture, const void *data)
     GError *error = NULL;
     Pair pair;
     begin_pair(&pair, fixture);
-    const SeenMail seen = {"there@b", "there@b", "spool-a", EMPTY_AT + 5};
-    const SeenMail other = {"gone out@a", "another entry", "spool-b", EMPTY_AT + 5};
+    const SeenMail seen = {"there@b", "there@b", "spool-a", EMPTY_AT + 5, NULL};
+    const SeenMail other = {"gone out@a", "another entry", "spool-b", EMPTY_AT + 5, NULL};
     assert_ok(list_move_message_id(pair.store, LIST, &seen, &error), error);
     assert_ok(list_move_message_id(pair.store, LIST, &other, &error), error); /* its own has the same Message-ID */
     assert_ok(host_end(pair.store, pair.a, &error), error);

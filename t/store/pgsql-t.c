@@ -179,7 +179,7 @@ static void run_all(Store *store, const char *const *texts)
 static bool record_seen(Store *store, const char *id, GError **error)
 {
     bool known;
-    return list_record_message_id(store, LIST, &(SeenMail){id, "in:1", "spool", 1}, &known, error) && !known;
+    return list_record_message_id(store, LIST, &(SeenMail){id, "in:1", "spool", 1, NULL}, &known, error) && !known;
 }
 
 /* The first statement of a transaction of lists travels with its begin, and is done again with it when another

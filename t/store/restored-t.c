@@ -19,7 +19,7 @@ static void see(Fixture *fixture, const char *list, const char *message_id, int6
 {
     GError *error = NULL;
     bool known;
-    const SeenMail seen = {message_id, "0123456789ab", "spool", time};
+    const SeenMail seen = {message_id, "0123456789ab", "spool", time, NULL};
     assert_ok(list_record_message_id(fixture->store, list, &seen, &known, &error), error);
     g_assert_false(known);
 }

@@ -485,24 +485,24 @@ static void test_expire(Fixture *fixture, const void *data)
         assert_ok(store_record_effect(fixture->store, entry, 7, &error), error);
     }
     assert_ok(store_commit(fixture->store, &error), error);
-    assert_ok(
-        list_record_message_id(fixture->store, list->list_id, &(SeenMail){"<old>", "in:1", "spool", 1}, &known, &error),
-        error);
-    assert_ok(list_record_message_id(fixture->store, list->list_id, &(SeenMail){"<new>", "in:1", "spool", INT64_MAX},
+    assert_ok(list_record_message_id(fixture->store, list->list_id, &(SeenMail){"<old>", "in:1", "spool", 1, NULL},
                                      &known, &error),
+              error);
+    assert_ok(list_record_message_id(fixture->store, list->list_id,
+                                     &(SeenMail){"<new>", "in:1", "spool", INT64_MAX, NULL}, &known, &error),
               error);
     assert_ok(store_expire(fixture->store, 3600 * INT64_C(1000000), &error), error);
     record(fixture->store, "old:0", true);
     assert_ok(store_expire(fixture->store, -1000000, &error), error);
     record(fixture->store, "old:0", false);
     record(fixture->store, "old:24999", false);
-    assert_ok(
-        list_record_message_id(fixture->store, list->list_id, &(SeenMail){"<old>", "in:2", "spool", 1}, &known, &error),
-        error);
+    assert_ok(list_record_message_id(fixture->store, list->list_id, &(SeenMail){"<old>", "in:2", "spool", 1, NULL},
+                                     &known, &error),
+              error);
     g_assert_false(known);
-    assert_ok(
-        list_record_message_id(fixture->store, list->list_id, &(SeenMail){"<new>", "in:2", "spool", 1}, &known, &error),
-        error);
+    assert_ok(list_record_message_id(fixture->store, list->list_id, &(SeenMail){"<new>", "in:2", "spool", 1, NULL},
+                                     &known, &error),
+              error);
     g_assert_true(known);
 }
 

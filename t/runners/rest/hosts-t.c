@@ -86,7 +86,8 @@ static void test_removed(void)
     GError *error = NULL;
     bool known;
     g_autoptr(json_t) lost = NULL;
-    const SeenMail seen = {"post@x", "post@x", "spool-b.example.com", 7}, other = {"other@x", "other@x", "spool-a", 7};
+    const SeenMail seen = {"post@x", "post@x", "spool-b.example.com", 7, NULL};
+    const SeenMail other = {"other@x", "other@x", "spool-a", 7, NULL};
     assert_ok(domain_create(store, "example.com", NULL, &error), error);
     g_autoptr(List) list = list_create(store, "test@example.com", &error);
     assert_ok(list_record_message_id(store, list->list_id, &seen, &known, &error), error);
