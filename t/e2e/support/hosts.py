@@ -35,7 +35,7 @@ POSTED = {"small": 3, "large": 60, "held": 3, "digest": 3}  # lists, and how man
 READERS = ["reader1@digest.example.org", "reader2@digest.example.org"]
 FAN_OUT_OVER = 40  # so that the list large is shared out
 RUNNERS = ("lmtp", "in", "pipeline", "out", "out", "handover", "door", "digest", "task", "host", "rest", "virgin")
-STRIKES = {"kill": 40, "kill master": 15, "kill host": 15, "fail over": 10, "cut": 20}
+STRIKES = {"kill": 30, "kill master": 12, "kill host": 15, "fail over": 10, "cut": 33}
 
 
 def die(instance):
