@@ -164,7 +164,7 @@ bool destination_room(Destination *destination, int64_t now, int64_t *wake_at)
         return false;
     }
     unsigned most = destination_probing(destination) ? 1 : destination->window.size;
-    if (destination->busy >= most || !rate_allows(destination, now, wake_at))
+    if (destination->busy + destination->between >= most || !rate_allows(destination, now, wake_at))
         return false;
     bool known = destination->connections > 0;
     if (!known || destination->sessions < destination->connections || !g_queue_is_empty(&destination->idle))
@@ -297,6 +297,12 @@ void destination_add_idle(Destination *destination, GList *session)
 void destination_remove_idle(Destination *destination, GList *session)
 {
     g_queue_unlink(&destination->idle, session);
+    destination_changed(destination);
+}
+
+void destination_between(Destination *destination, bool begins)
+{
+    destination->between += begins ? 1 : -1;
     destination_changed(destination);
 }
 

@@ -96,7 +96,7 @@ typedef struct Destination {
 
     /* Used by the transport alone. */
     GQueue idle;           /* of Session: connected and without work */
-    unsigned sessions, established;
+    unsigned sessions, established, between; /* two batches: RSET is not answered yet */
     unsigned nexthops;     /* next hops whose batches wait here */
     unsigned holders;      /* deliveries with recipients that wait for it */
     ParkedEntries parked;  /* that wait for it alone */
@@ -135,6 +135,7 @@ void destination_disconnected(Destination *destination, bool was_accepted);
 /* Add a connection to those that wait for work, or remove it. */
 void destination_add_idle(Destination *destination, GList *session);
 void destination_remove_idle(Destination *destination, GList *session);
+void destination_between(Destination *destination, bool begins); /* one waits for the answer to RSET */
 /* Count a batch with this many recipients that goes out, or one that comes back. */
 void destination_begin(Destination *destination, size_t recipients);
 void destination_end(Destination *destination);

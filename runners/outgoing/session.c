@@ -33,6 +33,7 @@ struct Session {
     unsigned hosts, next;
     bool established;     /* was ready once */
     bool waits;           /* among the idle */
+    bool between;         /* its last batch is over, and the server has still to answer to RSET */
     bool spent;           /* the server takes no more over it */
     int64_t opened;       /* monotonic, of the first try */
     int64_t connected;    /* monotonic */
@@ -56,9 +57,19 @@ static void set_idle(Session *session, bool idle)
     }
 }
 
+static void set_between(Session *session, bool between)
+{
+    if (session->between == between)
+        return;
+    session->between = between;
+    session->transport->between += between ? 1 : -1;
+    destination_between(session->destination, between);
+}
+
 void session_free(Session *session)
 {
     set_idle(session, false);
+    set_between(session, false);
     destination_disconnected(session->destination, session->established);
     smtp_client_free(session->client);
     for (Batch *batch; (batch = session_steal_batch(session)) != NULL;)
@@ -199,6 +210,7 @@ static void welcome(Session *session)
 static void on_ready(SmtpClient *client, void *data)
 {
     Session *session = data;
+    set_between(session, false);
     if (!session->established)
         welcome(session);
     if (session->batch) {
@@ -248,6 +260,7 @@ static void on_done(SmtpClient *client, void *data)
     Batch *batch = next_turn(session);
     batch->finished = clock_monotonic();
     session->spent |= transport_batch_done(session->transport, session->destination, batch, &session->flight);
+    set_between(session, !session->batch);
 }
 
 /* --- connecting --------------------------------------------------------- */

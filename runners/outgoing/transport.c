@@ -339,6 +339,11 @@ static Destination *choose(Transport *transport, int64_t now)
     return kept ? kept : front;
 }
 
+static bool has_room(const Transport *transport)
+{
+    return transport->busy + transport->between < transport->sessions_max;
+}
+
 bool transport_feed(Transport *transport)
 {
     int64_t now = clock_steady();
@@ -346,7 +351,7 @@ bool transport_feed(Transport *transport)
     if (transport->stopping)
         return false;
     scheduler_wake(&transport->scheduler, now);
-    while (transport->busy < transport->sessions_max && rate_wait(transport, now) == 0) {
+    while (has_room(transport) && rate_wait(transport, now) == 0) {
         Destination *chosen = choose(transport, now), *destination;
         if (!chosen)
             break;
@@ -365,7 +370,7 @@ int64_t transport_wake(Transport *transport)
         return 0;
     int64_t wake = scheduler_wake(&transport->scheduler, now);
     int64_t wait = rate_wait(transport, now);
-    if (wait == 0 || g_sequence_is_empty(transport->scheduler.ready) || transport->busy >= transport->sessions_max)
+    if (wait == 0 || g_sequence_is_empty(transport->scheduler.ready) || !has_room(transport))
         return wake;
     return wake > 0 ? MIN(wake, now + wait) : now + wait;
 }

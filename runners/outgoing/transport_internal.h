@@ -58,6 +58,7 @@ struct Transport {
     GPtrArray *sessions;      /* of Session, owned */
     GQueue idle;              /* of Session: that used longest ago first */
     size_t busy;              /* sessions with batches that are out */
+    size_t between;           /* those that still wait for the answer to RSET */
     bool stopping;
 };
 

@@ -5,6 +5,7 @@ import socketserver
 import threading
 import time
 
+from support.hosts import Watch
 from support.instance import wait_until
 from support.post import post
 
@@ -70,3 +71,18 @@ def test_no_more_connections_than_allowed_when_nobody_answers_quit(instances):
     # Without the limit there would be one for each mail; those that our side has closed may still be counted there.
     assert server.most <= 3 * limit
     server.shutdown()
+
+
+def test_no_more_connections_than_allowed_while_a_refused_mail_is_forgotten(instances, sinks):
+    """A connection that waits for the answer to RSET is one, though no mail is under way over it."""
+    sink, limit = sinks(faults=["rcpt match=[02468]@ do 450 4.2.1 busy"], options=["--latency", "40"]), 2
+    instance = instances(sink.port, settings={"transport.relay": {
+        "concurrency": limit, "initial_destination_concurrency": limit, "recipients_per_transaction": 1,
+        "pipelined_transactions": 1}}).start()
+    address = instance.create_list("test", [f"m{number}@example.org" for number in range(40)])
+    watch = Watch("127.0.0.1", sink.port)
+    watch.start()
+    instance.lmtp_send(post(), address)
+    wait_until(lambda: sink.recipients() == 20 and not instance.files("out")["out"], 60, "all to be tried")
+    watch.stop()
+    assert watch.most == limit

@@ -2,11 +2,9 @@
 # Copyright (c) 2026 The Listrunner authors
 """Two hosts over one PostgreSQL: each with its spool, one of them does what only one may, and the other takes it over
 when it dies. The lists' host names are one thing, the names of the hosts that run Listrunner another."""
-import contextlib
 import json
 import os
 import re
-import signal
 import smtplib
 import threading
 import time
@@ -18,6 +16,7 @@ import pytest
 
 from support import postgresql
 from support.desk import Person
+from support.hosts import die
 from support.instance import HOST, free_port, let_through, wait_until
 from support.pages import Pages
 from support.post import post
@@ -74,16 +73,6 @@ def arrived(sink):
     """Counts of (recipient, subject)."""
     return Counter((to, message_from_bytes(one.octets)["Subject"].split("] ")[-1])
                    for one in sink.transactions() for to in one.to)
-
-
-def die(instance):
-    """All its processes end at once, as when the power goes: none may take its leave of the others."""
-    processes = {instance.process.pid, *instance.leftovers()}
-    for how in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in processes:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, how)
-    instance.process.wait()
 
 
 def timer_of(server):

@@ -22,13 +22,12 @@ from support.certificate import Authority
 from support.clock import HOUR
 from support.corpus import TOP
 from support.fragments import fragment
-from support.instance import HOST, free_port, let_through, wait_until, write_secret
+from support.hosts import die, settings_with_door
+from support.instance import HOST, let_through, wait_until, write_secret
 from support.post import post
-from test_hosts import die
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 
-LEASE = "10s"
 LIST = f"talk@{HOST}"
 
 
@@ -51,15 +50,9 @@ class Site:
     def make(self, name, settings=None):
         host = self.instances(self.sink.port)
         full = f"{name}.example.com"
-        both = self.authority.certify(full)
-        key = host.directory / "host.key"
-        write_secret(key, both.with_suffix(".key").read_text())
-        host.door = free_port()
         host.set({"store": {"path": None, "driver": "postgresql", "url": self.server.url("site")},
-                  "site": {"hostname": full},
-                  "host": {"lease": LEASE, "certificate_file": both.with_suffix(".crt"), "key_file": key,
-                           "authority_file": self.authority.file, "address": f"127.0.0.1:{host.door}"},
-                  "runner.door": {"listen": f"127.0.0.1:{host.door}"}})
+                  "site": {"hostname": full}})
+        host.set(settings_with_door(host, self.authority, full))
         host.set(settings or {})
         host.has_store = bool(self.hosts)
         self.hosts[name] = host

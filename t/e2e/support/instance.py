@@ -112,7 +112,9 @@ class Instance:
         self.archive = self.directory / "archive"
         self.process = None
         self.has_store = False
-        self.wrapper = []  # words before the master's, of a program that becomes it
+        self.address = "127.0.0.1"  # where its LMTP is asked
+        self.within = []   # words before those of each program, of one that becomes it
+        self.wrapper = []  # the same, of the master alone
         for path in (self.spool, self.directory / "lib", self.directory / "run", self.archive,
                      self.directory / "trail"):
             path.mkdir(exist_ok=True)
@@ -183,8 +185,9 @@ class Instance:
 
     def run(self, *words, input=None, timeout=180):
         program = prefix() / "bin" / "listrunner"
-        return subprocess.run([program, "--config", self.config, *map(str, words)], input=input, timeout=timeout,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=not isinstance(input, bytes))
+        return subprocess.run([*self.within, program, "--config", self.config, *map(str, words)], input=input,
+                              timeout=timeout, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=not isinstance(input, bytes))
 
     def cli(self, *words, input=None, timeout=180):
         """Output of a command that must succeed."""
@@ -250,8 +253,9 @@ class Instance:
         self.create_store()
         self.log = open(self.log_path, "ab")
         begin = self.log.tell()
-        self.process = subprocess.Popen([*self.wrapper, program, "-c", self.config], stdin=subprocess.DEVNULL,
-                                        stdout=self.log, stderr=self.log, start_new_session=True, cwd="/")
+        self.process = subprocess.Popen([*self.within, *self.wrapper, program, "-c", self.config],
+                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+                                        start_new_session=True, cwd="/")
         if wait:
             self.wait_ready(begin=begin)
         return self
@@ -330,8 +334,8 @@ class Instance:
 
     # ---- mail ----
 
-    def lmtp(self):
-        return smtplib.LMTP("127.0.0.1", self.port, timeout=180)
+    def lmtp(self, timeout=180):
+        return smtplib.LMTP(self.address, self.port, timeout=timeout)
 
     def lmtp_send(self, octets, to, sender="poster@example.net", client=None):
         """Hands one mail in; raises smtplib's exceptions when it is refused."""

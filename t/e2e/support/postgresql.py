@@ -36,12 +36,13 @@ def connect(url):
 
 
 class Server:
-    """One server, started. copy_of: another one, which it follows until it is promoted."""
+    """One server, started. copy_of: another one, which it follows until it is promoted. address: where it is asked, by
+    others of that network, too."""
 
-    def __init__(self, copy_of=None, durable=False, connections=300):
-        self.durable, self.connections = durable, connections
+    def __init__(self, copy_of=None, durable=False, connections=300, address="127.0.0.1", port=None):
+        self.durable, self.connections, self.address = durable, connections, address
         self.directory = Path(tempfile.mkdtemp(prefix="listrunner-pg-"))
-        self.data, self.log, self.port = self.directory / "data", self.directory / "log", free_port()
+        self.data, self.log, self.port = self.directory / "data", self.directory / "log", port or free_port()
         if os.getuid() == 0:
             shutil.chown(self.directory, OWNER)
         self.directory.chmod(0o755)
@@ -50,6 +51,8 @@ class Server:
                       "-X", "stream", "-c", "fast")
         else:
             self.tool("initdb", "-D", self.data, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+            with (self.data / "pg_hba.conf").open("a") as rules:
+                rules.write("host all all samenet trust\n")
         self.start()
         if not copy_of:
             self.sql(f"CREATE ROLE {ROLE} LOGIN", f"CREATE DATABASE {ROLE} OWNER {ROLE}")
@@ -63,7 +66,7 @@ class Server:
 
     def start(self):
         # What the tests prove is not what a power cut does to PostgreSQL, so its syncs are left out unless asked for.
-        settings = {"port": self.port, "unix_socket_directories": self.directory, "listen_addresses": "127.0.0.1",
+        settings = {"port": self.port, "unix_socket_directories": self.directory, "listen_addresses": self.address,
                     "fsync": "on" if self.durable else "off", "max_connections": self.connections,
                     "wal_level": "replica", "hot_standby": "on"}
         self.log.touch()
@@ -105,7 +108,7 @@ class Server:
     def url(self, schema=None, port=None):
         """Over TCP; schema: its name, in which an "@" stays for who replaces it."""
         options = urllib.parse.quote(f'-csearch_path="{schema}"', safe="@") if schema else ""
-        return (f"postgresql:///{ROLE}?host=127.0.0.1&port={port or self.port}&user={ROLE}"
+        return (f"postgresql:///{ROLE}?host={self.address}&port={port or self.port}&user={ROLE}"
                 + (f"&options={options}" if options else ""))
 
     def remove(self):
