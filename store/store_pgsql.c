@@ -17,6 +17,7 @@
 
 #define FETCH_FIRST 100 /* rows of a stream in its first round trip, for who wants no more of it, */
 #define FETCH_ROWS 500  /* and in each further one */
+#define CLOCK "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
 #define LATER_MOST 256 /* statements sent whose outcome is not known yet */
 
 /* Types of pg_type that libpq's header does not name. */
@@ -570,7 +571,7 @@ static bool pgsql_clock(void *connection, int64_t *now, GError **error)
     g_autofree char *text = NULL;
     bool idle = !pgsql_in_transaction(self) && self->waiting == 0;
     if ((idle && !pgsql_connected(self, error)) || !pgsql_settle(self, error) ||
-        !pgsql_text(self, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)", &text, error))
+        !pgsql_text(self, "SELECT " CLOCK, &text, error))
         return false;
     *now = g_ascii_strtoll(text, NULL, 10);
     return true;
@@ -707,9 +708,11 @@ static const char *const words[] = {
     "",
     "@clustered@",
     "",
+    "@clock@",
+    CLOCK,
     "@mark@",
-    "CREATE SEQUENCE IF NOT EXISTS listrunner_key; SELECT setval('listrunner_key', greatest(last_value, "
-    "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT))) FROM listrunner_key;",
+    "CREATE SEQUENCE IF NOT EXISTS listrunner_key; SELECT setval('listrunner_key', greatest(last_value, " CLOCK
+    ")) FROM listrunner_key;",
     "@position@", /* of foreign.h, as the two that follow */
     "strpos",
     "@since@",
