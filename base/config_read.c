@@ -93,8 +93,25 @@ static void fault_unknown_section(ConfigFaults *faults, int line, const char *na
         config_fault(faults, line, name, NULL, "found an unknown section; allowed are %s", allowed->str);
 }
 
+/* What is so now in place of a key that there was once; NULL: there never was one of that name. */
+static const char *instead_of(const char *section, const char *name)
+{
+    const ConfigTable *table;
+    for (unsigned i = 0; (table = config_table(i)); i++)
+        for (const ConfigKeyword *gone = config_table_covers(table, section) ? table->gone : NULL; gone && gone->word;
+             gone++)
+            if (g_str_equal(gone->word, name))
+                return gone->line;
+    return NULL;
+}
+
 static void fault_unknown_key(ConfigFaults *faults, int line, const char *section, const char *name)
 {
+    const char *instead = instead_of(section, name);
+    if (instead) {
+        config_fault(faults, line, section, name, "there is no such key any more: %s", instead);
+        return;
+    }
     const char *best = NULL;
     unsigned distance = G_MAXUINT;
     g_autoptr(GString) allowed = g_string_new(NULL);

@@ -102,7 +102,9 @@ typedef struct StoreDriver {
     bool (*inspect)(void *connection, bool *has_schema, GError **error);
     /* Was the database found damaged, so that no later try can succeed? NULL: it cannot tell. */
     bool (*damaged)(void *connection);
-    const char *const *words; /* for schema/: pairs "@word@", text; NULL ends */
+    /* For schema/, and for the few statements that are not the same for all (migrate_words()): pairs "@word@", text;
+     * NULL ends. "@clock@" is what clock() asks for, or NULL. */
+    const char *const *words;
 } StoreDriver;
 
 extern const StoreDriver store_sqlite, store_pgsql;

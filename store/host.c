@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "store/canary.h"
 #include "store/digest.h"
+#include "store/migrate.h"
 #include "store/row.h"
 #include "store/store_internal.h"
 #include "store/task_job.h"
@@ -17,10 +18,14 @@
     "name, spool, boot, version, state, epoch, started_at, seen_at, lease_until, draining, " \
     "parts, share_until, empty_at, connections"
 
+/* The database's clock, in the statement that needs it; last is the parameter with
+ * clock_now(), for a database that has none of its own. */
+#define CLOCK(last) "COALESCE(@clock@, " last ")"
+
 static const RowField host_row[] = {
     ROW(Host, name),  ROW(Host, spool),       ROW(Host, boot),     ROW(Host, version),     ROW(Host, state),
     ROW(Host, epoch), ROW(Host, started_at),  ROW(Host, seen_at),  ROW(Host, lease_until), ROW(Host, draining),
-    ROW(Host, parts), ROW(Host, share_until), ROW(Host, empty_at), ROW(Host, connections)};
+    ROW(Host, parts), ROW(Host, share_until), ROW(Host, empty_at), ROW(Host, connections), ROW(Host, read_at)};
 
 void host_free(Host *host)
 {
@@ -37,30 +42,32 @@ bool host_clock(Store *store, int64_t *now, GError **error)
     return !driver->clock || driver->clock(store_connection(store), now, error);
 }
 
-/* Hosts that query selects; NULL with the error. */
-static GPtrArray *read_hosts(Store *store, Query *query, GError **error)
+/* A statement that has CLOCK(), as the driver words it; it lives for ever, as a literal does. */
+static const char *with_clock(Store *store, const char *sql)
 {
-    int64_t now;
+    g_autofree char *text = migrate_words(store_driver(store), sql);
+    return g_intern_string(text);
+}
+
+/* Hosts that query selects; NULL with the error. */
+static GPtrArray *read_hosts(Query *query, GError **error)
+{
     g_autoptr(GPtrArray) hosts = g_ptr_array_new_with_free_func((GDestroyNotify)host_free);
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         Host *host = g_new0(Host, 1);
         row_read(query, 0, host_row, host);
+        host->living = host->lease_until > host->read_at;
         g_ptr_array_add(hosts, host);
     }
-    if (step != STEP_DONE || !host_clock(store, &now, error))
-        return NULL;
-    for (guint at = 0; at < hosts->len; at++) {
-        Host *host = hosts->pdata[at];
-        host->living = host->lease_until > now;
-    }
-    return g_steal_pointer(&hosts);
+    return step == STEP_DONE ? g_steal_pointer(&hosts) : NULL;
 }
 
 GPtrArray *host_all(Store *store, GError **error)
 {
-    g_autoptr(Query) query = query_start(store, error, "SELECT " COLUMNS " FROM host ORDER BY name", NULL, 0);
-    return read_hosts(store, query, error);
+    const char *sql = with_clock(store, "SELECT " COLUMNS ", " CLOCK("$1") " FROM host ORDER BY name");
+    g_autoptr(Query) query = query_open(store, error, sql, INTEGER(clock_now()));
+    return read_hosts(query, error);
 }
 
 /* ---- a host's own row ---- */
@@ -201,10 +208,9 @@ static bool write_lease(Store *store, Host *host, int64_t until, GError **error)
            (there || fail(error, FAIL_RACE, "the host %s was removed, or started elsewhere", host->name));
 }
 
-bool host_renew(Store *store, Host *host, int64_t lease, GError **error)
+bool host_renew(Store *store, Host *host, int64_t now, int64_t lease, GError **error)
 {
-    if (!host_clock(store, &host->seen_at, error))
-        return false;
+    host->seen_at = now;
     host->share_until = host->seen_at + host_share_kept(lease);
     if (!write_lease(store, host, host->seen_at + lease, error))
         return false;
@@ -251,17 +257,17 @@ static bool remove_jobs(Store *store, const char *name, GError **error)
 
 Host *host_find_dead(Store *store, const char *name, GError **error)
 {
-    int64_t now;
-    g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM host WHERE name = $1", TEXT(name));
-    g_autoptr(GPtrArray) hosts = read_hosts(store, query, error);
-    if (!hosts || !host_clock(store, &now, error))
+    const char *sql = with_clock(store, "SELECT " COLUMNS ", " CLOCK("$2") " FROM host WHERE name = $1");
+    g_autoptr(Query) query = query_open(store, error, sql, TEXT(name), INTEGER(clock_now()));
+    g_autoptr(GPtrArray) hosts = read_hosts(query, error);
+    if (!hosts)
         return NULL;
     const Host *host = hosts->len > 0 ? hosts->pdata[0] : NULL;
     if (!host)
         fail(error, FAIL_MISSING, "there is no host %s", name);
     else if (host->living)
         fail(error, FAIL_EXISTS, "the host %s lives: stop it first", name);
-    else if (host->parts > 0 && host->share_until > now) {
+    else if (host->parts > 0 && host->share_until > host->read_at) {
         g_autofree char *until = clock_text(host->share_until);
         fail(error, FAIL_EXISTS,
              "the host %s may be cut off and at work: its part of the limits is its own until %s; try it then", name,
@@ -302,19 +308,16 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HostClaim, claim_clear)
 /* claim->host is NULL where nobody ever had it. */
 static bool read_claim(Store *store, const char *what, HostClaim *claim, GError **error)
 {
-    int64_t now;
-    if (!host_clock(store, &now, error))
-        return false;
-    g_autoptr(Query)
-        query = query_open(store, error,
-                           "SELECT claim.host, claim.epoch, COALESCE(host.lease_until, 0), COALESCE(host.draining, 0) "
-                           "FROM claim LEFT JOIN host ON host.name = claim.host AND host.epoch = claim.epoch "
-                           "WHERE claim.what = $1",
-                           TEXT(what));
+    static const char text[] =
+        "SELECT " CLOCK("$2") ", claim.host, claim.epoch, COALESCE(host.lease_until, 0), "
+                              "COALESCE(host.draining, 0) FROM claim LEFT JOIN host ON host.name = claim.host "
+                              "AND host.epoch = claim.epoch WHERE claim.what = $1";
+    const char *sql = with_clock(store, text);
+    g_autoptr(Query) query = query_open(store, error, sql, TEXT(what), INTEGER(clock_now()));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_ROW)
-        *claim = (HostClaim){g_strdup(query_text(query, 0)), query_integer(query, 1),
-                             query_integer(query, 2) > now && query_integer(query, 3) == 0};
+        *claim = (HostClaim){g_strdup(query_text(query, 1)), query_integer(query, 2),
+                             query_integer(query, 3) > query_integer(query, 0) && query_integer(query, 4) == 0};
     return step != STEP_FAILED;
 }
 

@@ -32,6 +32,7 @@ typedef struct Host {
     int64_t share_until; /* no other host takes its part before, unless it was given back */
     int64_t empty_at;    /* when its spool was seen without an entry that a runner is to work; 0: never */
     int64_t connections; /* to the database that it may open; 0: it does not say */
+    int64_t read_at;     /* the database's clock when the row was read */
     bool draining; /* somebody asked that it takes no new work */
     bool living;   /* its lease has not run out */
 } Host;
@@ -58,9 +59,10 @@ bool host_next_epoch(Store *store, int64_t *epoch, GError **error);
  * host was making in another spool are withdrawn, for nobody has their makers any more. */
 bool host_begin(Store *store, Host *host, int64_t lease, GError **error);
 
-/* Prolong the lease of host->name in host->epoch and write its state and empty_at, and read draining and the times.
- * FAIL_RACE: another start has begun a later epoch, or the host was removed: stop at once. */
-bool host_renew(Store *store, Host *host, int64_t lease, GError **error);
+/* Prolong the lease of host->name in host->epoch, from now, which host_clock() has just read, and write its state and
+ * empty_at, and read draining and the times. FAIL_RACE: another start has begun a later epoch, or the host was removed:
+ * stop at once. */
+bool host_renew(Store *store, Host *host, int64_t now, int64_t lease, GError **error);
 
 /* End the lease, so that others go on at once. host_renew() begins it again. Its part of the limits stays as it is. */
 bool host_end(Store *store, Host *host, GError **error);

@@ -17,14 +17,13 @@ typedef struct Division {
 
 static bool divide(Store *store, const Host *host, Division *division, GError **error)
 {
-    int64_t now;
     g_autoptr(GPtrArray) hosts = host_all(store, error);
-    if (!hosts || !host_clock(store, &now, error))
+    if (!hosts)
         return false;
     *division = (Division){.hosts = 1};
     for (guint at = 0; at < hosts->len; at++) {
         const Host *other = hosts->pdata[at];
-        bool holds = other->parts > 0 && (other->living || other->share_until > now);
+        bool holds = other->parts > 0 && (other->living || other->share_until > other->read_at);
         if (strcmp(other->name, host->name) == 0)
             continue;
         division->hosts += other->living || holds;

@@ -17,6 +17,7 @@
 
 #define FETCH_FIRST 100 /* rows of a stream in its first round trip, in which most end, */
 #define FETCH_ROWS 500  /* and in each further one */
+#define CLOCK "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
 /* Types of pg_type that libpq's header does not name. */
 enum { OID_BOOL = 16, OID_BYTEA = 17, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_TEXT = 25, OID_NUMERIC = 1700 };
@@ -501,7 +502,7 @@ static bool pgsql_clock(void *connection, int64_t *now, GError **error)
     g_autofree char *text = NULL;
     bool idle = !pgsql_in_transaction(self) && self->waiting == 0;
     if ((idle && !pgsql_connected(self, error)) || !pgsql_settle(self, error) ||
-        !pgsql_text(self, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)", &text, error))
+        !pgsql_text(self, "SELECT " CLOCK, &text, error))
         return false;
     *now = g_ascii_strtoll(text, NULL, 10);
     return true;
@@ -638,9 +639,11 @@ static const char *const words[] = {
     "",
     "@clustered@",
     "",
+    "@clock@",
+    CLOCK,
     "@mark@",
-    "CREATE SEQUENCE IF NOT EXISTS listrunner_key; SELECT setval('listrunner_key', greatest(last_value, "
-    "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT))) FROM listrunner_key;",
+    "CREATE SEQUENCE IF NOT EXISTS listrunner_key; SELECT setval('listrunner_key', greatest(last_value, " CLOCK
+    ")) FROM listrunner_key;",
     "@position@", /* of foreign.h, as the three that follow */
     "strpos",
     "@since@",

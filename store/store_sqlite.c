@@ -527,6 +527,7 @@ static const char *const words[] = {
     "@blob@",      "BLOB",
     "@table@",     "STRICT",
     "@clustered@", "STRICT, WITHOUT ROWID",
+    "@clock@",     "NULL",
     "@mark@",      "PRAGMA application_id = 1281979252;",
     NULL,
 };

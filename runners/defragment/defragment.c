@@ -13,7 +13,6 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/this_host.h"
-#include "runners/defragment/hand_over.h"
 #include "runners/keys.h"
 #include "store/place.h"
 
@@ -32,7 +31,6 @@ static void stop(Runner *runner)
     Defragment *own = runner_data(runner);
     if (!own)
         return;
-    hosts_free(own->hosts);
     list_cache_free(own->lists);
     store_free(own->store);
     g_ptr_array_unref(own->joins);
@@ -76,8 +74,7 @@ static bool start(Runner *runner, GError **error)
     read_settings(own, config);
     runner_set_data(runner, own);
     runner_pause_while(runner, is_store_away);
-    own->hosts = hosts_new(own, error);
-    if (own->hosts && settle_start(own, error))
+    if (settle_start(own, error))
         return true;
     stop(runner);
     return false;
@@ -134,11 +131,9 @@ static bool end(Runner *runner, GError **error)
 {
     Defragment *own = runner_data(runner);
     if (store_commit(own->store, error)) {
-        hand_over_all(own->hosts);
         settle_given_up(own);
         return true;
     }
-    hand_over_none(own->hosts);
     g_ptr_array_set_size(own->given_up, 0);
     g_ptr_array_set_size(own->joins, 0); /* they did not happen; what was to be settled is found at the next start */
     return false;

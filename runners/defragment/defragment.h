@@ -19,8 +19,6 @@
 #define DEFRAGMENT_QUEUE "defragment"
 #define DEFRAGMENT_RETRY (60 * G_GINT64_CONSTANT(1000000)) /* P3 */
 
-typedef struct Hosts Hosts; /* hand_over.h */
-
 typedef struct Defragment {
     Runner *runner;
     Store *store;
@@ -32,8 +30,7 @@ typedef struct Defragment {
     bool counted;
     bool looked; /* for parts that the index does not know, in this batch */
     GPtrArray *given_up; /* of FragmentSet: ended in this batch, whose parts are to be woken */
-    GPtrArray *joins; /* of Join: made in this batch, or committed and not settled yet */
-    Hosts *hosts;
+    GPtrArray *joins;    /* of Join: made in this batch, or committed and not settled yet */
     int64_t forget_at; /* monotonic */
 } Defragment;
 

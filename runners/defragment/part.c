@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "posting/transport.h"
 #include "runners/defragment/defragment.h"
-#include "runners/defragment/hand_over.h"
 #include "runners/keys.h"
 
 #define DAY (86400 * CLOCK_SECOND)
@@ -303,8 +302,8 @@ static bool meet_open(Part *part, const FragmentSet *set, GError **error)
             leave_expired(part, NULL);
         else if (config_bool(runner_config(part->own->runner), "runner.handover", "start"))
             hand_over(part, set->host);
-        else if (!hand_over_later(part->own->hosts, part, set->host))
-            wait_a_minute(part, "the host of its set cannot be reached");
+        else
+            wait_a_minute(part, "its set is on another host, and this one has no certificate for that ([host])");
         return true;
     }
     if (set->expires_at <= part->now)

@@ -3,10 +3,6 @@
 /* The runner defragment: section [defragment]. */
 #include "base/config_table.h"
 
-#include <string.h>
-
-#include "base/config_check.h"
-
 /* clang-format off */
 static const ConfigKey keys[] = {
     {"notices", INTEGER("4", 1, 730, "days"),
@@ -25,20 +21,20 @@ static const ConfigKey keys[] = {
      .about = "The same for this host; the oldest message of the sender that has the most gives up its room."},
     {"max_waiting", SIZE("1G", 1 * MIB, 1024 * GIB),
      .about = "Octets of parts that may wait on this host; beyond it first parts are answered 452."},
-    {"hosts", LIST(NULL),
-     .about = "With several hosts that share the store, and no certificate_file in [host]: NAME=ADDRESS for each, its "
-      "hostname and where its LMTP listens, HOST:PORT or unix:PATH. A part whose message waits on another host is "
-      "handed to it.",
-     .more = "With certificate_file parts go by the hosts' own door, and this is not used. As long as the store is "
-      "SQLite, these hosts are containers of one machine with spools of their own; see path of section [store].",
-     .example = "a.example.org=192.0.2.1:8024 b.example.org=192.0.2.2:8024"},
-    {"host_timeout", DURATION("30s", SECOND, HOUR),
-     .about = "How long another host may take for each step when it is handed a part."},
     {.name = NULL},
 };
 
+#define DOOR "parts go by the doors of hosts, for which certificate_file, key_file and authority_file are set in [host]"
+
+static const ConfigKeyword gone[] = {
+    {"hosts", DOOR},
+    {"host_timeout", DOOR},
+    {NULL, NULL},
+};
+
 static const ConfigTable tables[] = {
-    {"defragment", .about = "What the runner defragment keeps, and how long.", .keys = keys, .readers = "lmtp"},
+    {"defragment", .about = "What the runner defragment keeps, and how long.", .keys = keys, .gone = gone,
+     .readers = "lmtp"},
     {.section = NULL},
 };
 
@@ -48,15 +44,4 @@ static const ConfigMember members[] = {
 };
 /* clang-format on */
 
-static void check(const ConfigCheck *check)
-{
-    const ConfigValue *hosts = config_usable(check, "defragment", "hosts");
-    for (char **word = hosts ? hosts->words : NULL; word && *word; word++) {
-        const char *equals = strchr(*word, '=');
-        if (!equals || equals == *word || !config_endpoint_valid(equals + 1))
-            config_complain(check, "defragment", "hosts", "found \"%s\"; allowed is NAME=ADDRESS, the address "
-                            CONFIG_ENDPOINT_ALLOWED, *word);
-    }
-}
-
-const ConfigSettings defragment_settings = {.tables = tables, .members = members, .check = check};
+const ConfigSettings defragment_settings = {.tables = tables, .members = members};

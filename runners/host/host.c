@@ -200,7 +200,7 @@ static bool renew(HostRunner *own, GError **error)
 {
     int64_t asked = clock_boot(), now;
     if (!host_clock(own->store, &now, error) || !is_clock_good(now, error) ||
-        (own->mute && !write_down(own, 0, error)) || !host_renew(own->store, own->host, own->lease, error))
+        (own->mute && !write_down(own, 0, error)) || !host_renew(own->store, own->host, now, own->lease, error))
         return false;
     own->mute = !write_down(own, asked + own->lease - own->lease / MARGIN, error);
     if (own->mute)

@@ -12,8 +12,9 @@ import time
 import pytest
 
 from support import corpus
+from support.certificate import Authority
 from support.fragments import fragment, is_7bit, make_part, split_head
-from support.instance import HOST, wait_until
+from support.instance import HOST, free_port, let_through, wait_until, write_secret
 from support.wire import wire
 
 MEMBER = "member@members.example.org"
@@ -354,14 +355,21 @@ def test_operator(instances, sink):
     assert again.returncode != 0 and "dropped" in again.stderr
 
 
-def test_two_hosts(instances, sink):
+def test_two_hosts(instances, sink, tmp_path):
     """Parts come to either of two hosts that share the store; each set is joined where it began."""
     first = instances(sink.port)
     second = instances(sink.port)
-    hosts = f"one.example.com=127.0.0.1:{first.port} two.example.com=127.0.0.1:{second.port}"
+    let_through(tmp_path)
+    authority = Authority(tmp_path / "authority")
     for instance, name in ((first, "one.example.com"), (second, "two.example.com")):
-        instance.set({"site": {"hostname": name}, "store": first.sections["store"],
-                      "defragment": {**PLENTY, "hosts": hosts, "host_timeout": "5s"}})
+        both = authority.certify(name)
+        key = instance.directory / "host.key"
+        write_secret(key, both.with_suffix(".key").read_text())
+        door = f"127.0.0.1:{free_port()}"
+        instance.set({"site": {"hostname": name}, "store": first.sections["store"], "defragment": PLENTY,
+                      "runner.host": {"start": "yes"}, "runner.door": {"listen": door},
+                      "host": {"lease": "10s", "certificate_file": both.with_suffix(".crt"), "key_file": key,
+                               "authority_file": authority.file, "address": door}})
         instance.start()
         instance.address = f"test@{HOST}"
     first.create_list("test", [MEMBER], settings=["defragment=on", "subject_prefix="])
@@ -388,16 +396,11 @@ def test_two_hosts(instances, sink):
     send(second, make_part("own@y", 1, 1, b"Subject: own\r\nMessage-ID: <own@y>\r\n\r\nx\r\n", "a@x.example",
                            first.address))
     wait_until(lambda: "<own@y>" in {t.message_id for t in sink.transactions()}, 30, "the other message")
-    wait_until(lambda: settled(second, 1), 30, lambda: f"{defragmenting(second)}")
+    wait_until(lambda: any(second.files("handover").values()), 30, "the part to wait for the host")
     first.start()
-
-    def handed_over():
-        for name in defragmenting(second):
-            second.run("queue", "edit-due", "now", name.removesuffix(".msg"))
-        time.sleep(0.5)
-        return settled(first) and settled(second)
-    wait_until(handed_over, 60, lambda: f"{defragmenting(first)} and {defragmenting(second)}")
-    assert "<late@y>" in {t.message_id for t in sink.transactions()}
+    wait_until(lambda: "<late@y>" in {t.message_id for t in sink.transactions()}, 60,
+               lambda: f"{defragmenting(first)} and {second.files('handover')}")
+    wait_until(lambda: settled(first) and settled(second), 30, "the parts to be gone")
 
 
 @pytest.mark.sqlite

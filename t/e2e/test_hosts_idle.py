@@ -45,5 +45,8 @@ def test_idle_hosts_ask_little(instances, sink, server, tmp_path):  # noqa: F811
     kinds = Counter(re.sub(r"\d+", "N", text)[:100] for text in asked)
     shown = "\n".join(f"{count / took:.2f} a second: {text}" for text, count in kinds.most_common())
     print(shown)
-    assert sum(text.startswith("UPDATE host ") for text in asked) >= 2 * len(pair), f"leases are renewed:\n{shown}"
+    renewed = sum(text.startswith("UPDATE host ") for text in asked)
+    assert renewed >= 2 * len(pair), f"leases are renewed:\n{shown}"
+    alone = sum(text.startswith("SELECT CAST(extract") for text in asked)
+    assert alone <= renewed + 2 * len(pair), f"the clock is asked for in other statements but before a lease:\n{shown}"
     assert len(asked) <= ALLOWED * took * len(pair), f"{len(asked)} in {took:.0f} s:\n{shown}"

@@ -30,6 +30,12 @@ static bool begin(Fixture *fixture, Host *host, int64_t lease, GError **error)
     return host_next_epoch(fixture->store, &host->epoch, error) && host_begin(fixture->store, host, lease, error);
 }
 
+static bool renew(Store *store, Host *host, int64_t lease, GError **error)
+{
+    int64_t now;
+    return host_clock(store, &now, error) && host_renew(store, host, now, lease, error);
+}
+
 static bool claims(Fixture *fixture, const Host *host, const char *what)
 {
     GError *error = NULL;
@@ -50,7 +56,7 @@ static void test_lease(Fixture *fixture, const void *data)
     g_assert_cmpint(b->epoch, >, a->epoch);
     g_free(a->state);
     a->state = g_strdup("{\"healthy\": true}");
-    assert_ok(host_renew(fixture->store, a, LEASE, &error), error);
+    assert_ok(renew(fixture->store, a, LEASE, &error), error);
     assert_ok(host_clock(fixture->store, &now, &error), error);
     g_assert_cmpint(ABS(now - clock_now()), <, 60 * CLOCK_SECOND);
     g_autoptr(GPtrArray) all = host_all(fixture->store, &error);
@@ -61,7 +67,7 @@ static void test_lease(Fixture *fixture, const void *data)
     g_assert_cmpint(first->lease_until, ==, a->seen_at + LEASE);
     assert_ok(begin(fixture, again, LEASE, &error), error); /* on the same machine: it was killed */
     g_assert_cmpint(again->epoch, >, b->epoch);
-    g_assert_false(host_renew(fixture->store, a, LEASE, &error));
+    g_assert_false(renew(fixture->store, a, LEASE, &error));
     assert_failed(FAIL_RACE, error);
     assert_ok(host_end(fixture->store, again, &error), error);
     g_autoptr(GPtrArray) ended = host_all(fixture->store, &error);
@@ -82,7 +88,7 @@ static void test_refused(Fixture *fixture, const void *data)
     assert_failed(FAIL_CONFIG, error);
     g_assert_false(begin(fixture, renamed, LEASE, &error));
     assert_failed(FAIL_CONFIG, error);
-    assert_ok(host_renew(fixture->store, a, NO_LEASE, &error), error);
+    assert_ok(renew(fixture->store, a, NO_LEASE, &error), error);
     assert_ok(begin(fixture, elsewhere, LEASE, &error), error);
     g_assert_cmpint(elsewhere->epoch, >, a->epoch);
 }
@@ -150,16 +156,16 @@ static void test_claims(Fixture *fixture, const void *data)
         g_assert_true(claims(fixture, a, "task"));
         g_assert_false(claims(fixture, b, "task"));
     }
-    assert_ok(host_renew(fixture->store, a, NO_LEASE, &error), error);
+    assert_ok(renew(fixture->store, a, NO_LEASE, &error), error);
     g_assert_false(claims(fixture, a, "task"));
     g_assert_true(claims(fixture, b, "task"));
-    assert_ok(host_renew(fixture->store, a, LEASE, &error), error);
+    assert_ok(renew(fixture->store, a, LEASE, &error), error);
     g_assert_false(claims(fixture, a, "task"));
     assert_ok(begin(fixture, again, LEASE, &error), error);
     g_assert_false(claims(fixture, b, "task")); /* of the epoch before */
     g_assert_true(claims(fixture, a, "task"));
     assert_ok(host_set_draining(fixture->store, "a", true, &error), error);
-    assert_ok(host_renew(fixture->store, a, LEASE, &error), error);
+    assert_ok(renew(fixture->store, a, LEASE, &error), error);
     g_assert_true(a->draining);
     g_assert_false(claims(fixture, a, "task"));
     g_assert_true(claims(fixture, again, "task"));
@@ -185,7 +191,7 @@ static void test_removed(Fixture *fixture, const void *data)
     g_autoptr(GPtrArray) jobs = task_job_all(fixture->store, &error);
     g_assert_cmpuint(jobs->len, ==, 2);
     g_assert_cmpstr(((const TaskJob *)jobs->pdata[1])->name, ==, "outbox@aa");
-    g_assert_false(host_renew(fixture->store, a, LEASE, &error));
+    g_assert_false(renew(fixture->store, a, LEASE, &error));
     assert_failed(FAIL_RACE, error);
     g_assert_false(host_remove(fixture->store, "a", &error));
     assert_failed(FAIL_MISSING, error);
@@ -225,10 +231,10 @@ static void test_name_used_again(Fixture *fixture, const void *data)
     assert_ok(host_remove(fixture->store, "a", &error), error);
     assert_ok(begin(fixture, new, NO_LEASE, &error), error);
     g_assert_cmpint(new->epoch, >, old->epoch);
-    g_assert_false(host_renew(fixture->store, old, LEASE, &error));
+    g_assert_false(renew(fixture->store, old, LEASE, &error));
     assert_failed(FAIL_RACE, error);
     old->epoch = new->epoch; /* it is not the number alone that tells them apart */
-    g_assert_false(host_renew(fixture->store, old, LEASE, &error));
+    g_assert_false(renew(fixture->store, old, LEASE, &error));
     assert_failed(FAIL_RACE, error);
 }
 
@@ -318,7 +324,7 @@ static void test_shares(Fixture *fixture, const void *data)
         } else if (what == 2) { /* it dies and is not heard of for longer than a part is kept */
             expire(fixture, host);
         } else {
-            assert_ok(host_renew(fixture->store, host, what == 3 ? NO_LEASE : LEASE, &error), error);
+            assert_ok(renew(fixture->store, host, what == 3 ? NO_LEASE : LEASE, &error), error);
             divide(fixture, host, what == 4);
         }
         g_assert_cmpfloat(shared_out(fixture), <=, 1 + 1e-9);
@@ -330,7 +336,7 @@ static void test_shares(Fixture *fixture, const void *data)
             hosts[at] = host_new(names[at], names[at], "boot");
             assert_ok(begin(fixture, hosts[at], LEASE, &error), error);
         }
-        assert_ok(host_renew(fixture->store, hosts[at], LEASE, &error), error);
+        assert_ok(renew(fixture->store, hosts[at], LEASE, &error), error);
         divide(fixture, hosts[at], false);
         g_assert_cmpfloat(shared_out(fixture), <=, 1 + 1e-9);
     }
@@ -359,7 +365,7 @@ static void test_share_of_the_dead(Fixture *fixture, const void *data)
     divide(fixture, a, false);
     divide(fixture, b, false);
     g_assert_true(a->parts == 2 && b->parts == 2);
-    assert_ok(host_renew(fixture->store, b, NO_LEASE, &error), error);
+    assert_ok(renew(fixture->store, b, NO_LEASE, &error), error);
     divide(fixture, a, false);
     g_assert_cmpint(a->parts, ==, 2);
     assert_ok(begin(fixture, again, LEASE, &error), error);

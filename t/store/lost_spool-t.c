@@ -24,6 +24,12 @@ typedef struct Pair {
     Host *a, *b;
 } Pair;
 
+static bool renew(Store *store, Host *host, int64_t lease, GError **error)
+{
+    int64_t now;
+    return host_clock(store, &now, error) && host_renew(store, host, now, lease, error);
+}
+
 static Host *begin(Store *store, const char *name)
 {
     GError *error = NULL;
@@ -35,7 +41,7 @@ static Host *begin(Store *store, const char *name)
     host->state = g_strdup("{}");
     assert_ok(host_next_epoch(store, &host->epoch, &error) && host_begin(store, host, LEASE, &error), error);
     host->empty_at = EMPTY_AT;
-    assert_ok(host_renew(store, host, LEASE, &error), error);
+    assert_ok(renew(store, host, LEASE, &error), error);
     return host;
 }
 
