@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -579,4 +580,20 @@ bool fs_free_space(int fd, uint64_t *octets, GError **error)
     if (status.f_files > 0 && status.f_favail < FREE_INODES_MIN)
         *octets = 0;
     return true;
+}
+
+#define TREE_FILES 16 /* that are open at a time when one is removed */
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+bool fs_remove_tree(const char *path, GError **error)
+{
+    return nftw(path, remove_one, TREE_FILES, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT ||
+           fail_errno(error, FAIL_LATER, "remove %s", path);
 }

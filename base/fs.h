@@ -99,6 +99,10 @@ void fs_expect_files(size_t count);
  * inodes are free. */
 bool fs_free_space(int fd, uint64_t *octets, GError **error);
 
+/* Remove a directory with all that is in it, or a file; it may be missing. Nothing is synced. FAIL_LATER, and the names
+ * that could not be removed stay. */
+bool fs_remove_tree(const char *path, GError **error);
+
 /* The calls a hook sees, in order, before they are carried out. */
 typedef enum FsCall {
     FS_CREATE, FS_WRITE, FS_PWRITE, FS_TRUNCATE, FS_RENAME, FS_UNLINK, FS_MAKE_DIR, FS_SYNC_FILE, FS_SYNC_DIR,

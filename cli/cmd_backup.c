@@ -33,7 +33,7 @@
 static bool begin(const char *directory, GError **error)
 {
     g_autofree char *begun = g_build_filename(directory, BACKUP_BEGUN, NULL);
-    if (g_file_test(begun, G_FILE_TEST_EXISTS) && !file_tree_remove(directory, error))
+    if (g_file_test(begun, G_FILE_TEST_EXISTS) && !fs_remove_tree(directory, error))
         return false;
     rmdir(directory); /* an empty one, of a command that was killed before it could write begun */
     if (mkdir(directory, 0700) != 0)
@@ -169,13 +169,13 @@ static bool copy_all(Site *site, const char *directory, Backup *backup, GError *
     if (turn < 0 || flock(turn, LOCK_EX | LOCK_NB) != 0)
         return fail(error, FAIL_EXISTS, "another backup is at work");
     Moment moment = {.spool = spool_path(spool), .aside = names, .writer = store, .reader = reader};
-    g_autoptr(Operate) operate = file_tree_remove(names, error) ? operate_open(spool, true, moved, NULL, error) : NULL;
+    g_autoptr(Operate) operate = fs_remove_tree(names, error) ? operate_open(spool, true, moved, NULL, error) : NULL;
     bool taken = operate && take_moment(site, &moment, error);
     if (operate && !operate_end(operate, taken ? error : NULL))
         return false;
     backup->moment = moment.time;
     bool copied = taken && copy_moment(&moment, directory, error);
-    return file_tree_remove(aside, copied ? error : NULL) && copied;
+    return fs_remove_tree(aside, copied ? error : NULL) && copied;
 }
 
 static bool finish(const char *directory, const Backup *backup, GError **error)

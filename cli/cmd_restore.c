@@ -78,13 +78,13 @@ static bool clear(Restore *restore, GError **error)
     for (const char *const *end = (const char *const[]){"", "-wal", "-shm", NULL}; restore->puts_database && *end;
          end++) {
         g_autofree char *path = g_strconcat(restore->database, *end, NULL);
-        if (!file_tree_remove(path, error))
+        if (!fs_remove_tree(path, error))
             return false;
     }
     g_autoptr(GDir) there = restore->puts_spool ? g_dir_open(restore->spool, 0, NULL) : NULL;
     for (const char *name; there && (name = g_dir_read_name(there));) {
         g_autofree char *path = g_build_filename(restore->spool, name, NULL);
-        if (strcmp(path, restore->mark) != 0 && strcmp(name, "lost+found") != 0 && !file_tree_remove(path, error))
+        if (strcmp(path, restore->mark) != 0 && strcmp(name, "lost+found") != 0 && !fs_remove_tree(path, error))
             return false;
     }
     return true;
@@ -108,7 +108,7 @@ static bool put(const Restore *restore, GError **error)
     g_autofree char *above = restore->database ? g_path_get_dirname(restore->database) : NULL;
     g_autofree char *host = g_build_filename(restore->spool, THIS_HOST_FILE, NULL);
     if (restore->puts_spool &&
-        (!file_tree_copy(queues, restore->spool, ".master", error) || !file_tree_remove(host, error)))
+        (!file_tree_copy(queues, restore->spool, ".master", error) || !fs_remove_tree(host, error)))
         return false;
     return !restore->puts_database ||
            (file_tree_make(above, error) && file_tree_copy_file(file, restore->database, error));

@@ -5,12 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/trail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
+#include "cli/queue_files.h"
 #include "lists/post_trace.h"
 #include "lists/this_host.h"
+
+#define WAITING_MOST 100000U /* entries that are opened, some seconds' worth */
 
 typedef struct TraceFound {
     const char *key;  /* the lines must have it; NULL: any */
@@ -85,6 +89,84 @@ static bool show_trace(const char *directory, const char *trace, const char *add
     return true;
 }
 
+/* ---- where it waits ---- */
+
+/* Entries of these traces that are met in the queues. */
+typedef struct TraceWait {
+    Queue *queue;
+    GHashTable *traces;
+    json_t *rows;
+    unsigned looked_at;
+    bool all; /* no entry was left out */
+} TraceWait;
+
+/* "37b968e27c1b waits in the queue retry (waiting) since ..., until ...: listrunner queue cat NAME"; g_free(). */
+static char *wait_text(const Entry *entry, const char *queue, const QueueFile *found, QueueState state)
+{
+    char name[NAME_SIZE];
+    name_format(&found->name, name);
+    g_autofree char *since = clock_text(entry_arrival(entry)), *due = clock_text(found->name.due);
+    bool later = state == QUEUE_WAITING;
+    return g_strdup_printf("%s waits in the queue %s (%s) since %s%s%s: listrunner queue cat %s", entry_trace(entry),
+                           queue, queue_state_text(state), since, later ? ", until " : "", later ? due : "", name);
+}
+
+static bool wait_in(const QueueFile *found, const char *file, void *data)
+{
+    (void)file;
+    TraceWait *wait = data;
+    QueueState state = found->state;
+    if (state == QUEUE_FOREIGN || state == QUEUE_WRITING || state == QUEUE_DECIDED)
+        return true;
+    if (wait->looked_at++ >= WAITING_MOST) {
+        wait->all = false;
+        return false;
+    }
+    g_autoptr(Entry) entry = queue_files_open(wait->queue, found, &state, NULL);
+    if (!entry || !g_hash_table_contains(wait->traces, entry_trace(entry)))
+        return true;
+    const char *queue = queue_name(wait->queue);
+    g_autofree char *text = wait_text(entry, queue, found, state), *now = clock_text(clock_now());
+    json_array_append_new(wait->rows,
+                          json_pack("{ss ss ss ss ss ss so so}", "time", now, "program", "listrunner", "text", text,
+                                    "trace", entry_trace(entry), "list", entry_list(entry), "waits_in", queue, "since",
+                                    listing_time(entry_arrival(entry)), "due", listing_time(found->name.due)));
+    return true;
+}
+
+/* Show the entries of this host that wait. What cannot be looked at is told, and hinders nothing. */
+static void show_waiting(Site *site, GHashTable *traces, bool *shown)
+{
+    size_t at;
+    const json_t *row;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(json_t) rows = json_array();
+    Spool *spool = site_spool(site, &error);
+    g_auto(GStrv) queues = spool ? queue_files_choose(spool, 0, NULL, &error) : NULL;
+    TraceWait wait = {.traces = traces, .rows = rows, .all = true};
+    for (char **name = queues; name && *name && !error && g_hash_table_size(traces) > 0; name++) {
+        wait.queue = spool_queue(spool, *name, &error);
+        if (wait.queue)
+            queue_files_each(wait.queue, wait_in, &wait, &error);
+    }
+    json_array_foreach(rows, at, row) {
+        *shown = true;
+        if (json_option)
+            json_dumpf(row, stdout, JSON_COMPACT);
+        else
+            printf("%s\n", json_string_value(json_object_get(row, "text")));
+        if (json_option)
+            putchar('\n');
+    }
+    if (error)
+        fprintf(stderr, "listrunner trace: whether it waits in a queue is not known: %s\n", error->message);
+    else if (!wait.all)
+        fprintf(stderr,
+                "listrunner trace: of the entries in the queues %u were looked at; "
+                "\"listrunner queue ls --trace\" looks at all\n",
+                WAITING_MOST);
+}
+
 /* The key of what was typed; the store is opened for the name of a list alone. g_free() */
 static char *key_of(Site *site, const char *what, GError **error)
 {
@@ -149,6 +231,7 @@ static int run_trace(Site *site, int argc, char **argv, GError **error)
     while (g_hash_table_iter_next(&at, &trace, NULL))
         if (!show_trace(directory, trace, address, &shown, error))
             return TOOL_LATER;
+    show_waiting(site, found.traces, &shown);
     if (!shown)
         tell_nothing(directory);
     tell_not_asked(site, config);
@@ -167,5 +250,6 @@ const Command cmd_trace = {
     .run = run_trace,
     .details = "NUMBER is the post's number on LIST. What is told is what the log had of it, as far back as section "
                "[trail] keeps it; lines of the last three seconds may be missing. Of several hosts each knows what it "
-               "did itself; those that were not asked are named. Exits 1 when nothing is known.",
+               "did itself; those that were not asked are named. Where an entry of it still waits in a queue of this "
+               "host, that is said, too, and since when. Exits 1 when nothing is known.",
 };

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +16,6 @@
 
 #define BLOCK (256 * 1024)
 #define MODE_BITS 0770
-#define TREE_FILES 16 /* that are open at a time when one is removed */
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DIR, closedir)
 
@@ -31,20 +29,6 @@ static bool make_like(const char *path, const struct stat *first, GError **error
 {
     return file_tree_make(path, error) &&
            (chmod(path, first->st_mode & MODE_BITS) == 0 || fail_errno(error, FAIL_LATER, "set the mode of %s", path));
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-bool file_tree_remove(const char *path, GError **error)
-{
-    return nftw(path, remove_one, TREE_FILES, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT ||
-           fail_errno(error, FAIL_LATER, "remove %s", path);
 }
 
 static bool copy_bytes(int from, int to, const char *path, GError **error)
@@ -143,7 +127,7 @@ static GHashTable *read_names(const char *path, GError **error)
 static bool follow_file(const char *from, const char *to, gpointer there, bool *changed, GError **error)
 {
     *changed = true;
-    if (there && !file_tree_remove(to, error))
+    if (there && !fs_remove_tree(to, error))
         return false;
     return link(from, to) == 0 || errno == ENOENT || fail_errno(error, FAIL_LATER, "link %s to %s", from, to);
 }
@@ -174,7 +158,7 @@ static bool forget_names(const char *to, GHashTable *names, bool *changed, GErro
     while (g_hash_table_iter_next(&at, &name, NULL)) {
         g_autofree char *target = g_build_filename(to, name, NULL);
         *changed = true;
-        if (!file_tree_remove(target, error))
+        if (!fs_remove_tree(target, error))
             return false;
     }
     return true;

@@ -11,9 +11,6 @@
 /* Make a directory, and those above it, mode 0700; it may be there. */
 bool file_tree_make(const char *path, GError **error);
 
-/* Remove a directory with all that is in it, or a file; it may be missing. */
-bool file_tree_remove(const char *path, GError **error);
-
 /* Copy a file with its mode, less what everybody may, to a place where none is, and sync it. */
 bool file_tree_copy_file(const char *from, const char *to, GError **error);
 

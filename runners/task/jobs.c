@@ -2,10 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/task/jobs.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include "base/auto.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "base/trail.h"
 #include "lists/digest_send.h"
@@ -84,6 +89,19 @@ static void tell_progress(void *runner)
     runner_progress(runner);
 }
 
+/* Names that a killed backup left keep mail that was removed since. While a backup is at work, it has the lock. The
+ * directory itself stays for who may just be about to take that. */
+static bool clear_backup(Spool *spool, GError **error)
+{
+    g_autofree char *aside = g_build_filename(spool_path(spool), SPOOL_BACKUP, NULL);
+    g_autofree char *names = g_build_filename(aside, "moment", NULL);
+    auto_fd turn = open(aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (turn < 0 || access(names, F_OK) != 0 || flock(turn, LOCK_EX | LOCK_NB) != 0)
+        return true;
+    log_info("a backup that was interrupted left %s, which is removed", names);
+    return fs_remove_tree(names, error);
+}
+
 /* Queues that no unit in the database names are looked through when the process starts and once an hour: what a process
  * left there that died before its commit was never decided, and nobody misses it. */
 static bool settle_units(const JobPlace *place, int64_t *done, GError **error)
@@ -94,6 +112,8 @@ static bool settle_units(const JobPlace *place, int64_t *done, GError **error)
     bool thorough = now >= thorough_at;
     (void)done;
     if (!unit_settle(place->store, spool, thorough, error))
+        return false;
+    if (thorough && !clear_backup(spool, error))
         return false;
     if (thorough && !kept_forget_gone(place->store, spool, place->now - HOUR, error))
         return false;

@@ -8,6 +8,7 @@ import pytest
 from support.desk import Person, write_to
 from support.instance import HOST, free_port, wait_until
 from support.pages import Pages
+from support.post import post
 from support.web import Browser
 
 OLGA, ANNE = "olga@example.org", "anne@example.org"
@@ -110,3 +111,25 @@ def test_each_page_fits(site, phone):
             "header-matches", "templates", "templates/list:user:notice:welcome", "bounces"))):
         phone.open(f"/desk/list/cats.{HOST}{page}")
         fits(phone)
+
+
+def test_the_operators_page_fits(site, sink, phone):
+    """With a destination, a fault, and a post that was set aside; the tables scroll by themselves."""
+    site.cli("user", "set", OLGA, "server_owner=yes")
+    write_to(site, "cats", ANNE, "A post")
+    wait_until(lambda: sink.recipients() > 0, 60, "mail to be sent")
+    site.cli("dest", "suspend", "relay")
+    site.lmtp_send(post(to=f"cats@{HOST}", sender=ANNE), f"cats@{HOST}")
+    gone = site.create_list("gone-" + "x" * 40)
+    site.stop()
+    site.cli("inject", gone, "--sender", "poster@example.net", "-", input=post(to=gone).decode())
+    site.cli("list", "remove", "--yes", gone)
+    site.start()
+    wait_until(lambda: site.run("shunt", "ls", "--json").stdout, 30, "an entry in shunt")
+    for language in ("en", "de"):
+        phone.driver.execute_cdp_cmd("Network.enable", {})
+        phone.driver.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": {"Accept-Language": language}})
+        for page in ("/desk/site", "/desk/site?range=day", "/desk/site/trace"):
+            phone.open(page)
+            assert phone.driver.find_element("tag name", "html").get_attribute("lang") == language
+            fits(phone)

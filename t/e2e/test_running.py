@@ -4,6 +4,7 @@
 database of different ages are made to fit when they are restored: each post goes to each member once, as far as that
 can be known, and the report names the rest."""
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -114,6 +115,17 @@ def stopped(pids):
 
 def children(instance):
     return [child["pid"] for runner in instance.status()["runners"] for child in runner["children"]]
+
+
+def renew(instance, runner):
+    """Another process plays the runner, and all are well."""
+    def pids():
+        return {child["pid"] for group in instance.status()["runners"] if group["runner"] == runner
+                for child in group["children"]}
+    before = pids()
+    for pid in before:
+        os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: pids().isdisjoint(before) and instance.status()["healthy"], 30, f"another process of {runner}")
 
 
 # ---- backup ----
@@ -245,6 +257,21 @@ def test_begun_anew(instances, sink):
         post(instance, address, number)
     wait_until(lambda: copies(sink) == each_once(["one.0@example.net", "two.1@example.net"]), 60,
                "mail to be delivered after that")
+    # What a killed one left goes by itself, but not while one is at work.
+    aside = instance.spool / ".backup"
+    (aside / "moment" / "out").mkdir(parents=True, exist_ok=True)
+    (aside / "moment" / "out" / "mail").write_bytes(b"removed since")
+    subprocess.run(["chown", "-R", "--reference", instance.spool, aside], check=True)
+    lock = os.open(aside, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        renew(instance, "task")
+        instance.cli("task", "run", "outbox")
+        assert (aside / "moment" / "out" / "mail").exists()
+    finally:
+        os.close(lock)
+    renew(instance, "task")
+    wait_until(lambda: not (aside / "moment").exists(), 30, "what was left to go")
     instance.cli("backup", backup)
     assert (backup / "manifest").exists() and not (backup / "begun").exists()
     assert not (instance.spool / ".backup").exists()

@@ -3,6 +3,7 @@
 """listrunner trace: what became of a post, for each recipient, by whatever name it is asked for."""
 import json
 import os
+import re
 import signal
 
 from support.instance import HOST, wait_until
@@ -58,6 +59,18 @@ def test_by_each_name(instances, sink):
         answer = instance.run("trace", unknown)
         assert answer.returncode == 1 and "the trail goes back to 20" in answer.stderr
     assert instance.run("trace", f"birds@{HOST}#1").returncode == 66
+    # One that waits: where, and since when; two wait, and each is told of its own.
+    instance.cli("dest", "suspend", "relay")
+    for name in ("cats", "dogs"):
+        send(instance, name, 3)
+    wait_for(instance, ["cats-3@example.net"], "waits in the queue")
+    row, = [line for line in trace(instance, "cats-3@example.net") if "waits_in" in line]
+    assert row["waits_in"] in ("out", "retry") and row["list"] == f"cats.{HOST}" and row["since"] <= row["time"]
+    told = instance.cli("trace", row["trace"])
+    assert re.search(rf"^{row['trace']} waits in the queue (out|retry) \(\w+\) since 20\S+Z", told, re.M), told
+    instance.cli("dest", "resume", "relay")
+    instance.wait_idle()
+    assert "waits in" not in instance.cli("trace", row["trace"])
 
 
 def test_deferred_held_and_two_lists(instances, sinks):
