@@ -38,6 +38,8 @@ typedef struct MemberSource {
     int64_t made_at, tried_at, read_at, due_at; /* read_at: of the last reading that went well */
     int64_t given, kept_out, bad; /* of that: addresses given by now, such that stay out, lines that are no address */
     char *fault;                  /* of the last try; "": it went well */
+    char *bad_lines;              /* the first of the last try that are no address, "12: text" each, with a line end
+                                     between two; NULL: none */
     int64_t turn;                 /* counts refreshes */
 } MemberSource;
 
@@ -68,7 +70,7 @@ bool source_count_faults(Store *store, int64_t *count, GError **error);
 bool source_begin(Store *store, MemberSource *source, int64_t now, GError **error);
 /* FAIL_RACE: a later refresh has begun since, or somebody has set the source. */
 bool source_check_turn(Store *store, const MemberSource *source, GError **error);
-/* Write how it ended: read_at, due_at, given, kept_out, bad and fault. FAIL_RACE as above. */
+/* Write how it ended: read_at, due_at, given, kept_out, bad, bad_lines and fault. FAIL_RACE as above. */
 bool source_end(Store *store, const MemberSource *source, GError **error);
 
 /* ---- comparing ---- */
