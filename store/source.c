@@ -369,6 +369,17 @@ GPtrArray *source_of_address(Store *store, const char *list_id, const char *addr
     return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
 }
 
+char **source_of_member(Store *store, const char *id, GError **error)
+{
+    int64_t key = 0;
+    store_id_key(id, &key);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT s.name FROM member_source g JOIN list_source s ON s.key = g.source "
+                                        "WHERE g.member = $1 AND g.made = 1 ORDER BY s.name",
+                                        INTEGER(key));
+    return query_texts(query, error);
+}
+
 bool source_left_find(Store *store, const char *list_id, const char *address, char **way, int64_t *left_at,
                       GError **error)
 {

@@ -89,7 +89,9 @@ def test_members_follow_two_sources_of_two_lists(site, sink):
     assert members(site, news) == ["other@example.org"], "its source was not read yet"
     assert refresh(site, talk).count("0 joined, 0 left") == 2, "the second time changes nothing"
     row = json.loads(site.cli("member", "show", talk, "anna@example.org", "--json"))
-    assert row["display_name"] == "Anna"
+    assert row["display_name"] == "Anna" and row["sources"] == ["staff"]
+    own = json.loads(site.cli("member", "show", talk, "both@example.org", "--json"))
+    assert own["sources"] == [], "he had joined before"
 
     give(site, "staff", ["anna@example.org"])
     assert "0 joined, 0 left" in refresh(site, talk, "staff"), "ben comes by guests, Both had joined"
