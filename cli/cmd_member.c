@@ -14,6 +14,7 @@
 #include "lists/options.h"
 #include "lists/people.h"
 #include "lists/roster.h"
+#include "store/source.h"
 #include "store/topic.h"
 #include "store/vacation.h"
 
@@ -158,12 +159,14 @@ static bool show_whole(Store *store, const Member *member, GError **error)
 {
     Vacation away;
     g_auto(TopicChoice) choice = {0};
-    if (!vacation_find(store, member->id, &away, error) || !topic_read(store, member->id, &choice, error))
+    g_auto(GStrv) sources = source_of_member(store, member->id, error);
+    if (!sources || !vacation_find(store, member->id, &away, error) || !topic_read(store, member->id, &choice, error))
         return false;
     json_t *row = member_row(member);
     json_object_set_new(row, "vacation_begins", listing_time(away.begins_at));
     json_object_set_new(row, "vacation_ends", listing_time(away.ends_at));
     json_object_set_new(row, "topics", words_json(choice.names));
+    json_object_set_new(row, "sources", words_json(sources));
     json_object_set_new(row, "nonmatching", json_boolean(choice.unmatched));
     listing_show(row, json_option);
     return true;

@@ -32,11 +32,20 @@ bool source_shell_open(SourceShell *shell, Site *site, GError **error)
     return true;
 }
 
+static json_t *bad_lines(const MemberSource *source)
+{
+    json_t *all = json_array();
+    g_auto(GStrv) lines = g_strsplit(source->bad_lines ? source->bad_lines : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        json_array_append_new(all, listing_text(*line));
+    return all;
+}
+
 static json_t *object_of(const MemberSource *source)
 {
     g_autofree char *shown = source_shown(source);
     g_autofree char *interval = source->interval > 0 ? config_duration_text(source->interval) : NULL;
-    return json_pack("{so so ss so so so so so sb so so so so sI sI sI so}", "list", listing_text(source->list_id),
+    return json_pack("{so so ss so so so so so sb so so so so sI sI sI so so}", "list", listing_text(source->list_id),
                      "name", listing_text(source->name), "kind", source_kind_text((SourceKind)source->kind), "place",
                      listing_text(shown), "query", listing_text(source->query), "user", listing_text(source->bind_dn),
                      "password_file", listing_text(source->password_file), "interval", listing_text(interval),
@@ -44,7 +53,7 @@ static json_t *object_of(const MemberSource *source)
                      listing_time(source->tried_at), "read_at", listing_time(source->read_at), "due_at",
                      listing_time(source->due_at), "given", (json_int_t)source->given, "kept_out",
                      (json_int_t)source->kept_out, "bad", (json_int_t)source->bad, "fault",
-                     listing_text(*source->fault ? source->fault : NULL));
+                     listing_text(*source->fault ? source->fault : NULL), "bad_lines", bad_lines(source));
 }
 
 static int run_ls(Site *site, int argc, char **argv, GError **error)

@@ -55,6 +55,11 @@ uint64_t member_lines_octets(const MemberLines *lines)
     return lines->octets;
 }
 
+const char *member_lines_text(const MemberLines *lines)
+{
+    return lines->text;
+}
+
 /* Reads a line into lines->text, without its end. *end: nothing was left. */
 static bool read_line(MemberLines *lines, bool *end, GError **error)
 {

@@ -47,6 +47,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemberLines, member_lines_free)
  * header is, FAIL_LATER the file cannot be read. */
 bool member_lines_next(MemberLines *lines, MemberLine *line, GError **error);
 
+/* The line that was read last, as far as it was kept: at most MEMBER_LINE_MAX octets, which may be no UTF-8. */
+const char *member_lines_text(const MemberLines *lines);
+
 /* Octets read so far. */
 uint64_t member_lines_octets(const MemberLines *lines);
 

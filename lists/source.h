@@ -42,8 +42,9 @@ bool source_interval_read(const char *text, int64_t *interval, GError **error);
 char *source_shown(const MemberSource *source);
 
 typedef struct SourceRun SourceRun;
-/* Read a source into the stage. *bad: lines that are no address. */
-typedef bool SourceReadAll(const SourceRun *run, const MemberSource *source, SourceStage *stage, int64_t *bad,
+typedef struct SourceResult SourceResult;
+/* Read a source into the stage, and fill in what of the result is about bad lines. */
+typedef bool SourceReadAll(const SourceRun *run, const MemberSource *source, SourceStage *stage, SourceResult *result,
                            GError **error);
 /* Each kind by its own means. */
 SourceReadAll source_read;
@@ -64,11 +65,14 @@ struct SourceRun {
     void *data;
 };
 
-typedef struct SourceResult {
+#define SOURCE_BAD_SHOWN 5 /* bad lines whose text is kept */
+
+struct SourceResult {
     GError *fault; /* of the source: nothing was changed; NULL: it went well */
     int64_t given, joined, left, kept_out, bad;
-    bool cut; /* alive() ended it */
-} SourceResult;
+    char *bad_lines; /* as in MemberSource */
+    bool cut;        /* alive() ended it */
+};
 void source_result_clear(SourceResult *result);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SourceResult, source_result_clear)
 

@@ -13,6 +13,7 @@
 #include "lists/member_line.h"
 
 #define LOOK 1000          /* lines after which the run is asked whether it goes on */
+#define TEXT_SHOWN 100     /* bytes of a bad line */
 #define LINES_MOST 5000000 /* a query may give rows without an end */
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FILE, fclose)
@@ -31,6 +32,19 @@ static bool count_line(SourceReading *reading, GError **error)
     return reading->lines % LOOK != 0 || source_reading_goes_on(reading, error);
 }
 
+/* Counts a bad line, and keeps what of it a person needs to find it. */
+static void note_bad(SourceReading *reading, const char *text)
+{
+    if (++reading->bad > SOURCE_BAD_SHOWN)
+        return;
+    g_autofree char *head = g_strndup(text, TEXT_SHOWN), *valid = g_utf8_make_valid(head, -1);
+    for (char *at = valid; *at; at++)
+        if (g_ascii_iscntrl(*at))
+            *at = ' ';
+    g_string_append_printf(reading->bad_lines, "%s%" G_GUINT64_FORMAT ": %s", reading->bad_lines->len > 0 ? "\n" : "",
+                           reading->number > 0 ? reading->number : (uint64_t)reading->lines, valid);
+}
+
 bool source_reading_add(SourceReading *reading, const char *address, const char *name, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
@@ -42,7 +56,7 @@ bool source_reading_add(SourceReading *reading, const char *address, const char 
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;
     }
-    reading->bad++;
+    note_bad(reading, reading->text ? reading->text : address);
     return true;
 }
 
@@ -52,14 +66,17 @@ bool source_reading_lines(SourceReading *reading, FILE *file, GError **error)
     for (;;) {
         g_auto(MemberLine) line = {0};
         g_autoptr(GError) refusal = NULL;
-        if (!member_lines_next(lines, &line, &refusal)) {
+        bool fine = member_lines_next(lines, &line, &refusal);
+        reading->number = line.number;
+        reading->text = member_lines_text(lines);
+        if (!fine) {
             if (!g_error_matches(refusal, FAIL, FAIL_NEVER)) {
                 g_propagate_error(error, g_steal_pointer(&refusal));
                 return false;
             }
             if (!count_line(reading, error))
                 return false;
-            reading->bad++;
+            note_bad(reading, reading->text);
             continue;
         }
         if (line.last)
@@ -138,19 +155,22 @@ static bool may_read(const SourceRun *run, const MemberSource *source, GError **
            (!source->password_file || source_may_read(run->site, source->password_file, FAIL_CONFIG, error));
 }
 
-bool source_read(const SourceRun *run, const MemberSource *source, SourceStage *stage, int64_t *bad, GError **error)
+bool source_read(const SourceRun *run, const MemberSource *source, SourceStage *stage, SourceResult *result,
+                 GError **error)
 {
-    *bad = 0;
     if (!may_read(run, source, error))
         return false;
     g_autofree char *shown = source_shown(source);
     g_autofree char *password = source->password_file ? secret_file_line(source->password_file, error) : NULL;
-    SourceReading reading = {run, source, stage, password, 0, 0};
+    g_autoptr(GString) bad_lines = g_string_new(NULL);
+    SourceReading reading = {
+        .run = run, .source = source, .stage = stage, .password = password, .bad_lines = bad_lines};
     g_autoptr(GError) fault = NULL;
     if (source->password_file && !password)
         return false;
     bool whole = readers[source->kind](&reading, &fault);
-    *bad = reading.bad;
+    result->bad = reading.bad;
+    result->bad_lines = bad_lines->len > 0 ? g_strdup(bad_lines->str) : NULL;
     if (whole && reading.bad > 0 && reading.bad == reading.lines)
         whole = fail(&fault, FAIL_CONFIG, "of %" G_GINT64_FORMAT " lines none is an address", reading.lines);
     if (whole)

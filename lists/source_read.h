@@ -16,6 +16,9 @@ typedef struct SourceReading {
     SourceStage *stage;
     const char *password; /* NULL: none */
     int64_t lines, bad;   /* addresses that came, such that are none */
+    uint64_t number;      /* of the line of a file; 0: the source has rows, which are counted */
+    const char *text;     /* of that line; may be no UTF-8 */
+    GString *bad_lines;   /* the first few */
 } SourceReading;
 
 /* Put one address into the stage; one that is none is counted. False: the store failed, the run is to end, or there are

@@ -24,6 +24,7 @@ typedef struct Refresh {
     GHashTable *domains;    /* of the site: addresses in them are looked up */
     GHashTable *ban_memory; /* base/pattern.h */
     bool bans;              /* there are any */
+    bool silent;            /* owners are told nothing */
     int64_t now;
     Work *work;      /* the unit of the page */
     GPtrArray *came; /* addresses of the page, borrowed */
@@ -33,6 +34,7 @@ typedef struct Refresh {
 void source_result_clear(SourceResult *result)
 {
     g_clear_error(&result->fault);
+    g_clear_pointer(&result->bad_lines, g_free);
 }
 
 /* ---- the log ---- */
@@ -211,7 +213,7 @@ static bool read_all(Refresh *refresh, bool empty, GError **error)
     SourceResult *result = refresh->result;
     SourceCounts counts;
     const SourceRun *run = refresh->run;
-    if (!empty && !run->read(run, refresh->source, refresh->stage, &result->bad, &result->fault)) {
+    if (!empty && !run->read(run, refresh->source, refresh->stage, result, &result->fault)) {
         result->cut = run->alive && !run->alive(run->data);
         if (result->cut)
             g_clear_error(&result->fault);
@@ -250,21 +252,61 @@ static bool follow(Refresh *refresh, GError **error)
            carry_out_all(refresh, drop_page, error);
 }
 
-static bool write_end(const Refresh *refresh, GError **error)
+/* The owners are told when the source begins to fail, and when it works again. */
+static bool tell_owners(const Refresh *refresh, Work *work, const char *before, GError **error)
+{
+    const MemberSource *source = refresh->source;
+    bool fails = *source->fault, failed = *before;
+    if (fails == failed || refresh->silent)
+        return true;
+    g_autofree char *place = source_shown(source), *owner = list_address(refresh->list, "owner"),
+                    *bounces = list_address(refresh->list, "bounces"),
+                    *given = g_strdup_printf("%" G_GINT64_FORMAT, source->given);
+    g_auto(GStrv) lines = g_strsplit(source->bad_lines ? source->bad_lines : "", "\n", -1);
+    g_autofree char *listed = g_strjoinv("\n    ", lines);
+    g_autofree char *fault = g_strdup_printf("%s%s%s", source->fault, *listed ? "\n\n    " : "", listed);
+    const TemplateValue values[] = {{"source", source->name},
+                                    {"kind", source_kind_text((SourceKind)source->kind)},
+                                    {"place", place},
+                                    {fails ? "fault" : "given", fails ? fault : given},
+                                    {0}};
+    char **all = letter_owners(refresh->run->store, refresh->list, refresh->run->site->site_owner, error);
+    const ListLetter letter = {.template = fails ? "source_failed" : "source_works",
+                               .values = values,
+                               .to = owner,
+                               .recipients = all,
+                               .envelope_sender = bounces};
+    return all && work_letter(work, refresh->list, &letter, error);
+}
+
+static void fill_end(const Refresh *refresh)
 {
     MemberSource *source = refresh->source;
     const SourceResult *result = refresh->result;
     int64_t now = clock_now(), interval = source->interval > 0 ? source->interval : refresh->run->interval;
     source->due_at = result->cut ? now : now + (result->fault ? MIN(interval, RETRY) : interval);
-    if (!result->fault && !result->cut) {
+    if (result->cut)
+        return;
+    if (!result->fault) {
         source->read_at = now;
         source->given = result->given;
         source->kept_out = result->kept_out;
         source->bad = result->bad;
     }
     g_free(source->fault);
+    g_free(source->bad_lines);
     source->fault = g_strdup(result->fault ? result->fault->message : "");
-    return source_end(refresh->run->store, source, error);
+    source->bad_lines = g_strdup(result->bad_lines);
+}
+
+static bool write_end(const Refresh *refresh, GError **error)
+{
+    const SourceRun *run = refresh->run;
+    g_autofree char *before = g_strdup(refresh->source->fault);
+    fill_end(refresh);
+    g_autoptr(Work) work = work_new(run->store, run->site, run->actor);
+    return work_begin(work, error) && source_end(run->store, refresh->source, error) &&
+           tell_owners(refresh, work, before, error) && run->commit(work, run->data, error);
 }
 
 static bool refresh_by(const SourceRun *run, MemberSource *source, bool empty, SourceResult *result, GError **error)
@@ -280,6 +322,7 @@ static bool refresh_by(const SourceRun *run, MemberSource *source, bool empty, S
                        .result = result,
                        .stage = stage,
                        .list = list,
+                       .silent = empty,
                        .now = source->tried_at,
                        .came = came,
                        .went = went};

@@ -28,7 +28,8 @@ bool source_kind_parse(const char *text, SourceKind *kind)
 
 #define SELECT                                                                                                    \
     "SELECT s.key, l.list_id, s.name, s.kind, s.place, s.query, s.bind_dn, s.password_file, s.refresh_interval, " \
-    "s.welcome, s.made_at, s.tried_at, s.read_at, s.due_at, s.given, s.kept_out, s.bad, s.fault, s.turn "         \
+    "s.welcome, s.made_at, s.tried_at, s.read_at, s.due_at, s.given, s.kept_out, s.bad, s.fault, s.turn, "        \
+    "s.bad_lines "                                                                                                \
     "FROM list_source s JOIN list l ON l.key = s.list "
 
 static const RowField source_row[] = {
@@ -38,7 +39,7 @@ static const RowField source_row[] = {
     ROW(MemberSource, welcome),  ROW(MemberSource, made_at),       ROW(MemberSource, tried_at),
     ROW(MemberSource, read_at),  ROW(MemberSource, due_at),        ROW(MemberSource, given),
     ROW(MemberSource, kept_out), ROW(MemberSource, bad),           ROW(MemberSource, fault),
-    ROW(MemberSource, turn)};
+    ROW(MemberSource, turn),     ROW(MemberSource, bad_lines)};
 
 void member_source_free(MemberSource *source)
 {
@@ -202,9 +203,10 @@ static bool end(Store *store, const MemberSource *source, GError **error)
     int64_t changed = 0;
     return query_run(store, error, &changed,
                      "UPDATE list_source SET read_at = $3, due_at = $4, given = $5, kept_out = $6, bad = $7, "
-                     "fault = $8 WHERE key = $1 AND turn = $2",
+                     "fault = $8, bad_lines = $9 WHERE key = $1 AND turn = $2",
                      INTEGER(source->key), INTEGER(source->turn), INTEGER(source->read_at), INTEGER(source->due_at),
-                     INTEGER(source->given), INTEGER(source->kept_out), INTEGER(source->bad), TEXT(source->fault)) &&
+                     INTEGER(source->given), INTEGER(source->kept_out), INTEGER(source->bad), TEXT(source->fault),
+                     TEXT(source->bad_lines)) &&
            (changed > 0 || over(source, error));
 }
 
@@ -366,6 +368,17 @@ GPtrArray *source_of_address(Store *store, const char *list_id, const char *addr
         g_ptr_array_add(all, given);
     }
     return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+}
+
+char **source_of_member(Store *store, const char *id, GError **error)
+{
+    int64_t key = 0;
+    store_id_key(id, &key);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT s.name FROM member_source g JOIN list_source s ON s.key = g.source "
+                                        "WHERE g.member = $1 AND g.made = 1 ORDER BY s.name",
+                                        INTEGER(key));
+    return query_texts(query, error);
 }
 
 bool source_left_find(Store *store, const char *list_id, const char *address, char **way, int64_t *left_at,

@@ -38,6 +38,8 @@ typedef struct MemberSource {
     int64_t made_at, tried_at, read_at, due_at; /* read_at: of the last reading that went well */
     int64_t given, kept_out, bad; /* of that: addresses given by now, such that stay out, lines that are no address */
     char *fault;                  /* of the last try; "": it went well */
+    char *bad_lines;              /* the first of the last try that are no address, "12: text" each, with a line end
+                                     between two; NULL: none */
     int64_t turn;                 /* counts refreshes */
 } MemberSource;
 
@@ -68,7 +70,7 @@ bool source_count_faults(Store *store, int64_t *count, GError **error);
 bool source_begin(Store *store, MemberSource *source, int64_t now, GError **error);
 /* FAIL_RACE: a later refresh has begun since, or somebody has set the source. */
 bool source_check_turn(Store *store, const MemberSource *source, GError **error);
-/* Write how it ended: read_at, due_at, given, kept_out, bad and fault. FAIL_RACE as above. */
+/* Write how it ended: read_at, due_at, given, kept_out, bad, bad_lines and fault. FAIL_RACE as above. */
 bool source_end(Store *store, const MemberSource *source, GError **error);
 
 /* ---- comparing ---- */
@@ -137,6 +139,8 @@ typedef struct SourceGiven {
 } SourceGiven;
 /* The sources of the list that give the address; of SourceGiven, freed with the array. */
 GPtrArray *source_of_address(Store *store, const char *list_id, const char *address, GError **error);
+/* The names of the sources that made this membership and give its address; g_strfreev(). */
+char **source_of_member(Store *store, const char *id, GError **error);
 /* *way (g_free()) is how the person left the list, "": removed or not known; NULL: is not known as one who left. */
 bool source_left_find(Store *store, const char *list_id, const char *address, char **way, int64_t *left_at,
                       GError **error);

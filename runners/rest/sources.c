@@ -27,20 +27,29 @@ static json_t *time_or_null(int64_t time)
     return time > 0 ? json_time(time) : json_null();
 }
 
+static json_t *bad_lines(const MemberSource *source)
+{
+    json_t *all = json_array();
+    g_auto(GStrv) lines = g_strsplit(source->bad_lines ? source->bad_lines : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        json_array_append_new(all, json_words(*line));
+    return all;
+}
+
 static json_t *source_json(const Call *call, const MemberSource *source)
 {
     g_autofree char *list = segment(source->list_id), *name = segment(source->name), *place = source_shown(source);
     g_autofree char *interval = source->interval > 0 ? config_duration_text(source->interval) : NULL;
-    return json_pack("{so so ss so so so so so sb so so so so sI sI sI so so}", "list_id", json_words(source->list_id),
-                     "name", json_words(source->name), "kind", source_kind_text((SourceKind)source->kind), "place",
-                     json_words(place), "query", words_or_null(source->query), "user", words_or_null(source->bind_dn),
-                     "password_file", words_or_null(source->password_file), "interval", words_or_null(interval),
-                     "welcome", source->welcome, "made_at", json_time(source->made_at), "tried_at",
-                     time_or_null(source->tried_at), "read_at", time_or_null(source->read_at), "due_at",
-                     time_or_null(source->due_at), "given", (json_int_t)source->given, "kept_out",
-                     (json_int_t)source->kept_out, "bad", (json_int_t)source->bad, "fault",
-                     words_or_null(*source->fault ? source->fault : NULL), "self_link",
-                     json_link(call, "listrunner/lists/%s/sources/%s", list, name));
+    return json_pack(
+        "{so so ss so so so so so sb so so so so sI sI sI so so so}", "list_id", json_words(source->list_id), "name",
+        json_words(source->name), "kind", source_kind_text((SourceKind)source->kind), "place", json_words(place),
+        "query", words_or_null(source->query), "user", words_or_null(source->bind_dn), "password_file",
+        words_or_null(source->password_file), "interval", words_or_null(interval), "welcome", source->welcome,
+        "made_at", json_time(source->made_at), "tried_at", time_or_null(source->tried_at), "read_at",
+        time_or_null(source->read_at), "due_at", time_or_null(source->due_at), "given", (json_int_t)source->given,
+        "kept_out", (json_int_t)source->kept_out, "bad", (json_int_t)source->bad, "fault",
+        words_or_null(*source->fault ? source->fault : NULL), "bad_lines", bad_lines(source), "self_link",
+        json_link(call, "listrunner/lists/%s/sources/%s", list, name));
 }
 
 /* The source of the path; NULL: 404 or 503 was answered. */
@@ -250,16 +259,13 @@ static void get_why(Call *call)
 }
 
 static const RestField fields[] = {
-    {"list_id", MAY_LIST, MAY_NOBODY},     {"name", MAY_LIST, MAY_SITE},
-    {"kind", MAY_LIST, MAY_SITE},          {"place", MAY_LIST, MAY_SITE},
-    {"query", MAY_SITE, MAY_SITE},         {"user", MAY_SITE, MAY_SITE},
-    {"password_file", MAY_SITE, MAY_SITE}, {"interval", MAY_LIST, MAY_SITE},
-    {"welcome", MAY_LIST, MAY_SITE},       {"made_at", MAY_LIST, MAY_NOBODY},
-    {"tried_at", MAY_LIST, MAY_NOBODY},    {"read_at", MAY_LIST, MAY_NOBODY},
-    {"due_at", MAY_LIST, MAY_NOBODY},      {"given", MAY_LIST, MAY_NOBODY},
-    {"kept_out", MAY_LIST, MAY_NOBODY},    {"bad", MAY_LIST, MAY_NOBODY},
-    {"fault", MAY_LIST, MAY_NOBODY},       {"members", MAY_NOBODY, MAY_SITE},
-    {"self_link", MAY_LIST, MAY_NOBODY},   {0},
+    {"list_id", MAY_LIST, MAY_NOBODY},     {"name", MAY_LIST, MAY_SITE},        {"kind", MAY_LIST, MAY_SITE},
+    {"place", MAY_LIST, MAY_SITE},         {"query", MAY_SITE, MAY_SITE},       {"user", MAY_SITE, MAY_SITE},
+    {"password_file", MAY_SITE, MAY_SITE}, {"interval", MAY_LIST, MAY_SITE},    {"welcome", MAY_LIST, MAY_SITE},
+    {"made_at", MAY_LIST, MAY_NOBODY},     {"tried_at", MAY_LIST, MAY_NOBODY},  {"read_at", MAY_LIST, MAY_NOBODY},
+    {"due_at", MAY_LIST, MAY_NOBODY},      {"given", MAY_LIST, MAY_NOBODY},     {"kept_out", MAY_LIST, MAY_NOBODY},
+    {"bad", MAY_LIST, MAY_NOBODY},         {"bad_lines", MAY_LIST, MAY_NOBODY}, {"fault", MAY_LIST, MAY_NOBODY},
+    {"members", MAY_NOBODY, MAY_SITE},     {"self_link", MAY_LIST, MAY_NOBODY}, {0},
 };
 
 static const RestField why_fields[] = {

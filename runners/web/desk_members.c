@@ -9,6 +9,7 @@
 #include "lists/roster.h"
 #include "runners/web/desk.h"
 #include "store/member.h"
+#include "store/source.h"
 
 #define TICKED "member-"
 #define PORTION 500 /* members that the CSV has from one reading of the store */
@@ -29,6 +30,17 @@ static char *day_text(int64_t time)
 {
     g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
     return g_date_time_format(at, "%Y-%m-%d");
+}
+
+/* Say which sources made the membership (store/source.h). */
+static bool set_source(const Desk *desk, json_t *view, const Member *member, GError **error)
+{
+    g_auto(GStrv) names = source_of_member(desk_store(desk), member->id, error);
+    if (!names)
+        return false;
+    g_autofree char *text = g_strjoinv(", ", names);
+    desk_set_line(view, "source", text);
+    return true;
 }
 
 static json_t *member_view(const WebCall *call, const Member *member)
@@ -97,8 +109,18 @@ static void show(Desk *desk, int status, json_t *view)
         return;
     }
     json_t *rows = json_array();
-    for (guint i = 0; i < found->len; i++)
-        json_array_append_new(rows, member_view(desk->call, found->pdata[i]));
+    bool fine = true;
+    for (guint i = 0; i < found->len && fine; i++) {
+        json_t *row = member_view(desk->call, found->pdata[i]);
+        fine = set_source(desk, row, found->pdata[i], &error);
+        json_array_append_new(rows, row);
+    }
+    if (!fine) {
+        json_decref(rows);
+        json_decref(view);
+        web_fail(desk->call, error);
+        return;
+    }
     g_autofree char *next_uri = next ? g_uri_escape_string(next, NULL, false) : NULL;
     g_autofree char *typed_uri = g_uri_escape_string(typed ? typed : "", NULL, false);
     set_roles(desk->call, view, role);

@@ -41,6 +41,7 @@ static const WebRoute *const tables[] = {web_lists,
                                          web_desk_rules,
                                          web_desk_templates,
                                          web_desk_bounces,
+                                         web_desk_sources,
                                          web_desk_trace,
                                          NULL};
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""The desk: bans, rows of header fields, texts of letters, and what came back."""
+"""The desk: bans, rows of header fields, texts of letters, what came back, and members from outside."""
 import html
 import re
 
@@ -109,7 +109,7 @@ def test_letters(site, sink, olga):
         assert olga.send(path, {**form_fields(shown.text), "do": "preview"}).says("Preview").status == 200
 
 
-def test_bounces(instances, sinks):
+def test_bounces_and_sources(instances, sinks):
     sink = sinks(faults=["rcpt match=^gone do 550 5.1.1 no <b>such</b> user"])
     instance = make_site(instances, sink)
     instance.create_list("cats", [ANNE, "gone1@example.net", "gone2@example.net"], owner=OLGA)
@@ -122,3 +122,16 @@ def test_bounces(instances, sinks):
     page = olga.get(f"{CATS}/bounces")
     page.says("In 90 days 2 came back", "gone1@example.net", "1.00 points", "&lt;b&gt;such")
     assert page.text.count("<rect") == 1 and "gone3" not in page.text and "<b>such" not in page.text
+    # Sources of members are shown with their state, and nothing of them can be set.
+    olga.get(f"{CATS}/sources").says("no sources of members")
+    cats = f"cats@{HOST}"
+    instance.cli("list", "source", "add", cats, "kennel", "list", f"dogs@{HOST}")
+    instance.cli("list", "source", "add", cats, "web", "url", "http://127.0.0.1:1/x?key=hidden")
+    instance.cli("list", "source", "add", f"dogs@{HOST}", "pound", "url", "http://127.0.0.1:1/pound")
+    assert instance.run("list", "source", "refresh", cats).returncode != 0
+    page = olga.get(f"{CATS}/sources").says("kennel", "Another list", "addresses given: 2", "web", "not read yet",
+                                            "http://127.0.0.1:1/x?...", "The last try failed:")
+    assert "hidden" not in page.text and "pound" not in page.text
+    rows = {row.split("</bdi>")[0].split("<bdi>")[-1]: row for row in
+            olga.get(f"{CATS}/members").text.split("<li>")[1:]}
+    assert "from the source kennel" in rows["gone3@example.net"] and "source" not in rows[ANNE]

@@ -30,7 +30,7 @@ TABLE = {
     "/desk": RUNS, "/desk/lists": RUNS, "/desk/post/{}": POSTS, "/desk/post/{}/file/{}/{}": POSTS,
     "/desk/list/{}": SEES, **{f"/desk/list/{{}}/{page}": OWNS for page in (
         "settings", "settings/{}", "log", "members", "members.csv", "members/add", "bans", "header-matches",
-        "templates", "templates/{}", "bounces", "trace")}}
+        "templates", "templates/{}", "sources", "bounces", "trace")}}
 
 
 def routes():
@@ -216,7 +216,8 @@ def test_what_people_write_is_text(site, people):
     assert len(numbers) == len(VECTORS) + 1
     pages = ["/desk", "/desk/lists", *[f"/desk/post/{number}" for number in numbers], LIST,
              *[f"{LIST}/{page}" for page in ("settings", "settings/about", "settings/moderation", "log", "members",
-                                             "members/add", "bans", "header-matches", "templates", "bounces")], WELCOME]
+                                             "members/add", "bans", "header-matches", "templates", "bounces",
+                                             "sources")], WELCOME]
     answers = [owner.get(page, Accept_Language=language) for page in pages for language in ("en", "de")]
     for vector in VECTORS:
         for end, fields in (("bans", {"add": f"^(({vector}"}),

@@ -89,7 +89,9 @@ def test_members_follow_two_sources_of_two_lists(site, sink):
     assert members(site, news) == ["other@example.org"], "its source was not read yet"
     assert refresh(site, talk).count("0 joined, 0 left") == 2, "the second time changes nothing"
     row = json.loads(site.cli("member", "show", talk, "anna@example.org", "--json"))
-    assert row["display_name"] == "Anna"
+    assert row["display_name"] == "Anna" and row["sources"] == ["staff"]
+    own = json.loads(site.cli("member", "show", talk, "both@example.org", "--json"))
+    assert own["sources"] == [], "he had joined before"
 
     give(site, "staff", ["anna@example.org"])
     assert "0 joined, 0 left" in refresh(site, talk, "staff"), "ben comes by guests, Both had joined"
@@ -149,8 +151,9 @@ def test_who_left_or_is_banned_stays_out_and_why_says_so(site):
     assert refused.returncode == 64 and "no e-mail address" in refused.stderr
 
 
-def test_a_source_that_fails_is_cut_or_shrinks_changes_nothing_and_tells(site):
-    talk = site.create_list("talk")
+def test_a_source_that_fails_is_cut_or_shrinks_changes_nothing_and_tells(site, sink):
+    """The owners get a letter when it begins to fail and one when it works again, whatever fails between."""
+    talk = site.create_list("talk", owner="olga@example.net")
     everybody = people(20)
     path = give(site, "staff", everybody)
     other = give(site, "other", people(3, "example.net"))
@@ -165,12 +168,13 @@ def test_a_source_that_fails_is_cut_or_shrinks_changes_nothing_and_tells(site):
         assert sorted(members(site, talk)) == both, words
         assert words in show(site, talk, "staff")["fault"]
 
+    write(site, "staff", "<html>\n<p>Sorry\n")
+    refused("none is an address", 78)
+    assert show(site, talk, "staff")["bad_lines"] == ["1: <html>", "2: <p>Sorry"]
     write(site, "staff", "\n".join(everybody[:15]))
     refused("its last line has no end", 75)
     give(site, "staff", everybody[:10])
     refused("of 20 addresses that it gave, 10 are missing", 1)
-    write(site, "staff", "<html>\n<p>Sorry\n")
-    refused("none is an address", 78)
     path.unlink()
     refused("cannot read it", 66)
     path.mkdir()
@@ -183,7 +187,14 @@ def test_a_source_that_fails_is_cut_or_shrinks_changes_nothing_and_tells(site):
     assert site.status()["source_faults"] == 1
     assert "listrunner_source_faults 1" in site.cli("metrics")
     assert "0 joined, 10 left" in refresh(site, talk, "staff", "--force")
-    assert show(site, talk, "staff")["fault"] is None
+    assert show(site, talk, "staff")["fault"] is None and show(site, talk, "staff")["bad_lines"] == []
+    site.wait_idle()
+    got = sink.take_mail()
+    assert list(got) == ["olga@example.net"], got
+    fails, works = sorted((letter.get_content().replace("\r\n", "\n") for letter in got["olga@example.net"]),
+                          key=lambda letter: "works again" in letter.replace("when it works again", ""))
+    assert "of 2 lines none is an address" in fails and "\n    1: <html>\n    2: <p>Sorry\n" in fails
+    assert "works again" in works and "gives: 10." in works and "none is" not in works
     assert "source of members" not in site.run("status").stdout
     give(site, "other", [])
     assert "0 joined, 3 left" in refresh(site, talk, "other"), "a handful may go"
@@ -195,8 +206,10 @@ def test_a_line_that_is_no_address_any_more_removes_nobody(site):
     path = write(site, "staff", "anna@example.org\nJürgen <ben@example.org>\nno address\n")
     site.cli("list", "source", "add", talk, "staff", "file", path)
     assert "2 joined, 0 left, 0 kept out, 1 bad" in refresh(site, talk)
+    assert show(site, talk, "staff")["bad_lines"] == ["3: no address"]
     path.write_bytes(path.read_text().encode("latin-1"))
     assert "2 lines are no addresses" in refresh(site, talk, code=1)
+    assert show(site, talk, "staff")["bad_lines"] == ["2: J\ufffdrgen <ben@example.org>", "3: no address"]
     assert members(site, talk) == ["anna@example.org", "ben@example.org"]
     write(site, "staff", "anna@example.org\nBen <ben@example.org>\nno address\nnone, too\ncarla@example.org\n")
     assert "1 joined, 0 left, 0 kept out, 2 bad" in refresh(site, talk), "nobody is missing"
@@ -301,7 +314,7 @@ def test_the_timer_reads_sources_and_says_what_failed(site, sink):
     site.start()
     wait_until(lambda: members(site, talk) == ["anna@example.org"], 120, "the timer to read the source")
     wait_until(lambda: show(site, talk, "gone")["fault"], 120, "the fault")
-    wait_until(lambda: sink.envelopes(), 60, "the welcome")
+    wait_until(lambda: any(one["to"] == ["anna@example.org"] for one in sink.envelopes()), 60, "the welcome")
     give(site, "staff", ["anna@example.org", "ben@example.org"])
     site.cli("list", "source", "set", talk, "staff", "--welcome=no")
     site.run_job("sources")

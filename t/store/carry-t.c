@@ -19,6 +19,7 @@ static const char *const other_columns[] = {
     "site_preference.one",
     "digest.waiting", /* counted anew */
     "list_source.turn",
+    "list_source.bad_lines", /* of the last try; the next one tells them anew */
     "list_setting.name",
     "list_setting.value", /* the object `settings` of the row `list` */
     "member.address",
