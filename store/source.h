@@ -133,6 +133,7 @@ typedef struct SourceGiven {
 } SourceGiven;
 /* The sources of the list that give the address; of SourceGiven, freed with the array. */
 GPtrArray *source_of_address(Store *store, const char *list_id, const char *address, GError **error);
-/* *way (g_free()) is how the person left the list, "": removed or not known; NULL: is not known as one who left. */
+/* *way (g_free()) is how the person left the list (leave_way_text(), BRING_WAY of store/bring.h), "": removed or not
+ * known; NULL: is not known as one who left. */
 bool source_left_find(Store *store, const char *list_id, const char *address, char **way, int64_t *left_at,
                       GError **error);
