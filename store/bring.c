@@ -203,6 +203,26 @@ bool bring_member(Store *store, const BroughtMember *member, bool *known, GError
     return STORE_WRITE(store, error, add_member(store, member, known, error));
 }
 
+static bool add_left(Store *store, const char *list_id, const char *email, int64_t left_at, bool *known, GError **error)
+{
+    int64_t list, added = 0;
+    g_autofree char *folded = email_folded_checked(email, error), *bare = mailbox_bare(email);
+    if (!folded || !list_key(store, list_id, &list, error))
+        return false;
+    bool done = query_run(store, error, &added,
+                          "INSERT INTO source_left (list, folded, address, way, left_at) VALUES ($1, $2, $3, $4, $5) "
+                          "ON CONFLICT (list, folded) DO NOTHING",
+                          INTEGER(list), TEXT(folded), TEXT(bare), TEXT(BRING_WAY),
+                          INTEGER(left_at > 0 ? left_at : clock_now()));
+    *known = added == 0;
+    return done;
+}
+
+bool bring_left(Store *store, const char *list_id, const char *address, int64_t left_at, bool *known, GError **error)
+{
+    return STORE_WRITE(store, error, add_left(store, list_id, address, left_at, known, error));
+}
+
 /* ---- lists ---- */
 
 static bool set_past(Store *store, const char *made, const BroughtList *from, GError **error)

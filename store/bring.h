@@ -54,6 +54,11 @@ typedef struct BroughtMember {
  * the address is not known. */
 bool bring_member(Store *store, const BroughtMember *member, bool *known, GError **error);
 
+#define BRING_WAY "import" /* by which somebody left who did so elsewhere */
+/* The address left the list elsewhere (left_at 0: nobody knows when), and no source brings it back (store/source.h).
+ * FAIL_NEVER: no valid address. */
+bool bring_left(Store *store, const char *list_id, const char *address, int64_t left_at, bool *known, GError **error);
+
 typedef struct BroughtList {
     const char *address; /* "talk@example.com" */
     const char *list_id;

@@ -141,6 +141,7 @@ typedef struct SourceGiven {
 GPtrArray *source_of_address(Store *store, const char *list_id, const char *address, GError **error);
 /* The names of the sources that made this membership and give its address; g_strfreev(). */
 char **source_of_member(Store *store, const char *id, GError **error);
-/* *way (g_free()) is how the person left the list, "": removed or not known; NULL: is not known as one who left. */
+/* *way (g_free()) is how the person left the list (leave_way_text(), BRING_WAY of store/bring.h), "": removed or not
+ * known; NULL: is not known as one who left. */
 bool source_left_find(Store *store, const char *list_id, const char *address, char **way, int64_t *left_at,
                       GError **error);

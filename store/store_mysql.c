@@ -22,7 +22,7 @@
 #define VALUE_SHORT 256    /* longer values are fetched one by one */
 
 typedef struct MysqlPlace {
-    char *user, *password, *host, *database, *socket; /* NULL: not named */
+    char *user, *password, *host, *database, *socket, *authorities; /* NULL: not named */
     int port;                                         /* 0: not named */
 } MysqlPlace;
 
@@ -59,6 +59,7 @@ static void place_clear(MysqlPlace *place)
     g_free(place->host);
     g_free(place->database);
     g_free(place->socket);
+    g_free(place->authorities);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MysqlPlace, place_clear)
 
@@ -76,9 +77,11 @@ static bool read_parameters(const char *query, MysqlPlace *place, GError **error
     while (g_hash_table_iter_next(&iterator, &name, &value)) {
         if (strcmp(name, "unix_socket") == 0)
             place->socket = g_strdup(value);
+        else if (strcmp(name, "ssl_ca") == 0)
+            place->authorities = g_strdup(value);
         else if (strcmp(name, "charset") != 0 && strcmp(name, "use_unicode") != 0)
             return fail(error, FAIL_CONFIG,
-                        "the parameter \"%s\" is not known; known are unix_socket, charset and use_unicode",
+                        "the parameter \"%s\" is not known; known are unix_socket, ssl_ca, charset and use_unicode",
                         (char *)name);
     }
     return true;
@@ -139,6 +142,7 @@ static FailCode code_of(unsigned number)
     case ER_NO_SUCH_TABLE:
     case ER_BAD_FIELD_ERROR:
     case CR_AUTH_PLUGIN_CANNOT_LOAD:
+    case CR_SSL_CONNECTION_ERROR:
         return FAIL_CONFIG;
     default:
         return FAIL_LATER;
@@ -182,6 +186,13 @@ static bool connect_to(MysqlConnection *self, const MysqlPlace *place, GError **
     libmariadb.mysql_optionsv(self->server, MYSQL_OPT_READ_TIMEOUT, &answering);
     libmariadb.mysql_optionsv(self->server, MYSQL_SET_CHARSET_NAME, "utf8mb4");
     libmariadb.mysql_optionsv(self->server, MYSQL_OPT_LOCAL_INFILE, &no); /* no server may ask for files of ours */
+    /* With authorities the server has to prove who it is; without, newer libraries would want that, too. */
+    const my_bool prove = place->authorities != NULL;
+    libmariadb.mysql_optionsv(self->server, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &prove);
+    if (prove) {
+        libmariadb.mysql_optionsv(self->server, MYSQL_OPT_SSL_CA, place->authorities);
+        libmariadb.mysql_optionsv(self->server, MYSQL_OPT_SSL_ENFORCE, &prove);
+    }
     if (is_set(place->host) && !place->socket)
         libmariadb.mysql_optionsv(self->server, MYSQL_OPT_PROTOCOL, &tcp);
     return libmariadb.mysql_real_connect(self->server, is_set(place->host) ? place->host : NULL, place->user,

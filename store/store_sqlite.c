@@ -20,10 +20,12 @@
 #define APPLICATION_ID 0x4c697374 /* "List", in the file's head */
 #define ARCHIVE_ID 0x4c417263     /* "LArc", in that of an archive's index */
 #define CACHE_KIB 8192
-#define BULK_CACHE_KIB 131072   /* of one who writes rows without number, which lie all over the file */
-#define BULK_LOG_PAGES 32768      /* before the log is worked off */
+/* Of one who writes rows without number. They lie all over the file, so each unit writes many of its pages anew. A
+ * larger cache does not make that fewer, a longer log does: only when it is worked off are they written to the file. */
+#define BULK_CACHE_KIB 32768
+#define BULK_LOG_PAGES 131072
 #define SCRATCH_CACHE_KIB 32768
-#define FOREIGN_CACHE_KIB 32768
+#define FOREIGN_CACHE_KIB 8192
 #define WAL_KEPT_OCTETS 67108864
 #define FREE_PAGES_KEPT 256      /* of 4 KiB; in a large file a sixteenth of all */
 #define FREE_PAGES_PORTION 1024  /* that one transaction gives back */

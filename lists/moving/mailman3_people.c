@@ -8,9 +8,14 @@
 #include "lists/moving/mailman3_internal.h"
 
 /* In the order in which the store keeps addresses: by domain, then local part. */
-#define BY_ADDRESS "`lower(substr(a.email, @position@(a.email, '@') + 1))` @bytes@, `lower(a.email)` @bytes@"
+#define ORDER_OF(a) \
+    "`lower(substr(" a ".email, @position@(" a ".email, '@') + 1))` @bytes@, `lower(" a ".email)` @bytes@"
+#define BY_ADDRESS ORDER_OF("a")
 /* As it was first written. */
-#define EMAIL "`COALESCE(NULLIF(a._original, ''), a.email)`"
+#define EMAIL_OF(a) "`COALESCE(NULLIF(" a "._original, ''), " a ".email)`"
+#define EMAIL EMAIL_OF("a")
+#define FIRST_EMAIL \
+    "(SELECT " EMAIL_OF("b") " FROM address b WHERE b.user_id = u.id ORDER BY " ORDER_OF("b") " LIMIT 1)"
 
 /* ---- domains ---- */
 
@@ -70,20 +75,22 @@ enum PeopleColumn {
     CREATED,
     SERVER_OWNER,
     PREFERRED,
-    ADDRESSES,
+    FIRST, /* the first address of the user in this order */
     OF_ADDRESS,
     OF_USER = OF_ADDRESS + MM_PREFERENCE_COUNT,
 };
 
+/* clang-format off */
 /* Whom a post alone made known comes with the list, as a nonmember (moving_member()). */
 static const char people_sql[] =
     "SELECT " EMAIL ", `a.display_name`, `a.verified_on`, `a.registered_on`, `u.id`, `u.display_name`, `u.password`, "
     "`u._created_on`, `u.is_server_owner`, CASE WHEN u._preferred_address_id = a.id THEN '1' ELSE '0' END, "
-    "`(SELECT count(*) FROM address b WHERE b.user_id = u.id)`, " MM_PREFERENCES("pa") ", " MM_PREFERENCES("pu") " "
+    FIRST_EMAIL ", " MM_PREFERENCES("pa") ", " MM_PREFERENCES("pu") " "
     "FROM address a LEFT JOIN \"user\" u ON u.id = a.user_id LEFT JOIN preferences pa ON pa.id = a.preferences_id "
     "LEFT JOIN preferences pu ON pu.id = u.preferences_id "
     "WHERE a.user_id IS NOT NULL OR a.verified_on IS NOT NULL OR EXISTS (SELECT 1 FROM member m "
     "WHERE m.address_id = a.id AND m.role <> 4) ORDER BY " BY_ADDRESS;
+/* clang-format on */
 
 /* Hashes of crypt(5), such as Mailman makes; it also reads others, of which nothing here knows. */
 static const char *usable_hash(Mailman3 *from, const char *hash, const char *place)
@@ -94,16 +101,15 @@ static const char *usable_hash(Mailman3 *from, const char *hash, const char *pla
     return NULL;
 }
 
-/* others: the first address of each user who has several, by the user's number there. */
 static bool take_address(Mailman3 *from, ForeignRows *rows, void *data, GError **error)
 {
-    GHashTable *others = data;
     const char *email = foreign_text(rows, EMAIL_), *number = foreign_text(rows, USER);
+    (void)data;
     if (!email) {
         moving_tell(from->moving, MOVING_LEFT_OUT, "", "address", "it is empty");
         return true;
     }
-    const char *with = number ? g_hash_table_lookup(others, number) : NULL;
+    const char *first = foreign_text(rows, FIRST), *with = first && strcmp(first, email) != 0 ? first : NULL;
     BroughtUser user = {.display_name = foreign_text(rows, USER_NAME),
                         .server_owner = mm_flag(foreign_text(rows, SERVER_OWNER)),
                         .created_at = mm_time(foreign_text(rows, CREATED))};
@@ -119,8 +125,6 @@ static bool take_address(Mailman3 *from, ForeignRows *rows, void *data, GError *
                                     .preferences = mm_preferences(from, rows, OF_ADDRESS, email),
                                     .user = number ? &user : NULL,
                                     .with = with};
-    if (number && !with && mm_integer(foreign_text(rows, ADDRESSES), 1) > 1)
-        g_hash_table_insert(others, g_strdup(number), g_strdup(email));
     return moving_address(from->moving, &address, error);
 }
 
@@ -139,9 +143,8 @@ static bool tell_homeless(Mailman3 *from, ForeignRows *rows, void *data, GError 
 bool mm_people(Mailman3 *from, GError **error)
 {
     bool whole;
-    g_autoptr(GHashTable) others = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     return moving_begin(from->moving, "people", NULL, MOVING_IN_PORTIONS, &whole, error) &&
-           (whole || (mm_each(from, people_sql, NULL, take_address, others, error) &&
+           (whole || (mm_each(from, people_sql, NULL, take_address, NULL, error) &&
                       mm_each(from,
                               "SELECT `count(*)` FROM \"user\" u WHERE NOT EXISTS "
                               "(SELECT 1 FROM address a WHERE a.user_id = u.id)",
@@ -168,17 +171,17 @@ enum MemberColumn {
 
 #define SCORES "`m.bounce_score`, `m.last_bounce_received`, `m.last_warning_sent`, `m.total_warnings_sent`, "
 #define NO_SCORES "NULL, NULL, NULL, NULL, "
+/* clang-format off */
 static const char members_sql[] =
     "SELECT `m.role`, `m.moderation_action`, CASE WHEN m.user_id IS NULL THEN '0' ELSE '1' END, " EMAIL ", "
     "`COALESCE(NULLIF(a.display_name, ''), o.display_name)`, %s"
-    "`COALESCE(pm.delivery_status, pa.delivery_status, po.delivery_status)`, `m.id`, " MM_PREFERENCES(
-        "pm") " "
-              "FROM member m LEFT JOIN \"user\" u ON u.id = m.user_id "
-              "LEFT JOIN address a ON a.id = COALESCE(m.address_id, u._preferred_address_id) "
-              "LEFT JOIN \"user\" o ON o.id = a.user_id LEFT JOIN preferences pm ON pm.id = m.preferences_id "
-              "LEFT JOIN preferences pa ON pa.id = a.preferences_id LEFT JOIN preferences po ON po.id = "
-              "o.preferences_id "
-              "WHERE m.list_id = $1 ORDER BY m.role, " BY_ADDRESS;
+    "`COALESCE(pm.delivery_status, pa.delivery_status, po.delivery_status)`, `m.id`, " MM_PREFERENCES("pm") " "
+    "FROM member m LEFT JOIN \"user\" u ON u.id = m.user_id "
+    "LEFT JOIN address a ON a.id = COALESCE(m.address_id, u._preferred_address_id) "
+    "LEFT JOIN \"user\" o ON o.id = a.user_id LEFT JOIN preferences pm ON pm.id = m.preferences_id "
+    "LEFT JOIN preferences pa ON pa.id = a.preferences_id LEFT JOIN preferences po ON po.id = o.preferences_id "
+    "WHERE m.list_id = $1 ORDER BY m.role, " BY_ADDRESS;
+/* clang-format on */
 
 /* When the bounce runner has to look at the member again (runners/bounces/score.h). */
 static void set_standing(BroughtMember *member, const List *list, bool disabled)

@@ -16,20 +16,10 @@
 const char *moving_kind_text(MovingKind kind)
 {
     static const char *const texts[MOVING_KINDS] = {
-        "domains",
-        "addresses",
-        "lists",
-        "settings",
-        "members",
-        "bans",
-        "header matches",
-        "templates",
-        "held posts",
-        "requests",
-        "letters to moderators",
-        "posts for digests",
-        "automatic answers",
-        "other rows",
+        "domains",           "addresses",           "lists",      "settings",
+        "members",           "kept out of sources", "bans",       "header matches",
+        "templates",         "held posts",          "requests",   "letters to moderators",
+        "posts for digests", "automatic answers",   "other rows",
     };
     return texts[kind];
 }

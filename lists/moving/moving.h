@@ -36,6 +36,7 @@ typedef enum MovingKind {
     MOVING_LISTS,
     MOVING_SETTINGS,
     MOVING_MEMBERS,
+    MOVING_KEPT_OUT,
     MOVING_BANS,
     MOVING_HEADER_MATCHES,
     MOVING_TEMPLATES,
@@ -46,7 +47,7 @@ typedef enum MovingKind {
     MOVING_ANSWERS,
     MOVING_ROWS, /* what stands beside these */
 } MovingKind;
-#define MOVING_KINDS 14
+#define MOVING_KINDS 15
 const char *moving_kind_text(MovingKind kind); /* "held posts" */
 
 typedef struct MovingCount {
@@ -140,6 +141,8 @@ bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *da
 bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error);
 
 bool moving_member(Moving *moving, const BroughtMember *member, GError **error);
+/* The address left the list, then (0: nobody knows when), and is not brought back by its sources. */
+bool moving_kept_out(Moving *moving, const char *list_id, const char *address, int64_t left_at, GError **error);
 /* Set one setting more of a list that was just made. */
 bool moving_setting(Moving *moving, const List *list, const MovingSetting *setting, GError **error);
 /* Has the place (store/template_text.h) a text of this name, in any language? */

@@ -131,6 +131,20 @@ bool moving_member(Moving *moving, const BroughtMember *member, GError **error)
     return moving_step(moving, error);
 }
 
+bool moving_kept_out(Moving *moving, const char *list_id, const char *address, int64_t left_at, GError **error)
+{
+    bool known = false;
+    GError *refusal = NULL;
+    if (!moving_work(moving, error))
+        return false;
+    bool done = bring_left(moving->site.store, list_id, address, left_at, &known, &refusal);
+    if (done && known)
+        done = fail(&refusal, FAIL_EXISTS, "known");
+    g_autofree char *key = g_strdup_printf("who left, %s", address);
+    return moving_judge(moving, done, refusal, &(MovingThing){MOVING_KEPT_OUT, list_id, key}, NULL, error) &&
+           moving_step(moving, error);
+}
+
 bool moving_log_came(Moving *moving, GError **error)
 {
     for (int role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++) {

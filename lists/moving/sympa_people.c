@@ -369,22 +369,35 @@ static bool take_dump(People *people, GError **error)
 
 /* ---- all ---- */
 
-static bool take_exclusions(People *people, ForeignRows *rows, void *data, GError **error)
+/* Who left a list, and is kept out of what its sources give. */
+static bool take_exclusion(People *people, ForeignRows *rows, void *data, GError **error)
 {
-    (void)data, (void)error;
-    const char *count = foreign_text(rows, 0);
-    if (is_set(count))
-        moving_tell(people->list->sympa->moving, MOVING_LOST, people->list->list_id, "exclusion_table",
-                    "%s addresses left, and were kept out of what sources outside bring", count);
-    return true;
+    const char *address = foreign_text(rows, 0), *seconds = foreign_text(rows, 1);
+    int64_t left_at = seconds ? g_ascii_strtoll(seconds, NULL, 10) : 0;
+    (void)data;
+    return !is_set(address) || moving_kept_out(people->list->sympa->moving, people->list->list_id, address,
+                                               CLAMP(left_at, 0, G_MAXINT32) * CLOCK_SECOND, error);
 }
 
-static bool tell_exclusions(People *people, GError **error)
+static bool take_exclusions(People *people, GError **error)
 {
+    static const char *const times[] = {"date_exclusion", "date_epoch_exclusion"};
+    Foreign *database = people->list->sympa->database;
+    const char *time = NULL;
     bool has;
-    return foreign_has(people->list->sympa->database, "exclusion_table", "list_exclusion", &has, error) &&
-           (!has || each_row(people, "SELECT `count(*)` FROM exclusion_table WHERE " OF_LIST("exclusion"),
-                             take_exclusions, NULL, error));
+    if (!foreign_has(database, "exclusion_table", "list_exclusion", &has, error))
+        return false;
+    if (!has)
+        return true;
+    for (size_t i = 0; i < G_N_ELEMENTS(times); i++) {
+        if (!foreign_has(database, "exclusion_table", times[i], &has, error))
+            return false;
+        time = has ? times[i] : time;
+    }
+    g_autofree char *sql = g_strdup_printf("SELECT `user_exclusion`, `%s` FROM exclusion_table WHERE " OF_LIST(
+                                               "exclusion") " ORDER BY `user_exclusion` @bytes@",
+                                           time ? time : "NULL");
+    return each_row(people, sql, take_exclusion, NULL, error);
 }
 
 static void tell_counts(const People *people)
@@ -400,7 +413,7 @@ static bool take_all(People *people, const SympaSend *send, GError **error)
     bool with_database = people->list->sympa->database != NULL;
     return (!with_database || take_users(people, error)) && move_staff(people, ROLE_OWNER, send->owners, error) &&
            move_staff(people, ROLE_MODERATOR, send->editors, error) &&
-           (with_database ? take_rows(people, error) && tell_exclusions(people, error) : take_dump(people, error));
+           (with_database ? take_rows(people, error) && take_exclusions(people, error) : take_dump(people, error));
 }
 
 bool sympa_people(const SympaList *list, GError **error)

@@ -14,6 +14,7 @@ import subprocess
 import pytest
 
 from support import mailman2, mailman3, mariadb, postgresql
+from support.certificate import Authority
 from support.instance import HOST, prefix, wait_until
 
 OTHER = "other.example.org"
@@ -178,7 +179,8 @@ def test_all_of_a_site_in_mysql(instances, sink, site, mysql, monkeypatch):
     for instance in (theirs, ours, cut):
         instance.create_store()
     refuse_mysql(theirs, mysql, words[2:])
-    told = check_all(theirs, ["--db", mysql.url("mailman"), *words[2:]], made)
+    secure = mysql.url("mailman", user=mariadb.SECRET, more=f"?charset=utf8mb4&ssl_ca={mysql.authority.file}")
+    told = check_all(theirs, ["--db", secure, *words[2:]], made)
     assert bring(ours, words, code=1) == told
     assert comparable(ours) == comparable(theirs)
     cut_mysql(cut, mysql, words[2:], monkeypatch)
@@ -208,7 +210,7 @@ def comparable(instance):
 
 def refuse_mysql(instance, mysql, var):
     """A sentence, without the password, and nothing written."""
-    before = tables(instance)
+    before, stranger = tables(instance), Authority(mysql.directory / "stranger").file
     for url, code, said in (
             (mysql.url("mailman", password="wr0ng"), 78, "MySQL database mailman at 127.0.0.1 port "
              f"{mysql.port} as {mariadb.USER}: Access denied for user"),
@@ -216,6 +218,7 @@ def refuse_mysql(instance, mysql, var):
             (mysql.url("core"), 78, "it has no table alembic_version"),
             (mysql.url(""), 78, "names no database"),
             (mysql.url("mailman", more="?ssl=yes"), 78, 'the parameter "ssl" is not known'),
+            (mysql.url("mailman", user=mariadb.SECRET, more=f"?ssl_ca={stranger}"), 78, "as secret: TLS"),
             (mysql.url("mailman", port=1), 75, "port 1"),
             ("mariadb://x@[::1/mailman", 78, "this is no URL of MySQL")):
         done = instance.run("import", "mailman3", "--db", url, *var)
@@ -233,6 +236,7 @@ def cut_mysql(instance, mysql, var, monkeypatch):
         assert done.returncode == 75 and "MySQL database mailman at 127.0.0.1" in done.stderr, (after, done.stderr)
         assert written or tables(instance) == before, after
         assert not written or "the connection was lost" in done.stderr, done.stderr
+    bring(instance, ["--db", f"mysql://root@/mailman?unix_socket={mysql.socket}", *var, "--dry-run"], code=1)
     monkeypatch.setenv("MYSQL_PWD", mariadb.PASSWORD)
     bring(instance, ["--db", f"mariadb://{mariadb.USER}@127.0.0.1:{mysql.port}/mailman", *var], code=1)
 

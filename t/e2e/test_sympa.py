@@ -3,6 +3,7 @@
 """Lists of Sympa move in: from directories and databases that are made here in the forms of Sympa 6.2."""
 import contextlib
 import json
+import re
 import sqlite3
 
 import pytest
@@ -89,7 +90,7 @@ def make_database(path, members=(), staff=(), users=(), gone=()):
                              f"VALUES ({', '.join('?' * len(row))})", list(row.values()))
         database.executemany("INSERT INTO admin_table VALUES (?, ?, ?, ?, 'normal', NULL)", staff)
         database.executemany("INSERT INTO user_table VALUES (?, ?, ?, ?, ?)", users)
-        database.executemany("INSERT INTO exclusion_table VALUES (?, ?, ?, 0)", gone)
+        database.executemany("INSERT INTO exclusion_table VALUES (?, ?, ?, ?)", gone)
     database.close()
     return path
 
@@ -152,7 +153,8 @@ def make_rows(path):
         users=[("anne@example.com", "Anne", BCRYPT, 1600000000, "de"),
                ("eve@example.org", "", "900150983cd24fb0d6963f7d28e17f72", None, "en-US"),
                ("stranger@example.org", "", BCRYPT, 1, "de"), ("fay@example.org", None, None, None, None)],
-        gone=[("talk", HOST, "left@example.org")])
+        gone=[("talk", HOST, "left@example.org", 1700000000), ("talk", OTHER, "elsewhere@example.org", 0),
+              ("talk", HOST, "no address", 0)])
 
 
 TOLD = (f"no equal here: old.{HOST}: status: the list is closed", f"changed: news.{HOST}: subscribe: closed: ",
@@ -169,7 +171,7 @@ TOLD = (f"no equal here: old.{HOST}: status: the list is closed", f"changed: new
         f"left out: talk.{HOST}: ida@example.org: ", f"changed: talk.{HOST}: reception notice: 1 ",
         f"changed: talk.{HOST}: suspend_end_date: 1 ", f"changed: talk.{HOST}: inclusion: 1 ",
         f"no equal here: talk.{HOST}: topics: 1 ", f"no equal here: talk.{HOST}: bounce_score: 1 ",
-        f"no equal here: talk.{HOST}: password: 1 ", f"no equal here: talk.{HOST}: exclusion_table: 1 ")
+        f"no equal here: talk.{HOST}: password: 1 ", f"left out: talk.{HOST}: who left, no address: ")
 
 
 def test_a_site_of_two_robots(empty, tmp_path):
@@ -239,6 +241,22 @@ def test_a_site_of_two_robots(empty, tmp_path):
     again = bring(empty, *words, code=1)
     assert "members" not in again.split("brought in")[1]
     assert "carl@example.org" not in empty.cli("member", "ls", "--names", f"talk@{HOST}")
+    check_exclusions(empty, told)
+
+
+def check_exclusions(instance, told):
+    """Who was excluded in Sympa stays out of that list's sources, and of no other list's."""
+    assert re.search(r"^kept out of sources +2 +0$", told, re.MULTILINE), told
+    people = ["elsewhere@example.org", "fresh@example.org", "left@example.org"]
+    outside = instance.create_list("outside", members=people)
+    for address, kept in ((f"talk@{HOST}", "left@example.org"), (f"talk@{OTHER}", "elsewhere@example.org")):
+        instance.cli("list", "source", "add", address, "outside", "list", outside)
+        done = instance.run("list", "source", "refresh", address)
+        assert "3 given, 2 joined, 0 left, 1 kept out" in done.stdout + done.stderr, done
+        came = set(instance.cli("member", "ls", "--names", address).split()) & set(people)
+        assert came == set(people) - {kept}, address
+    why = instance.run("list", "source", "why", f"talk@{HOST}", "left@example.org").stdout
+    assert "(import, 2023-11-14" in why, why
 
 
 def test_one_robot_and_dumps(empty, tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """A MariaDB server of Debian's package, on loopback, in a directory of its own."""
+import importlib.util
 import os
 import shutil
 import signal
@@ -11,17 +12,26 @@ import threading
 import urllib.parse
 from pathlib import Path
 
+from support.certificate import Authority
 from support.instance import wait_until
 from support.ports import free_port
 
-SCRIPTS = Path("/usr/share/mysql")
+SCRIPTS = [Path("/usr/share") / name for name in ("mysql", "mariadb")]
 DATABASES = "mailman", "core", "hyperkitty", "sympa"
-USER, PASSWORD = "mailman", "p@ss:w/rd%?#"  # all that a URL takes apart
+USER, SECRET = "mailman", "secret"  # the second one may come by TLS alone
+PASSWORD = "p@ss:w/rd%?#"  # all that a URL takes apart
 
 
 def missing():
     """Why there is none, or None."""
-    return None if shutil.which("mariadbd", path="/usr/sbin") else "mariadb-server-core is not installed"
+    if not shutil.which("mariadbd", path="/usr/sbin"):
+        return "mariadb-server-core is not installed"
+    return None if importlib.util.find_spec("pymysql") else "python3-pymysql is not installed"
+
+
+def script(rest):
+    """Of those that make its own tables; where they are and how their names begin differs between releases."""
+    return next(path for top in SCRIPTS for name in ("mysql", "mariadb") if (path := top / f"{name}{rest}").exists())
 
 
 class Server:
@@ -35,14 +45,16 @@ class Server:
                        *(["--user=root"] if os.getuid() == 0 else [])]
         self.data.mkdir()
         first = "CREATE DATABASE mysql;\nUSE mysql;\nSET @skip_auth_anonymous = 1;\nSET @auth_root_socket = NULL;\n"
-        tables = "".join((SCRIPTS / f"mysql_system_tables{part}.sql").read_text() for part in ("", "_data"))
+        tables = "".join(script(f"_system_tables{part}.sql").read_text() for part in ("", "_data"))
         done = subprocess.run([*self.common, "--bootstrap", "--skip-networking"], text=True, input=first + tables,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert done.returncode == 0, done.stdout
+        self.authority = Authority(self.directory / "authority")
         self.start()
         made = [f"CREATE DATABASE {name} CHARACTER SET utf8mb4" for name in DATABASES]
         made += [f"CREATE USER {USER}@'127.0.0.1' IDENTIFIED BY '{PASSWORD}'"]
-        made += [f"GRANT ALL ON {name}.* TO {USER}@'127.0.0.1'" for name in DATABASES]
+        made += [f"CREATE USER {SECRET}@'127.0.0.1' IDENTIFIED BY '{PASSWORD}' REQUIRE SSL"]
+        made += [f"GRANT ALL ON {name}.* TO {user}@'127.0.0.1'" for name in DATABASES for user in (USER, SECRET)]
         connection = self.connect(user="root", password="", unix_socket=str(self.socket))
         for statement in made:
             connection.cursor().execute(statement)
@@ -50,9 +62,11 @@ class Server:
 
     def start(self):
         self.log = (self.directory / "log").open("ab")
+        certificate = self.authority.certify("127.0.0.1")
         self.process = subprocess.Popen(
             [*self.common, f"--port={self.port}", "--bind-address=127.0.0.1", f"--socket={self.socket}",
-             "--skip-name-resolve", "--performance-schema=OFF"], stdin=subprocess.DEVNULL, stdout=self.log,
+             "--skip-name-resolve", "--performance-schema=OFF", f"--ssl-cert={certificate}",
+             f"--ssl-key={certificate}"], stdin=subprocess.DEVNULL, stdout=self.log,
             stderr=self.log)
         wait_until(self.answers, 120, "MariaDB to answer")
 
@@ -74,10 +88,10 @@ class Server:
             cursor.execute(statement)
         return connection
 
-    def url(self, database, password=PASSWORD, port=None, more="?charset=utf8mb4&use_unicode=1"):
+    def url(self, database, password=PASSWORD, port=None, user=USER, more="?charset=utf8mb4&use_unicode=1"):
         """As Mailman writes it."""
         word = urllib.parse.quote(password, safe="")
-        return f"mysql+pymysql://{USER}:{word}@127.0.0.1:{port or self.port}/{database}{more}"
+        return f"mysql+pymysql://{user}:{word}@127.0.0.1:{port or self.port}/{database}{more}"
 
     def remove(self):
         """Stop it, and leave nothing of it."""
