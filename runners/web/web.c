@@ -20,29 +20,11 @@
 #define SECTION "web"
 #define FIELDS 500 /* of a form or a query */
 
-static const WebRoute *const tables[] = {web_lists,
-                                         web_confirm,
-                                         web_leave,
-                                         web_decide,
-                                         web_files,
-                                         web_archive,
-                                         web_my,
-                                         web_my_list,
-                                         web_my_all,
-                                         web_my_person,
-                                         web_my_forget,
-                                         web_desk,
-                                         web_desk_waiting,
-                                         web_desk_settings,
-                                         web_desk_log,
-                                         web_desk_site,
-                                         web_desk_members,
-                                         web_desk_add,
-                                         web_desk_rules,
-                                         web_desk_templates,
-                                         web_desk_bounces,
-                                         web_desk_trace,
-                                         NULL};
+static const WebRoute *const tables[] = {
+    web_lists,        web_confirm,        web_leave,          web_decide,       web_files,        web_archive,
+    web_my,           web_my_list,        web_my_all,         web_my_person,    web_my_forget,    web_desk,
+    web_desk_waiting, web_desk_settings,  web_desk_log,       web_desk_site,    web_desk_members, web_desk_add,
+    web_desk_rules,   web_desk_scheduled, web_desk_templates, web_desk_bounces, web_desk_trace,   NULL};
 
 /* ---- answers ---- */
 
