@@ -230,7 +230,8 @@ def test_what_people_write_is_text(site, people):
     assert len(numbers) == len(VECTORS) + 1
     pages = ["/desk", "/desk/lists", *[f"/desk/post/{number}" for number in numbers], LIST,
              *[f"{LIST}/{page}" for page in ("settings", "settings/about", "settings/moderation", "log", "members",
-                                             "members/add", "bans", "header-matches", "templates", "bounces", "scheduled")], WELCOME]
+                                             "members/add", "bans", "header-matches", "templates", "bounces",
+                                             "scheduled")], WELCOME]
     answers = [owner.get(page, Accept_Language=language) for page in pages for language in ("en", "de")]
     for vector in VECTORS:
         for end, fields in (("bans", {"add": f"^(({vector}"}),
@@ -266,7 +267,8 @@ def test_posts_that_wait_for_their_time(site, people, sink):
     due = lambda: {str(row["number"]): row["due_at"] for row in site.rows("scheduled", "ls")}
     before = due()
     move = {"do": "move", "day": next_day, "minute": "08:05", "zone": "+05:45"}
-    for changed, status, text in (({"day": "2020-01-01"}, 400, "that time is over"), ({"minute": "soon"}, 400, "no time"),
+    for changed, status, text in (({"day": "2020-01-01"}, 400, "that time is over"),
+                                  ({"minute": "soon"}, 400, "no time"),
                                   ({"day": "9999-01-01"}, 400, "a year ahead"), ({"do": "what"}, 400, "In spring"),
                                   ({"do": "cancel"}, 200, "Cancel it?"), ({"do": "send"}, 200, "Send it now?")):
         answer = owner.send(path, {**move, "post": number, **changed})
