@@ -9,6 +9,7 @@
 #include "base/mount.h"
 #include "cli/command.h"
 #include "cli/plain.h"
+#include "lists/family_section.h"
 #include "lists/host_connections.h"
 #include "store/domain.h"
 #include "store/place.h"
@@ -42,6 +43,22 @@ static bool warn_of_canary(const Config *config)
     return true;
 }
 
+/* Lists of families that the configuration does not have. A site without a database has none. */
+static bool warn_of_families(const Config *config)
+{
+    g_autoptr(Store) store = store_open_configured(config, false, NULL);
+    g_autoptr(GPtrArray) gone = store ? family_section_gone(store, config, NULL) : NULL;
+    for (guint at = 0; gone && at < gone->len; at++) {
+        const ListNamed *one = gone->pdata[at];
+        plain_complain("listrunner config check: warning: [style.%s]: %" G_GINT64_FORMAT " %s to this family, as %s "
+                       "does, and the section with its fixed or limited settings is missing: %s changes of settings; "
+                       "put it back, or detach lists (listrunner list set LIST family=)",
+                       one->value, one->lists, one->lists == 1 ? "list belongs" : "lists belong", one->posting_address,
+                       one->lists == 1 ? "the list refuses" : "they refuse");
+    }
+    return gone && gone->len > 0;
+}
+
 static int run_check(Site *site, int argc, char **argv, GError **error)
 {
     const char *path = argc > 0 ? argv[0] : site_config_path(site);
@@ -60,9 +77,10 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_auto(GStrv) lines = g_strsplit(doubts ? doubts : "", "\n", -1);
     for (char **line = lines; *line; line++)
         fprintf(stderr, "listrunner config check: warning: %s\n", *line);
-    bool crowded = !offline && warn_of_connections(config);
-    bool lost = !offline && warn_of_canary(config);
-    printf(doubts || fault || store || crowded || lost ? "%s can be used; see the warnings\n" : "%s is in order\n",
+    bool crowded = !offline && warn_of_connections(config), lost = !offline && warn_of_canary(config);
+    bool orphaned = !offline && warn_of_families(config);
+    bool warned = doubts || fault || store || crowded || lost || orphaned;
+    printf(warned ? "%s can be used; see the warnings\n" : "%s is in order\n",
            path);
     return TOOL_OK;
 }

@@ -50,17 +50,24 @@ static json_t *words_of(const char *const *words)
 
 static bool show_family(Store *store, const Config *config, const Style *style, Listing *listing, GError **error)
 {
-    g_autofree char *section = g_strconcat(STYLE_FAMILY ".", style->name, NULL);
-    if (!family_exists(config, style->name))
+    if (!family_section_exists(config, style->name))
         return true;
+    g_autofree char *section = g_strconcat(STYLE_FAMILY ".", style->name, NULL);
     g_autoptr(GPtrArray) lists = lists_of(store, style->name, error);
     if (!lists)
         return false;
-    listing_row(listing,
-                json_pack("{so sI so so so}", "name", listing_text(style->name), "lists", (json_int_t)lists->len,
-                          "fixed", words_of(config_list(config, section, STYLE_FIXED)), "limited",
-                          words_of(config_list(config, section, STYLE_LIMITED)), "about", listing_text(style->about)));
+    listing_row(listing, json_pack("{so sI so so sb so}", "name", listing_text(style->name), "lists",
+                                   (json_int_t)lists->len, "fixed", words_of(config_list(config, section, STYLE_FIXED)),
+                                   "limited", words_of(config_list(config, section, STYLE_LIMITED)), "gone", 0, "about",
+                                   listing_text(style->about)));
     return true;
+}
+
+static void show_gone(Listing *listing, const ListNamed *one)
+{
+    listing_row(listing, json_pack("{so sI s[] s[] sb ss}", "name", listing_text(one->value), "lists",
+                                   (json_int_t)one->lists, "fixed", "limited", "gone", 1, "about",
+                                   "not in the configuration: its lists refuse changes; see listrunner config check"));
 }
 
 static int run_ls(Site *site, int argc, char **argv, GError **error)
@@ -78,7 +85,10 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     for (const Style *style = styles; style->name; style++)
         if (!show_family(store, config, style, listing, error))
             return TOOL_LATER;
-    return TOOL_OK;
+    g_autoptr(GPtrArray) gone = family_section_gone(store, config, error);
+    for (guint at = 0; gone && at < gone->len; at++)
+        show_gone(listing, gone->pdata[at]);
+    return gone ? TOOL_OK : TOOL_LATER;
 }
 
 static void show_differences(Listing *listing, const List *list, const GPtrArray *differences)
@@ -116,7 +126,7 @@ static int run_apply(Site *site, int argc, char **argv, GError **error)
     int worst = TOOL_OK;
     if (!work_place_store(&place, site, error))
         return TOOL_LATER;
-    if (!family_exists(place.site.config, argv[0])) {
+    if (!family_section_exists(place.site.config, argv[0])) {
         fail(error, FAIL_MISSING, "there is no section [style.%s] with fixed or limited settings", argv[0]);
         return TOOL_LATER;
     }

@@ -324,6 +324,20 @@ static void add_left(GPtrArray *all, const json_t *state)
             "%" COUNT " posts that were to be sent at a time have not gone%s", posts, first);
 }
 
+static void add_families(GPtrArray *all, const json_t *gone)
+{
+    size_t at;
+    const json_t *one;
+    json_array_foreach(gone, at, one) {
+        json_int_t lists = number_of(one, "lists");
+        const char *name = text_of(one, "name");
+        add(all, ATTENTION_SITE, g_strdup_printf("family %s", name), "listrunner config check",
+            "The configuration lacks the family %s, to which %" COUNT " %s (%s%s); %s changes of settings", name, lists,
+            lists == 1 ? "list belongs" : "lists belong", text_of(one, "list"), lists == 1 ? "" : " and others",
+            lists == 1 ? "it refuses" : "they refuse");
+    }
+}
+
 /* ---- what people ask for ---- */
 
 static void add_early(GPtrArray *all, json_int_t early)
@@ -405,6 +419,7 @@ GPtrArray *attention_of(const json_t *state)
     json_array_foreach(json_object_get(state, "jobs"), i, one)
         add_job(all, one);
     add_left(all, state);
+    add_families(all, json_object_get(state, "families_gone"));
     json_array_foreach(json_object_get(state, "canaries"), i, one)
         add_canary(all, one);
     json_array_foreach(json_object_get(state, "troubles"), i, one)

@@ -9,13 +9,6 @@
 #include "lists/style.h"
 #include "lists/style_config.h"
 
-bool family_exists(const Config *config, const char *name)
-{
-    g_autofree char *section = g_strconcat(STYLE_FAMILY ".", name, NULL);
-    return config_has_section(config, section) &&
-           (*config_list(config, section, STYLE_FIXED) || *config_list(config, section, STYLE_LIMITED));
-}
-
 /* The values that the list's family allows (of char *, as list_get() writes them), the one first that its section has;
  * g_ptr_array_unref(). *allowed is NULL where any may be. */
 static bool find_allowed(const Config *config, const List *list, const ListSetting *setting, GPtrArray **allowed,
@@ -24,7 +17,7 @@ static bool find_allowed(const Config *config, const List *list, const ListSetti
     g_autofree char *section = g_strconcat(STYLE_FAMILY ".", list->family, NULL);
     g_autofree char *limits = NULL;
     *allowed = NULL;
-    if (!*list->family || !family_exists(config, list->family) ||
+    if (!*list->family || !family_section_exists(config, list->family) ||
         (!style_fixes(config, section, setting->name) && !(limits = style_limits(config, section, setting->name))))
         return true;
     g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
@@ -48,6 +41,12 @@ bool family_allows(const Config *config, const List *list, const ListSetting *se
                    GError **error)
 {
     GPtrArray *found;
+    if (*list->family && style_may_fix(setting) && !family_section_exists(config, list->family))
+        return fail(error, FAIL_NEVER,
+                    "%s: the list belongs to the family %s, and the configuration has no section [style.%s] with fixed "
+                    "or limited settings: an administrator has to put that back, or to detach the list (listrunner "
+                    "list set %s family=)",
+                    setting->name, list->family, list->family, list->posting_address);
     if (!find_allowed(config, list, setting, &found, error))
         return false;
     g_autoptr(GPtrArray) allowed = found;

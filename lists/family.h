@@ -9,16 +9,15 @@
  *   limited = default_member_action=defer|hold, max_message_size=40|100
  *
  * A list has the name of its family in its setting `family`. Each door refuses a value that the family does not allow,
- * whoever asks; a changed section is brought to all lists of the family at once. A list whose family the configuration
- * does not have any more is free.
+ * whoever asks; a changed section is brought to all lists of the family at once. What a family fixes is known from its
+ * section alone. So a list whose family the configuration does not have any more keeps all settings
+ * that a family can fix, and refuses changes, until the section is back or an administrator detaches the list.
  */
 #include "base/config.h"
+#include "lists/family_section.h"
 #include "lists/work.h"
 #include "store/list.h"
 #include "store/list_setting.h"
-
-/* Is there a style of that name, and is it a family? */
-bool family_exists(const Config *config, const char *name);
 
 /* May a list have this value (as list_get() writes it) of a setting? FAIL_NEVER: its family does not allow it; the
  * sentence names the family, and what is allowed. */
@@ -31,8 +30,8 @@ typedef struct FamilyDifference {
     char *before, *after; /* as list_get() writes them */
 } FamilyDifference;
 
-/* All of them, of FamilyDifference, freed with the array. NULL: FAIL_NEVER, the section has a value that the list
- * cannot have. */
+/* All of them (none where the family is gone), of FamilyDifference, freed with the array. NULL: FAIL_NEVER, the section
+ * has a value that the list cannot have. */
 GPtrArray *family_differences(const Config *config, const List *list, GError **error);
 
 /* Change them all, as change_setting() does. */

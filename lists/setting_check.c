@@ -27,7 +27,7 @@ bool setting_check(const Config *config, const char *setting, const char *value,
                          : g_str_has_suffix(setting, "_pipeline") ? "pipeline"
                                                                   : NULL;
     const ListSetting *row = list_setting_find(setting, error);
-    if (row && strcmp(setting, "family") == 0 && *value && !family_exists(config, value))
+    if (row && strcmp(setting, "family") == 0 && *value && !family_section_exists(config, value))
         return fail(error, FAIL_NEVER,
                     "%s: there is no section [style.%s] with fixed or limited settings in the "
                     "configuration",

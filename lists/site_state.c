@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/control.h"
 #include "lists/canary_state.h"
+#include "lists/family_section.h"
 #include "lists/scheduled_post.h"
 #include "store/account.h"
 #include "store/fragment.h"
@@ -100,6 +101,19 @@ static json_t *source_faults_of(Store *store, G_GNUC_UNUSED const Config *config
 {
     int64_t count;
     return source_count_faults(store, &count, error) ? json_integer(count) : NULL;
+}
+
+/* Families that lists belong to and the configuration does not have. */
+static json_t *families_gone_of(Store *store, const Config *config, GError **error)
+{
+    g_autoptr(GPtrArray) gone = family_section_gone(store, config, error);
+    json_t *all = gone ? json_array() : NULL;
+    for (guint at = 0; gone && at < gone->len; at++) {
+        const ListNamed *one = gone->pdata[at];
+        json_array_append_new(all, json_pack("{so sI so}", "name", text_or_null(one->value), "lists",
+                                             (json_int_t)one->lists, "list", text_or_null(one->posting_address)));
+    }
+    return all;
 }
 
 /* Of posts that were to be sent at a time that is over. */
@@ -211,6 +225,7 @@ static const struct {
     {"template_faults", template_faults_of},
     {"source_faults", source_faults_of},
     {"scheduled_late", scheduled_late_of},
+    {"families_gone", families_gone_of},
     {"leave_brakes", leave_brakes_of},
     {"form_letters", form_letters_of},
     {"jobs", jobs_of},

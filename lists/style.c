@@ -133,5 +133,5 @@ bool style_apply(Work *work, const char *list_id, const char *style, GError **er
     const char *name = section + strlen(STYLE_FAMILY ".");
     return apply_built_in(store, list_id, MAX(number, 0), error) &&
            (!has_section || apply_section(store, list_id, config, section, error)) &&
-           (!has_section || !family_exists(config, name) || list_set(store, list_id, "family", name, error));
+           (!has_section || !family_section_exists(config, name) || list_set(store, list_id, "family", name, error));
 }

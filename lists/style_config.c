@@ -66,12 +66,15 @@ char *style_limits(const Config *config, const char *section, const char *settin
     return NULL;
 }
 
-/* Can a family say anything about the setting of this name? A password is not known, and the family itself is the
- * site's to choose for each list. */
+bool style_may_fix(const ListSetting *setting)
+{
+    return setting->type != SETTING_PASSWORD && strcmp(setting->name, "family") != 0;
+}
+
 static const ListSetting *check_named(const ConfigCheck *check, const char *section, const char *key, const char *name)
 {
     const ListSetting *setting = list_setting_find(name, NULL);
-    if (setting && setting->type != SETTING_PASSWORD && strcmp(name, "family") != 0)
+    if (setting && style_may_fix(setting))
         return setting;
     config_complain(check, section, key,
                     "found \"%s\"; allowed are names of list settings of listrunner-list(5), except "

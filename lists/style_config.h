@@ -16,6 +16,10 @@
  * with a line end for each "\n"; g_free(). */
 char *style_value(const ListSetting *setting, const char *text);
 
+/* Can a family say anything about a setting? A password is not known, and the family itself is the site's to choose for
+ * each list. */
+bool style_may_fix(const ListSetting *setting);
+
 /* Is the setting one of those that the section fixes? */
 bool style_fixes(const Config *config, const char *section, const char *setting);
 

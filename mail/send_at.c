@@ -8,9 +8,9 @@
 #include "base/fail.h"
 
 #define CLOCK "(?<minute>\\d{2}:\\d{2})(?<second>:\\d{2})?"
-#define ZONE "(?<zone>Z|UTC?|GMT|[+-]\\d{2}:?\\d{2})"
-/* ISO 8601, with a blank allowed for the T; and RFC 5322, 3.3. */
-#define ISO "^(?<year>\\d{4})-(?<month>\\d{2})-(?<day>\\d{2})[Tt ] *" CLOCK " ?" ZONE "$"
+#define ZONE "(?<zone>[Zz]|UTC?|GMT|[+-]\\d{2}:?\\d{2})"
+/* ISO 8601 and RFC 3339, with a blank allowed for the T, and parts of a second left out; and RFC 5322, 3.3. */
+#define ISO "^(?<year>\\d{4})-(?<month>\\d{2})-(?<day>\\d{2})[Tt ] *" CLOCK "(?:[.]\\d+)? ?" ZONE "$"
 #define RFC_5322                                                                                        \
     "^([A-Za-z]{3}, *)?(?<day>\\d{1,2}) +(?<month>[A-Za-z]{3}) +(?<year>\\d{4}) +" CLOCK " +" ZONE "( " \
     "*\\([^()]*\\))?$"

@@ -612,3 +612,29 @@ bool list_move_message_id(Store *store, const char *list_id, const SeenMail *see
 {
     return STORE_WRITE_LIST(store, error, move_message_id(store, list_id, seen, error));
 }
+
+static void named_free(void *data)
+{
+    ListNamed *named = data;
+    g_free(named->value);
+    g_free(named->posting_address);
+    g_free(named);
+}
+
+GPtrArray *list_named(Store *store, const char *setting, GError **error)
+{
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(named_free);
+    g_autoptr(Query)
+        query = query_open(store, error,
+                           "SELECT s.value, count(*), min(list.list_name || '@' || list.mail_host) FROM list_setting s "
+                           "JOIN list ON list.key = s.list WHERE s.name = $1 AND s.value <> '' "
+                           "GROUP BY s.value ORDER BY s.value",
+                           TEXT(setting));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        ListNamed *named = g_new0(ListNamed, 1);
+        *named = (ListNamed){g_strdup(query_text(query, 0)), query_integer(query, 1), g_strdup(query_text(query, 2))};
+        g_ptr_array_add(all, named);
+    }
+    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+}

@@ -182,3 +182,13 @@ bool list_record_message_id(Store *store, const char *list_id, const SeenMail *s
 
 /* A mail that was recorded came into another spool: somebody accepted it there, after it was held. */
 bool list_move_message_id(Store *store, const char *list_id, const SeenMail *seen, GError **error);
+
+/* A value that lists have of a setting. */
+typedef struct ListNamed {
+    char *value;
+    int64_t lists;         /* that have it */
+    char *posting_address; /* of one of them */
+} ListNamed;
+
+/* The values of a text setting that lists have set, but the empty one, in order: of ListNamed, g_ptr_array_unref(). */
+GPtrArray *list_named(Store *store, const char *setting, GError **error);

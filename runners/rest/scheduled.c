@@ -15,12 +15,19 @@
 #include "switchboard/intake.h"
 #include "switchboard/name.h"
 
+/* With its zone, as RFC 3339 has it: a time that a program gives back must mean the same. */
+static json_t *zoned_time(int64_t time)
+{
+    g_autofree char *text = clock_text(time);
+    return json_string(text);
+}
+
 static json_t *post_json(const Call *call, const Scheduled *post)
 {
     g_autofree char *list = segment(post->list_id);
     return json_pack("{sI so so so so so so so sI so}", "number", (json_int_t)post->number, "list_id",
-                     json_words(post->list_id), "send_at", json_time(post->due_at), "made_at", json_time(post->made_at),
-                     "sender", json_email(post->sender ? post->sender : ""), "author",
+                     json_words(post->list_id), "send_at", zoned_time(post->due_at), "made_at",
+                     zoned_time(post->made_at), "sender", json_email(post->sender ? post->sender : ""), "author",
                      post->author ? json_email(post->author) : json_null(), "subject",
                      json_words(post->subject ? post->subject : ""), "message_id",
                      json_words(post->message_id ? post->message_id : ""), "size", (json_int_t)post->size, "self_link",

@@ -11,6 +11,7 @@
 #include "store/held.h"
 #include "store/list_archive.h"
 #include "store/pending.h"
+#include "store/scheduled.h"
 
 #define LINE 300 /* bytes of a line that a page shows */
 
@@ -224,12 +225,13 @@ static void get_lists(WebCall *call)
 /* How much there is of something; false: the store failed. */
 static bool set_counts(const Desk *desk, json_t *view, GError **error)
 {
-    int64_t held, members;
+    int64_t held, scheduled, members;
     const char *id = desk->list->list_id;
-    if (!held_total(desk_store(desk), id, &held, error) ||
+    if (!held_total(desk_store(desk), id, &held, error) || !scheduled_count(desk_store(desk), id, &scheduled, error) ||
         !member_count(desk_store(desk), id, ROLE_MEMBER, &members, error))
         return false;
     json_object_set_new(view, "held", json_integer(held));
+    json_object_set_new(view, "scheduled", json_integer(scheduled));
     json_object_set_new(view, "members", json_integer(members));
     json_object_set_new(view, "posts", json_integer(desk->list->post_id - 1));
     return true;

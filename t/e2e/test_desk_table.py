@@ -4,13 +4,15 @@
 foreign, too old, or sent twice change nothing, and neither does a store that fails."""
 import hashlib
 import re
+import time
 
 import pytest
 
 from support.corpus import TOP
 from support.desk import Person, mark, write_to
-from support.instance import HOST, let_through
+from support.instance import HOST, let_through, wait_until
 from support.pages import make_site
+from support.post import post
 from support.rest import Rest, serving
 from support.vectors import VECTORS, Tags
 
@@ -19,6 +21,8 @@ OWNER, MODERATOR, DOMAIN, OTHER, SITE, MEMBER, STRANGER = PEOPLE = tuple(
     f"{name}@example.org" for name in ("owner", "moderator", "domain", "other", "site", "member", "stranger"))
 NOBODY = "nobody"
 LIST = f"/desk/list/cats.{HOST}"
+SPRING = time.gmtime(time.time() + 100 * 86400)
+DUE = time.strftime("%Y-%m-%dT20:30:00Z", SPRING)
 WELCOME = f"{LIST}/templates/list:user:notice:welcome"
 
 # What a GET is answered, and what a POST with a good mark. Those who may not see the list get the same for both.
@@ -28,7 +32,7 @@ OWNS = {**SEES, MODERATOR: 403}
 POSTS = {**RUNS, OTHER: 404}
 TABLE = {
     "/desk": RUNS, "/desk/lists": RUNS, "/desk/post/{}": POSTS, "/desk/post/{}/file/{}/{}": POSTS,
-    "/desk/list/{}": SEES, **{f"/desk/list/{{}}/{page}": OWNS for page in (
+    "/desk/list/{}": SEES, "/desk/list/{}/scheduled": SEES, **{f"/desk/list/{{}}/{page}": OWNS for page in (
         "settings", "settings/{}", "log", "members", "members.csv", "members/add", "bans", "header-matches",
         "templates", "templates/{}", "sources", "bounces", "trace")}}
 
@@ -59,7 +63,16 @@ def site(instances, sink, tmp_path):
     for host, address in ((HOST, DOMAIN), (OTHER_HOST, OTHER)):
         assert rest.call("POST", f"domains/{host}/owners", owner=address).status == 204
     write_to(instance, "cats", "author@example.net", "Waits")
+    for name, author, subject in (("cats", MEMBER, "In spring"), ("dogs", STRANGER, "Of dogs")):
+        text = post(author, subject, to=f"{name}@{HOST}").decode()
+        instance.cli("inject", "--at", DUE, f"{name}@{HOST}", input=text)
+    wait_until(lambda: len(instance.rows("scheduled", "ls")) == 2, 30, "the posts to wait")
     return instance
+
+
+def scheduled(person):
+    """The numbers of the posts that wait for their time."""
+    return re.findall(r'name="post" value="(\d+)"', person.get(f"{LIST}/scheduled").text)
 
 
 @pytest.fixture
@@ -93,6 +106,7 @@ def harm(people):
         "/desk/list/{}/log": {"undo": undo[-1]},
         "/desk/list/{}/members": {member: "yes", "role": "member", "confirm": "yes"},
         "/desk/list/{}/members/add": {"people": "new@example.net", "how": "owner", "confirm": "yes"},
+        "/desk/list/{}/scheduled": {"post": scheduled(owner)[0], "do": "cancel", "confirm": "yes"},
         "/desk/list/{}/bans": {"add": "banned@example.net"},
         "/desk/list/{}/header-matches": {"header": "X-Spam", "pattern": "yes", "target": "hold"},
         "/desk/list/{}/templates/{}": {"text": "Welcome", "do": "save"}}
@@ -102,7 +116,7 @@ def state(instance):
     """All that the forms could change."""
     name = f"cats@{HOST}"
     held = re.sub(r'"age":\d+', "", instance.cli("held", "ls", name, "--json"))
-    return [instance.cli("list", "show", name, "--json"), held,
+    return [instance.cli("list", "show", name, "--json"), held, instance.cli("scheduled", "ls", "--json"),
             instance.cli("ban", "ls", name, "--json"), instance.cli("header-match", "ls", name, "--json"),
             instance.cli("template", "ls", "--list", name, "--json"),
             *[instance.cli("member", "ls", name, "--names", "--role", role)
@@ -217,7 +231,7 @@ def test_what_people_write_is_text(site, people):
     pages = ["/desk", "/desk/lists", *[f"/desk/post/{number}" for number in numbers], LIST,
              *[f"{LIST}/{page}" for page in ("settings", "settings/about", "settings/moderation", "log", "members",
                                              "members/add", "bans", "header-matches", "templates", "bounces",
-                                             "sources")], WELCOME]
+                                             "sources", "scheduled")], WELCOME]
     answers = [owner.get(page, Accept_Language=language) for page in pages for language in ("en", "de")]
     for vector in VECTORS:
         for end, fields in (("bans", {"add": f"^(({vector}"}),
@@ -231,6 +245,52 @@ def test_what_people_write_is_text(site, people):
         assert answer.status in (200, 303, 400, 404)
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
         Tags().check(answer.text)
+
+
+def test_posts_that_wait_for_their_time(site, people, sink):
+    """Shown and moved in the zone of the page, sent and cancelled after a question, and no post of another list."""
+    owner, moderator, path = people[OWNER], people[MODERATOR], f"{LIST}/scheduled"
+    day = time.strftime("%Y-%m-%d", SPRING)
+    next_day = time.strftime("%Y-%m-%d", time.gmtime(time.time() + 101 * 86400))
+    (number,) = scheduled(owner)
+    (other,) = [row["number"] for row in site.rows("scheduled", "ls") if row["subject"] == "Of dogs"]
+    assert f'<a href="{path}">1</a>' in moderator.get(LIST).text
+    page = moderator.get(path)
+    for text in ("In spring", MEMBER, f"{day} 20:30 UTC<"):
+        page.says(text)
+    assert "Of dogs" not in page.text and "<script" not in page.text
+    for zone, shown in (("+05:45", f"{next_day} 02:15 UTC+05:45"), ("-03:30", f"{day} 17:00 UTC-03:30"),
+                        ("x", f"{day} 20:30 UTC<")):
+        moderator.get(f"{path}?zone={zone.replace('+', '%2B')}").says(shown)
+    assert "Cancel it?" not in page.text and "wartet" not in page.text
+    owner.get(path, Accept_Language="de").says("Zeitzone dieser Seite")
+    due = lambda: {str(row["number"]): row["due_at"] for row in site.rows("scheduled", "ls")}
+    before = due()
+    move = {"do": "move", "day": next_day, "minute": "08:05", "zone": "+05:45"}
+    for changed, status, text in (({"day": "2020-01-01"}, 400, "that time is over"),
+                                  ({"minute": "soon"}, 400, "no time"),
+                                  ({"day": "9999-01-01"}, 400, "a year ahead"), ({"do": "what"}, 400, "In spring"),
+                                  ({"do": "cancel"}, 200, "Cancel it?"), ({"do": "send"}, 200, "Send it now?")):
+        answer = owner.send(path, {**move, "post": number, **changed})
+        assert answer.status == status, changed
+        answer.says(text)
+    for foreign in (str(other), "999", ""):
+        for fields in (move, {"do": "send", "confirm": "yes"}, {"do": "cancel", "confirm": "yes"}):
+            assert owner.send(path, {**fields, "post": foreign}).headers["Location"].startswith(f"{path}?done=gone")
+    owner.get(f"{path}?done=gone").says("does not wait any more")
+    assert due() == before
+    answer = moderator.send(path, {**move, "post": number})
+    assert answer.headers["Location"] == f"{path}?done=move&zone=%2B05%3A45"
+    moderator.get(answer.headers["Location"]).says(f"{next_day} 08:05 UTC+05:45")
+    assert due() == {**before, number: f"{next_day}T02:20:00Z"}
+    log = site.cli("list", "log", f"cats@{HOST}")
+    assert MODERATOR in [line for line in log.splitlines() if "In spring" in line and "02:20" in line][-1]
+    assert sink.take_mail().get(MEMBER, []) == []
+    assert owner.send(path, {"do": "send", "confirm": "yes", "post": number}).status == 303
+    site.wait_idle()
+    assert [mail["Subject"].split("] ")[-1] for mail in sink.take_mail()[MEMBER]] == ["In spring"]
+    assert due() == {str(other): before[str(other)]}
+    owner.get(path).says("No post waits")
 
 
 @pytest.mark.sqlite

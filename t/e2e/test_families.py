@@ -94,6 +94,30 @@ def test_families(tmp_path):
         cli("list", "set", FREE, "archive_policy=public")
         assert instance.run("list", "family", "apply", "plain").returncode == 66
 
+        assert "family" not in instance.run("config", "check").stderr + instance.run("status").stdout
+        instance.stop()
+        instance.set({"style.students": None, "style.staff": {"fixed": None}})
+        instance.start()
+        gone = {row["name"]: row["lists"] for row in map(json.loads, cli("list", "family", "ls", "--json").splitlines())
+                if row["gone"]}
+        assert gone == {"students": 3, "staff": 1}
+        told, state = instance.run("config", "check").stderr, instance.run("status")
+        assert "[style.students]: 3 lists belong to this family, as " in told and OTHER in told and FREE not in told
+        assert "lacks the family students, to which 3 lists belong" in state.stdout and state.returncode != 0
+        assert f"family staff, to which 1 list belongs ({OTHER})" in state.stdout
+        refused(instance, ONE, "archive_policy=public", "family students", "family=")
+        refused(instance, OTHER, "description=x", "family staff", f"list set {OTHER} family=")
+        assert api.call("PATCH", f"lists/{ONE}/config", subject_prefix="y").status == 400
+        assert api.call("PATCH", f"lists/{ONE}/config", archive_policy="never").status == 204, "what it is already"
+        cli("list", "set", ONE, "moderator_password=secret")
+        assert settings(instance, ONE, "archive_policy", "family", "subject_prefix") == ["never", "students", "x"]
+        cli("list", "set", FREE, "archive_policy=private")
+        cli("list", "set", ONE, "family=", "archive_policy=public")
+        assert settings(instance, ONE, "family", "archive_policy") == ["", "public"]
+        refused(instance, TWO, "archive_policy=public", "family students")
+        cli("list", "set", OTHER, "family=")
+        assert "staff" not in instance.run("status").stdout + instance.run("config", "check").stderr
+
 
 def test_wrong_sections(instances, sink):
     """config check names what no family can have."""

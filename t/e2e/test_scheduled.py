@@ -317,7 +317,8 @@ def test_rest(clock, tmp_path):
         assert api.call("POST", ants, text="x").status == 400
         one, = wait_until(lambda: api.call("GET", ants).json.get("entries"), 30, "the post to wait")
         other, = wait_until(lambda: api.call("GET", bees).json.get("entries"), 30, "the other to wait")
-        assert one["subject"] == f"by {ants}" and one["send_at"].startswith(soon[:19]) and one["author"] is None
+        assert one["subject"] == f"by {ants}" and one["send_at"] == soon and one["author"] is None
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", one["made_at"])
         mine, foreign = f"{ants}/{one['number']}", f"{ants}/{other['number']}"
         assert "It rains." in api.call("GET", mine).json["msg"]
         for verb, fields in (("GET", {}), ("PATCH", {"send_at": "now"}), ("DELETE", {})):
@@ -331,7 +332,12 @@ def test_rest(clock, tmp_path):
         assert api.call("PATCH", mine, send_at="whenever").status == 400
         later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock.now() + DAY))
         assert api.call("PATCH", mine, send_at=later).status == 204
-        assert api.call("GET", mine).json["send_at"].startswith(later[:19])
+        assert api.call("GET", mine).json["send_at"] == later
+        for zone, hours in (("+05:30", 5.5), ("-03:00", -3), ("z", 0)):
+            there = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(clock.now() + DAY + hours * HOUR))
+            now = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(clock.now() + DAY))
+            assert api.call("PATCH", mine, send_at=f"{there}.25{zone}").status == 204
+            assert api.call("GET", mine).json["send_at"][:16] == now and api.call("GET", ants).json["entries"]
         assert api.call("PATCH", mine, send_at="now").status == 204
         assert api.call("GET", mine).status == 404
         assert api.call("DELETE", f"{bees}/{other['number']}").status == 204

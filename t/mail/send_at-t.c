@@ -29,10 +29,12 @@ static void assert_refused(const char *text, const char *why)
 
 static void test_forms(void)
 {
-    static const char *const same[] = {
-        "2026-12-24 08:00 +0100", "2026-12-24T08:00:00+01:00",          "2026-12-24T07:00:00Z",
-        "2026-12-24 07:00 UTC",   " 2026-12-24  12:30 +05:30 ",         "Thu, 24 Dec 2026 08:00:00 +0100",
-        "24 dec 2026 07:00 GMT",  "Wed, 23 Dec 2026 23:00 -0800 (PST)", "2026-12-24t07:00:00Z"};
+    static const char *const same[] = {"2026-12-24 08:00 +0100",     "2026-12-24T08:00:00+01:00",
+                                       "2026-12-24T07:00:00Z",       "2026-12-24 07:00 UTC",
+                                       " 2026-12-24  12:30 +05:30 ", "Thu, 24 Dec 2026 08:00:00 +0100",
+                                       "24 dec 2026 07:00 GMT",      "Wed, 23 Dec 2026 23:00 -0800 (PST)",
+                                       "2026-12-24t07:00:00Z",       "2026-12-24t07:00:00z",
+                                       "2026-12-24T07:00:00.75Z",    "2026-12-24T04:00:00.1-03:00"};
     for (size_t at = 0; at < G_N_ELEMENTS(same); at++)
         assert_read(same[at], EIGHT);
 }

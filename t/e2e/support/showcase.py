@@ -4,6 +4,7 @@
 take pictures of pages and check them."""
 import re
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,6 +36,9 @@ def fill(instance, sink):
     instance.lmtp_send(post(sender="stranger@example.net", to=f"garden@{HOST}", subject="May I ask something?"),
                        f"garden@{HOST}", sender="stranger@example.net")
     instance.lmtp_send(post(sender=ANNE, to=f"garden@{HOST}"), f"garden@{HOST}", sender=ANNE)
+    later = post(sender=ANNE, to=f"garden@{HOST}", subject="The seedlings can be fetched")
+    when = time.strftime("%Y-%m-%dT%H:00:00Z", time.gmtime(time.time() + 30 * 86400))
+    instance.cli("inject", "--at", when, f"garden@{HOST}", input=later.decode())
     instance.wait_idle()
     mail = sink.take_mail()
     instance.cli("user", "set", OLGA, "server_owner=yes")
@@ -62,7 +66,7 @@ def fill(instance, sink):
             "desk-lists": "/desk/lists", "desk-list": f"/desk/list/garden.{HOST}",
             **{f"desk-{name}": f"/desk/list/garden.{HOST}/{path}" for name, path in (
                 ("settings", "settings/moderation"), ("log", "log"), ("members", "members"), ("add", "members/add"),
-                ("bans", "bans"), ("trace", "trace?of=1"),
+                ("bans", "bans"), ("scheduled", "scheduled"), ("trace", "trace?of=1"),
                 ("header-matches", "header-matches"), ("templates", "templates"), ("bounces", "bounces"),
                 ("template", "templates/list:user:notice:welcome"))}}, olga.cookie
 
