@@ -250,6 +250,10 @@ bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GErr
 bool list_key(Store *store, const char *list_id, int64_t *key, GError **error)
 {
     GHashTable *known = store_list_keys(store);
+    if (!known && !store_is_transaction_open(store) && g_hash_table_contains(store_list_keys_old(store), list_id)) {
+        store_version(store); /* one question for all keys that are known, instead of one for each */
+        known = store_list_keys(store);
+    }
     const int64_t *found = known ? g_hash_table_lookup(known, list_id) : NULL;
     if (found) {
         *key = *found;

@@ -363,8 +363,8 @@ static void test_message_id(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
-/* What records a Message-ID tells the number that the post would get, of its own list, in the same transaction. Two posts
- * of a transaction get two numbers; one whose savepoint is undone gives it back. */
+/* What records a Message-ID tells the number that the post would get, of its own list, in the same transaction. Two
+ * posts of a transaction get two numbers; one whose savepoint is undone gives it back. */
 static void test_number_with_message_id(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
