@@ -114,7 +114,13 @@ bool scheduled_post_accept(Work *work, const Held *held, json_t *meta, GError **
                       .made_at = work_now(work),
                       .due_at = due,
                       .message = held->message};
-    return scheduled_post_keep(work, &post, error);
+    if (!scheduled_post_keep(work, &post, error))
+        return false;
+    g_autoptr(Message) message = message_new(held->message);
+    if (!held->sender || !answer_allowed(held->sender, message))
+        return true;
+    g_autoptr(List) list = list_by_id(work_store(work), held->list_id, error);
+    return list && scheduled_post_tell(work, list, &post, held->sender, error);
 }
 
 /* The row goes first: of two that send it, one alone goes on. */

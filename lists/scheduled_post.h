@@ -22,7 +22,8 @@ bool scheduled_post_keep(Work *work, Scheduled *post, GError **error);
 /* Write to somebody that the post waits, and until when. */
 bool scheduled_post_tell(Work *work, const List *list, const Scheduled *post, const char *to, GError **error);
 
-/* Let a held post through to its list: at once, or at the time that its metadata (taken) have. */
+/* Let a held post through to its list: at once, or at the time that its metadata (taken) have. Its sender is told of
+ * a time. */
 bool scheduled_post_accept(Work *work, const Held *held, json_t *meta, GError **error);
 
 /* Send it at once, whatever its time. */

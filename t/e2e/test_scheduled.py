@@ -118,9 +118,14 @@ def test_not_of_everybody(site):
     assert held[0]["reason"].startswith("The post is to be sent at")
     assert all("is to be sent at 20" in row["reason"] for row in held)
     accepted, discarded = held[0], held[1]
+    site.mail()
     site.cli("held", "accept", accepted["number"])
     site.cli("held", "discard", discarded["number"])
-    assert site.subjects() == []
+    found = site.mail()
+    assert list(found) == [SUE], "the one whose post waits now is told, and until when"
+    letter = found[SUE][0].get_content()
+    assert accepted["subject"] in letter and "cancel it" in letter.replace("\n", " ")
+    assert f"number {site.rows()[0]['number']}" in letter.replace("\n", " ")
     assert [(row["subject"], row["author"]) for row in site.rows()] == [(accepted["subject"], None)]
     site.turn(2 * HOUR + 60)
     assert site.subjects() == [accepted["subject"]]
