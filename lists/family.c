@@ -41,7 +41,8 @@ bool family_allows(const Config *config, const List *list, const ListSetting *se
                    GError **error)
 {
     GPtrArray *found;
-    if (*list->family && style_may_fix(setting) && !family_section_exists(config, list->family))
+    if (*list->family && style_may_fix(setting) && strcmp(setting->name, "emergency") != 0 &&
+        !family_section_exists(config, list->family))
         return fail(error, FAIL_NEVER,
                     "%s: the list belongs to the family %s, and the configuration has no section [style.%s] with fixed "
                     "or limited settings: an administrator has to put that back, or to detach the list (listrunner "

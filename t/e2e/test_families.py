@@ -110,6 +110,7 @@ def test_families(tmp_path):
         assert api.call("PATCH", f"lists/{ONE}/config", subject_prefix="y").status == 400
         assert api.call("PATCH", f"lists/{ONE}/config", archive_policy="never").status == 204, "what it is already"
         cli("list", "set", ONE, "moderator_password=secret")
+        cli("list", "set", ONE, "emergency=yes")
         assert settings(instance, ONE, "archive_policy", "family", "subject_prefix") == ["never", "students", "x"]
         cli("list", "set", FREE, "archive_policy=private")
         cli("list", "set", ONE, "family=", "archive_policy=public")
