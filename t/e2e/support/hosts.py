@@ -338,20 +338,20 @@ class Trial:
 
     def _make_host(self, number, authority):
         host, name = Instance(self.sink.port, directory=self.place / f"host{number}"), f"host{number}.example.com"
-        host.address, host.within = self.net.add(number)
+        host.lmtp_host, host.within = self.net.add(number)
         rest = serving(host.directory)
-        rest["runner.rest"]["listen"] = f"{host.address}:{free_port()}"
+        rest["runner.rest"]["listen"] = f"{host.lmtp_host}:{free_port()}"
         host.set({
             "store": {"path": None, "driver": "postgresql", "url": self.databases.url},
             "site": {"hostname": name},
-            "runner.lmtp": {"listen": f"{host.address}:{host.port}"},
+            "runner.lmtp": {"listen": f"{host.lmtp_host}:{host.port}"},
             "transport.relay": {"host": self.net.outside, "concurrency": LIMIT, "process_limit": 100,
                                 "initial_destination_concurrency": LIMIT, "recipients_per_transaction": RECIPIENTS},
             "runner.out": {"instances": 1},  # each has a connection at least
             "out": {"minimal_backoff_time": "1s", "maximal_backoff_time": "1s"},
             "archiver.maildir": None, "archiver.mbox": None})
         host.set(rest)
-        host.set(settings_with_door(host, authority, name, host.address))
+        host.set(settings_with_door(host, authority, name, host.lmtp_host))
         host.set({"host": {"fan_out_over": FAN_OUT_OVER}})
         return host
 

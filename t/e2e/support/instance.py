@@ -112,7 +112,7 @@ class Instance:
         self.archive = self.directory / "archive"
         self.process = None
         self.has_store = False
-        self.address = "127.0.0.1"  # where its LMTP is asked
+        self.lmtp_host = "127.0.0.1"  # where its LMTP is asked
         self.within = []   # words before those of each program, of one that becomes it
         self.wrapper = []  # the same, of the master alone
         for path in (self.spool, self.directory / "lib", self.directory / "run", self.archive,
@@ -335,7 +335,7 @@ class Instance:
     # ---- mail ----
 
     def lmtp(self, timeout=180):
-        return smtplib.LMTP(self.address, self.port, timeout=timeout)
+        return smtplib.LMTP(self.lmtp_host, self.port, timeout=timeout)
 
     def lmtp_send(self, octets, to, sender="poster@example.net", client=None):
         """Hands one mail in; raises smtplib's exceptions when it is refused."""
