@@ -137,9 +137,7 @@ static void add_certificates(GString *text, const json_t *status)
     const json_t *all = json_object_get(status, "certificates");
     size_t i;
     json_t *one;
-    if (json_array_size(all) > 0)
-        add_head(text, name, "gauge",
-                 "When the certificates in a file of the configuration expire, as a time of Unix.");
+    add_head(text, name, "gauge", "When the certificates in a file of the configuration expire, as a time of Unix.");
     json_array_foreach(all, i, one) {
         g_string_append_printf(text, "listrunner_%s{", name);
         add_label(text, "setting", json_object_get(one, "setting"), false);
