@@ -38,7 +38,34 @@ static bool holds_password(const char *url)
     const char *host = strstr(url, "://");
     size_t length = host ? strcspn(host + 3, "/?#") : 0;
     const char *at = host ? memchr(host + 3, '@', length) : NULL;
-    return (at && memchr(host + 3, ':', (size_t)(at - host - 3))) || strstr(url, "password=");
+    const char *path = host ? host + 3 + length : url;
+    return (at && memchr(host + 3, ':', (size_t)(at - host - 3))) || memchr(path, '@', strcspn(path, "?")) ||
+           strstr(url, "password=");
+}
+
+/* Is there anything but a number where the port is? It is the begin of a password then, in which a "/" was not written
+ * as "%2F". */
+static bool has_odd_port(const char *host)
+{
+    const char *end = host + strcspn(host, "/?#");
+    for (const char *at = host; at < end; at++) {
+        const char *closed = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : NULL;
+        size_t digits = *at == ':' ? strspn(at + 1, G_CSET_DIGITS) : 0;
+        at = closed ? closed : at;
+        if (*at == ':' && at + 1 + digits < end && at[1 + digits] != ',')
+            return true;
+    }
+    return false;
+}
+
+static bool check_port(const MemberSource *source, GError **error)
+{
+    const char *host = strstr(source->place, "://");
+    bool path = source->kind == SOURCE_FILE || source->kind == SOURCE_LIST || *source->place == '/';
+    return path || !host || !has_odd_port(host + 3) ||
+           fail(error, FAIL_NEVER,
+                "the URL holds a password, or its port is no number: give the user by --user (in a URL of PostgreSQL "
+                "as USER@HOST), and the password by --password-file");
 }
 
 static bool check_url(const MemberSource *source, GError **error)
@@ -156,7 +183,7 @@ bool source_check(Work *work, const List *list, MemberSource *source, GError **e
         return false;
     if (asks && !source->bind_dn != !source->password_file)
         return fail(error, FAIL_NEVER, "--user and --password-file belong together");
-    return check_place(work, list, source, error);
+    return check_port(source, error) && check_place(work, list, source, error);
 }
 
 /* ---- use cases ---- */

@@ -32,17 +32,30 @@ static bool count_line(SourceReading *reading, GError **error)
     return reading->lines % LOOK != 0 || source_reading_goes_on(reading, error);
 }
 
+/* Return the begin of a text in whole characters, with blanks for control characters. g_free() */
+static char *head_of(const char *text)
+{
+    size_t length = strnlen(text, TEXT_SHOWN + 1);
+    if (length > TEXT_SHOWN)
+        for (length = TEXT_SHOWN; length > TEXT_SHOWN - 3 && ((unsigned char)text[length] & 0xc0) == 0x80;)
+            length--;
+    g_autofree char *valid = g_utf8_make_valid(text, (gssize)length);
+    g_autoptr(GString) head = g_string_new(NULL);
+    for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
+        gunichar character = g_utf8_get_char(at);
+        g_string_append_unichar(head, g_unichar_iscntrl(character) ? ' ' : character);
+    }
+    return g_string_free(g_steal_pointer(&head), FALSE);
+}
+
 /* Counts a bad line, and keeps what of it a person needs to find it. */
 static void note_bad(SourceReading *reading, const char *text)
 {
     if (++reading->bad > SOURCE_BAD_SHOWN)
         return;
-    g_autofree char *head = g_strndup(text, TEXT_SHOWN), *valid = g_utf8_make_valid(head, -1);
-    for (char *at = valid; *at; at++)
-        if (g_ascii_iscntrl(*at))
-            *at = ' ';
+    g_autofree char *head = head_of(text);
     g_string_append_printf(reading->bad_lines, "%s%" G_GUINT64_FORMAT ": %s", reading->bad_lines->len > 0 ? "\n" : "",
-                           reading->number > 0 ? reading->number : (uint64_t)reading->lines, valid);
+                           reading->number > 0 ? reading->number : (uint64_t)reading->lines, head);
 }
 
 bool source_reading_add(SourceReading *reading, const char *address, const char *name, GError **error)

@@ -30,12 +30,26 @@ static bool stays(Foreign *foreign, GError **error)
     return false;
 }
 
-Foreign *foreign_open(const char *where, GError **error)
+/* A URL that is not known is no path of a file: the message of that would repeat the password. */
+static bool find_driver(Foreign *foreign, const char *where, GError **error)
 {
-    g_autoptr(Foreign) foreign = g_new0(Foreign, 1);
+    const char *scheme_end = strstr(where, "://");
     foreign->driver = store_place_is_server(where)  ? &store_pgsql
                       : store_place_is_mysql(where) ? &store_mysql
                                                     : &store_foreign;
+    if (foreign->driver != &store_foreign || !scheme_end || memchr(where, '/', (size_t)(scheme_end - where)))
+        return true;
+    return fail(error, FAIL_CONFIG,
+                "databases of \"%.*s://\" cannot be read; right is the path of a file of SQLite, or a URL that begins "
+                "with postgresql:// or mysql://: copy the database of another one there first",
+                (int)(scheme_end - where), where);
+}
+
+Foreign *foreign_open(const char *where, GError **error)
+{
+    g_autoptr(Foreign) foreign = g_new0(Foreign, 1);
+    if (!find_driver(foreign, where, error))
+        return NULL;
     foreign->shown = foreign->driver->shown(where, error);
     foreign->connection = foreign->shown ? foreign->driver->open(where, false, error) : NULL;
     const char *begin = foreign->driver == &store_pgsql   ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

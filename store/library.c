@@ -15,9 +15,11 @@ bool library_load(const Library *library, void *functions, GError **error)
                     dlerror(), library->package);
     for (size_t i = 0; i < library->count; i++) {
         void *function = dlsym(loaded, library->functions[i].name);
-        if (!function)
+        if (!function) {
+            dlclose(loaded);
             return fail(error, FAIL_CONFIG, "%s's library %s is too old: it has no %s()", library->of, library->file,
                         library->functions[i].name);
+        }
         memcpy((char *)functions + library->functions[i].offset, &function, sizeof function);
     }
     return true;

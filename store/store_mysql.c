@@ -20,6 +20,10 @@
 #define CONNECT_SECONDS 10
 #define ANSWER_SECONDS 600 /* the first row of a million that are sorted takes a while */
 #define VALUE_SHORT 256    /* longer values are fetched one by one */
+#define VALUE_MOST (1u << 30)
+#define SHAPE                                                                                                       \
+    "mysql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for @ in a password, %2F for /, %3F for ?, %23 for #, %25 " \
+    "for %"
 
 typedef struct MysqlPlace {
     char *user, *password, *host, *database, *socket, *authorities; /* NULL: not named */
@@ -36,7 +40,7 @@ typedef struct MysqlColumn {
     unsigned long length;
     my_bool null;
     char text[VALUE_SHORT + 1];
-    GByteArray *whole; /* of this row; NULL: not fetched */
+    GByteArray *whole; /* of a longer value of this row; NULL: it is in text */
 } MysqlColumn;
 
 typedef struct MysqlStatement {
@@ -87,18 +91,24 @@ static bool read_parameters(const char *query, MysqlPlace *place, GError **error
     return true;
 }
 
-/* The messages never repeat the URL, which has a password. */
+/* A name with a character that a URL takes apart is a piece of a password, in which that was not written as "%40". */
+static bool is_whole(const char *name)
+{
+    return !name || !strpbrk(name, "@/");
+}
+
+/* The messages never repeat the URL, which has a password, nor what GLib says of it, which repeats a part. */
 static bool read_place(const char *where, MysqlPlace *place, GError **error)
 {
-    g_autoptr(GError) fault = NULL;
     g_autofree char *path = NULL, *query = NULL;
-    if (!g_uri_split_with_user(where, G_URI_FLAGS_HAS_PASSWORD | G_URI_FLAGS_ENCODED_QUERY, NULL, &place->user,
-                               &place->password, NULL, &place->host, &place->port, &path, &query, NULL, &fault))
-        return fail(error, FAIL_CONFIG, "this is no URL of MySQL (mysql://USER:PASSWORD@HOST/DATABASE): %s",
-                    fault->message);
-    if (!path || strlen(path) < 2)
-        return fail(error, FAIL_CONFIG, "this URL of MySQL names no database (mysql://USER:PASSWORD@HOST/DATABASE)");
-    place->database = g_strdup(path + 1);
+    bool is_url = g_uri_split_with_user(where, G_URI_FLAGS_HAS_PASSWORD | G_URI_FLAGS_ENCODED_QUERY, NULL, &place->user,
+                                        &place->password, NULL, &place->host, &place->port, &path, &query, NULL, NULL);
+    const char *database = is_url && path && *path ? path + 1 : "";
+    if (!is_url || !is_whole(place->host) || !is_whole(database))
+        return fail(error, FAIL_CONFIG, "this is no URL of MySQL (%s)", SHAPE);
+    if (!*database)
+        return fail(error, FAIL_CONFIG, "this URL of MySQL names no database (%s)", SHAPE);
+    place->database = g_strdup(database);
     place->port = MAX(place->port, 0);
     if (!query || read_parameters(query, place, error))
         return true;
@@ -321,6 +331,29 @@ static bool run(MysqlStatement *self, GError **error)
                : statement_failed(self, error);
 }
 
+/* Fetch the values of the row that are longer than what came with it. A server may tell any length. */
+static bool fetch_long(MysqlStatement *self, GError **error)
+{
+    for (unsigned i = 0; i < self->columns; i++) {
+        MysqlColumn *column = &self->column[i];
+        if (column->null || column->length <= VALUE_SHORT)
+            continue;
+        if (column->length > VALUE_MOST)
+            return fail(error, FAIL_CONFIG, "%s: column %u of a row has %lu bytes; at most %u are read",
+                        self->connection->shown, i + 1, column->length, VALUE_MOST);
+        column->whole = g_byte_array_new();
+        g_byte_array_set_size(column->whole, (guint)column->length + 1);
+        MYSQL_BIND bind = {.buffer_type = MYSQL_TYPE_STRING,
+                           .buffer = column->whole->data,
+                           .buffer_length = column->length,
+                           .length = &bind.length_value};
+        if (libmariadb.mysql_stmt_fetch_column(self->statement, &bind, i, 0) != 0)
+            return statement_failed(self, error);
+        column->whole->data[column->length] = '\0';
+    }
+    return true;
+}
+
 static Step my_step(void *statement, GError **error)
 {
     MysqlStatement *self = statement;
@@ -329,10 +362,10 @@ static Step my_step(void *statement, GError **error)
     if (!self->running && !run(self, error))
         return STEP_FAILED;
     int result = self->columns > 0 ? libmariadb.mysql_stmt_fetch(self->statement) : MYSQL_NO_DATA;
-    if (result == 0 || result == MYSQL_DATA_TRUNCATED)
-        return STEP_ROW;
     if (result == MYSQL_NO_DATA)
         return STEP_DONE;
+    if (result == 0 || result == MYSQL_DATA_TRUNCATED)
+        return fetch_long(self, error) ? STEP_ROW : STEP_FAILED;
     statement_failed(self, error);
     return STEP_FAILED;
 }
@@ -361,21 +394,10 @@ static const void *my_octets(void *statement, int column, size_t *length)
     MysqlColumn *from = &self->column[column];
     if (length)
         *length = from->length;
-    if (from->length <= VALUE_SHORT) {
-        from->text[from->length] = '\0';
-        return from->text;
-    }
-    if (!from->whole) {
-        from->whole = g_byte_array_new();
-        g_byte_array_set_size(from->whole, (guint)from->length + 1);
-        MYSQL_BIND bind = {.buffer_type = MYSQL_TYPE_STRING,
-                           .buffer = from->whole->data,
-                           .buffer_length = from->length,
-                           .length = &bind.length_value};
-        libmariadb.mysql_stmt_fetch_column(self->statement, &bind, (unsigned)column, 0);
-        from->whole->data[from->length] = '\0';
-    }
-    return from->whole->data;
+    if (from->whole)
+        return from->whole->data;
+    from->text[from->length] = '\0';
+    return from->text;
 }
 
 static const char *const words[] = {

@@ -654,11 +654,7 @@ static void *foreign_open_file(const char *where, bool create, GError **error)
     }
     struct stat status;
     if (stat(where, &status) != 0 && errno == ENOENT)
-        fail(error, FAIL_MISSING, "there is no file %s%s", where,
-             strstr(where, "://")
-                 ? "; servers of PostgreSQL and MySQL can be read (postgresql://..., mysql://...), so copy the "
-                   "database of another one there first"
-                 : "");
+        fail(error, FAIL_MISSING, "there is no file %s", where);
     else
         failed_at(where, self->database, result, error);
     sqlite_close(self);

@@ -188,8 +188,8 @@ bool mm_templates(Mailman3 *from, const List *list, GError **error)
 
 /* ---- the footer ---- */
 
-/* Mailman writes these lines below posts where nobody set anything, in the languages of its own texts; else in English.
- * */
+/* Mailman writes these lines below posts where nobody set anything, in the languages of its own texts, else in
+ * English. */
 static const struct {
     const char *language, *line, *leave;
 } footers[] = {

@@ -369,7 +369,7 @@ static bool take_dump(People *people, GError **error)
 
 /* ---- all ---- */
 
-/* Who left a list, and is kept out of what its sources give. */
+/* Keep out of the list's sources the address that left it. */
 static bool take_exclusion(People *people, ForeignRows *rows, void *data, GError **error)
 {
     const char *address = foreign_text(rows, 0), *seconds = foreign_text(rows, 1);

@@ -533,7 +533,9 @@ def test_a_refused_database_changes_nothing(empty, site, tmp_path):
         assert not done.stdout and empty.rows("domain", "ls") == before
 
     refused(tmp_path / "nowhere.db", 66, "there is no file")
-    refused("oracle://mailman@127.0.0.1/mailman", 66, "servers of PostgreSQL and MySQL can be read")
+    done = empty.run("import", "mailman3", "--db", "oracle://mailman:secret@127.0.0.1/mailman", "--var", site.var)
+    assert done.returncode == 78 and 'databases of "oracle://" cannot be read' in done.stderr, done
+    assert "secret" not in done.stderr
     done = empty.run("import", "mailman3", "--db", site.path, "--var", tmp_path / "nowhere")
     assert done.returncode == 66 and f"{tmp_path / 'nowhere'}, Mailman's var_dir (--var): " in done.stderr
     text = tmp_path / "text"

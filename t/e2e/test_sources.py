@@ -200,6 +200,15 @@ def test_a_source_that_fails_is_cut_or_shrinks_changes_nothing_and_tells(site, s
     assert "0 joined, 3 left" in refresh(site, talk, "other"), "a handful may go"
 
 
+def test_a_bad_line_is_cut_between_characters(site):
+    """Half a character would look like a wrong encoding, and a control character may be an order to a terminal."""
+    talk = site.create_list("talk")
+    path = write(site, "staff", "anna@example.org\n" + "a" * 99 + "é and more\nb\u009b31mc\n")
+    site.cli("list", "source", "add", talk, "staff", "file", path)
+    assert "1 joined, 0 left, 0 kept out, 2 bad" in refresh(site, talk)
+    assert show(site, talk, "staff")["bad_lines"] == ["2: " + "a" * 99, "3: b 31mc"]
+
+
 def test_a_line_that_is_no_address_any_more_removes_nobody(site):
     """The name of a member comes in another encoding than before; a bad line besides it keeps nobody out."""
     talk = site.create_list("talk")

@@ -68,6 +68,10 @@ static void test_refused(void)
         "name=x&kind=url&place=https%3A%2F%2Fjo%3Ahidden@example.com%2F",
         "name=x&kind=sql&place=postgresql%3A%2F%2Fjo%3Ahidden@h%2Fd&query=SELECT+1",
         "name=x&kind=ldap&place=ldaps%3A%2F%2Fjo%3Ahidden@h%2Fdc%3Dx",
+        "name=x&kind=url&place=https%3A%2F%2Fjo%3Aa%2Fhidden@example.com%2F",
+        "name=x&kind=sql&place=postgresql%3A%2F%2Fjo%3Aa%2Fhidden@h%2Fd&query=SELECT+1",
+        "name=x&kind=sql&place=postgresql%3A%2F%2Fjo%3A1%2Fhidden@h%2Fd&query=SELECT+1",
+        "name=x&kind=ldap&place=ldaps%3A%2F%2Fjo%3Aa%2Fhidden@h%2Fdc%3Dx",
         "name=x&kind=file&place=/etc/passwd",
         "name=x&kind=list&place=ant@example.com",
         "name=x&kind=url&place=https%3A%2F%2Fexample.com&interval=1s",
@@ -82,6 +86,9 @@ static void test_refused(void)
     g_autoptr(json_t) all = NULL;
     g_assert_cmpint(ask(OPERATOR, "GET", ANT "sources", NULL, &all), ==, 200);
     g_assert_cmpint(json_integer_value(json_object_get(all, "total_size")), ==, 1);
+    const char *good = "name=db&kind=sql&place=postgresql%3A%2F%2Fjo@a:5432,[::1]:5433%2Fd&query=SELECT+1";
+    g_assert_cmpint(ask(OPERATOR, "POST", ANT "sources", good, NULL), ==, 201);
+    g_assert_cmpint(ask(OPERATOR, "DELETE", ANT "sources/db", NULL, NULL), ==, 204);
 }
 
 static void test_change_and_refresh(void)
