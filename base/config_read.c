@@ -93,7 +93,7 @@ static void fault_unknown_section(ConfigFaults *faults, int line, const char *na
         config_fault(faults, line, name, NULL, "found an unknown section; allowed are %s", allowed->str);
 }
 
-/* What is so now in place of a key that there was once; NULL: there never was one of that name. */
+/* Return what replaced a key that there was once; NULL: there never was one of that name. */
 static const char *instead_of(const char *section, const char *name)
 {
     const ConfigTable *table;

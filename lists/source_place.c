@@ -22,7 +22,8 @@ char *source_shown(const MemberSource *source)
 
 static bool is_own_host(const char *host)
 {
-    return g_str_has_prefix(host, "127.") || g_str_has_prefix(host, "[::1]") || g_str_has_prefix(host, "localhost/") ||
+    bool loopback = g_str_has_prefix(host, "127.") && strchr("/:", host[strspn(host, "0123456789.")]);
+    return loopback || g_str_has_prefix(host, "[::1]") || g_str_has_prefix(host, "localhost/") ||
            g_str_has_prefix(host, "localhost:");
 }
 
