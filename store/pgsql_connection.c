@@ -103,7 +103,11 @@ bool pgsql_may_send(PgsqlConnection *self, GError **error)
 
 bool pgsql_send_text(PgsqlConnection *self, const char *sql, GError **error)
 {
-    return pgsql_sent(self, libpq.PQsendQueryParams(self->server, sql, 0, NULL, NULL, NULL, NULL, 0) == 1, error);
+    if (!pgsql_sent(self, libpq.PQsendQueryParams(self->server, sql, 0, NULL, NULL, NULL, NULL, 0) == 1, error))
+        return false;
+    if (g_str_has_prefix(sql, "SAVEPOINT ") || g_str_has_prefix(sql, "RELEASE "))
+        self->parted = self->waiting;
+    return true;
 }
 
 /* The last of the results up to the NULL behind them is that of the statement, or its error. */
@@ -135,7 +139,8 @@ void pgsql_end_pipeline(PgsqlConnection *self)
 }
 
 /* After a failure, the server passes over the rest up to the end of the pipeline. One that nobody waited for is not the
- * fault of who is told of it, so it is FAIL_LATER. */
+ * fault of the caller that is told of it, so it is FAIL_LATER. Where a savepoint begins or ends among the rest, the
+ * part that failed is over, and to go back to a savepoint would undo another part than is meant. */
 PGresult *pgsql_collect(PgsqlConnection *self, GError **error)
 {
     PGresult *last = NULL, *fault = NULL;
@@ -153,7 +158,8 @@ PGresult *pgsql_collect(PgsqlConnection *self, GError **error)
         }
         libpq.PQclear(answer);
     }
-    self->waiting = 0;
+    self->spoiled = self->spoiled || (faulty > 0 && faulty <= self->parted);
+    self->waiting = self->parted = 0;
     self->conflict = pgsql_is_conflict(fault);
     if (synced && libpq.PQstatus(self->server) == CONNECTION_OK)
         libpq.PQclear(libpq.PQgetResult(self->server)); /* of the sync */
@@ -180,7 +186,7 @@ PGresult *pgsql_open_transaction(PgsqlConnection *self, PgsqlSend *send, void *d
     bool again = true;
     for (unsigned tries = 1; !last && again; tries++) {
         g_autoptr(GError) fault = NULL;
-        self->conflict = false;
+        self->conflict = self->spoiled = false;
         if (send_opening(self, &fault) && (!send || send(data, &fault)))
             last = pgsql_collect(self, &fault);
         again = self->conflict && tries < PGSQL_CONFLICT_TRIES;
@@ -338,7 +344,8 @@ static bool connect_anew(PgsqlConnection *self, GError **error)
     self->server = libpq.PQconnectdbParams(keywords, values, 1);
     libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
     self->generation++;
-    self->streams = self->waiting = 0;
+    self->streams = self->waiting = self->parted = 0;
+    self->spoiled = false;
     g_hash_table_remove_all(self->prepared);
     if (libpq.PQstatus(self->server) != CONNECTION_OK) {
         note_refusal(self, clock_monotonic() - began);

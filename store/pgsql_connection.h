@@ -28,6 +28,8 @@ typedef struct PgsqlConnection {
     unsigned streams;    /* open ones that read in a transaction of their own */
     unsigned waiting;    /* statements sent in pipeline mode, whose outcome is not known yet */
     GPtrArray *opening;  /* texts that begin a transaction and were not sent yet; waiting is 0 while there are any */
+    unsigned parted;     /* how many of those that wait stand before the last text on a savepoint, with it */
+    bool spoiled;        /* a part of the transaction that is over failed, so that no savepoint undoes it */
     bool conflict;       /* another transaction won over what was collected last */
     GHashTable *prepared; /* the name of each text that this connection to the server has prepared */
     int64_t changed, changed_ever;

@@ -248,6 +248,9 @@ void query_soon_all(Store *store, bool stream, const char *sql, const Value *val
 {
     if (!store->driver->together || store->depth > 0 || store->soon->len >= SOON_MOST)
         return;
+    for (guint at = store->soon->len; at-- > 0;) /* an earlier answer to the same may be old by now */
+        if (is_same(store->soon->pdata[at], sql, values, count))
+            g_ptr_array_remove_index(store->soon, at);
     Soon *soon = g_new0(Soon, 1);
     soon->values = g_array_new(FALSE, FALSE, sizeof(Value));
     for (size_t i = 0; i < count; i++) {

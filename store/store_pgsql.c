@@ -346,6 +346,8 @@ static void pgsql_together(void *const *statements, size_t count)
             self->row = -1; /* before the first step() */
         }
     pgsql_end_pipeline(connection);
+    if (pgsql_in_transaction(connection)) /* of a stream that failed before its end */
+        pgsql_rollback(connection);
 }
 
 static bool open_cursor(PgsqlStatement *self, GError **error)
@@ -399,6 +401,8 @@ static bool run_first(PgsqlStatement *self, GError **error)
     bool undoes = g_str_has_prefix(self->sql, "ROLLBACK TO "); /* whatever failed since the savepoint */
     if (undoes)
         pgsql_settle(connection, NULL);
+    if (undoes && connection->spoiled)
+        return fail(error, FAIL_LATER, "%s: an earlier part of the transaction failed", connection->shown);
     return self->stream ? run_stream(self, error) : run(self, error);
 }
 

@@ -215,6 +215,8 @@ static void test_another_wins(Fixture *fixture, const void *data)
     g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM message_id"), ==, 2);
 }
 
+static const char division[] = "SELECT 1 / ($1 - 1)";
+
 static void say_soon(Store *store)
 {
     store_soon_forget(store);
@@ -279,7 +281,7 @@ static void test_soon(Fixture *fixture, const void *data)
     assert_ok(member_add(other, LIST, ROLE_MEMBER, "last@example.org", NULL, NULL, &error), error);
     ask(fixture->store, true, 100);
     say_soon(fixture->store);
-    query_soon(fixture->store, "SELECT 1 / ($1 - 1)", INTEGER(1));
+    query_soon(fixture->store, division, INTEGER(1));
     ban_check_soon(fixture->store, LIST, "bad@example.org");
     ask(fixture->store, true, 100);
 }
@@ -300,6 +302,83 @@ static void test_soon_before(Fixture *fixture, const void *data)
     assert_ok(store_find_effect(fixture->store, "in:2", &before, &effect, &error), error);
     g_assert_true(before);
     assert_ok(store_commit(fixture->store, &error), error);
+}
+
+/* A question that is said again is asked again. */
+static void test_soon_again(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    bool before;
+    int64_t effect;
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
+    store_find_effect_soon(fixture->store, "in:2");
+    store_find_effect_soon(fixture->store, "in:3");
+    assert_ok(store_find_effect(fixture->store, "in:3", &before, &effect, &error), error);
+    record_in_another(other, "in:2");
+    store_find_effect_soon(fixture->store, "in:2");
+    assert_ok(store_find_effect(fixture->store, "in:2", &before, &effect, &error), error);
+    g_assert_true(before);
+}
+
+/* A stream that fails leaves no transaction behind in which all else would fail. */
+static void test_stream_fails(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    for (int said = 0; said < 2; said++) {
+        if (said)
+            query_stream_soon(fixture->store, division, INTEGER(1));
+        g_autoptr(Query) query = query_stream(fixture->store, &error, division, INTEGER(1));
+        g_assert_cmpint(query_step(query, &error), ==, STEP_FAILED);
+        assert_failed(FAIL_LATER, error);
+        g_clear_pointer(&query, query_free);
+        g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM domain"), ==, 1);
+    }
+}
+
+/* A statement that one part sent without waiting may fail while the next part waits. It must not be taken for the fault
+ * of the next part alone, with which the writes of the first would be undone. */
+static void test_part_before(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    record_in_another(fixture->store, "in:1");
+    g_autoptr(GPtrArray) lists = g_ptr_array_new();
+    g_ptr_array_add(lists, (gpointer)LIST);
+    for (int inner = 0; inner < 2; inner++) {
+        assert_ok(store_begin_lists(fixture->store, lists, &error), error);
+        assert_ok(store_savepoint(fixture->store, &error), error);
+        assert_ok(record_seen(fixture->store, "one@x", &error), error);
+        if (inner)
+            assert_ok(store_savepoint(fixture->store, &error), error);
+        assert_ok(store_record_effect(fixture->store, "in:1", 6, &error), error);
+        store_savepoint_end(fixture->store, true);
+        if (!inner)
+            assert_ok(store_savepoint(fixture->store, &error), error);
+        g_assert_false(record_seen(fixture->store, "two@x", &error));
+        assert_failed(FAIL_LATER, error);
+        store_savepoint_end(fixture->store, false);
+        g_assert_false(store_commit(fixture->store, &error));
+        assert_failed(FAIL_LATER, error);
+        g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM message_id"), ==, 0);
+    }
+    /* The fault of a part that is still open is undone with it. */
+    assert_ok(store_begin_lists(fixture->store, lists, &error), error);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    assert_ok(record_seen(fixture->store, "one@x", &error), error);
+    store_savepoint_end(fixture->store, true);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    assert_ok(store_record_effect(fixture->store, "in:1", 6, &error), error);
+    g_assert_false(record_seen(fixture->store, "two@x", &error));
+    assert_failed(FAIL_LATER, error);
+    store_savepoint_end(fixture->store, false);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM message_id WHERE message_id = 'one@x'"), ==, 1);
 }
 
 typedef struct Noting {
@@ -388,6 +467,9 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/pgsql/another wins", test_another_wins);
     TEST_WITH_LIST("/pgsql/asked together", test_soon);
     TEST_WITH_LIST("/pgsql/asked before", test_soon_before);
+    TEST_WITH_LIST("/pgsql/asked again", test_soon_again);
+    TEST_WITH_LIST("/pgsql/a stream fails", test_stream_fails);
+    TEST_WITH_LIST("/pgsql/a part before", test_part_before);
     TEST_WITH_LIST("/pgsql/a stranger of two lists", test_stranger_of_two_lists);
     TEST("/pgsql/refused", test_refused);
     return g_test_run();
