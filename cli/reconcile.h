@@ -7,16 +7,19 @@
  *
  * The spool is the older one: its entries are as they were at its moment, and may have been worked on since.
  *
- *   an entry whose effect the database has   goes to hold: what became of it is lost or was sent
- *   a post that the trail says went out      goes to hold likewise, if it was not judged at that moment
- *   mail on its way out                      to whom the trail says it went, it does not go again; without a trail it
- *                                            goes to hold
+ *   an entry whose effect the database has   goes to hold: the mail that it made was sent, or is lost
+ *   a post in `in` or `pipeline`             goes to hold likewise if the trail says that it went out
+ *   mail on its way out                      does not go again to those to whom it went by the trail; without a trail,
+ *                                            it goes to hold
  *   letters of our own (virgin)              go to hold
- *   all else                                 is worked on: the database has nothing of it
+ *   other entries of `in`, `pipeline`,
+ *   `digest` and `command`                   are worked on, since the database has no effect of theirs
+ *   entries of other queues                  stay as they are
+ *   a post that only the database has        is told in a row
  *
  * The database is the older one: the numbers of posts go on behind those that the spool has; a held post that the spool
  * has as accepted is no longer held; a scheduled post that the spool or the trail has as sent does not wait any more,
- * and one that was due since is told; entries of lists that the database does not know are told.
+ * and a row tells of one that has come due; a row tells of each list that only the spool knows.
  *
  * Both passes may be repeated.
  */
@@ -39,9 +42,10 @@ typedef struct Reconcile {
 
 extern const Column reconcile_columns[];
 
-/* The spool is of that moment (us). later: the database is of a later one; else it may be of the same, and nothing is
- * done where neither it nor the trail tells of more. */
+/* Settle a spool that was copied at this moment (us). Set later if the database is known to be of a later one; else
+ * nothing is done where neither the database nor the trail has anything after the moment. */
 bool reconcile_old_spool(Reconcile *reconcile, int64_t moment, bool later, GError **error);
 
-/* The database may be older than the spool. moment: when it was copied (us); 0: nothing says that it is older. */
+/* Settle a database that was copied at this moment (us). With 0 nothing says that it is older: it is compared with the
+ * spool alone, and the trail is not asked. */
 bool reconcile_old_store(Reconcile *reconcile, int64_t moment, GError **error);

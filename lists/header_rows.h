@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Header fields that decide about a post (store/header_match.h), of a list, or of the whole site with list_id NULL.
- * Arguments and errors are those of the functions of the store. */
+/* Change the rows of header fields that decide about a post, and write each change into the log, and into the
+ * list's own log. With list_id NULL, the row is the whole site's, and only the log has it. The functions of the
+ * same names in store/header_match.h tell of arguments and errors. */
 #include "lists/work.h"
 #include "store/header_match.h"
 

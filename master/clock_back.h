@@ -10,12 +10,12 @@
 #include "base/clock.h"
 
 typedef struct ClockBack {
-    int64_t offset; /* of the wall clock from the monotonic one: the largest known; 0: none */
-    int64_t since;  /* monotonic: it is less by CLOCK_BACK_MIN or more; 0: it is not */
+    int64_t offset; /* the largest known of wall - monotonic; 0: none is known */
+    int64_t since;  /* monotonic time since which it is less by CLOCK_BACK_MIN or more; 0: it is not */
 } ClockBack;
 
 #define CLOCK_BACK_MIN (60 * CLOCK_SECOND)
 
-/* Look at the clocks, now and then. Return by how many microseconds the wall clock was set back not too long ago, or
- * 0. */
+/* Give it what both clocks show, now and then. Return by how many microseconds the wall clock was set back; 0 if it was
+ * not, or as soon as so much time has passed since. */
 int64_t clock_back_look(ClockBack *back, int64_t wall, int64_t monotonic);

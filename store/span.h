@@ -7,7 +7,8 @@
  *
  * A collection is the members of a list in one role, all addresses, or all users. It is cut, in the order of its keys,
  * into spans of at most SPAN_MOST rows; a row of the table `span` says where one begins and how many rows it has. One
- * that grows beyond that is halved. Who adds, removes or moves a row calls span_count() in the same transaction.
+ * that grows beyond that is halved. Whoever adds, removes or moves a row calls span_count() in the same transaction,
+ * when the row has changed, since halving a span reads its rows.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,16 +31,18 @@ void span_user_key(int64_t person, char key[SPAN_USER_KEY_SIZE]);
 
 /* Begin a collection without rows. */
 bool span_begin(Store *store, SpanOf of, GError **error);
-/* Forget those of a list. */
+/* Delete the spans of a list, in all roles. */
 bool span_forget(Store *store, int64_t list, GError **error);
-/* delta rows with this key were added or (negative) removed. What was forgotten is not counted. */
+/* Take note that delta rows with this key were added or (negative) removed. Nothing happens to a collection that was
+ * forgotten. */
 bool span_count(Store *store, SpanOf of, const char *key, int64_t delta, GError **error);
-/* One row was added for each of the keys, which are sorted. All rows are there already. */
+/* Take note that one row was added for each of the keys, which are sorted. */
 bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, GError **error);
 /* As span_count(), of one user. */
 bool span_count_user(Store *store, int64_t person, int64_t delta, GError **error);
-/* How many rows there are; -1: it was forgotten. */
-void span_total_soon(Store *store, SpanOf of); /* store.h */
+/* Send the query of span_total() ahead (store/store.h says how). */
+void span_total_soon(Store *store, SpanOf of);
+/* Set how many rows there are, or -1 when the collection was forgotten. */
 bool span_total(Store *store, SpanOf of, int64_t *total, GError **error);
 /* Find the span of the row at this place (from 0; the last span's where there are not so many): the key where it begins
  * (g_free()), and the row's place in it. One that was forgotten is one span. */

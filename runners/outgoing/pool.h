@@ -2,11 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How many recipients a delivery may have in memory. Each may have `minimum`; the first one (in order of claiming)
- * that still has unread ones may have all that is free of `limit` besides, and one that preempts another gets half
- * of what is left of `extra`. A delivery reads more when refill_limit of its places are free, or any and
- * refill_delay has passed, or when nothing of it waits. One read takes READ_MAX at most, so that the loop comes
- * round. Pure.
+ * How many recipients a delivery may have in memory. Each may have `minimum`, even beyond `limit`; the first one (in
+ * order of claiming) that still has unread ones may have all that is free of `limit` besides, and one that preempts
+ * another gets half of what is left of `extra`. A delivery reads more when refill_limit of its places are free, or any
+ * and refill_delay has passed, or when nothing of it waits. One read takes READ_MAX at most, so that the loop comes
+ * round. The first read of any delivery may take all that is free of `limit`, or `minimum` if that is more. The
+ * functions change nothing: the caller counts.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -23,8 +23,8 @@
 typedef struct WebArchive {
     const char *directory; /* of the archiver */
     ArchiveIndex *index;   /* NULL: not open */
-    GHashTable *public;    /* numbers of the lists that everybody may find -> List-Id; NULL: not known */
-    int64_t public_until;  /* when they are read anew; monotonic */
+    GHashTable *public;    /* from the number to the List-Id of each list that all may search; NULL: not read */
+    int64_t public_until;  /* when public is read anew; monotonic */
     ViewCache *views;      /* of messages */
     ArchiveOld *old;       /* old addresses; NULL: not open */
     int64_t search_free;   /* when the time that strangers' searches took is paid off; monotonic */
@@ -49,7 +49,8 @@ typedef struct ArchiveReading {
 void archive_reading_clear(ArchiveReading *reading);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ArchiveReading, archive_reading_clear)
 
-/* Look who may read the list's archive that the first part of the path names. false: the call was answered. */
+/* Look who may read the list's archive that the first part of the path names. false: the call was answered.
+ * Begin with {0}, and clear *reading in either case. */
 bool archive_read(WebCall *call, ArchiveReading *reading);
 /* The same for the archive of this name. */
 bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading);
@@ -61,8 +62,8 @@ ArchiveIndex *archive_open(WebCall *call);
  * what is wrong. */
 void archive_fail(WebCall *call, GError *error);
 
-/* Find the message that the second part of the path names by its hash; NULL: the call was answered. With shown, one
- * that is hidden or removed is answered, too. */
+/* Find the message that the second part of the path names by its hash; NULL: the call was answered. With shown, the
+ * call is answered (404 or 410) for a message that is hidden or removed; without, that message is returned. */
 ArchiveMessage *archive_find(const ArchiveReading *reading, bool shown);
 /* Its bytes; NULL as above. */
 GBytes *archive_load(const ArchiveReading *reading, const ArchiveMessage *message);
@@ -86,7 +87,7 @@ bool archive_place_read(const ArchiveReading *reading, const char *text, bool th
 /* "November 2026"; g_free(). */
 char *archive_month_title(const WebCall *call, int year, int month);
 
-/* Answer with a page that strangers share. */
+/* Answer with a page. Caches may share it when whoever reads is no member. */
 void archive_page(const ArchiveReading *reading, const char *name, json_t *view);
 
 /* ---- functions of one file that the table of routes in another has ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The tables of the operator's page that show how old what waits in queues is, as desk_queues.mustache has them. */
+/* Make the tables of the operator's page that count what waits in the queues by its age. The template
+ * desk_queues.mustache shows them. */
 #include <jansson.h>
 
 #include "switchboard/spool.h"

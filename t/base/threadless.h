@@ -3,13 +3,14 @@
 #pragma once
 /*
  * A system that has no threads to give, for tests: linked in, it stands before GLib's g_thread_pool_push(). While
- * threadless is set, what is pushed is kept and the push fails, as GLib does it: the pool has the task all the same,
- * and does it when it gets a thread.
+ * threadless is set, what is pushed is kept and the push returns FALSE. GLib does so when it cannot start a thread:
+ * the task stays in the pool all the same, and is done when there is a thread.
  */
 #include <stdbool.h>
 
 extern bool threadless;
 
-/* How many tasks are kept, and at last for their pools. */
+/* Return how many tasks are kept. */
 unsigned threadless_kept(void);
+/* Give the tasks that are kept to their pools. */
 void threadless_release(void);
