@@ -139,7 +139,7 @@ void destination_between(Destination *destination, bool begins); /* one waits fo
 /* Count a batch with this many recipients that goes out, or one that comes back. */
 void destination_begin(Destination *destination, size_t recipients);
 void destination_end(Destination *destination);
-/* The news that a batch brings about the destination when it comes back, and still counts as busy; the worst is last. */
+/* The news that a batch brings about the destination when it comes back and still counts as busy; the worst is last. */
 typedef enum SiteNews {
     SITE_UNKNOWN,   /* nothing was learnt */
     SITE_GOOD,      /* it answered, whatever it said of the mail */
