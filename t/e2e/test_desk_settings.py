@@ -42,6 +42,7 @@ def rows(person):
     found = []
     for row in re.findall(r"<li>(.*?)</li>", text, re.S):
         row = re.sub(r'<span class="unseen">.*?</span>', "", row)
+        row = re.sub(r"(<(del|ins)>)<bdi>(.*?)</bdi>(</\2>)", r"\1\3\4", row, flags=re.S)
         found.append({"what": " ".join(re.search(r"<p>(\w+(?: \w+)*) <b><bdi>(.*?)</bdi>", row).groups()),
                       "by": re.search(r" · <bdi>(.*?)</bdi> · (.*?)</p>", row).groups(),
                       **{key: (re.findall(rf"<{tag}>(.*?)</{tag}>", row, re.S) or [None])[0]

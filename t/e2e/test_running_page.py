@@ -142,7 +142,7 @@ def test_one_of_both_is_left(instances, tmp_path):
         rows = instance.rows("queue", "ls", "hold")
         traces = {row["list"].partition(".")[0]: row["trace"] for row in rows}
         instance.start()
-        admin.give("One of both is left", "listrunner trace", codes=(1,), **{"027e93ddd49b": traces["talk"]})
+        admin.give("One of both is left", "listrunner trace", **{"027e93ddd49b": traces["talk"]})
         admin.give("One of both is left", "listrunner queue", **{"027e93ddd49b": traces["talk"],
                                                                   "4ee2a1d3b7c9": traces["news"]})
         admin.gave_all("One of both is left")
