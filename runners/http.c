@@ -21,6 +21,7 @@
     (EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | \
      EVHTTP_REQ_PATCH)
 #define LOOK_US CLOCK_SECOND /* how often connections are looked at on which no request came yet */
+#define FIRST_US (2 * CLOCK_SECOND) /* so old becomes a connection without one in a process that is to leave */
 
 /* The only one of the process, for evhttp_send_error(), which is given no data. */
 static Http *serving;
@@ -260,7 +261,7 @@ static void look(Http *http, HttpClient *client, int64_t now)
         return;
     }
     bufferevent_incref(client->stream);
-    if (server_leaving(http->server) || late)
+    if ((server_leaving(http->server) && now - client->since > FIRST_US) || late)
         shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
 }
 
@@ -460,14 +461,15 @@ static void begin(Server *server)
 }
 
 /* Requests are answered in one go, so that none is in progress here; those connections that wait for another one are
- * closed by looking at them. */
+ * closed by looking at them. A new connection is left to look(). */
 static void leave(Server *server)
 {
     Http *http = server_data(server);
     adjust_accepting(http);
     g_autoptr(GList) all = g_hash_table_get_values(http->connections);
     for (GList *at = all; at; at = at->next)
-        close_if_idle(at->data);
+        if (((HttpClient *)at->data)->requests > 0)
+            close_if_idle(at->data);
     if (!all)
         server_end(server);
 }

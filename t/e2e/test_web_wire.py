@@ -5,7 +5,9 @@ import contextlib
 import os
 import random
 import re
+import signal
 import socket
+import time
 from email.message import EmailMessage
 from email.policy import SMTP
 
@@ -50,6 +52,19 @@ def status(answer):
 def alive(world, pid):
     """The pages still come, from the same process."""
     assert world.pages.get("/").status == 200 and world.pids("web") == [pid]
+
+
+def test_a_request_on_its_way_when_the_process_is_to_leave(world):
+    """It is answered, since its connection was taken before."""
+    (pid,) = world.pids("web")
+    with socket.create_connection(("127.0.0.1", world.pages.port), timeout=180) as client:
+        client.sendall(b"GET / HTTP/1.1\r\n")
+        alive(world, pid)  # so the connection before was accepted, too
+        os.kill(pid, signal.SIGTERM)
+        time.sleep(0.1)
+        client.sendall(b"Host: x\r\n\r\n")
+        assert client.recv(64).startswith(b"HTTP/1.1 200 ")
+    wait_until(lambda: world.pids("web") not in ([], [pid]), 60, "the next process")
 
 
 def test_forms_come_from_our_own_pages(world):
