@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Comments begin with what a thing does; those of headers say byte. Tests are judged by their headers alone."""
+"""Comments begin with what a thing does, also those of tests; comments of headers say byte."""
 import re
 
 import tree
@@ -12,8 +12,6 @@ tap = tree.Tap()
 openings, words, count = [], [], 0
 for path in tree.files(".c", ".h"):
     header = path.endswith(".h")
-    if path.startswith("t/") and not header:
-        continue
     text = tree.text(path)
     for comment in re.finditer(r"/\*.*?\*/", text, re.S):
         place = "%s:%d" % (path, text.count("\n", 0, comment.start()) + 1)
