@@ -33,7 +33,7 @@ static void test_file_size(void)
     g_assert_cmpint(g_unlink(path), ==, 0);
 }
 
-/* What a child says on its status pipe when it cannot go on: one line, no longer than the master reads. */
+/* Return the line that a child says on its status pipe when it cannot go on; it is no longer than the master reads. */
 static char *heard_from_child(void (*speak)(void))
 {
     int ends[2];

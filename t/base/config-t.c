@@ -545,7 +545,7 @@ static void test_print(void)
         for (const ConfigKey *key = table->keys; has_member && key->name; key++)
             g_assert_nonnull(strstr(all, key->name));
     }
-    /* What is printed is a configuration again, of the same meaning. */
+    /* The printed text is a configuration again, of the same meaning. */
     g_autoptr(Config) again = accept(all);
     g_auto(GStrv) unmarked = g_strsplit(all, " ; default", -1);
     g_autofree char *first = g_strjoinv("", unmarked);

@@ -124,7 +124,7 @@ static void test_secret_files(void)
     }
 }
 
-/* Whoever reads a secret asks the same. */
+/* Check that each reader of a secret asks the same. */
 static void test_secret_read(void)
 {
     GError *error = NULL;

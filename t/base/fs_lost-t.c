@@ -63,7 +63,7 @@ static void test_lost(void)
     g_assert_error(error, FAIL, FAIL_LATER);
     for (int i = 0; i < COUNT; i++)
         g_assert_cmpint(group[i].result, ==, i == LOST ? EIO : 0);
-    /* What was told once is not told again, by neither way. */
+    /* A failure that was told once is not told again, by either way. */
     g_assert_true(fs_sync_group(group, COUNT, NULL));
     g_assert_true(fs_sync_end(fs_sync_begin(group, COUNT), NULL, NULL));
     for (int i = 0; i < COUNT; i++) {

@@ -66,7 +66,7 @@ static void speak_control(void)
     log_info("from=%s", "a\nfatal: forged\r\x1b[31m\t\x7f \xc2\x9b" "31m \xc3\xa9");
 }
 
-/* What a peer sends cannot begin a line of its own, nor colour the terminal. */
+/* Check that text from a peer can neither begin a line of its own nor colour the terminal. */
 static void test_control(void)
 {
     int status;

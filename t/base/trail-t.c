@@ -255,7 +255,7 @@ static void test_damage(Test *test, const void *data)
         /* At most three blocks are hit. */
         g_assert_true(round % 2 == 0 || g_strv_length(lines) >= 5);
     }
-    /* What is written behind the damage is found. */
+    /* The records written behind the damage are found. */
     g_assert_true(g_file_set_contents(path, whole, (gssize)length - 7, NULL));
     begin(test, "p");
     trail_note("abcdefabcdef behind message-id=same@x");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What the switchboard's intake reaches without a protocol in front: usage:
+/* Measure how much the switchboard's intake reaches without a protocol in front: usage:
  * intake SPOOL GROUP FILES OCTETS [syncfs]. Stores FILES entries, GROUP at a time; prints files a second and
  * the processor time of each. */
 #include <stdio.h>

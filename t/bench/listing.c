@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What a listing of a large queue costs: usage: listing DIRECTORY ENTRIES.
+/* Measure the cost of listing a large queue: usage: listing DIRECTORY ENTRIES.
  * Makes ENTRIES empty files with names of entries in DIRECTORY/in and opens
  * the inboxes of all slices for N = 1, 2, 8; prints seconds and processor time for each, beside a plain
- * readdir. Then N = 8 again with one file added: what a new entry costs once the watch is there. */
+ * readdir. Then N = 8 again with one file added, for the cost of a new entry once the watch is there. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -60,7 +60,7 @@ def pytest_configure(config):
 
 
 def pytest_sessionfinish(session, exitstatus):
-    """What tests left is for people to look at when one failed."""
+    """Remove what tests left; when one failed it is for people to look at."""
     if exitstatus == 0 and not hasattr(session.config, "workerinput"):
         shutil.rmtree(session.config.option.basetemp, ignore_errors=True)
 

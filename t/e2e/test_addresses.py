@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Whoever can be a member can post, gets mail, and is counted when mail for them comes back."""
+"""Any address that can be a member can post, gets mail, and is counted when mail for it comes back."""
 from support.instance import HOST
 from support.post import post
 from support.wire import split

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What is known about a post's signatures (Authentication-Results, RFC 8601), and the seals of ARC (RFC 8617): incoming
-chains are made, and ours are judged, by Python's dkim module, which shares no code with ours."""
+"""A post's signatures are reported (Authentication-Results, RFC 8601) and sealed by ARC (RFC 8617): incoming chains are
+made, and ours are judged, by Python's dkim module, which shares no code with ours."""
 import base64
 import email
 import email.policy
@@ -74,7 +74,7 @@ class Site:
 
 
 def results(octets):
-    """What the Authentication-Results of ours says: {method: [the rest]}."""
+    """Return what the Authentication-Results of ours says: {method: [the rest]}."""
     message = email.message_from_bytes(octets, policy=email.policy.default)
     own = [" ".join(value.split()) for value in message.get_all("Authentication-Results", [])
            if value.split(";")[0].strip() == OURS]

@@ -108,7 +108,7 @@ def test_command_gets_the_mail_and_its_circumstances(instances, sink):
 
 
 class HyperKitty:
-    """What Listrunner sees of HyperKitty: one resource, and whether it is up."""
+    """Return what Listrunner sees of HyperKitty: one resource, and whether it is up."""
 
     def __init__(self, port=0):
         self.got, self.answers, outer = [], [], self

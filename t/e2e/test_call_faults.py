@@ -95,7 +95,7 @@ class Site:
         return attempt
 
     def drain(self):
-        """What waits for a better time does not wait here."""
+        """Let nothing wait for a better time."""
         deadline = time.monotonic() + 60
         self.instance.wait_ready()
         while not self.instance.idle():

@@ -27,7 +27,7 @@ def mail(sender, subject="", text="", **fields):
 
 
 class People:
-    """Who write to the list, and read what comes back."""
+    """They write to the list, and read what comes back."""
 
     def __init__(self, instance, sink):
         self.instance, self.sink = instance, sink
@@ -37,7 +37,7 @@ class People:
         self.instance.lmtp_send(mail(sender, subject, text, **fields), to, sender=sender, client=client)
 
     def letters(self, to=None):
-        """What came since the last call, as [(recipient, message)], when all is done."""
+        """Return what came since the last call, as [(recipient, message)], when all is done."""
         self.instance.wait_idle()
         found = [(address, letter) for address, letters in self.sink.take_mail().items() for letter in letters]
         for _, letter in found:

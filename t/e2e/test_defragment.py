@@ -156,8 +156,8 @@ def arrangements(parts, dice):
 
 @pytest.mark.corpus
 def test_corpus_sets(instances, sink):
-    """What other programs cut, in several orders, each for a list of its own: once, byte for byte, and the header's
-    fields. One set has octets over 127, which a part may not have."""
+    """Sets that other programs cut come in several orders, each for a list of its own: once, byte for byte, and with
+    the header's fields. One set has octets over 127, which a part may not have."""
     instance = set_up(instances, sink)
     sets = [(folder, *one) for folder in corpus.folders("partial")
             for one in sorted(json.loads((folder / "manifest.json").read_text()).items())]

@@ -80,7 +80,7 @@ def test_all_of_a_page_and_requests(site, sink):
 
 
 def test_foreign_ones_are_refused(site, sink):
-    """What is on a list of others looks like what was decided about, whatever is sent."""
+    """A post on a list of others looks like one that was decided about, whatever is sent."""
     write_to(site, "birds", STRANGER, "Not mine")
     write_to(site, "cats", STRANGER, "Mine")
     olga, bart, anne = (Person(site, sink, address) for address in (OLGA, BART, ANNE))

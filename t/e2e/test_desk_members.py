@@ -82,7 +82,7 @@ def test_add_with_a_preview(site, sink):
 
 
 def test_invite(site, sink):
-    """Who is asked is a member when the letter was answered."""
+    """A person who is asked is a member when the letter was answered."""
     olga = Person(site, sink, OLGA)
     preview = olga.send(ADD, {"people": "new@example.org", "how": "invite"}).says("asks them to join: 1")
     olga.send(ADD, {**form_fields(preview.text), "confirm": "yes"})

@@ -211,8 +211,8 @@ def test_the_page_is_sent_anew(site, sink):
 
 
 def test_an_operator_sees_and_mends_in_a_browser(instances, sink, tmp_path):
-    """What the page shows changes by itself; a destination that was suspended is found and resumed. Nothing is wider
-    than the screen of a phone."""
+    """The page changes by itself with what it shows; a destination that was suspended is found and resumed. Nothing is
+    wider than the screen of a phone."""
     if not shutil.which("chromedriver"):
         pytest.skip("no chromedriver")
     listen = f"127.0.0.1:{free_port()}"

@@ -147,7 +147,8 @@ def test_each_address_by_each_person(site, people):
 
 
 def test_each_form_by_each_person(site, people):
-    """Who may not gets what the table says; who may, but with a mark of somebody else or none, 400. All stays."""
+    """A person who may not gets what the table says; one who may, but with a mark of somebody else or none, gets 400.
+    All stays."""
     where, fields = places(people), harm(people)
     assert set(fields) == {route for route, verbs in routes().items() if "POST" in verbs}
     before = state(site)
@@ -193,7 +194,7 @@ def test_marks_grow_old(clock, site, people):
 
 
 def test_roles_that_end(site, people):
-    """Who has lost the role has lost the pages, in the same session."""
+    """A person who has lost the role has lost the pages, in the same session."""
     where, fields = places(people), harm(people)
     rest = Rest(site)
     assert rest.call("DELETE", f"domains/{HOST}/owners").status == 204

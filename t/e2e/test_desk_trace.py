@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What became of a post, on the desk and by REST: for the owner of its list, for the operator, and for nobody else."""
+"""The desk and REST show what became of a post: to the owner of its list, to the operator, and to nobody else."""
 import html
 import re
 

@@ -158,7 +158,7 @@ def test_main_path(readers):
 
 
 def shown_by_mutt(box):
-    """What mutt shows of the first message of a mailbox."""
+    """Return what mutt shows of the first message of a mailbox."""
     command = ("stty rows 24 cols 80; "
                f"mutt -n -F /dev/null -R -e 'set folder={box.parent} pager=cat wait_key=no prompt_after=no' -f {box} "
                "-e 'push <display-message><exit>'")
@@ -225,7 +225,8 @@ def test_by_size_number_and_settings(readers):
 
 
 def test_one_last_digest(readers):
-    """Who leaves the digest mode while posts wait gets them once more as a digest, and from then on each post."""
+    """A member who leaves the digest mode while posts wait gets them once more as a digest, and from then on each
+    post."""
     instance = readers.instance
     readers.post(post(subject="Before"))
     instance.wait_idle()

@@ -237,7 +237,8 @@ def late(question):
     (late, True),
 ], ids=["garbage", "wrong id", "cut", "loop", "failure", "no record", "no name", "late"])
 def test_nonsense(instances, sink, make, known):
-    """What such an answer leaves unknown is as dmarc_without_answer says; nothing is lost, and nothing goes twice."""
+    """An answer that leaves the policy unknown is treated as dmarc_without_answer says; nothing is lost, and nothing
+    goes twice."""
     server = Nonsense(make)
     # A late answer comes after the first of three tries: two questions are answered one after the other.
     timeout = "1s" if known is None else "10s" if make is late else "20s"

@@ -337,7 +337,7 @@ def change(path, place, **fields):
 
 
 def refused(instance, text, *words, code=1, path=None):
-    """What an import says that writes nothing."""
+    """Return what an import says that writes nothing."""
     path = path or instance.directory / "file.jsonl"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     before = export(instance)

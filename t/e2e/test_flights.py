@@ -37,7 +37,7 @@ class Flights(socketserver.ThreadingTCPServer):
 
 class Session(socketserver.BaseRequestHandler):
     def flight(self):
-        """What comes until nothing more has come for a moment."""
+        """Return what comes until nothing more has come for a moment."""
         octets = self.request.recv(1 << 20)
         while octets and select.select([self.request], [], [], 0.1)[0]:
             more = self.request.recv(1 << 20)
@@ -165,7 +165,7 @@ def test_no_more_transactions_than_a_connection_may_have(instances):
 
 
 def test_stopped_and_changed_in_a_flight(instances, sinks):
-    """What is under way comes to its end, all of it; nobody gets the post twice."""
+    """All that is under way comes to its end; nobody gets the post twice."""
     sink = sinks(options=["--latency", "50"])
     transport = {"concurrency": "2", "initial_destination_concurrency": "2", "pipelined_transactions": "4"}
     instance = instances(sink.port, settings={"transport.relay": transport,
@@ -199,7 +199,7 @@ def test_a_confused_server_costs_nothing(instances):
 
 
 def test_a_forgetful_server_costs_one_flight(instances):
-    """What stood behind is never answered: in doubt, it comes again, alone; the same after a restart."""
+    """A message that stood behind is never answered: in doubt, it comes again, alone; the same after a restart."""
     with Flights(manner="forgets") as server:
         instance = serve(instances, server, rset_timeout="1s", minimal_backoff_time="1s", maximal_backoff_time="1s")
         wait_until(lambda: len(server.taken) == len(MEMBERS) and not instance.under_way(), 60, "all to have it")

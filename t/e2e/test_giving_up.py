@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What cannot be delivered for long: the owners are told once, and at the end it is a bounce."""
+"""Mail that cannot be delivered for long is told to the owners once, and at the end it is a bounce."""
 import email
 import time
 

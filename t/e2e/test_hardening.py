@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What the compiler and the linker put into the installed programs against memory errors."""
+"""The compiler and the linker have put their defences against memory errors into the installed programs."""
 import platform
 import re
 import subprocess

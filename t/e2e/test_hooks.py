@@ -381,7 +381,7 @@ def test_memberships_by_the_way_are_told(site, api, receiver):
 
 
 def test_a_reader_that_writes_costs_nobody(site, api):
-    """What a client sends while it reads the stream is not kept."""
+    """Nothing that a client sends while it reads the stream is kept."""
     reader, before = Reader(api), memory(site, "rest")
     for _ in range(16):
         reader.connection.sock.sendall(b"x" * 1048576)

@@ -145,8 +145,8 @@ def test_a_trace_says_whom_it_did_not_ask(instances, sink, server, tmp_path):
 
 
 def test_one_does_the_timer_and_another_takes_over(pair, sink, server):
-    """What each host does for itself is done on both; all else on one, and on the other one after its death. A digest
-    that is due meanwhile goes out once."""
+    """The jobs that each host does for itself are done on both; all others on one, and on the other one after its
+    death. A digest that is due meanwhile goes out once."""
     a, b = pair
     by_name = {"a": a, "b": b}
     first = wait_until(lambda: timer_of(server), 30, "a claim to the timer's jobs")
@@ -234,7 +234,8 @@ def test_a_job_goes_on_as_long_as_the_lease(instances, sink, server, slow_pages)
 
 
 def test_jobs_that_nobody_does_are_not_late(pair, server):
-    """Those of a host that was stopped, and those of the time before there were hosts, which the next start forgets."""
+    """Jobs of a host that was stopped are not late, nor those of the time before there were hosts, which the next start
+    forgets."""
     a, b = pair
     wait_until(lambda: {"outbox", "outbox@b.example.com"} <= set(a.jobs()), 30, "the jobs of each")
     b.stop()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What hosts hand to each other: a door with certificates, parts of messages, blocks of large posts."""
+"""Hosts hand mail to each other through a door with certificates: parts of messages, and blocks of large posts."""
 import base64
 import contextlib
 import json
@@ -74,7 +74,7 @@ def waiting(host, *queues):
 
 
 def context(certificate, authority):
-    """What a client has for TLS; certificate: a file with both, or None."""
+    """Return what a client has for TLS; certificate: a file with both, or None."""
     made = ssl.create_default_context(cafile=authority.file)
     if certificate:
         made.load_cert_chain(certificate)
@@ -236,7 +236,7 @@ def tells_when_it_ends(host, authority, file):
 
 
 def test_what_comes_in(site):
-    """What is no entry, or is for a queue that is none of other hosts', is refused for good."""
+    """Data that is no entry, or is for a queue that is none of other hosts', is refused for good."""
     a = site.make("a")
     a.create_list("talk", members=["anne@example.org"])
     a.start()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What hosts ask the database while they have nothing to do, counted by the database."""
+"""The database counts what hosts ask it while they have nothing to do."""
 import re
 import time
 from collections import Counter

@@ -181,7 +181,7 @@ def test_what_is_under_way_counts(pair, counter):
 
 
 def out_of(instance):
-    """What the master says of the process that sends; {} as long as there is none."""
+    """Return what the master says of the process that sends; {} as long as there is none."""
     groups = [group for group in instance.status().get("runners", []) if group["runner"] == "out"]
     return groups[0]["children"][0] if groups else {}
 

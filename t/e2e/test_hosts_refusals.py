@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What a host does not do: with a wrong clock, without the database, and with a spool that is another machine's."""
+"""A host refuses to work with a wrong clock, without the database, and with a spool that is another machine's."""
 import http.client
 import json
 import re

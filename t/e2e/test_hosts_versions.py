@@ -26,7 +26,7 @@ EXPANDS = [  # a table, a column in each table that posts and people go through,
 
 
 def apply(server, number, statements, least):  # noqa: F811
-    """What a program that knows the step does, without its programs."""
+    """Do what a program that knows the step does, without its programs."""
     server.sql(*statements, f"INSERT INTO site.schema_migration VALUES ({number}, 'later', 1)",
                *([f"INSERT INTO site.schema_least VALUES ({number}, {least})"] if least else []),
                "GRANT ALL ON ALL TABLES IN SCHEMA site TO listrunner", database="listrunner")

@@ -26,7 +26,7 @@ def people(clock, instances, sink):
 
 
 def row(people, address):
-    """What the list has of the member, less what is new when one comes back; None: it is no member."""
+    """Return what the list has of the member, less what is new when one comes back; None: it is no member."""
     shown = people.instance.run("member", "show", f"test@{HOST}", address, "--json")
     if shown.returncode != 0:
         return None

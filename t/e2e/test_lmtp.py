@@ -159,7 +159,7 @@ def talk(door, *pieces):
 
 
 def test_smuggling(door):
-    """What a laxer reader would take for the end neither ends the message nor gets past us."""
+    """Line ends that a laxer reader would take for the end neither end the message nor get past us."""
     to = b"RCPT TO:<" + door.address.encode() + b">\r\nDATA\r\n"
     inner = b"MAIL FROM:<evil@example.org>\r\n" + to + b"Subject: inner\r\n\r\nx\r\n.\r\n"
     for end in (b"\n.\n", b"\n.\r\n", b"\r\n.\n", b"\r.\r\n", b"\r.\r", b"\r\n.\r\r\n"):
@@ -205,7 +205,7 @@ def test_all_at_once_and_no_more(door):
 
 
 def test_endless_message_id(door):
-    """What is longer than a line may be is no reason to refuse the mail, and none to carry it all about."""
+    """A line that is longer than one may be is no reason to refuse the mail, and none to carry it all about."""
     name = b"i" * 500_000
     with smtplib.LMTP("127.0.0.1", door.port, timeout=30) as client:
         client.ehlo()

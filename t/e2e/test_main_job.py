@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What the runners in, pipeline and out do for a discussion list, each item of it seen from outside."""
+"""The runners in, pipeline and out do their work for a discussion list, each item of it seen from outside."""
 import base64
 import hashlib
 import re
@@ -91,7 +91,8 @@ def test_loop_is_stopped(instance, sink):
 
 
 def test_an_automatic_reply_is_not_distributed(instance, sink):
-    """What a program of a member writes because it got a post; mail that it writes for another reason is a post."""
+    """Mail that a program of a member writes because it got a post is no post; mail that it writes for another reason
+    is one."""
     address = instance.create_list("test", MEMBERS)
     for kind in ("auto-replied", "auto-generated"):
         octets = post(sender=MEMBERS[0], message_id=f"<{kind}@example.net>", extra=[f"Auto-Submitted: {kind}"])

@@ -170,7 +170,7 @@ def test_monitoring_names_figures_that_there_are(instances, sink, name):
 
 
 def test_commands_of_the_rules_are_there(instances, sink):
-    """What an alert tells a person to run is a verb of the command line."""
+    """Each command that an alert tells a person to run is a verb of the command line."""
     instance = instances(sink.port)
 
     def verbs(*words):

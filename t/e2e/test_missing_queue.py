@@ -80,7 +80,7 @@ def test_in_is_removed(running, sink):
 
 
 def test_in_dies_while_out_is_gone(running, sink):
-    """What waited for the queue that is gone waits on; the runner that starts anew serves others."""
+    """Mail that waited for the queue that is gone waits on; the runner that starts anew serves others."""
     instance, (one, two) = running
     out = instance.spool / "out"
     wait_until(out.exists, 20, "the runner out")

@@ -304,7 +304,7 @@ def test_held_too_long_is_discarded(moderated):
 
 
 def test_last_letters_of_a_list(instances, sink):
-    """What was written before a list was removed arrives, and nothing waits for a person."""
+    """Mail that was written before a list was removed arrives, and nothing waits for a person."""
     instance = instances(sink.port, settings={"runner.virgin": {"start": "no"}}).start()
     address = instance.create_list("test", settings=["default_nonmember_action=reject"])
     instance.lmtp_send(post(to=address), address, sender="poster@example.net")

@@ -417,7 +417,7 @@ def post(sender, to, subject="", text="", **fields):
 
 
 def report(address):
-    """What comes back of a mail that Mailman sent before the move."""
+    """Return what comes back of a mail that Mailman sent before the move."""
     return (f"From: MAILER-DAEMON@example.org\r\nSubject: failed\r\nMIME-Version: 1.0\r\n"
             f"Message-ID: <{os.urandom(8).hex()}@example.org>\r\n"
             "Content-Type: multipart/report; report-type=delivery-status; boundary=B\r\n\r\n--B\r\n\r\nx\r\n--B\r\n"
@@ -426,7 +426,8 @@ def report(address):
 
 
 def test_letters_of_mailman_are_good(empty, site, sink):
-    """Whoever answers a letter that Mailman wrote gets what it promised, and its addresses are those of the list."""
+    """A person who answers a letter that Mailman wrote gets what it promised, and its addresses are those of the
+    list."""
     made = fill(site)
     bring(empty, source(site), code=1)
     empty.start()

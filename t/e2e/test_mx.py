@@ -243,7 +243,7 @@ class GoBetween:
 
 
 def test_questions_at_a_time(dns):
-    """Those of 1,000 domains at once would overflow the servers' sockets, and be asked again after a time-out."""
+    """Questions for 1,000 domains at once would overflow the servers' sockets, and be asked again after a time-out."""
     between = GoBetween(dns.server)
     done = subprocess.run([tool("mx-lookup"), "--servers", between.address, *(f"d{i}.test" for i in range(1000))],
                           capture_output=True, text=True, check=True, timeout=60)

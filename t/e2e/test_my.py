@@ -410,7 +410,7 @@ def test_another_address(world, sink):
 
 
 def test_letters_to_new_addresses_are_few(world, sink):
-    """Who is signed in cannot have a stranger written to again and again, from whatever networks."""
+    """A person who is signed in cannot have a stranger written to again and again, from whatever networks."""
     anne = Person(world, sink, ANNE)
     let_turn(DAY)
     for host in range(6):

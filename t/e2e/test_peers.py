@@ -22,8 +22,8 @@ LINE_MAX = 998  # what RFC 5322 allows; Postfix cuts longer lines
 
 
 def is_plain(mail):
-    """What every server must take as it is: Postfix cuts long lines, and ends a header at a line that is no field
-    and at 100 KB; Dovecot keeps no NUL."""
+    """Say whether every server must take the mail as it is: Postfix cuts long lines, and ends a header at a line that
+    is no field and at 100 KB; Dovecot keeps no NUL."""
     header = split(mail.octets)[0].split(b"\r\n")[:-1]
     fields = all(re.match(rb"[!-9;-~]+[ \t]*:|[ \t]+\S", line) for line in header)
     return b"\0" not in mail.octets and max(map(len, mail.octets.split(b"\r\n"))) <= LINE_MAX and fields and \

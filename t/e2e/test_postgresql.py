@@ -81,8 +81,8 @@ def assert_all_came(site, sink, subjects):
 
 
 def test_the_server_goes_and_comes_back(site, sink, server):
-    """What is known at the door is taken, all else is refused for now; nobody is bounced, no process ends, and all goes
-    on by itself. The status says since when."""
+    """Mail for addresses known at the door is taken, all else is refused for now; nobody is bounced, no process ends,
+    and all goes on by itself. The status says since when."""
     api, subjects = Rest(site), [f"meanwhile {number:02}" for number in range(20)]
     started = workers(site)
     server.stop()

@@ -431,8 +431,8 @@ def test_what_out_holds_can_be_taken(instances, limited, verb):
 
 
 def test_mail_that_waited_keeps_its_order(instances, sinks):
-    """What waits for a suspended destination leaves in the order of its arrival, however often it was looked at, but
-    for one or two that were being looked at when it was resumed."""
+    """Mail that waits for a suspended destination leaves in the order of its arrival, however often it was looked at,
+    but for one or two that were being looked at when it was resumed."""
     sink = sinks()
     instance = instances(sink.port, settings={"transport.relay": {"concurrency": 1}}).start()
     address = instance.create_list("test", ["m@example.org"])

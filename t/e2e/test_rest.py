@@ -147,8 +147,8 @@ def test_a_body_is_no_second_request(api):
 
 
 def spoken(api, text, known=True, until=None, piece=100000):
-    """What comes back when the text is sent piece by piece, to the end of the connection or to what is waited for. In
-    it, {key} is the field with the password."""
+    """Return what comes back when the text is sent piece by piece, to the end of the connection or to what is waited
+    for. In it, {key} is the field with the password."""
     field = b"Authorization: " + api.headers["Authorization"].encode() + b"\r\n" if known else b""
     text = text.replace(b"{key}", field)
     answer = b""
@@ -651,7 +651,7 @@ def test_what_is_only_there_to_be_asked(api):
 # ---- Listrunner's own ----
 
 def bearer(site, *options):
-    """Who uses a token that was made with these options."""
+    """Return a client that uses a token that was made with these options."""
     api = Rest(site)
     token = site.cli("token", "create", *options).strip()
     api.headers = {"Authorization": f"Bearer {token}"}

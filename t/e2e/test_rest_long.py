@@ -68,7 +68,7 @@ def read_all(client):
 
 
 def memory(site):
-    """What `rest` has of its own, in KiB."""
+    """Return how much memory `rest` has of its own, in KiB."""
     pid, = site.pids("rest")
     return sum(int(line.split()[1]) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
                if line.startswith("RssAnon"))
@@ -146,7 +146,7 @@ def test_slow_clients_cost_no_memory(site, api):
 
 
 def test_changes_meanwhile(site, api, own):
-    """Who is behind the place that the answer has come to is in it as is then; nobody comes twice."""
+    """Members behind the place that the answer has come to are in it as they are then; nobody comes twice."""
     client = open_slowly(api, own)
     site.cli("member", "remove", "bee@example.com", f"m{MEMBERS - 1:05}@example.org")
     site.cli("member", "add", "bee@example.com", "a-new-one@example.com", "zz@example.org")

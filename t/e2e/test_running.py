@@ -71,7 +71,7 @@ def copies(sink):
 
 
 def each_once(ids):
-    """What copies() tells when each post went to both members of its list, once."""
+    """Return what copies() tells when each post went to both members of its list, once."""
     return {(identifier, member): 1 for identifier in ids for member in members(identifier.partition(".")[0])}
 
 
@@ -109,7 +109,7 @@ def lose_database(instance):
 
 
 def stopped(pids):
-    """Those of the processes that stand still."""
+    """Return the processes that stand still."""
     return [pid for pid in pids if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"]
 
 
@@ -233,7 +233,7 @@ def test_pause_ends(instances, sink):
 
 @pytest.mark.sqlite
 def test_begun_anew(instances, sink):
-    """What is there is never written over; a backup that was killed is begun anew, and the site works on."""
+    """A file that is there is never written over; a backup that was killed is begun anew, and the site works on."""
     instance = instances(sink.port).start()
     lists = [instance.create_list(name, members(name)) for name in ("one", "two")]
     (instance.spool / ".out").mkdir(exist_ok=True)
@@ -434,7 +434,7 @@ def test_old_spool_of_a_busy_site(instances, sink, tmp_path):
 
 @pytest.mark.sqlite
 def test_old_spool_goes_on(instances, tmp_path):
-    """What the spool had and nobody has worked on since goes to each member once, though the database is later."""
+    """Mail that the spool had and nobody has worked on since goes to each member once, though the database is later."""
     port, instance, lists = without_relay(instances)
     for address in lists:
         post(instance, address, 1)

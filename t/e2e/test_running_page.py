@@ -262,7 +262,7 @@ def test_a_spammers_night(instances, tmp_path):
 
 
 def test_moving_the_spool(instances, tmp_path):
-    """What waits goes out once from the new place, on the same spool."""
+    """Mail that waits goes out once from the new place, on the same spool."""
     port = free_port()
     instance = instances(port).start()
     lists = two_lists(instance)

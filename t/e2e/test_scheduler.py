@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What the scheduler of outgoing mail promises: a bad neighbour hurts nobody, small mail does not wait for large,
+"""The scheduler of outgoing mail keeps its promises: a bad neighbour hurts nobody, small mail does not wait for large,
 little is repeated after a crash, and what was learnt or ordered outlives a restart."""
 import json
 import os
@@ -232,7 +232,7 @@ def test_a_dead_relay_stays_dead_over_a_restart(instances, sinks):
 
 
 def known(instance):
-    """What out knows of its destinations that it must not forget."""
+    """Return what out knows of its destinations that it must not forget."""
     found = destinations(instance)
     keys = ("window", "state", "rate", "deaths")
     return {name: tuple(found[name][key] for key in keys) for name in ("relay", "dead")}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What the service unit lets Listrunner do, as far as that can be seen without a systemd that runs; .ci/package starts
-one."""
+"""The service unit lets Listrunner do its work, as far as that can be seen without a systemd that runs; .ci/package
+starts one."""
 import os
 import pwd
 import shutil

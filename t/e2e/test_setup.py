@@ -69,7 +69,7 @@ def test_probe(instances, front):
 
 
 def test_probe_that_waits_inside(instances, front):
-    """What waits in Listrunner's own queues was neither refused nor kept by the mail server."""
+    """Mail that waits in Listrunner's own queues was neither refused nor kept by the mail server."""
     settings = {f"runner.{name}": {"start": "no"} for name in ("in", "out")}
     instance = instances(front.port, settings={"site": {"site_owner": OWNER}, **settings}).start()
     instance.cli("domain", "create", HOST)
@@ -221,7 +221,7 @@ def test_setup_on_a_disk_that_is_full_or_read_only(place, front):
 
 
 def test_setup_asks_on_a_terminal(place, front):
-    """What the options do not say is asked for; a wrong answer is named, and nothing was done."""
+    """Facts that the options do not say are asked for; a wrong answer is named, and nothing was done."""
     def converse(*answers):
         leader, follower = pty.openpty()
         options = ["--mta=postfix", f"--lmtp=127.0.0.1:{place.ports['lmtp']}", f"--ask=127.0.0.1:{place.ports['ask']}",

@@ -213,7 +213,7 @@ def test_fields_that_are_not_to_be_compared(shadows):
 
 
 def test_killed_in_between(shadow, instance):
-    """What came before is there after, each post is reported once, and a line that was cut off is written again."""
+    """All that came before is there after, each post is reported once, and a line that was cut off is written again."""
     live_post(shadow, "first")
     octets = live_post(shadow, "second", to=MEMBERS[:1])
     shadow.kill()

@@ -74,7 +74,7 @@ def log(site, address, kind):
 
 
 def test_members_follow_two_sources_of_two_lists(site, sink):
-    """Who joined stays; who comes by two sources stays until both drop him; nobody gets a letter."""
+    """A person who joined stays; one who comes by two sources stays until both drop him; nobody gets a letter."""
     talk = site.create_list("talk", members=["own@example.org", "Both@example.org"])
     news = site.create_list("news", members=["other@example.org"])
     staff = give(site, "staff", ["# the staff", "", "Anna <anna@example.org>", "ben@example.org", "both@example.org"])
@@ -571,7 +571,8 @@ def test_a_directory_is_told_no_password_that_nobody_vouches_for(site, monkeypat
              f"--password-file={secret}")
 
     def heard():
-        """What a refresh sends to a server that hangs up then; a connection that is tried again waits for nothing."""
+        """Return what a refresh sends to a server that hangs up then; a connection that is tried again waits for
+        nothing."""
         octets = []
         with socket.create_server(("127.0.0.1", 0)) as server:
             place = f"ldaps://127.0.0.1:{server.getsockname()[1]}/{BASE}"

@@ -24,7 +24,7 @@ def change(instance, sql):
 
 @contextlib.contextmanager
 def batch(instance, runner, count):
-    """What is put into the runner's queue meanwhile: it claims these entries together."""
+    """Hold the runner while entries are put into its queue: it claims these together."""
     pid, = instance.pids(runner)
     os.kill(pid, signal.SIGSTOP)
     try:

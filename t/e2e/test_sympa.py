@@ -245,7 +245,7 @@ def test_a_site_of_two_robots(empty, tmp_path):
 
 
 def check_exclusions(instance, told):
-    """Who was excluded in Sympa stays out of that list's sources, and of no other list's."""
+    """A person who was excluded in Sympa stays out of that list's sources, and of no other list's."""
     assert re.search(r"^kept out of sources +2 +0$", told, re.MULTILINE), told
     people = ["elsewhere@example.org", "fresh@example.org", "left@example.org"]
     outside = instance.create_list("outside", members=people)

@@ -34,7 +34,7 @@ LINE = re.compile(r"<(\d+)>\w{3} [ \d]\d \d\d:\d\d:\d\d ([^\[]+(?:\[\d+\])?)\[(\
 
 
 class Syslogd:
-    """What came to the socket: [(priority, ident, pid, text)]."""
+    """Return what came to the socket: [(priority, ident, pid, text)]."""
 
     def __init__(self, path):
         self.path = path

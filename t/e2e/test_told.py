@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What an operator is told: at a start, by status and metrics, when the database has gone, and who may ask."""
+"""An operator is told what matters: at a start, by status and metrics, when the database has gone, and who may ask."""
 import fcntl
 import os
 import pty

@@ -112,7 +112,7 @@ def test_what_is_old_goes(instances, sink, clock):
 
 
 def test_killed_and_not_kept(instances, sink):
-    """What was written before a process is killed stays; without a trail everything works, and nothing is kept."""
+    """All that was written before a process is killed stays; without a trail everything works, and nothing is kept."""
     instance = make(instances, sink.port)
     send(instance, "cats", 1)
     instance.wait_idle()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What a transport has for itself: how long its mail waits, how fast it goes; and who clogs the others."""
+"""A transport has limits of its own: how long its mail waits, how fast it goes; and who clogs the others."""
 import re
 import socket
 import socketserver
@@ -145,7 +145,8 @@ class Envelopes(socketserver.StreamRequestHandler):
 
 
 def test_servers_are_asked_for_reports(instances):
-    """What the poster asked for ends at the list; what the list wants to hear is asked of who offers DSN."""
+    """Reports that the poster asked for end at the list; those that the list wants are asked of servers that offer
+    DSN."""
     server, deaf, plain = Listening("DSN", "SIZE"), Listening("DSN", "SIZE"), Listening("SIZE")
     instance = instances(server.server_address[1], settings={
         "out": {"transport_table": "deaf.example:deaf plain.example:plain"},

@@ -379,7 +379,7 @@ def test_below_a_path(instances, sink):
 
 
 def test_index_damaged_gone_and_files_lost(world):
-    """What is missing on the disk is a page that says so; the pages come back by themselves."""
+    """A post that is missing on the disk is a page that says so; the pages come back by themselves."""
     send(world, "cats", 1, "Frost")
     send(world, "dogs", 2, "Bones")
     link, other = message_link(world, "cats", "Frost"), message_link(world, "dogs", "Bones")

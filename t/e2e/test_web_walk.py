@@ -55,7 +55,7 @@ def browsers(tmp_path):
 
 
 class Mailbox:
-    """What came to one address."""
+    """Holds what came to one address."""
 
     def __init__(self, sink, address):
         self.sink, self.address = sink, address

@@ -33,7 +33,7 @@ def members(instance, name="cats"):
 
 
 def raw(world, octets):
-    """What is answered to these bytes, up to the connection's end."""
+    """Return what is answered to these bytes, up to the connection's end."""
     with socket.create_connection(("127.0.0.1", world.pages.port), 60) as client:
         with contextlib.suppress(OSError):  # it is closed before all has been sent
             client.sendall(octets)
@@ -100,7 +100,7 @@ def test_one_click_comes_from_anywhere(instances, sink):
 
 
 def test_the_sites_new_secret_counts_at_once(instances, sink):
-    """What was signed with it, and with the one before, while the process goes on."""
+    """A link that was signed with it counts, and one signed with the one before, while the process goes on."""
     world = make_site(instances, sink, pipeline={"verp_delivery_interval": "1"})
     world.create_list("cats", [ANNE, BART], owner=OLGA)
     old = leave_link(world, sink, ANNE)

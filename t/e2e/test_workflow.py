@@ -52,7 +52,7 @@ class Place:
                    self.behind.empty(), 60, "all mail to arrive")
 
     def box(self, address):
-        """What lies in a mailbox, taken out of it."""
+        """Return what lies in a mailbox, taken out of it."""
         found = []
         folder = self.behind.maildirs / address / "new"
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():

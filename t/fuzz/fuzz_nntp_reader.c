@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What a news server says, read whole and byte by byte: both must see the same, and it must be fit for the log. */
+/* Read the replies of a news server whole and byte by byte: both must see the same, and it must be fit for the log. */
 #include <string.h>
 
 #include "net/nntp_reader.h"

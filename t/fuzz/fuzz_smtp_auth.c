@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * What a server says in AUTH: a line of input each a challenge, to every mechanism, as it comes and as base64. No
- * server that does not know the password may be believed in the end.
+ * Give the replies of a server to AUTH: each line of input is a challenge, to every mechanism, as it comes and as
+ * base64. No server that does not know the password may be believed in the end.
  */
 #include <string.h>
 

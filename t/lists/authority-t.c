@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Who may decide. Olga moderates test@example.com, and Paul other@example.com. Tokens are brought to the right list and
- * to the other one, in time and too late, by the person they were sent to and by one who guesses.
+ * Test who may decide. Olga moderates test@example.com, and Paul other@example.com. Tokens are brought to the right
+ * list and to the other one, in time and too late, by the person they were sent to and by one who guesses.
  */
 #include <sqlite3.h>
 
@@ -252,7 +252,8 @@ static void test_ticket_of_requests(World *world, const void *data)
     g_assert_cmpint(removed, ==, 2); /* of the notice, and of the reminder */
 }
 
-/* Whoever brought too many unknown tokens decides with none, but Olga does, from her own address. */
+/* Check that a person who brought too many unknown tokens decides with none, but that Olga does, from her own
+ * address. */
 static void test_guesser(World *world, const void *data)
 {
     g_autoptr(List) other = other_list(world);
@@ -311,7 +312,7 @@ static void test_told_once(World *world, const void *data)
     g_assert_cmpuint(work_entries(again) + work_entries(alone), ==, 0);
 }
 
-/* What is accepted goes on as a post that just came, and needs no moderator again. */
+/* Check that an accepted post goes on as one that just came, and needs no moderator again. */
 static void test_accepted_entry(World *world, const void *data)
 {
     GError *error = NULL;
@@ -541,7 +542,7 @@ static void test_store_fails(World *world, const void *data)
     g_assert_false(is_member(world, LIST, "bob@example.org"));
     g_assert_cmpint(world_confirm(world, bob, &welcome), ==, SUBSCRIPTION_DONE);
 
-    /* What a member asked for is not dropped because it cannot be written now. */
+    /* The request of a member is not dropped because it cannot be written now. */
     g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
     g_auto(Subscription) set = {0};
     g_autoptr(Work) wish = world_work(world);

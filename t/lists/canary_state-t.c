@@ -73,7 +73,7 @@ static void steps(World *world, unsigned count)
         step(world);
 }
 
-/* What is to blame for longer than this many intervals: "in 2, ". */
+/* Return what is to blame for longer than this many intervals: "in 2, ". */
 static char *blamed(const World *world, int64_t intervals)
 {
     GString *text = g_string_new(NULL);

@@ -200,7 +200,7 @@ static void assert_rows(World *world, const char *kind, guint expected)
     g_assert_cmpuint(rows->len, ==, expected);
 }
 
-/* Whoever asks, and whatever is asked for, those who come and go are there with the way. */
+/* Check that those who come and go are there with the way, whoever asks, and whatever is asked for. */
 static void test_members(World *world, const void *data)
 {
     GError *error = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Who left, by whichever way, can undo it; and when too many of one domain leave at once, the rest waits. */
+/* Test that a person who left, by whichever way, can undo it; and that the rest waits when too many of one domain leave
+ * at once. */
 #include <unistd.h>
 
 #include "base/log.h"
@@ -204,7 +205,7 @@ static const struct {
     {complain, " way=complaint ", "Your provider told us"},
 };
 
-/* What the log says meanwhile; it takes the place of both outputs. g_free() */
+/* Leave, and return what the log says meanwhile; it takes the place of both outputs. g_free() */
 static char *leave_with_log(World *world, LeaveBy *leave, char **letters)
 {
     GError *error = NULL;

@@ -22,7 +22,7 @@ static Config *config_of(const char *text)
     return config;
 }
 
-/* What the runner host says. */
+/* Write what the runner host says. */
 static void say(Place *place, int64_t parts, int64_t until)
 {
     GError *error = NULL;
@@ -108,7 +108,8 @@ static void test_expired(void)
     place_close(&place);
 }
 
-/* What was written before is not used until a runner host has begun, and then also when that one is no more. */
+/* Check that a share written before is not used until a runner host has begun, and is used then also when that host is
+ * no more. */
 static void test_from_before(void)
 {
     Place place;

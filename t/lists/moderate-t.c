@@ -22,7 +22,7 @@ static void append_ranges(GString *text, const char *mark, const GArray *ranges)
     }
 }
 
-/* What an answer decides: "accept 1 2;reject=off topic;". */
+/* Return what an answer decides: "accept 1 2;reject=off topic;". */
 static char *read_all(const char *subject, const char *text)
 {
     static const char *const verdicts[] = {"accept", "allow", "reject", "discard", "ban", "defer"};
@@ -177,7 +177,7 @@ static void test_allow_and_reject(World *world, const void *data)
     g_assert_false(is_held(world, number));
 }
 
-/* Who moderates no more decides no more. */
+/* Check that a person who moderates no more decides no more. */
 static void test_former_moderator(World *world, const void *data)
 {
     bool known;

@@ -71,7 +71,7 @@ static void test_invitation(World *world, const void *data)
     }
 }
 
-/* Who asked, waits and is invited then needs no moderator any more. */
+/* Check that a person who asked, waits and is invited then needs no moderator any more. */
 static void test_invited_while_asking(World *world, const void *data)
 {
     g_autofree char *letters = NULL, *none = NULL, *welcome = NULL;
@@ -84,7 +84,7 @@ static void test_invited_while_asking(World *world, const void *data)
     g_assert_true(is_member(world, ANNE));
 }
 
-/* What was asked for survives the wait. */
+/* Check that the wishes in a request survive the wait. */
 static void test_wishes(World *world, const void *data)
 {
     g_autofree char *letters = NULL, *done = NULL;
@@ -285,7 +285,7 @@ static SubscriptionResult change_by_letters(World *world, const AddressChange *w
     return world_confirm(world, last, letters);
 }
 
-/* Who obtained the answers by a trick, or reads the mail of both, becomes no owner. */
+/* Check that a person who obtained the answers by a trick, or reads the mail of both, becomes no owner. */
 static void test_roles_stay(World *world, const void *data)
 {
     GError *error = NULL;
@@ -343,7 +343,8 @@ static void test_change_of_domain_owner(World *world, const void *data)
     g_assert_null(address_find(world->store, NEW, NULL));
 }
 
-/* What follows the user follows it to the new address; a membership that is there already is not doubled. */
+/* Check that all that follows the user follows it to the new address; a membership that is there already is not
+ * doubled. */
 static void test_change_by_operator(World *world, const void *data)
 {
     GError *error = NULL;
@@ -533,7 +534,7 @@ static void test_set_all_or_none(World *world, const void *data)
     }
 }
 
-/* What was asked for before, and not confirmed, is asked for with it. */
+/* Check that settings asked for before, and not confirmed, are asked for with the new one. */
 static void test_set_by_letter(World *world, const void *data)
 {
     g_autofree char *asked = NULL, *waits = NULL, *other = NULL, *done = NULL, *stranger = NULL, *void_letter = NULL;

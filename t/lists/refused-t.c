@@ -142,7 +142,7 @@ static void test_expired(Place *place, const void *more)
     assert_kept(place, ANT, 0, "new "); /* before anybody tidied */
     tidy(place, 2);
     assert_kept(place, ANT, 0, "new ");
-    /* What is kept no more goes when the site says so, and is not seen from then on. */
+    /* A post that is kept no more goes when the site says so, and is not seen from then on. */
     config_free(place->config);
     place->config = config_of(place, "keep = 0\n");
     assert_kept(place, ANT, 0, "");

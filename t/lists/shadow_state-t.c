@@ -176,7 +176,7 @@ static void reported_posts_are_known_and_bounded(Place *place, const void *data)
     g_assert_cmpstr(text, ==, "a\nb\nc\n");
 }
 
-/* What cannot be read is not taken for what a crash left. */
+/* Check that a file that cannot be read is not taken for one that a crash left. */
 static void report_that_cannot_be_read_stays(Place *place, const void *data)
 {
     (void)data;

@@ -62,7 +62,7 @@ static void test_site(World *world, const void *data)
     place_close(&place);
 }
 
-/* What was written before the machine was started anew, or is damaged, tells nothing. */
+/* Check that a file written before the machine was started anew, or a damaged one, tells nothing. */
 static void test_told(World *world, const void *data)
 {
     (void)world;

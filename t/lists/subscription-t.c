@@ -468,7 +468,7 @@ static void test_on_and_off_by_rest(World *world, const void *data)
     g_assert_cmpuint(count(all->str, "virgin <" ANNE ">"), ==, 2); /* a welcome and a goodbye */
 }
 
-/* What who has the list says of a person proves nothing; what the person answers does. */
+/* Check that the word of an owner about a person proves nothing, and that the person's own answer does. */
 static void test_vouched(World *world, const void *data)
 {
     GError *error = NULL;

@@ -189,7 +189,8 @@ static void refuse(const Bench *bench, const char *list, int64_t arrival, const 
     refused_keep(bench->config, &mail);
 }
 
-/* What was refused is replayed in its place among the others; not what another list of the name refused before. */
+/* Check that a refused post is replayed in its place among the others, but not one that another list of the name
+ * refused before. */
 static void test_refused(World *world, const void *data)
 {
     GError *error = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What is done to one list, one role or one person leaves the others as they are; a copy of a list has all of it. */
+/* Test that a change to one list, one role or one person leaves the others as they are, and that a copy of a list has
+ * all of it. */
 #include "lists/domain_make.h"
 #include "lists/list_change.h"
 #include "lists/template_set.h"
@@ -186,7 +187,7 @@ static bool owns_server(World *world, const char *who)
     return user && user->server_owner;
 }
 
-/* Who becomes one with somebody may do what one of them could, and no more. */
+/* Check that a person who becomes one with another may do what one of the two could, and no more. */
 static void test_merged_people(World *world, const void *data)
 {
     GError *error = NULL;

@@ -302,7 +302,7 @@ static void test_name_plays_no_part(World *world, const void *data)
     place_close(&place);
 }
 
-/* What has reached the disk for sure, as far as the calls on files tell. */
+/* Holds what has reached the disk for sure, as far as the calls on files tell. */
 typedef struct Order {
     Store *other;              /* sees what is committed */
     GHashTable *written;       /* descriptors of files that were not synced since */
@@ -360,7 +360,7 @@ static void test_order(World *world, const void *data)
     place_close(&place);
 }
 
-/* What a power cut can leave of one of two entries. */
+/* Says what a power cut can leave of one of two entries. */
 typedef enum Left { NOTHING, TORN, PREPARED, PUBLISHED } Left;
 
 static void leave(const Place *place, unsigned number, Left left)
@@ -613,7 +613,7 @@ static void test_old_rows(World *world, const void *data)
     place_close(&place);
 }
 
-/* What a runner kept comes again, byte for byte, and nobody else stores it. */
+/* Check that a letter that a runner kept comes again, byte for byte, and that nobody else stores it. */
 static void test_recall(World *world, const void *data)
 {
     GError *error = NULL;
@@ -650,7 +650,7 @@ static bool has_text(Store *store, const char *entry, const char *text)
     return found;
 }
 
-/* What is kept for an entry cannot be read without the key of the spool, nor moved to another entry. */
+/* Check that a letter kept for an entry cannot be read without the key of the spool, nor moved to another entry. */
 static void test_sealed(World *world, const void *data)
 {
     if (!fixture_is_sqlite())

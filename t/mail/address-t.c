@@ -73,7 +73,7 @@ static void test_lists(void)
     }
 }
 
-/* What the rest of Listrunner takes for an address is read from a field, and nothing else. */
+/* Check that a field gives the addresses that the rest of Listrunner takes for such, and nothing else. */
 /* Which values every reader reads in the same way. */
 static void test_plain(void)
 {

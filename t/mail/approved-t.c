@@ -93,7 +93,7 @@ static void test_inside(void)
     assert_take(text, NULL, text);
 }
 
-/* What somebody attached or forwards is not said by the sender: its password counts for nothing and stays. */
+/* Check that the sender does not say what is attached or forwarded: its password counts for nothing and stays. */
 static void test_only_attached(void)
 {
     static const char attached[] = "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n"

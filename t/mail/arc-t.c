@@ -106,7 +106,7 @@ static void test_chain(gconstpointer edwards)
         g_free(mail);
         mail = next;
     }
-    /* What relaxed forms let pass on the way does no harm. */
+    /* The changes that relaxed forms let pass on the way do no harm. */
     g_autofree char *folded = replaced(mail, "Subject: hello\r\n there", "SUBJECT:hello there ");
     g_autofree char *body = replaced(folded, "body  of it ", "body \t of it");
     g_autofree char *added = g_strconcat("Received: from x\r\n", body, "\r\n", NULL);

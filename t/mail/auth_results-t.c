@@ -93,7 +93,8 @@ static void test_properties(void)
     }
 }
 
-/* Whoever claims the name is found, even where the rest is nonsense; so is a name that cannot be read. */
+/* Check that a field that claims the name is found, even where the rest is nonsense; so is a name that cannot be
+ * read. */
 static void test_claims(void)
 {
     static const struct {

@@ -176,7 +176,7 @@ static void test_outcomes(void)
     g_assert_cmpstr(bounce_outcome(BOUNCE_COMPLAINT), ==, "complaint");
 }
 
-/* What stands before the header is not its end. */
+/* Check that an empty line before the header is not taken for its end. */
 static void test_blank_lines(void)
 {
     assert_told(" \t\n\r\n   \nFrom: MAILER-DAEMON@mx.example\nContent-Type: text/plain\n"

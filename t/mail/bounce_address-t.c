@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What can be a member is found in a report about it, however the report writes it; and who is named in From and To is
- * looked up in a time that does not grow with their number. */
+/* Test that each address that can be a member is found in a report about it, however the report writes it; and that the
+ * names in From and To are looked up in a time that does not grow with their number. */
 #include <string.h>
 
 #include "mail/bounce.h"

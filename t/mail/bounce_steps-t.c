@@ -17,7 +17,7 @@
 #define MIXED FROM "Content-Type: multipart/mixed; boundary=x\n\n"
 #define STATUS MIXED "--x\nContent-Type: message/delivery-status\n\n"
 
-/* What stands once, and what is repeated behind it; each % there is a number that grows. */
+/* Holds the text that stands once, and the text that is repeated behind it; each % there is a number that grows. */
 typedef struct Shape {
     const char *begin, *again;
 } Shape;

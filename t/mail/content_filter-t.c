@@ -22,7 +22,7 @@ static char *images[] = {(char *)"IMAGE", NULL}, *exes[] = {(char *)".exe", NULL
        (char *)"multipart", NULL}, *pngs[] = {(char *)"png", NULL}, *mixed[] = {(char *)"multipart/mixed", NULL},
        *only_image[] = {(char *)"image/png", NULL};
 
-/* What is left; g_free(). */
+/* Return what is left; g_free(). */
 static char *filtered(const char *text, const ContentRules *rules, ContentResult expected, const char *removed)
 {
     g_autoptr(GError) error = NULL;
@@ -137,7 +137,8 @@ static void test_hidden_names(void)
     g_free(filtered(many, &(ContentRules){.filter_extensions = exes}, CONTENT_REFUSED, NULL));
 }
 
-/* What only looks like such a name passes, and for endings that pass what most programs read decides. */
+/* Check that a name that only looks like such a one passes, and that the name that most programs read decides where
+ * endings are named that pass. */
 static void test_harmless_names(void)
 {
     static const char *const harmless[] = {NAMED("filename=\"x.exe.txt\""),

@@ -111,7 +111,8 @@ static void test_sums(void)
     g_assert_null(strstr(wrapped, "lines"));
 }
 
-/* What cannot be joined stands in a part of its own; the first part is what was sent, byte for byte. */
+/* Check that a footer that cannot be joined stands in a part of its own; the first part is what was sent, byte for
+ * byte. */
 static void assert_wrapped(const char *fields, const char *body, const char *footer)
 {
     g_autofree char *mail = g_strconcat("A: b\r\n", fields, "\r\n", body, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What is said of DKIM signatures; t/e2e/test_arc.py and test_dmarc.py have mail that another program signed. */
+/* Test what is said of DKIM signatures; t/e2e/test_arc.py and test_dmarc.py have mail that another program signed. */
 #include "mail/dkim.h"
 
 #include <openssl/pem.h>
@@ -189,7 +189,7 @@ static void test_tags(void)
     EVP_PKEY_free(key);
 }
 
-/* What else must be in the mail for the property of the result. */
+/* Check what else must be in the mail for the property of the result. */
 static void test_algorithm_is_told(void)
 {
     static const struct {

@@ -102,7 +102,7 @@ static void assert_lines(const char *value, size_t column)
     }
 }
 
-/* What is longer than a line can be is no encoded word. Otherwise each of many beginnings without an end
+/* Check that a word longer than a line can be is no encoded word. Otherwise each of many beginnings without an end
  * would be searched for its end through all that follows: this test would not come to its own end. */
 static void test_endless_words(void)
 {

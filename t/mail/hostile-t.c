@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Whoever can mail writes what these functions read. However often a part of it is repeated, the work grows with its
- * length only (t/doubling.h). Fields of addresses are in address-t, bounce reports in bounce_address-t. */
+/* Test functions that read what anybody who can mail writes. However often a part of it is repeated, the work grows
+ * with its length only (t/doubling.h). Fields of addresses are in address-t, bounce reports in bounce_address-t. */
 #include <string.h>
 
 #include "mail/answer.h"

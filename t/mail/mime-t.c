@@ -35,7 +35,8 @@ static void test_structure(void)
                  "multipart/mixed|multipart/alternative|text/plain|text/html|image/png");
 }
 
-/* What a multipart/digest holds is a mail when nothing else is said; what that holds, and the rest, is text. */
+/* Check that a part of a multipart/digest is a mail when nothing else is said; what that mail holds, and the rest, is
+ * text. */
 static void test_digest(void)
 {
     assert_shape("Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: Multipart/Digest; boundary=y\n\n"
@@ -178,7 +179,7 @@ static void test_html_loss(void)
     g_string_free(text, TRUE);
 }
 
-/* What a stranger may send costs neither the stack nor the text. */
+/* Check that HTML that a stranger may send costs neither the stack nor the text. */
 static void test_deep_html(void)
 {
     g_autoptr(GString) deep = g_string_new(NULL), wanted = g_string_new(NULL), wide = g_string_new("<p ");

@@ -8,7 +8,7 @@
 
 #define HEAD "From: a@b\r\n"
 
-/* What is read of a header. fault NULL: sound; kind false: no part at all. */
+/* Says what is read of a header. fault NULL: sound; kind false: no part at all. */
 typedef struct Case {
     const char *name, *header;
     bool kind;

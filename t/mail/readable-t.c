@@ -66,7 +66,7 @@ static void test_head_absent(void)
     assert_head("Date: tomorrow\r\n\r\n", "");
 }
 
-/* What holds no address is shown all the same; a person may have written it. */
+/* Check that a head that holds no address is shown all the same; a person may have written it. */
 static void test_head_broken(void)
 {
     assert_head("From: anne at example.org (Anne)\r\nTo: undisclosed-recipients:;\r\nSubject: a\xe4"

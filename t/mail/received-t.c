@@ -15,7 +15,7 @@ static void test_client(void)
         {"from dsl.example ([192.0.2.1]:4711 helo=[198.51.100.7]) by mx.example with esmtp (Exim 4.98); x",
          "192.0.2.1"},
         {"from [192.0.2.1] (helo=[198.51.100.7]) by mx.example with smtp (Exim 4.98); x", "192.0.2.1"},
-        /* What the client says of itself, and what is in its certificate, is not believed. */
+        /* The client's words about itself, and those in its certificate, are not believed. */
         {"from x [198.51.100.7] by y (dsl.example [192.0.2.1]) by mx.example (Postfix); x", "192.0.2.1"},
         {"from x (dsl.example [192.0.2.1]) (Client CN \"by [198.51.100.7]\", Issuer \"x\") by mx.example; x",
          "192.0.2.1"},

@@ -55,7 +55,7 @@ static void test_other_scripts(void)
     assert_marked("j\u00f6rg@b\u00fccher.example", "a{j\u00f6rg@b\u00fccher.example}");
 }
 
-/* What is no link, or would be one to something that runs. */
+/* Check that nothing is marked that is no link, or would be one to something that runs. */
 static void test_none(void)
 {
     assert_marked("javascript:alert(1) data:text/html,x vbscript:x file:///etc/passwd",

@@ -23,7 +23,7 @@ static VerpKeys *keys_of(const char *first, ...)
     return verp_keys_new(secrets);
 }
 
-/* What list_address_find() gives as detail. */
+/* Return what list_address_find() gives as detail. */
 static char *detail_of(const VerpList *list, const char *address)
 {
     g_autofree char *head = g_strdup_printf("%s%c", list->local, list->delimiter);

@@ -84,7 +84,7 @@ static void test_grows_and_shrinks(void)
     g_assert_cmpuint(busy.changes, ==, 6);
 }
 
-/* What waits for a disk: more processes are not quicker. */
+/* Check that more processes are not quicker where the work waits for a disk. */
 static void test_no_gain(void)
 {
     World slow = world(2, 16);

@@ -24,7 +24,7 @@ static void test_quiet_life(void)
     g_assert_cmpint(throttle_died(&throttle, &limits, 0, DEATH_OTHER), ==, CLOCK_SECOND);
 }
 
-/* What an entry is charged with keeps nobody waiting for long who comes after it. */
+/* Check that the charge for an entry keeps nobody waiting for long who comes after it. */
 static void test_charged(void)
 {
     Throttle throttle = {.streak = 5};

@@ -71,7 +71,7 @@ static void test_pieces(void)
     }
 }
 
-/* What a child tells holds until it tells something else, or that it is over. */
+/* Check that a child's notice holds until it tells something else, or that it is over. */
 static void test_notice(void)
 {
     Watch watch;

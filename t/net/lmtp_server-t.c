@@ -256,7 +256,7 @@ static void test_paths(void)
          "250 2.1.0|501 5.5.4|555 5.5.4|250 2.1.5|250 2.1.5");
 }
 
-/* Whoever can be a member can send and be sent to. */
+/* Check that each address that can be a member can send and be sent to. */
 static void test_addresses(void)
 {
     for (const char *const *address = addresses_good; *address; address++) {
@@ -282,7 +282,7 @@ static void test_replies_in_order(void)
     talk(world, "DATA\r\n", "503 5.5.1");
 }
 
-/* What content is stored, or refused, however it is cut. */
+/* Check what content is stored, or refused, however it is cut. */
 static void test_content(void)
 {
     static const struct { const char *wire, *stored; } cases[] = {
@@ -445,7 +445,7 @@ static void test_memory(void)
     expect(world, "250 2.0.0");
 }
 
-/* What RCPT brings counts as content does: its address, and what the owner says it makes of it. */
+/* Check that the memory of RCPT counts as that of content does: its address, and what the owner says it makes of it. */
 static void test_memory_of_envelopes(void)
 {
     LmtpLimits limits = usual;

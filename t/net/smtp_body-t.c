@@ -57,7 +57,7 @@ static void rewrites(void)
         }
 }
 
-/* What a server does: ends at the lone dot, takes one dot from each line. */
+/* Do what a server does: end at the lone dot, take one dot from each line. */
 static void survives(void)
 {
     static const char alphabet[] = ".\r\na";

@@ -80,8 +80,8 @@ static void lost(void)
            "done\nclosed later peer said: 421 4.3.2 down (in reply to RCPT TO)\n");
 }
 
-/* What SMTP does not know as an answer to RCPT concerns that recipient; whose answer is whose is certain when DATA is
- * answered as it must be. */
+/* Check that an answer to RCPT that SMTP does not know concerns that recipient; whose answer is whose is certain when
+ * DATA is answered as it must be. */
 static void odd_answers(void)
 {
     static const char *const odd[] = {"> 354 what", "> 150 wait", "> who are you?", "> 999 x"};
@@ -115,7 +115,7 @@ static void odd_answers_end(void)
                     "1 later 4.5.0 peer gave no answer that SMTP knows (in reply to RCPT TO)\ndone\nclosed sent \n");
 }
 
-/* What a server does not bear although it offers it is named; the mail may be sent without at once. */
+/* Check that an extension that a server offers but does not bear is named; the mail may be sent without it at once. */
 static void fallbacks(void)
 {
     expect(SCRIPT(PIPE, GROUP, "> 250 ok", "close"),
@@ -165,7 +165,7 @@ static void reused(void)
                                                 "connection unstarted\n"));
 }
 
-/* What is refused here is not sent either when the server answers commands that were never given. */
+/* Check that a mail that is refused here is not sent either when the server answers commands that were never given. */
 static void unasked(void)
 {
     g_autoptr(Owner) owner = owner_new("x\r\n");

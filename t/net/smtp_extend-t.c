@@ -171,7 +171,8 @@ static void behind_refused(void)
                  "0 never 5.3.4 552 5.3.4 large\ndone\n0 later 4.3.0 451 4.3.0 disk\ndone\nclosed sent \n");
 }
 
-/* Who says goodbye has not come to what is behind; who says nothing may have taken it. */
+/* Check that a server that says goodbye has not come to what is behind, and that one that says nothing may have taken
+ * it. */
 static void behind_lost(void)
 {
     g_autoptr(Owner) silent = flight(1, 1);
@@ -196,8 +197,8 @@ static void behind_lost(void)
                  "closed later peer said: 421 4.3.2 down (in reply to RSET)\n");
 }
 
-/* What follows a message that was taken has been read all the same when RSET is refused: nothing is left to forget.
- * After one that was not it may have been added to what the server still has. */
+/* Check that all that follows a message that was taken has been read, though RSET is refused: nothing is left to
+ * forget. After a message that was not taken it may have been added to what the server still has. */
 static void behind_no_reset(void)
 {
     g_autoptr(Owner) clean = flight(1, 1);
@@ -210,7 +211,8 @@ static void behind_no_reset(void)
                  "closed never peer said: 502 what (in reply to RSET)\n");
 }
 
-/* Who does not bear one behind the other says that of the commands: the mail has not been judged. */
+/* Check that a server that does not bear one message behind the other says that of the commands: the mail has not been
+ * judged. */
 static void behind_not_understood(void)
 {
     g_autoptr(Owner) sender = flight(1, 1);
@@ -287,7 +289,7 @@ static void behind_alone(void)
                  "alone\n0 never 5.1.7 the sender's address cannot be sent\ndone\nclosed sent \n");
 }
 
-/* What does not fit beside the commands waits for the recipients. */
+/* Check that content that does not fit beside the commands waits for the recipients. */
 /* Our kernel takes a message that the peer stops reading: what never arrived is not in doubt. */
 static void cut_short(void)
 {
@@ -444,7 +446,7 @@ static void downgrade(void)
                  "0 never 5.6.3 the message has 8-bit octets and the server takes none\ndone\nclosed sent \n");
 }
 
-/* What is still over 127 after the downgrade goes as it is, and nothing is claimed of it. */
+/* Return a body that is still over 127 after the downgrade: it goes as it is, and nothing is claimed of it. */
 static SmtpBody *still_eight(void *data)
 {
     (void)data;

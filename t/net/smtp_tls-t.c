@@ -158,7 +158,7 @@ static void required(void)
     }
 }
 
-/* What TLS may be is tried, and done without. */
+/* Check that TLS is tried, and done without, where it is optional. */
 static void opportunistic(void)
 {
     Case wanted = good;
@@ -176,7 +176,7 @@ static void opportunistic(void)
                 SENT);
 }
 
-/* What comes with the permission was said by anybody: RFC 3207, and more than one CVE. */
+/* Check that nobody vouches for data that comes with the permission: RFC 3207, and more than one CVE. */
 static void injection(void)
 {
     Case wanted = good;

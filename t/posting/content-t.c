@@ -87,7 +87,7 @@ static void test_filter_answers(Bench *bench, gconstpointer data)
     g_assert_cmpuint(post->sends->len, ==, 0);
 }
 
-/* What HTML with line ends of its own kinds becomes is text that needs no decoding of CRs and blanks. */
+/* Check that HTML with line ends of its own kinds becomes text that needs no decoding of CRs and blanks. */
 static void test_html_text(Bench *bench, gconstpointer data)
 {
     bench->list->convert_html_to_plaintext = true;

@@ -13,7 +13,7 @@
 #define BODY "To: test@example.com\r\nSubject: x\r\nMessage-ID: <1@example.org>\r\n\r\nbody\r\n"
 #define ANNE "From: Anne Person <anne@example.org>\r\n"
 
-/* What _dmarc.example.org says, and one in IDNA; NULL: nothing. */
+/* These are the records that _dmarc.example.org, and a domain in IDNA, publish; NULL: nothing. */
 static const char *published, *second;
 static NamesAnswer answer;
 
@@ -283,7 +283,7 @@ static void test_munge_from(Bench *bench, gconstpointer data)
         g_assert_cmpstr(shown, ==, cases[at].munged);
         g_assert_cmpstr(shown_reply, ==, cases[at].reply_to);
         g_assert_false(message_has(message, "Cc"));
-        /* What the archive gets keeps its author. */
+        /* The copy for the archive keeps its author. */
         g_autofree char *kept = message_value(bench->message, "From");
         g_assert_cmpstr(kept, ==, cases[at].from);
     }
@@ -361,7 +361,7 @@ static void test_undecodable_name(Bench *bench, gconstpointer data)
     }
 }
 
-/* Whoever writes without a name is called as this list's membership has it, never as another list's does. */
+/* Check that an author without a name is called as this list's membership has it, never as another list's does. */
 static void test_name_of_member(Bench *bench, gconstpointer data)
 {
     static const struct {

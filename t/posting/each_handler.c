@@ -30,7 +30,7 @@ static void make_busy(List *list)
     list->topics = g_strdupv((char **)topics);
 }
 
-/* What leaves for the members, or else the message. */
+/* Return what leaves for the members, or else the message. */
 static GBytes *result_of(const Post *post)
 {
     const PostSend *send = post_send_find(post, POST_OUT);

@@ -612,7 +612,7 @@ static PostSend *decorate_post(Post *post)
     return post_send_find(post, POST_OUT);
 }
 
-/* What leaves, with each hole written as <field encoding>. */
+/* Return what leaves, with each hole written as <field encoding>. */
 static char *outgoing(const Post *post)
 {
     const PostSend *send = post_send_find(post, POST_OUT);

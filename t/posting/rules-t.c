@@ -636,7 +636,7 @@ static void test_burst(Bench *bench, gconstpointer data)
     assert_burst(bench, eve, false);
     bench->list->burst_least = 11;
     assert_burst(bench, anne, false);
-    /* Who posted 20 in an hour a month ago may post 30. */
+    /* A sender of 20 in an hour a month ago may post 30. */
     count_posts(bench, "bart@example.org", now - 30 * day, 20);
     count_posts(bench, "bart@example.org", now, 29);
     assert_burst(bench, "From: bart@example.org\r\n", false);

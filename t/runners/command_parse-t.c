@@ -93,7 +93,7 @@ static void test_cases(void)
     }
 }
 
-/* What was written by people's programs: t/data/commands-NAME.eml, whose field X-Read has the lines of the commands
+/* Check mails that people's programs wrote: t/data/commands-NAME.eml, whose field X-Read has the lines of the commands
  * and then the lines that are none, with "|" between. */
 static void test_programs(void)
 {

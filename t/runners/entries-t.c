@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What a transaction costs that goes to many lists; t/runners/lmtp-t looks at what is stored. */
+/* Test the cost of a transaction that goes to many lists; t/runners/lmtp-t looks at what is stored. */
 #include "runners/lmtp/entries.h"
 
 #include <dlfcn.h>
@@ -114,7 +114,7 @@ static void test_circles(void)
     }
 }
 
-/* Who is named twice, in whatever case of letters, gets it once. */
+/* Check that a recipient who is named twice, in whatever case of letters, gets it once. */
 static void test_named_twice(void)
 {
     LmtpTransaction transaction;

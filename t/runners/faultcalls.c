@@ -59,7 +59,7 @@ BOTH(GThreadPool *, g_thread_pool_new, (GFunc function, gpointer data, gint thre
 BOTH(gboolean, g_thread_pool_push, (GThreadPool *pool, gpointer data, GError **error))
 BOTH(guint, g_thread_pool_unprocessed, (GThreadPool *pool))
 G_NORETURN void __wrap_exit(int code);
-/* What _FORTIFY_SOURCE calls in the place of openat, read and pread. */
+/* The compiler calls these in the place of openat, read and pread with _FORTIFY_SOURCE. */
 int __wrap___openat_2(int dir_fd, const char *name, int flags);
 ssize_t __wrap___read_chk(int fd, void *data, size_t length, size_t room);
 ssize_t __wrap___pread_chk(int fd, void *data, size_t length, off_t offset, size_t room);
@@ -244,7 +244,7 @@ int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, u
     return fails("renameat2", from_fd, from, CHANGES) ? -1 : __real_renameat2(from_fd, from, to_fd, to, flags);
 }
 
-/* What is not there is not there on a read-only disk either. */
+/* A missing file is missing on a read-only disk, too. */
 int __wrap_unlinkat(int fd, const char *name, int flags)
 {
     bool there = __real_faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;

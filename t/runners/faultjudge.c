@@ -8,7 +8,7 @@
 #include "switchboard/recover.h"
 #include "switchboard/suffix_internal.h"
 
-/* What was found at the end. */
+/* Holds what was found at the end. */
 typedef struct Found {
     unsigned archived[FAULT_MESSAGES], set_aside[FAULT_MESSAGES]; /* shunt, or .psv of its queue */
     unsigned corrupt, bounced, strays;

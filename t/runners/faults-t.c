@@ -39,7 +39,7 @@ static FaultReport *report; /* shared with the process in which calls fail */
 static unsigned usual_lines; /* of the log, without faults */
 static bool valgrind;
 
-/* What is there is done: leave. */
+/* Leave: all that is there is done. */
 static int64_t leave(Runner *runner)
 {
     (void)runner;
@@ -65,7 +65,7 @@ static const Phase phases[] = {
     {"archive", RUNNER_OF("archive")},
 };
 
-/* What a process did. */
+/* Says what a process did. */
 typedef struct Life {
     int status;
     char *log; /* g_free() */
@@ -154,7 +154,7 @@ static unsigned count_lines(const char *text)
     return count;
 }
 
-/* What is left of the first process, or of the next if the first ended. */
+/* Judge what is left of the first process, or of the next if the first ended. */
 static char *judge_going_on(const Phase *phase, const Life *first, const FaultError *fault)
 {
     bool unseen = fault->error == EINTR || fault->error == FAULT_SHORT;

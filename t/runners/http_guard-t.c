@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Who is let in with which credentials, and how often one may be wrong. The clock is the test's. */
+/* Test who is let in with which credentials, and how often one may be wrong. The clock is the test's. */
 #include "runners/http_guard.h"
 
 #include <crypt.h>
@@ -99,7 +99,7 @@ static void test_files(void)
     }
 }
 
-/* What is no file is refused, and never waited for. */
+/* Check that a path that is no file is refused, and never waited for. */
 static void test_no_files(void)
 {
     g_autofree char *fifo = g_build_filename(directory, "fifo", NULL);
@@ -117,7 +117,7 @@ static void test_no_files(void)
     g_remove(fifo);
 }
 
-/* Who owns the file may change who is let in. */
+/* Check that the owner of the file may change who is let in. */
 static void test_foreign_file(void)
 {
     GError *error = NULL;

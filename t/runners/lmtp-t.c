@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What the LMTP runner stores, and how it lives and dies; t/runners/lmtp_limits-t.c has its limits. */
+/* Test what the LMTP runner stores, and how it lives and dies; t/runners/lmtp_limits-t.c has its limits. */
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
@@ -216,7 +216,7 @@ static void test_terminate(LmtpRig *rig, gconstpointer data)
     g_assert_cmpuint(fixture_count(&rig->fixture, "in", ".msg"), ==, 1);
 }
 
-/* What was acknowledged before a kill -9 is there, whole. */
+/* Check that all that was acknowledged before a kill -9 is there, whole. */
 static void test_killed(LmtpRig *rig, gconstpointer data)
 {
     enum { SESSIONS = 20, MESSAGES = 50 };

@@ -27,7 +27,7 @@ struct dirent *readdir(DIR *directory)
     return real(directory);
 }
 
-/* What the archiver wants of its runner. */
+/* These functions stand for what the archiver wants of its runner. */
 const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error)
 {
     return place;
@@ -66,7 +66,7 @@ static char *name_of(unsigned n, const char *folder, const char *flags)
     return g_strdup_printf("%s/" LIST "/%s/%u.%040x.listrunner%s", place, folder, 1700000000 + n, n, flags);
 }
 
-/* What another program does that reads the maildir. */
+/* Do what another program does that reads the maildir. */
 static bool read_mail(unsigned n)
 {
     g_autofree char *from = name_of(n, "new", ""), *to = name_of(n, "cur", ":2,S");

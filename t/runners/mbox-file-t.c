@@ -123,7 +123,7 @@ static void test_index(Place *place, gconstpointer data)
     g_assert_nonnull(g_strstr_len(text + atol(words[1]), atol(words[2]), "\nbeta\n\n"));
 }
 
-/* What a hook does to the n-th call of the append: half of a write, then the process is dead. */
+/* Says what a hook does to the n-th call of the append: half of a write, then the process is dead. */
 typedef struct Death {
     unsigned at, seen;
     bool dead;
@@ -347,7 +347,8 @@ static void test_long(Place *place, gconstpointer data)
     g_assert_cmpuint(last, <, MAILS * 32768);
 }
 
-/* What waits was not stored by us since we began, unless it is said: then nothing that we stored is read. */
+/* Check that a mail that waits is taken as not stored by us since we began, so that nothing that we stored is read,
+ * unless its key says otherwise. */
 static void test_backlog(Place *place, gconstpointer data)
 {
     g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
@@ -419,7 +420,8 @@ static void test_locked(Place *place, gconstpointer data)
     close(ready[0]), close(ready[1]), close(leave[0]), close(leave[1]);
 }
 
-/* Whoever has the lock puts another file there: what waits for the lock appends to that one. */
+/* Check that a mail that waits for the lock is appended to the new file when the holder of the lock puts another one
+ * there. */
 static void test_replaced(Place *place, gconstpointer data)
 {
     g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);

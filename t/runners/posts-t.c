@@ -410,7 +410,7 @@ static void test_same_trace(Test *test, gconstpointer data)
     }
 }
 
-/* Whose address is forged gets no more than a day's share of notices. */
+/* Check that an address that is forged gets no more than a day's share of notices. */
 static void test_answers_limited(Test *test, gconstpointer data)
 {
     configure(test, "[site]\nmax_autoresponses_per_day = 2");
@@ -834,7 +834,7 @@ static unsigned bounced_days(Test *test, const char *address)
     return days;
 }
 
-/* What a bounce wrote of its member is undone when it cannot be ended; what others of its batch wrote stays. */
+/* Check that a bounce's changes to its member are undone when it cannot be ended; those of others of its batch stay. */
 static void test_bounce_undone(Test *test, gconstpointer data)
 {
     static const char trigger[] = "CREATE TRIGGER bad BEFORE INSERT ON effect WHEN NEW.entry LIKE '%anne@example.org' "

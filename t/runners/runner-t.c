@@ -143,7 +143,7 @@ typedef struct Test {
 static FsHook *hook; /* in the runner's process */
 static int told = -1; /* what it has instead of a master */
 
-/* What a forked process has when it ends by exit() is no leak, but leak checkers look. */
+/* Leave without exit(): the memory that a forked process has then is no leak, but leak checkers look. */
 static void leave(int code, void *data)
 {
     (void)data;
@@ -201,7 +201,7 @@ static void set_clock(int seconds)
     g_assert_true(g_file_set_contents(g_getenv("LISTRUNNER_CLOCK_FILE"), text, -1, NULL));
 }
 
-/* What the runner ends with of itself. */
+/* Return what the runner ends with of itself. */
 static int end_of(Test *test)
 {
     int status = 0;
@@ -245,7 +245,7 @@ static void wait_for(Test *test, const char *queue, const char *suffix, unsigned
     }
 }
 
-/* What is there at the start, and what comes later, in batches and alone. */
+/* Check that entries are moved that are there at the start, and that come later, in batches and alone. */
 static void test_moves(Test *test, gconstpointer data)
 {
     for (int i = 0; i < 300; i++)
@@ -396,7 +396,8 @@ static void test_crash_in_committed(Test *test, gconstpointer data)
     be_found(test, "committed, waiting");
 }
 
-/* What finish() adds is committed with the rest; who fails or crashes there is alone in that. */
+/* Check that all that finish() adds is committed with the rest; an entry that fails or crashes there is alone in
+ * that. */
 static void test_finish(Test *test, gconstpointer data)
 {
     g_free(fixture_store(&test->fixture, "in", "number"));
@@ -492,7 +493,8 @@ static int refuse_unlink(const FsEvent *event, void *data)
     return event->call == FS_UNLINK && g_str_has_suffix(event->name, ".done") ? EIO : 0;
 }
 
-/* What leaves it unknown, or known to itself alone, how far an entry is ends the process; the next one decides. */
+/* Check that a fault ends the process that leaves it unknown, or known to itself alone, how far an entry is; the next
+ * one decides. */
 static void test_commit_fails(Test *test, gconstpointer data)
 {
     static FsHook *const hooks[] = {refuse_decision, refuse_publication, refuse_unlink};
@@ -527,7 +529,7 @@ static void test_kill(Test *test, gconstpointer data)
     g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 0);
 }
 
-/* What bring_intake() will find. */
+/* Hide what bring_intake() will find. */
 static void hide_intake(Test *test)
 {
     g_autofree char *name = fixture_store(&test->fixture, "in", "whole");
@@ -661,7 +663,7 @@ static int refuse_target(const FsEvent *event, void *data)
     return path && g_str_has_suffix(path, "/target") ? EIO : 0;
 }
 
-/* What a dead process took back is perhaps not on the disk: nothing is worked on before that is sure. */
+/* Check that nothing is worked on before it is sure that what a dead process took back is on the disk. */
 static void test_start_fails(Test *test, gconstpointer data)
 {
     g_free(fixture_store(&test->fixture, "in", "go"));

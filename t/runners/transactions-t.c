@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * What runners that write to the database promise of their transactions, where each entry has effects there: they are
- * on the disk before the entry is decided, and those of an entry that fails are undone, without those of others in its
- * batch. Two runners are looked at: one made with list_runner.h, and defragment.
+ * Test what runners that write to the database promise of their transactions, where each entry has effects there: they
+ * are on the disk before the entry is decided, and those of an entry that fails are undone, without those of others in
+ * its batch. Two runners are looked at: one made with list_runner.h, and defragment.
  */
 #include <sqlite3.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #define BAD "Subject: bad\r\n\r\n" /* its process fails when it has written to the store */
 #define BAD_PART 7               /* a part with this number fails when it has opened its set */
 
-/* What the process of the runner saw; shared with it. */
+/* Holds what the process of the runner saw; shared with it. */
 typedef struct Seen {
     unsigned handled, decided;
     unsigned too_early; /* decided while a part of the database's log was not on the disk */
@@ -219,7 +219,7 @@ static void test_along_in_defragment(Bench *bench, gconstpointer data)
     g_assert_cmpuint(seen->too_early, ==, 0);
 }
 
-/* What one entry wrote before it failed is undone, what others of its batch wrote stays. */
+/* Check that all that one entry wrote before it failed is undone, and that the writes of others of its batch stay. */
 static void test_undone(Bench *bench, gconstpointer data)
 {
     g_autofree char *first = put(bench, GOOD), *bad = put(bench, BAD), *last = put(bench, GOOD);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What strangers cost is counted within an hour or a day, each kind and each of them apart. */
+/* Test that the cost of strangers is counted within an hour or a day, each kind and each of them apart. */
 #include "base/clock.h"
 #include "store/account.h"
 #include "store/store.h"
@@ -48,7 +48,8 @@ static void test_apart(Fixture *fixture, const void *data)
     g_assert_cmpint(add(fixture, ACCOUNT_GUESSES, "anne@example.org", NOW + HOUR), ==, 1);
 }
 
-/* Who had too many has none when the hour or the day is over, whether or not anything is counted then. */
+/* Check that a person who had too many has none when the hour or the day is over, whether or not anything is counted
+ * then. */
 static void test_over(Fixture *fixture, const void *data)
 {
     const char *anne = "anne@example.org";

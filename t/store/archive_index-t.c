@@ -471,7 +471,7 @@ static void new_one_takes_the_place(Fixture *fixture, const void *unused)
     assert_threads(fixture->index, "more | new");
 }
 
-/* What strangers send is long. */
+/* Check that long text from strangers is cut. */
 static void long_things_are_cut(Fixture *fixture, const void *unused)
 {
     g_autoptr(GError) error = NULL;

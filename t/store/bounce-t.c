@@ -240,7 +240,7 @@ static void test_looks_at_few(Fixture *fixture, const void *data)
     assert_looked_up(fixture, EXPLAIN BOUNCE_STANDINGS_OF_ALL, "SCAN s"); /* few of the members have a score */
 }
 
-/* Who has a score, or one address: no statement goes through all members. */
+/* Check that no statement goes through all members, whether it resets all that have a score, or one address. */
 static void test_reset_looks_at_few(Fixture *fixture, const void *data)
 {
     if (!fixture_is_sqlite())

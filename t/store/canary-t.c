@@ -83,7 +83,7 @@ static void test_ways(Fixture *fixture, const void *data)
     expect(fixture, "b", "ipv40/0:m sent 9 back 0 missing 9; ");
 }
 
-/* What is forgotten and excused of mails leaves entries in other queues alone. */
+/* Check that forgetting and excusing mails leaves entries in other queues alone. */
 static void test_queues(Fixture *fixture, const void *data)
 {
     (void)data;

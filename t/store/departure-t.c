@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Who left comes back with all options, once and for thirty days; and of which domains too many left. */
+/* Test that a person who left comes back with all options, once and for thirty days; and of which domains too many
+ * left. */
 #include "store/departure.h"
 
 #include <string.h>

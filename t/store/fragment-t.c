@@ -242,7 +242,7 @@ static void test_counts_always(Fixture *fixture, gconstpointer data)
     check_count(fixture, "h1");
 }
 
-/* What the database did since the last time, in its own steps. */
+/* Return what the database did since the last time, in its own steps. */
 static int take_steps(Fixture *fixture)
 {
     sqlite3 *connection = *(sqlite3 **)store_connection(fixture->store); /* its first member */
@@ -257,7 +257,7 @@ static bool see_set(const FragmentSet *set, void *data)
     return true;
 }
 
-/* What is asked for with every batch, at a start, by the door or by the hour. */
+/* Return the cost of all that is asked for with every batch, at a start, by the door or by the hour. */
 static int cost(Fixture *fixture)
 {
     FragmentCount count;

@@ -173,7 +173,7 @@ static void test_claims(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
-/* What goes with a host: its claims, and the records of the jobs that it does for itself. */
+/* Check what goes with a host: its claims, and the records of the jobs that it does for itself. */
 static void test_removed(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -283,7 +283,7 @@ static double shared_out(Fixture *fixture)
     return sum;
 }
 
-/* What the runner host does at a renewal, where its processes take less at once or, stuck, not yet. */
+/* Do as the runner host does at a renewal, where its processes take less at once or, stuck, not yet. */
 static void divide(Fixture *fixture, Host *host, bool stuck)
 {
     GError *error = NULL;

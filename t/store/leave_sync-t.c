@@ -66,7 +66,8 @@ static void copy_file(const char *from, const char *to)
     g_assert_true(g_file_set_contents(to, octets, (gssize)length, NULL));
 }
 
-/* Who does not leave the syncs to somebody else, a command, has its commits on the disk when they return. */
+/* Check that a command, which does not leave the syncs to somebody else, has its commits on the disk when they
+ * return. */
 static void test_commits_are_synced(Fixture *fixture, const void *data)
 {
     if (!fixture_is_sqlite())
@@ -83,8 +84,8 @@ static void test_commits_are_synced(Fixture *fixture, const void *data)
     g_assert_false(unsynced);
 }
 
-/* What is synced for the store is where its commits are: the database as it was,
- * with a copy of that file as its log, has them. */
+/* Check that the file synced for the store is the one that has its commits: the database as it was, with a copy of that
+ * file as its log, has them. */
 static void test_leave_sync(Fixture *fixture, const void *data)
 {
     if (!fixture_is_sqlite())

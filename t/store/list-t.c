@@ -176,7 +176,7 @@ static void test_short(Fixture *fixture, const void *data)
     }
 }
 
-/* Whoever bears the name itself comes first. */
+/* Check that the list that bears the name itself comes first. */
 static void test_short_taken(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -363,8 +363,8 @@ static void test_message_id(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
-/* What records a Message-ID tells the number that the post would get, of its own list, in the same transaction. Two
- * posts of a transaction get two numbers; one whose savepoint is undone gives it back. */
+/* Check that recording a Message-ID tells the number that the post would get, of its own list, in the same transaction.
+ * Two posts of a transaction get two numbers; one whose savepoint is undone gives it back. */
 static void test_number_with_message_id(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -484,7 +484,7 @@ static void test_domain_below_first(Fixture *fixture, gconstpointer data)
     assert_refused(domain_create(fixture->store, "news.example.org", NULL, &error), FAIL_NEVER, &error);
 }
 
-/* Whoever makes a list of that name next must not be served by the old one's tokens. */
+/* Check that the next list of that name is not served by the old one's tokens. */
 static void test_tokens_go_along(Fixture *fixture, gconstpointer data)
 {
     static const struct {

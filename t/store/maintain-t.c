@@ -10,7 +10,8 @@
 
 #include "t/store/fixture.h"
 
-/* What is there but holds nothing is as good as missing: only the one who asks for a new database gets one. */
+/* Check that a file that is there but holds nothing is as good as missing: only a caller who asks for a new database
+ * gets one. */
 static void test_open_empty(Fixture *fixture, const void *data)
 {
     if (!fixture_is_sqlite())
@@ -59,7 +60,7 @@ static void count_turn(void *data)
     ++*(int *)data;
 }
 
-/* What a flood of mail took is given back, but for a little. */
+/* Check that the space that a flood of mail took is given back, but for a little. */
 static void test_give_back(Fixture *fixture, const void *data)
 {
     if (!fixture_is_sqlite())

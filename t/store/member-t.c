@@ -33,7 +33,8 @@ static int64_t number(Fixture *fixture, const char *sql)
     return query_integer(query, 0);
 }
 
-/* What member repeats of address is the same there; everybody has an address; one is preferred at most. */
+/* Check that all that member repeats of address is the same there; everybody has an address; one is preferred at
+ * most. */
 static void assert_sound(Fixture *fixture)
 {
     g_assert_cmpint(number(fixture,

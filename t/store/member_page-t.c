@@ -93,7 +93,7 @@ static void test_orders(Fixture *fixture, const void *data)
     expect(fixture, all, "td:bart tn:dora");
 }
 
-/* What the database passes over is what the pattern would not have fitted, in any case and script. */
+/* Check that the database passes over only names that the pattern would not have fitted, in any case and script. */
 static void test_given_names(Fixture *fixture, const void *data)
 {
     fill(fixture);

@@ -76,7 +76,7 @@ static void assert_fate(Fixture *fixture, const char *token, TokenFate expected)
     g_assert_cmpint(fate, ==, expected);
 }
 
-/* Who brings a token too late is told why. */
+/* Check that a person who brings a token too late is told why. */
 static void test_fates(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -100,7 +100,7 @@ static void test_fates(Fixture *fixture, const void *data)
     assert_fate(fixture, "second", TOKEN_UNKNOWN);
 }
 
-/* Those that a person has to confirm are not a moderator's matter. */
+/* Check that requests that a person has to confirm are not counted as a moderator's matter. */
 static void test_count(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -122,7 +122,7 @@ static void test_count(Fixture *fixture, const void *data)
     g_assert_cmpint(count, ==, 1);
 }
 
-/* Who reads the database cannot use what he finds there. */
+/* Check that a reader of the database cannot use what he finds there. */
 static void test_token_is_not_kept(Fixture *fixture, const void *data)
 {
     if (!fixture_is_sqlite())

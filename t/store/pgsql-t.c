@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What only a server can do to a store: lose its connection at any moment, be another one, refuse. Skipped unless
+/* Test what only a server can do to a store: lose its connection at any moment, be another one, refuse. Skipped unless
  * LISTRUNNER_STORE is postgresql. */
 #include <string.h>
 
@@ -260,8 +260,9 @@ static void record_in_another(Store *other, const char *entry)
     assert_ok(store_commit(other, &error), error);
 }
 
-/* What is asked together is what each would say alone: also when the connection was lost, when something was changed,
- * and when one of them fails. The recipients are one less than come at first, and then as many. */
+/* Check that questions asked together are answered as each would be alone: also when the connection was lost, when
+ * something was changed, and when one of them fails. The recipients are one less than come at first, and then as
+ * many. */
 static void test_soon(Fixture *fixture, const void *data)
 {
     (void)data;
@@ -286,7 +287,7 @@ static void test_soon(Fixture *fixture, const void *data)
     ask(fixture->store, true, 100);
 }
 
-/* What was answered before a transaction took its locks is not used in it. */
+/* Check that an answer from before a transaction took its locks is not used in it. */
 static void test_soon_before(Fixture *fixture, const void *data)
 {
     (void)data;

@@ -14,7 +14,7 @@ static void add(Fixture *fixture, const char *address, Preferences own)
     assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, address, NULL, &own, &error), error);
 }
 
-/* What the cursor gives, joined by blanks. */
+/* Return what the cursor gives, joined by blanks. */
 static char *recipients(Fixture *fixture, const char *sender, const char *const *copied)
 {
     GError *error = NULL;
@@ -170,7 +170,8 @@ static void test_snapshot(Fixture *fixture, const void *data)
     assert_recipients(fixture, NULL, NULL, "a@example.org b@example.org c@example.org");
 }
 
-/* Who chose topics gets posts of those alone; who chose none, or only such as are gone, gets all. */
+/* Check that a member who chose topics gets posts of those alone; one who chose none, or only topics that are gone,
+ * gets all. */
 static void test_topics(Fixture *fixture, const void *data)
 {
     static const struct {

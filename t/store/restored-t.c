@@ -46,7 +46,7 @@ static bool note(const RestoredPost *post, void *data)
     return true;
 }
 
-/* Those that were seen at the moment itself are not later. */
+/* Check that posts seen at the moment itself are not later. */
 static void test_posts_since(Fixture *fixture, gconstpointer data)
 {
     GError *error = NULL;

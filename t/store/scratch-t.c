@@ -110,7 +110,7 @@ static void test_apart(Fixture *fixture, const void *data)
     g_assert_false(is_banned(original, "new@example.net") || is_member(original, ROLE_MEMBER, "new@example.net"));
     g_assert_cmpint(posts_of(original), ==, 1);
     g_assert_cmpint(store_version(original), ==, version);
-    /* What is refused in the store is refused in a copy. */
+    /* A value that is refused in the store is refused in a copy. */
     g_assert_false(list_set(scratch, LIST, "max_message_size", "many", &error));
     assert_failed(FAIL_NEVER, error);
     g_assert_false(ban_add(scratch, LIST, "bad@" LIST, &error));

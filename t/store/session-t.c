@@ -22,7 +22,7 @@ static void begin(Fixture *fixture, const char *link, const char *token, int64_t
     assert_ok(session_begin(fixture->store, link, token, "Browser", now, &error), error);
 }
 
-/* Whose session that is; "": nobody's. */
+/* Return whose session that is; "": nobody's. */
 static char *whose(Fixture *fixture, const char *token, int64_t now)
 {
     GError *error = NULL;
@@ -82,7 +82,7 @@ static void test_end(Fixture *fixture, const void *data)
     }
     link_to(fixture, BOB, "link", NOW);
     begin(fixture, "link", "bob's", NOW);
-    /* What is used lasts. */
+    /* A session that is used lasts. */
     g_autoptr(Session) used = session_find(fixture->store, "session 0", NOW, &error);
     assert_ok(session_touch(fixture->store, used->key, NOW + 1000, &error), error);
     g_autoptr(GPtrArray) all = session_all(fixture->store, "ANNE@example.ORG", NOW + 1000, &error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What a source gives is compared with what it gave, whoever joined, left, moved or came by another source. */
+/* Test that the people whom a source gives are compared with those it gave before, whoever joined, left, moved or came
+ * by another source. */
 #include "store/source.h"
 
 #include "t/store/fixture.h"

@@ -280,7 +280,7 @@ static void test_refusal_keeps_transaction(Fixture *fixture, const void *data)
     g_assert_true(is_domain(fixture->store, "a.example"));
 }
 
-/* What stands in List-Id and in senders is ASCII. */
+/* Check that the domain is ASCII in List-Id and in senders. */
 static void test_international_domain(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -422,8 +422,8 @@ static bool is_done(Elsewhere *self, int milliseconds)
     return g_atomic_int_get(&self->done);
 }
 
-/* Who writes for one list keeps out those who write for the same one, or for all; where the driver can, those who write
- * for another go on. */
+/* Check that a writer for one list keeps out those who write for the same one, or for all; where the driver can, those
+ * who write for another go on. */
 static void test_begin_lists(Fixture *fixture, const void *data)
 {
     GError *error = NULL;

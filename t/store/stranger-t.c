@@ -91,7 +91,7 @@ static void test_two_lists(Fixture *fixture, const void *data)
     g_assert_false(is_known(fixture, EVE));
 }
 
-/* What a person did about somebody stays. */
+/* Check that a person's decisions about somebody stay. */
 static void test_wanted(Fixture *fixture, const void *data)
 {
     GError *error = NULL;

@@ -106,7 +106,7 @@ static void test_fetched(Fixture *fixture, const void *data)
     assert_stale(fixture, 10, 10, "https://b.example/y;");
 }
 
-/* What was set for a list or a domain goes with it. */
+/* Check that a text that was set for a list or a domain goes with it. */
 static void test_goes(Fixture *fixture, const void *data)
 {
     GError *error = NULL;

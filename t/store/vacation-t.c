@@ -71,7 +71,7 @@ static void test_at_once_and_back(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
-/* Who is off for another reason stays so; who switches delivery on ends the vacation. */
+/* Check that a member who is off for another reason stays so; one who switches delivery on ends the vacation. */
 static void test_others_decide(Fixture *fixture, const void *data)
 {
     GError *error = NULL;

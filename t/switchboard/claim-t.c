@@ -147,8 +147,8 @@ static void test_octets(Fixture *fixture, gconstpointer data)
     }
 }
 
-/* What the system cannot read now is put back and waits; it does not keep
- * the runner from its work. */
+/* Check that a file that the system cannot read now is put back and waits; it does not keep the runner from its
+ * work. */
 static void test_unreadable(Fixture *fixture, gconstpointer data)
 {
     g_autofree char *name = fixture_store(fixture, "in", "m");
@@ -419,7 +419,7 @@ static void test_refused(Fixture *fixture, gconstpointer in_steps)
     g_assert_cmpuint(entries->len, ==, 5);
 }
 
-/* Who asks for a certain one is told that it is there. */
+/* Check that a caller who asks for a certain entry is told that it is there. */
 static void test_refused_by_hash(Fixture *fixture, gconstpointer data)
 {
     g_autofree char *text = fixture_store(fixture, "in", "text");

@@ -105,7 +105,7 @@ static CrashOp change_of(FsCall call, off_t offset, const char *octets)
                      .data = octets ? g_bytes_new_static(octets, strlen(octets)) : NULL};
 }
 
-/* What a file may hold after a power cut is also what it was between two writes: cut short. */
+/* Check that a file may also hold after a power cut what it was between two writes: cut short. */
 static void test_disk(void)
 {
     CrashOp ops[] = {change_of(FS_CREATE, 0, NULL),   change_of(FS_WRITE, 0, "aaaa"), change_of(FS_SYNC_FILE, 0, NULL),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What was promised, and what came of it. */
+/* Judge what was promised, and what came of it. */
 #include <string.h>
 
 #include "t/switchboard/crashplan_internal.h"
@@ -27,7 +27,7 @@ static char *judge_recipient(const CrashResult *result, const CrashNotes *notes,
     return NULL;
 }
 
-/* What came of the message: if anything, then all must. */
+/* Count the traces of the message: if there is any, then all must be there. */
 static int traces_of(const CrashResult *result, int number)
 {
     const Kid *kids = crash_plans[number].kids;

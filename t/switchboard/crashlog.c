@@ -99,7 +99,7 @@ static unsigned made_place(const CrashOp *op)
     return place;
 }
 
-/* What it is called; false when it is none of ours. */
+/* Read what the operation is called; false when it is none of ours. */
 static bool read_event(const FsEvent *event, CrashOp *op)
 {
     g_autofree char *path = path_of(event->fd);

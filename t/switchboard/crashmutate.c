@@ -17,7 +17,7 @@ typedef struct Tally {
     unsigned caught, idle, impossible, nothing_new, same, missed;
 } Tally;
 
-/* What must be needed: a place in the code that syncs, or what is synced there. */
+/* Names what must be needed: a place in the code that syncs, or what is synced there. */
 typedef struct Need {
     char *what;
     bool caught;
@@ -108,7 +108,7 @@ static char *change_text(const Proof *proof, CrashMutation mutation)
                            between, first, apart);
 }
 
-/* What if it dies between the two? */
+/* Judge the process as killed between the two. */
 static void kill_between(Proof *proof, CrashMutation mutation)
 {
     guint every = g_test_thorough() ? 1 : MAX(mutation.to - mutation.at - 1, 1);

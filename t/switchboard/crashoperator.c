@@ -35,7 +35,7 @@ static int compare(gconstpointer a, gconstpointer b)
     return name_compare(a, b);
 }
 
-/* What a command finds there, in order. */
+/* Return what a command finds there, in order. */
 static GArray *names_in(CrashWorld *world, const char *queue)
 {
     GArray *names = g_array_new(FALSE, FALSE, sizeof(EntryName));
@@ -465,7 +465,7 @@ void crashoperator_corrupt(CrashWorld *world)
     set_first_corrupt(world, -1);
 }
 
-/* What is written into corrupt/ cannot be synced. */
+/* Store what cannot be synced in corrupt/. */
 void crashoperator_corrupt_stays(CrashWorld *world)
 {
     store_damaged(world);

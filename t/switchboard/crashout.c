@@ -11,7 +11,7 @@
 
 #define MANY 10
 #define ROUNDS_MAX 20
-/* What is put off is due at once. */
+/* An entry that is put off is due at once. */
 #define BACKOFF (-3600 * CLOCK_SECOND)
 
 /* One process. */
@@ -135,7 +135,7 @@ static unsigned patience(char letter)
     return times;
 }
 
-/* What the server says. Who is sent to is in *sent. */
+/* Answer as the server does. The recipients sent to are in *sent. */
 static SmtpResult answer(CrashWorld *world, char letter, uint64_t *sent)
 {
     static const SmtpResult later = {.verdict = SMTP_LATER, .code = 450, .status = "4.2.1", .text = "450 not now",
@@ -348,7 +348,7 @@ void crashout_leave(CrashWorld *world)
     g_assert_true(leave(out));
 }
 
-/* What is put off cannot be stored in retry, and stays with its marks; at the next try nobody is put off. */
+/* Fail to store in retry what is put off: it stays with its marks; at the next try nobody is put off. */
 void crashout_stay(CrashWorld *world)
 {
     g_autoptr(CrashOut) out = begin(world, (const int[]){12}, 1);

@@ -58,7 +58,7 @@ static bool try_state(void *data, const CrashState *state)
     return proof->violation == NULL;
 }
 
-/* What may come of a state, as a number. */
+/* Return what may come of a state, as a number. */
 static uint64_t outcome_of(const CrashResult *result, const CrashNotes *notes)
 {
     CrashResult plain = *result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What crash_states-t lets happen. Those of the operator are in crashoperator.c, that of the ledger is in
- * crashledger.c. */
+/* These scripts are all that crash_states-t lets happen. Those of the operator are in crashoperator.c, that of the
+ * ledger is in crashledger.c. */
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -252,7 +252,7 @@ void crashscript_makes_queue(CrashWorld *world)
     work(world, "in", HALF_1);
 }
 
-/* Who makes a queue dies before it is on the disk. It is there for who comes next, and no reason to rely on it. */
+/* Die while making a queue, before it is on the disk. It is there for the next process, and no reason to rely on it. */
 void crashscript_finds_queue(CrashWorld *world)
 {
     world->makes_queue = true;
@@ -434,7 +434,8 @@ void crashscript_poison(CrashWorld *world)
     crashlog_note(world->log, (CrashNotes){.preserved = 1 << 4});
 }
 
-/* What a runner claimed durably is not there for an operator after a cut, before the runner is there again. */
+/* Act on an entry that a runner claimed durably: after a cut it is not there for an operator before the runner is there
+ * again. */
 void crashscript_acts(CrashWorld *world)
 {
     store(world, 5, -1);

@@ -384,7 +384,7 @@ static void set_fault(CrashResult *result, char *fault)
         result->fault = fault;
 }
 
-/* What a command could take now, and whether a command that was killed is forgotten: the lock says that nothing is
+/* Note what a command could take now, and whether a command that was killed is forgotten: the lock says that nothing is
  * left, so that no runner would settle it. */
 static void look_as_operator(CrashWorld *world, void *data, unsigned queue, const char *name)
 {
@@ -507,7 +507,7 @@ static bool run_queue(CrashWorld *world, const char *queue, unsigned slices, uns
     return true;
 }
 
-/* What is in hold comes back: an operator's command, which also settles what one before left. */
+/* Bring back what is in hold: an operator's command, which also settles what one before left. */
 static void release(CrashWorld *world, CrashResult *result, unsigned *worked)
 {
     if (!crashoperator_release(world, worked))
@@ -530,7 +530,7 @@ static void start_ends(CrashWorld *world, CrashResult *result, unsigned slices)
     }
 }
 
-/* What idle runners do: look for strays, sweep. */
+/* Do as idle runners do: look for strays, sweep. */
 static void tidy(CrashWorld *world, CrashResult *result, unsigned slices)
 {
     for (int i = 0; crash_queues[i]; i++)

@@ -140,7 +140,7 @@ static void put(int dir, const Sample *sample, unsigned number)
     g_assert_cmpint(write(fd, octets, length), ==, (ssize_t)length);
 }
 
-/* What passed for an entry: that may be only its crash count, which is no part of any sum. */
+/* Check what passed for an entry: only its crash count may be damaged, which is no part of any sum. */
 static void check_accepted(const Sample *sample, Entry *entry)
 {
     unsigned number = (unsigned)(entry_name(entry)->due - FIRST_DUE);
@@ -192,7 +192,7 @@ static unsigned lines_of(int log)
     return lines;
 }
 
-/* What is ready is claimed, as a runner does; the number of those that were accepted. */
+/* Claim what is ready, as a runner does; return the number of those that were accepted. */
 static unsigned claim(Fixture *fixture, const Sample *sample, int log)
 {
     int loud = dup(STDERR_FILENO);

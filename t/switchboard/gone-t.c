@@ -126,7 +126,8 @@ static void test_inbox(Fixture *fixture, gconstpointer data)
     g_assert_true(inbox_needs_start(inbox));
 }
 
-/* What a killed hop made may be in the directory that is gone: recovery does not take it for published. */
+/* Check that recovery does not take an entry that a killed hop made for published: it may be in the directory that is
+ * gone. */
 static void test_recovery(Fixture *fixture, gconstpointer data)
 {
     g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));

@@ -391,8 +391,8 @@ static void test_unretractable(Fixture *fixture, gconstpointer data)
     unretractable(fixture, FS_SYNC_DIR); /* it is gone, for now */
 }
 
-/* What goes along is synced with the children, before the parent is decided,
- * and also when there are no children; its failure is an unknown commit. */
+/* Check that a file that goes along is synced with the children, before the parent is decided, and also when there are
+ * no children; its failure is an unknown commit. */
 static void test_sync_along(Fixture *fixture, gconstpointer data)
 {
     static const char *const queues[] = {"out", NULL};

@@ -312,8 +312,8 @@ static void test_once_after_the_clock(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
 }
 
-/* What the first try left is whole, and is being taken in (R8): it is synced when the second try takes it away and
- * begins to write. */
+/* Begin again while the whole entry that the first try left is being taken in (R8): it is synced when the second try
+ * takes it away and begins to write. */
 static int begin_again_at_sync(const FsEvent *event, void *data)
 {
     Fixture *fixture = data;

@@ -118,7 +118,7 @@ static void prepare(Fixture *fixture, Verb verb, const EntryName *name)
     }
 }
 
-/* What there may be after the command, and what there must be when it ended. */
+/* Judge what there may be after the command, and what there must be when it ended. */
 static void judge(Fixture *fixture, Verb verb, bool ended)
 {
     unsigned out = fixture_count(fixture, "out", ".msg"), psv = fixture_count(fixture, "out", ".psv");
@@ -190,7 +190,7 @@ static int note_dirty(const FsEvent *event, void *data)
     return 0;
 }
 
-/* What a command did is on the disk when it ends, and before its lock file says that nothing is left. */
+/* Check that all that a command did is on the disk when it ends, and before its lock file says that nothing is left. */
 static void test_ends_durably(Fixture *fixture, gconstpointer data)
 {
     for (Verb verb = 0; verb < VERBS; verb++) {
@@ -450,7 +450,8 @@ static void test_decided_head(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 0);
 }
 
-/* What is taken back may not be gone on the disk if we are killed: the lock says so before. */
+/* Check the lock before an entry is taken back: the entry may not be gone on the disk if we are killed, and the lock
+ * says so. */
 static int see_marked(const FsEvent *event, void *data)
 {
     const Fixture *fixture = data;

@@ -11,7 +11,7 @@
 #include "base/fs.h"
 #include "t/switchboard/fixture.h"
 
-/* What a database would know: tags that were committed, and those that were given up. */
+/* Holds what a database would know: tags that were committed, and those that were given up. */
 typedef struct Decisions {
     GHashTable *committed, *given_up;
     bool fails;

@@ -384,14 +384,15 @@ ssize_t pread(int fd, void *into, size_t size, off_t from)
     return read_fails() ? -1 : (ssize_t)syscall(SYS_pread64, fd, into, size, from);
 }
 
-/* What _FORTIFY_SOURCE calls where the compiler knows the size of the buffer. */
+/* The compiler calls this with _FORTIFY_SOURCE where it knows the size of the buffer. */
 ssize_t __pread_chk(int fd, void *into, size_t size, off_t from, size_t room);
 ssize_t __pread_chk(int fd, void *into, size_t size, off_t from, size_t room)
 {
     return pread(fd, into, size, from);
 }
 
-/* What was whole once is not taken for a part, and swept, because the disk did not answer when we looked. */
+/* Check that a file that was whole once is not taken for a part, and swept, because the disk did not answer when we
+ * looked. */
 static void test_takes_in_unread(Fixture *fixture, gconstpointer data)
 {
     bool met = true;
@@ -554,7 +555,7 @@ static void test_sweeps(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(swept, ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
-    /* What is whole may have been promised, however old it is. */
+    /* A whole file may have been promised, however old it is. */
     set_state(fixture, ".msg", ".tmp");
     g_autofree char *whole = fixture_files(fixture, "in", ".tmp");
     make_old(fixture, whole);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What an operator's command that was killed left, brought to its end by the start of a runner: OR1 to OR4. */
+/* Test that the start of a runner brings to its end what an operator's command that was killed left: OR1 to OR4. */
 #include "switchboard/operate.h"
 
 #include <errno.h>

@@ -78,7 +78,7 @@ static void work(Fixture *fixture)
     g_assert_no_error(error);
 }
 
-/* What stands in the way of a file. */
+/* Put something in the way of a file. */
 typedef void Make(const char *path);
 
 static const char *outside; /* where the links lead */

@@ -17,7 +17,7 @@ ssize_t pread(int fd, void *into, size_t size, off_t from)
     return -1;
 }
 
-/* What _FORTIFY_SOURCE calls where the compiler knows the size of the buffer. */
+/* The compiler calls this with _FORTIFY_SOURCE where it knows the size of the buffer. */
 ssize_t __pread_chk(int fd, void *into, size_t size, off_t from, size_t room);
 ssize_t __pread_chk(int fd, void *into, size_t size, off_t from, size_t room)
 {

@@ -239,7 +239,7 @@ static void keep(Session *session, const GString *recipients, unsigned count, co
     sink->stats.last = now;
 }
 
-/* What was said decides; who said nothing has received it. */
+/* Decide by what was said; a server that said nothing has received it. */
 static bool is_refusal(const Session *session, size_t said)
 {
     return session->output->len > said && session->output->str[said] != '2';

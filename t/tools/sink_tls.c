@@ -16,7 +16,7 @@ const char *sink_tls_load(Sink *sink, const char *path)
     return NULL;
 }
 
-/* What recv() and send() would have said. */
+/* Return what recv() and send() would have said. */
 static ssize_t translate(Session *session, int result)
 {
     if (result > 0)

@@ -26,7 +26,7 @@ class Attempt:
 
 
 def bounce_report(address):
-    """What a mail host writes of an address that it does not know."""
+    """Return what a mail host writes of an address that it does not know."""
     return (f"From: MAILER-DAEMON@mx.example.org\r\nSubject: Undelivered\r\nMIME-Version: 1.0\r\n"
             f"Content-Type: multipart/report; report-type=delivery-status; boundary=x\r\n\r\n"
             f"--x\r\n\r\nSorry.\r\n--x\r\nContent-Type: message/delivery-status\r\n\r\n"
@@ -69,7 +69,7 @@ class Senders:
         return sum(attempt.result == ACCEPTED for attempt in list(self.attempts.values()))
 
     def forget(self):
-        """What was sent so far is accounted for."""
+        """Forget what was sent so far: it is accounted for."""
         self.attempts = {}
         self.reports = []
 
@@ -174,9 +174,9 @@ def last_flights(transactions, flight):
 
 
 class Accounts:
-    """What came of the attempts. flight: recipients that may be under way at once over a connection, in several
-    transactions; 0 for one transaction at a time. faults: violations in words; repeats: recipients that got a copy
-    once more; delivered, accepted: counts."""
+    """Accounts for what came of the attempts. flight: recipients that may be under way at once over a connection, in
+    several transactions; 0 for one transaction at a time. faults: violations in words; repeats: recipients that got a
+    copy once more; delivered, accepted: counts."""
 
     def __init__(self, attempts, lists, transactions, maildirs=(), mboxes=(), flight=0):
         self.attempts, self.lists, self.faults, self.repeats = attempts, lists, [], 0

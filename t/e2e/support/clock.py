@@ -8,7 +8,7 @@ HOUR, DAY = 3600, 86400
 
 
 def now():
-    """What the clock of the programs says that are started without a Clock."""
+    """Return what the clock of the programs says that are started without a Clock."""
     return time.time() + int(os.environ.get("LISTRUNNER_CLOCK_OFFSET", 0))
 
 

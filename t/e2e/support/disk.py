@@ -42,7 +42,7 @@ def _can_mount(place, kind):
 
 
 def missing(kind, place, switch=False):
-    """What keeps us from cutting the power of such a file system here, in words, or None. place: a directory."""
+    """Return what keeps us from cutting the power of such a file system here, in words, or None. place: a directory."""
     if os.getuid() != 0:
         return "only root can mount file systems"
     programs = [MAKE[kind][1][0], "fusermount3" if switch else "xfs_io"]

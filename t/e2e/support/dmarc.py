@@ -127,8 +127,8 @@ def policies(tags):
 
 
 def evaluate(world, author, envelope):
-    """What becomes of mail from author whose envelope sender is of a domain for which SPF passes: ("none", None, None),
-    or "pass" or "fail", the policy that is published, and the one that receivers apply."""
+    """Return what becomes of mail from author whose envelope sender is of a domain for which SPF passes: ("none", None,
+    None), or "pass" or "fail", the policy that is published, and the one that receivers apply."""
     applies = discover(world, author)
     chosen = policies(applies[1]) if applies else None
     if chosen is None:

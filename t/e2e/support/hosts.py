@@ -49,7 +49,7 @@ def die(instance):
 
 
 def settings_with_door(instance, authority, name, address="127.0.0.1"):
-    """What gives a host a door for the others, and a certificate in its name."""
+    """Return what gives a host a door for the others, and a certificate in its name."""
     both, key = authority.certify(name), instance.directory / "host.key"
     write_secret(key, both.with_suffix(".key").read_text())
     instance.door = free_port()
@@ -264,7 +264,7 @@ class Clients:
                 self.members[address] = False
 
     def verdict(self, name):
-        """What the moderators think of a post: the same, whoever of them is asked, and how often."""
+        """Return what the moderators think of a post: the same, whoever of them is asked, and how often."""
         return "discard" if random.Random(f"{self.seed}{name}").random() < 0.3 else "accept"
 
     def _decide(self, chance, _):

@@ -65,7 +65,7 @@ access "all" {{
 
 
 def root():
-    """What the programs of INN are below, or None."""
+    """Return what the programs of INN are below, or None."""
     return next((place for place in (Path("/"), build() / "inn") if (place / NEWS / "bin/innd").exists()), None)
 
 

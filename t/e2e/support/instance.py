@@ -53,7 +53,8 @@ def below(first):
 
 
 def service_user():
-    """Who a master started by root becomes: nobody, if nobody can run the programs there; else root."""
+    """Return the user that a master started by root becomes: nobody, if nobody can run the programs there; else
+    root."""
     if os.getuid() != 0:
         return pwd.getpwuid(os.getuid()).pw_name
     program = prefix() / "libexec" / "listrunner" / "archive"
@@ -373,12 +374,12 @@ class Instance:
         return all(stat[queue][state] == 0 for queue in FLOW if queue in stat for state in moving)
 
     def set_aside(self):
-        """What waits for a person: preserved files, and all of shunt and corrupt."""
+        """Return what waits for a person: preserved files, and all of shunt and corrupt."""
         preserved = [name for names in self.files(*FLOW).values() for name in names if name.endswith(".psv")]
         return preserved + [name for names in self.files("shunt", "corrupt").values() for name in names]
 
     def try_again(self):
-        """What was put off is due now, also what a runner has in hand at first."""
+        """Make due now what was put off, also what a runner has in hand at first."""
         wait_until(lambda: self.run("queue", "requeue", "--queue", "retry").returncode == 0, 60, "all to be requeued")
 
     def wait_idle(self, seconds=60):

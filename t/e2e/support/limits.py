@@ -14,7 +14,7 @@ logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # clients that hang up 
 
 @dataclass
 class Limits:
-    """What a server refuses; times in seconds, all of them divided by scale. 0 or None: no such limit."""
+    """Says what a server refuses; times in seconds, all of them divided by scale. 0 or None: no such limit."""
     scale: float = 1
     rate: float = 0             # recipients a second, saved up to burst
     burst: float = 1

@@ -59,7 +59,7 @@ class Load(threading.Thread):
 
 
 def missing_and_repeats(copies, mails, members):
-    """What did not arrive, and how often each (message id, member) arrived beyond once."""
+    """Return what did not arrive, and how often each (message id, member) arrived beyond once."""
     wanted = {(mail.message_id, member) for mail in mails for member in members}
     counted = Counter(copies)
     strangers = [key for key in counted if key not in wanted]

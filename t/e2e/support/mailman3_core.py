@@ -54,7 +54,7 @@ sys.exit(main())
 
 
 def root():
-    """What Mailman is below, or None."""
+    """Return what Mailman is below, or None."""
     return next((place for place in (Path("/"), build() / "mailman") if (place / LIBRARY / "mailman").is_dir()), None)
 
 

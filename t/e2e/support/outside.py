@@ -13,7 +13,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"]
 
 
 def environment():
-    """What a stranger has: pkg-config finds the installed tree."""
+    """Return the environment of a stranger: pkg-config finds the installed tree."""
     if not shutil.which("pkg-config"):
         pytest.skip("pkg-config is not installed")
     return {**os.environ, "PKG_CONFIG_PATH": str(prefix() / "lib" / "pkgconfig")}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What every page must be: HTML without a mistake, and usable without eyes and without a mouse."""
+"""Every page must be HTML without a mistake, and usable without eyes and without a mouse."""
 import re
 
 import html5lib

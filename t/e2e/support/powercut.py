@@ -244,7 +244,7 @@ class Generation:
         return accounts
 
     def _parts_left(self, seconds=60):
-        """Those that are still in the queue then: every set was sent whole. (NAME.tmp is no entry yet.)"""
+        """Return the parts that are still in the queue then: every set was sent whole. (NAME.tmp is no entry yet.)"""
         deadline = time.monotonic() + seconds
         while True:
             left = [name for name in self.instance.files("defragment")["defragment"] if not name.endswith(".tmp")]

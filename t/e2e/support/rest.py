@@ -15,7 +15,7 @@ USER, PASSWORD = "restadmin", "restpass"
 
 
 def serving(directory, **more):
-    """What an instance needs to serve REST on a free port."""
+    """Return what an instance needs to serve REST on a free port."""
     passwords = directory / "rest.passwd"
     write_secret(passwords, f"# who may\n{USER}:{PASSWORD}\n")
     return {"runner.rest": {"start": "yes", "listen": f"127.0.0.1:{free_port()}"},

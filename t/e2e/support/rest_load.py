@@ -59,7 +59,7 @@ class Line:
             raise Cut(f"{type(why).__name__}: {why}") from None
 
     def read(self, path):
-        """What is there, None where nothing is; asked again until it is answered."""
+        """Return what is there, None where nothing is; asked again until it is answered."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -167,7 +167,7 @@ class Shared:
 
 
 class Figures:
-    """What all clients together saw; and what was wrong."""
+    """Holds what all clients together saw; and what was wrong."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -550,7 +550,7 @@ class Client:
         assert len(self.parts["held"]) == held and len(self.parts["home"]["members"]) == held + 1, self.parts
 
     def stranger(self, post):
-        """Who sent a post that is held."""
+        """Return who sent a post that is held."""
         return f"{post.partition('.')[0]}@strangers.{self.host}"
 
     def calm(self):

@@ -62,7 +62,7 @@ class Sink:
         self._read = {}
 
     def take_mail(self):
-        """What was kept so far, which is forgotten then, as {recipient: [message]}."""
+        """Return what was kept so far, which is forgotten then, as {recipient: [message]}."""
         found = {}
         for transaction in self.transactions():
             message = email.message_from_bytes(transaction.octets, policy=email.policy.default)

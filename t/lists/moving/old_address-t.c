@@ -8,7 +8,7 @@
 
 #define HASH "JJIGKPKB6CVDX6B2CUG4IHAJRIQIOUTP"
 
-/* What an address says, in one line: "message talk 2019-March/1234 1234". "none": it is no address. g_free() */
+/* Return what an address says, in one line: "message talk 2019-March/1234 1234". "none": it is no address. g_free() */
 static char *said(OldKind kind, const char *text)
 {
     static const char *const places[] = {"site", "list", "month", "mails", "message", "hash", "thread"};

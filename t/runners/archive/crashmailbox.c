@@ -129,7 +129,7 @@ void crashmailbox_store(CrashWorld *world, const int *posts, size_t count)
         draft_free(group[i].draft);
 }
 
-/* What the runner's own code syncs is what must be shown to be needed; others show the rest. */
+/* Log as the runner's own code or not: its syncs are the ones to be shown to be needed; others show the rest. */
 static void own(CrashWorld *world, bool is_own)
 {
     if (world->log)
@@ -157,7 +157,7 @@ static void fail_all(GPtrArray *batch)
     }
 }
 
-/* Those that failed are put back, due at once. */
+/* Commit the batch. Entries that failed are put back, due at once. */
 static bool commit(CrashWorld *world, Inbox *inbox, Hop *hop, GPtrArray *batch)
 {
     g_autoptr(GPtrArray) good = g_ptr_array_new();
@@ -222,7 +222,7 @@ bool crashmailbox_run(CrashWorld *world, Slice slice, unsigned *worked)
     for (unsigned count = 1; sound && count > 0; *worked += count)
         sound = work(world, inbox, hop, &count);
     int64_t oldest;
-    /* What crashed its runner is due in the next round. */
+    /* An entry that crashed its runner is due in the next round. */
     *worked += sound && inbox_backlog(inbox, clock_now() + CRASH_ROUND_S * CLOCK_SECOND, &oldest) >
                             inbox_backlog(inbox, clock_now(), &oldest);
     sound = sound && hop_settle(hop, NULL);
@@ -306,7 +306,7 @@ static bool is_maildir(void)
     return strcmp(config_string(runner_frame.config, "archiver." BOX, "type"), "maildir") == 0;
 }
 
-/* What a reader sees. */
+/* Count what a reader sees. */
 static void look(CrashWorld *world, CrashResult *result, uint8_t *counts)
 {
     static const char *const parts[] = {"new", "cur"};
@@ -353,7 +353,7 @@ static char *judge(const CrashResult *result, const CrashNotes *notes)
         return g_strdup(result->fault);
     for (int post = 0; post < POSTS; post++) {
         unsigned found = result->archived[post];
-        /* Who reads moves it from new to cur; a power cut may leave both names, and that is not our affair. */
+        /* A reader moves it from new to cur; a power cut may leave both names, and that is not our affair. */
         unsigned most = (notes->tried & result->moved) >> post & 1 ? 2 : 1;
         if (found > most || (found == 0 && notes->acknowledged >> post & 1))
             return g_strdup_printf("post %d is in its mailbox %u times", post, found);

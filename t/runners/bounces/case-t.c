@@ -147,7 +147,7 @@ static void disable(ListFrame *frame, const char *address)
     g_assert_true(bounce_score_write(frame->store, &score, &frame->error));
 }
 
-/* What the clock finds due becomes an entry. */
+/* Return the entry that the clock made of what it found due. */
 static Entry *look(ListFrame *frame)
 {
     list_frame_restart(frame);
@@ -196,7 +196,7 @@ static void test_due_once(ListFrame *frame, gconstpointer data)
     g_assert_cmpstr(row->after, ==, "bounces");
 }
 
-/* Who gets no more mail has a row, too. */
+/* Check that a member who gets no more mail has a row, too. */
 static void test_disabled_in_log(ListFrame *frame, gconstpointer data)
 {
     set(frame, "bounce_score_threshold", "1");

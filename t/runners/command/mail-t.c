@@ -94,7 +94,7 @@ static char *letter_to(const char *all, const char *address)
     return g_strndup(begin, (size_t)(end - begin));
 }
 
-/* What a mail comes to. */
+/* Return the letters that a mail leads to. */
 static char *write_mail(ListFrame *frame, const Mail *mail)
 {
     list_frame_run(frame, list_frame_entry(frame, drafted(mail)));
@@ -271,7 +271,7 @@ static void test_killed_before_the_hop(ListFrame *frame, gconstpointer data)
 
 /* ---- who is told ---- */
 
-/* What Mallory is told, without the address that it is about. */
+/* Return what Mallory is told, without the address that it is about. */
 static char *told(ListFrame *frame, const char *command, const char *address)
 {
     g_autofree char *text = g_strdup_printf("%s address=%s\r\n", command, address);
@@ -284,7 +284,7 @@ static char *told(ListFrame *frame, const char *command, const char *address)
     return g_string_free(g_steal_pointer(&body), FALSE);
 }
 
-/* Who asks for somebody else does not learn whether that is a member, and does nothing to them. */
+/* Check that a person who asks for somebody else does not learn whether that is a member, and does nothing to them. */
 static void test_for_somebody_else(ListFrame *frame, gconstpointer data)
 {
     g_autofree char *join = told(frame, "join", "zoe@example.org"), *again = told(frame, "join", BOB);

@@ -24,7 +24,7 @@
 
 typedef enum Way { WAY_BATCH, WAY_SINGLE, WAY_RESCALE, WAYS } Way;
 
-/* What the sender knows, in memory shared with the runner's process. */
+/* Holds what the sender knows, in memory shared with the runner's process. */
 typedef struct Sender {
     unsigned acknowledged;
     unsigned moments;

@@ -220,7 +220,7 @@ static void test_total_below_seen(Bench *bench, gconstpointer data)
     assert_left(bench, 2, LEFT_REFUSED, "a part 5 of a message of 3 parts");
 }
 
-/* What lmtp would not let in, after the configuration changed. */
+/* Check a part that lmtp would not let in, after the configuration changed. */
 static void test_faults(Bench *bench, gconstpointer data)
 {
     g_autofree char *octets = bench_part("i", 1, 2, "J\xf6rg\r\n");
@@ -360,7 +360,7 @@ static void test_limit_across_slices(Bench *bench, gconstpointer data)
     g_assert_cmpuint(bench_count(bench, "defragment"), ==, 1);
 }
 
-/* What the set's end was written for did not happen: the set waits on. */
+/* Check that the set waits on when that did not happen for which its end was written. */
 static void test_limit_undone(Bench *bench, gconstpointer data)
 {
     bench_send(bench, "i", 1, 2, ONE);

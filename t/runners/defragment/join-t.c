@@ -74,7 +74,7 @@ static void test_shunted(Bench *bench, gconstpointer data)
     bench_assert_joined(bench, "one\r\ntwo\r\n");
 }
 
-/* What a running runner does; each step when there is nothing to do. */
+/* Says what a running runner does; each step is taken when there is nothing to do. */
 typedef struct Live {
     Bench *bench;
     unsigned step;
@@ -110,8 +110,8 @@ static void send_both(Bench *bench)
     bench_send(bench, "i", 2, 2, TWO);
 }
 
-/* What refuses the whole does not pass by waiting: the runner sets the last part aside, and the set is open again while
- * it runs. */
+/* Check that a refusal of the whole does not pass by waiting: the runner sets the last part aside, and the set is open
+ * again while it runs. */
 static void test_shunted_live(Bench *bench, gconstpointer data)
 {
     Live live = {.bench = bench};

@@ -379,7 +379,8 @@ static void move(Bench *bench, const char *from, const char *to, const char *fil
     g_assert_cmpint(g_rename(old, new), ==, 0);
 }
 
-/* What is to make the issue waits where a person put it: its posts stay, also for a process that starts meanwhile. */
+/* Check that an entry that is to make the issue waits where a person put it: its posts stay, also for a process that
+ * starts meanwhile. */
 static void test_set_aside(Bench *bench, gconstpointer data)
 {
     post_all(bench);

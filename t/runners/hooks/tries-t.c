@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What becomes of an event that a web hook did not take. The hook is the test's. */
+/* Test what becomes of an event that a web hook did not take. The hook is the test's. */
 #include <sqlite3.h>
 #include <string.h>
 

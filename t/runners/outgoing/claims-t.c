@@ -125,7 +125,7 @@ static void test_no_thread(Site *site, gconstpointer data)
     expect_entries(site, 2);
 }
 
-/* What is under way at the end stays claimed, for recovery. */
+/* Check that an entry that is under way at the end stays claimed, for recovery. */
 static void test_left(Site *site, gconstpointer data)
 {
     g_assert_cmpuint(pick(site, 2, 2), ==, 2 * SOURCES);

@@ -115,7 +115,7 @@ typedef struct Server {
     int64_t closed, opened;   /* seconds between which it refuses all */
     double sporadic;          /* but this part of them */
     int64_t back;             /* when it gets as much as before, seconds after it opened; 0: 120 */
-    /* What became of it. */
+    /* These tell what became of it. */
     double tokens;
     int64_t minute;
     unsigned left;
@@ -234,7 +234,8 @@ static void recovery(void)
     }
 }
 
-/* What is refused is not charged: a transaction of 300 that is refused once delays nothing by more than the rest. */
+/* Check that a refused transaction is not charged: one of 300 that is refused once delays nothing by more than the
+ * rest. */
 static void refused_costs_nothing(void)
 {
     Destination *destination = new_destination();
@@ -492,7 +493,7 @@ static void full_no_more(void)
     destination_free(destination);
 }
 
-/* Those that are called back come in the order of their arrival, whenever they were due. */
+/* Check that destinations that are called back come in the order of their arrival, whenever they were due. */
 static void called_back_in_order(void)
 {
     Destination *destination = new_destination();

@@ -32,7 +32,7 @@ static size_t left(const Site *site)
     return sum;
 }
 
-/* What was put off for a minute because of the fault is due now. */
+/* Make due now what was put off for a minute because of the fault. */
 static void hurry(const Site *site)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(queues); i++) {

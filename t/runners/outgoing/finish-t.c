@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What becomes of an entry at the end of an attempt, and what is kept of it in memory. */
+/* Test what becomes of an entry at the end of an attempt, and what is kept of it in memory. */
 #include "runners/outgoing/finish.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What answers are about. */
+/* Test what answers are about. */
 #include "runners/outgoing/judge.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static const DestinationLimits standard = {
     .window = {.initial = 5, .limit = 20, .positive = {1, 0}, .negative = {1, 0}, .cohorts = 1},
     .burst = 1, .dead_min = 300 * CLOCK_SECOND, .dead_max = 4000 * CLOCK_SECOND, .share = 1};
 
-/* What happens to one answer, in words. */
+/* Says what happens to one answer, in words. */
 typedef struct Case {
     const char *reply; /* NULL: silence */
     SmtpPhase phase;
@@ -130,7 +130,7 @@ static void one_mailbox_is_full(void)
     destination_free(destination);
 }
 
-/* What goes again leaves its batch, in its order; the others keep their fates. */
+/* Check that recipients who go again leave their batch, in its order; the others keep their fates. */
 static void split(void)
 {
     Batch *batch = batch_new(NULL, NULL, 6);

@@ -57,7 +57,7 @@ static void fast_does_not(void)
     }
 }
 
-/* What is known stays known while nothing is sent, and a clock that was set back does no harm. */
+/* Check that known answers stay known while nothing is sent, and that a clock that was set back does no harm. */
 static void waits(void)
 {
     Pipelining pipelining = {0};

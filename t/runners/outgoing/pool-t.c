@@ -93,7 +93,7 @@ static void behind(void)
     g_assert_cmpuint(pool_may_read(&pool, &view, START), ==, 6);
 }
 
-/* Those that preempt get half of what is left: 500, 250, 125 ... */
+/* Check that jobs that preempt get half of what is left: 500, 250, 125 ... */
 static void extra(void)
 {
     Pool pool = defaults();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What refusals are about, and which way a domain goes. */
+/* Test what refusals are about, and which way a domain goes. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What is known of destinations is written when there is something new to it, and else left on the disk. */
+/* Test that the state of destinations is written when there is something new to it, and else left on the disk. */
 #include "runners/outgoing/saved_state.h"
 
 #include <event2/event.h>
@@ -62,7 +62,7 @@ static Destination *relay(const World *world)
 
 static void only_what_is_new(World *world, gconstpointer data)
 {
-    /* What an earlier process left may be another's. */
+    /* The file that an earlier process left may be another's. */
     g_assert_true(saved_state_keep(&world->saved, world->transports));
     g_assert_true(written(world));
     g_assert_true(saved_state_keep(&world->saved, world->transports));
@@ -95,7 +95,7 @@ static void renewed(World *world, gconstpointer data)
     g_assert_false(written(world));
 }
 
-/* What could not be written is not known to be there. */
+/* Check that a state that could not be written is not taken to be there. */
 static void tried_again(World *world, gconstpointer data)
 {
     g_assert_cmpint(g_rmdir(world->saved.directory), ==, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Who is next: the worked schedules, and what destinations without room do to them. */
+/* Test who is next: the worked schedules, and what destinations without room do to them. */
 #include "runners/outgoing/scheduler.h"
 
 #include <string.h>
@@ -290,8 +290,8 @@ static void sleeps(void)
     rig_free(rig);
 }
 
-/* What a closed connection never took goes out again, before the rest of its job. */
-/* What another destination has of the same job may go before the front, that of another job may not. */
+/* Check that a batch that a closed connection never took goes out again, before the rest of its job. */
+/* Another destination's batch of the same job may go before the front; that of another job may not. */
 static void goes_on(void)
 {
     Rig *rig = rig_new((SchedulerSettings){0, 0, 0, 0});
@@ -384,7 +384,7 @@ static void at_random(void)
     rig_free(rig);
 }
 
-/* What waits for one next hop leaves in its order, and nothing else does. */
+/* Check that all that waits for one next hop leaves in its order, and that nothing else does. */
 static void takes_one_nexthop(void)
 {
     Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
@@ -420,7 +420,8 @@ static void takes_one_nexthop(void)
     rig_free(rig);
 }
 
-/* Those with room stand in the order of their first jobs, and the peers of each in that of their jobs. */
+/* Check that destinations with room stand in the order of their first jobs, and the peers of each in that of their
+ * jobs. */
 static void check_order(Rig *rig)
 {
     const Destination *before = NULL;
@@ -515,8 +516,8 @@ static void favoured_flood(void)
     rig_free(rig);
 }
 
-/* What goes in the flight of another is what would go next to that destination, of whichever job; it needs no room,
- * and earns as much. */
+/* Check that a batch in the flight of another is the one that would go next to that destination, of whichever job; it
+ * needs no room, and earns as much. */
 static void behind(void)
 {
     Rig *rig = rig_new((SchedulerSettings)DEFAULTS);

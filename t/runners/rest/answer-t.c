@@ -98,7 +98,7 @@ static void test_values(void)
 
 /* ---- answers ---- */
 
-/* What answer_json() does with {"a": 1} for this verb and If-None-Match. */
+/* Answer as answer_json() does with {"a": 1} for this verb and If-None-Match. */
 static void answer_object(HttpCall *message, int status, const char *verb, const char *tag)
 {
     *message = (HttpCall){.verb = verb, .path = "/3.1/x", .tag = tag};

@@ -188,7 +188,7 @@ static char *path_of(const char *pattern, const Place *place)
     return g_string_free(path, FALSE);
 }
 
-/* What names the object where the path does not; g_free(). */
+/* Return the query that names the object where the path does not; g_free(). */
 static char *query_of(const RestRoute *route, const Place *place, const char *more)
 {
     return route->of == OF_NAMED_LIST ? g_strdup_printf("list_id=%s%s", place->list_id, more)
@@ -485,7 +485,7 @@ static void test_settings_name_lists(void)
     g_assert_cmpint(set_setting(of_list, &places[0], "linked_newsgroup", ""), ==, 403);
 }
 
-/* Who reads all settings of a list can put them back, though some are the site's. */
+/* Check that a reader of all settings of a list can put them back, though some are the site's. */
 static void test_settings_put_back(void)
 {
     const Caller *caller = &callers[6];

@@ -52,7 +52,7 @@ static int patch(const char *name, json_t *value, json_t **answer)
     return ask("PATCH", CONFIG, object, answer);
 }
 
-/* What GET shows can be put, and nothing is another for it. */
+/* Check that each setting that GET shows can be put, and that no setting is another for it. */
 static void test_put_back(void)
 {
     g_autoptr(json_t) before = config(), after = NULL, sent = json_object();
@@ -77,7 +77,8 @@ static void test_put_back(void)
     g_assert_cmpint(ask("PUT", CONFIG, json_incref(sent), NULL), ==, 400);
 }
 
-/* What is sent in JSON for a setting, and what it is then; NULL: it is refused by name, and nothing has changed. */
+/* Each case has the JSON that is sent for a setting, and its value then; NULL: it is refused by name, and nothing has
+ * changed. */
 static const struct {
     const char *name, *sent, *kept;
 } cases[] = {

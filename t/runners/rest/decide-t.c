@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Whose held posts and requests a token for one list decides about: those of its list that are a moderator's. */
+/* Test that a token for one list decides about the held posts and requests of its own list that are a moderator's. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -174,8 +174,8 @@ static int64_t pending_of(const char *list_id, const char *address)
     return found->number;
 }
 
-/* Who has a list says whose an address is for a request to that list; on another list, open to all, the person is asked
- * as if nothing had been said. The site says it for all. */
+/* Check that the owner of a list says whose an address is for a request to that list; on another list, open to all, the
+ * person is asked as if nothing had been said. The site says it for all. */
 static void test_vouching(void)
 {
     static const char sure[] = "&pre_verified=yes&pre_confirmed=yes&pre_approved=yes";

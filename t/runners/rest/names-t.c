@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What people are called stays with the list to which they said it: two lists in two domains, and a token for each. */
+/* Test that people's names stay with the list to which they said them: two lists in two domains, and a token for
+ * each. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -84,7 +85,7 @@ static void test_read(void)
     assert_shows(SITE, "/3.1/members/find", "list_id=two.bee.example&subscriber=*ant*", "anne@home", NULL);
 }
 
-/* Who has a list names nobody for others, but addresses that it makes. */
+/* Check that the owner of a list names nobody for others, but addresses that it makes. */
 static void test_set(void)
 {
     GError *error = NULL;

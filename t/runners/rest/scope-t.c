@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What a token may do: by verb, list and domain (listrunner.rest(7)). */
+/* Test what a token may do: by verb, list and domain (listrunner.rest(7)). */
 #include <string.h>
 
 #include "switchboard/meta.h"
