@@ -154,7 +154,6 @@ def test_one_that_takes_too_long(start, sink, silent):
     site = slow_site(start, silent, trial_timeout="1s")
     olga = Person(site, sink, OLGA)
     browser = Browser(olga, SLOW)
-    assert len(trials(site)) == 1
     assert 'name="confirm"' in browser.text  # it can be saved already
     while browser.read():
         pass
