@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Under which name the archivers keep a list's posts. It is the List-Id, unless lists of that List-Id were removed
- * before it: then it is "test.example.com~2", and so on, which is the List-Id of no list. So whoever makes a list
- * gets no archive of somebody else's, nor posts of that list that still wait to be archived. List.archive counts
- * them, from 0.
+ * Name the archive in which archivers keep a list's posts. The name is the List-Id. Where an earlier list of the same
+ * List-Id was removed, the name is "test.example.com~2", and so on; no list has such a List-Id. So whoever makes a list
+ * again gets neither the archive of the removed list nor its posts that still wait to be archived. List.archive (from
+ * 0) says which of these archives a list has.
  */
 #include <glib.h>
 #include <stdbool.h>
