@@ -13,9 +13,9 @@
 
 #include "store/store_type.h"
 
-/* The way that a canary takes: out through one slice of the outgoing queue, and in through one slice of the incoming
- * queue. A canary may also be an entry that is put into some other queue to see that its slices are worked. Then family
- * is CANARY_QUEUE followed by the queue's name, out is the slice, and in is 0. */
+/* The way that a canary takes: through one slice of the queue `out`, and back through one slice of the queue `in`. A
+ * canary may also be an entry that is put into some other queue to see that its slices are worked. Then family is
+ * CANARY_QUEUE followed by the queue's name, out is the slice, and in is 0. */
 typedef struct CanaryWay {
     const char *family; /* the kind of address by which the relay is reached: "ipv4", "ipv6"; "": whichever it has */
     int64_t out, in;    /* numbers of the slices */
