@@ -19,8 +19,9 @@ char *list_archive_name(const char *list_id, int64_t archive);
 /* Count the archives that removed lists of this List-Id may have left: those from 0 to *count - 1. */
 bool list_archive_removed(Store *store, const char *list_id, int64_t *count, GError **error);
 
-/* Give a list another archive. */
+/* Make this number the list's List.archive, so that its posts are kept under that name from now on. */
 bool list_archive_set(Store *store, const char *list_id, int64_t archive, GError **error);
 
-/* Remember, in the transaction that removes a list, that its archive is its own. */
+/* Remember that the list's archive stays its own, so that no later list of this List-Id gets it. Call it in the
+ * transaction that removes the list. */
 bool list_archive_leave(Store *store, const char *list_id, GError **error);

@@ -4,8 +4,8 @@
 /*
  * Find every place in the database where an e-mail address stands, to tell a person what is kept, or to remove it:
  * rows that are about the address, and texts that may contain it. Whole tables are read for that, so use it for one
- * person at a time. A text is only a candidate. It may hold the address as a part of a longer one, and of
- * MENTION_MESSAGE every mail is given. So the caller has to look into each text. Errors are those of the store.
+ * person at a time. A text is only a candidate, into which the caller has to look: it may hold the address as a part of
+ * a longer one, and of MENTION_MESSAGE all posts of others are given. Errors are those of the store.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -46,11 +46,11 @@ bool store_present(Store *store, GError **error);
 bool store_reachable(Store *store, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 
-/* Transactions nest by counting. A write outside a transaction is one of its
- * own. Commit is durable. An inner rollback, and a fault of the database (full,
- * damaged), doom the outer transaction: everything but the end fails from then
- * on with FAIL_LATER, and the outer commit rolls back and fails. A refusal
- * (FAIL_EXISTS, FAIL_MISSING, FAIL_NEVER) changes nothing and dooms nothing. */
+/* Begin and end transactions, which nest by counting: only the outer commit writes, and it is durable. A write outside
+ * a transaction is a transaction of its own. An inner rollback, and a fault of the database (full, damaged), doom the
+ * outer transaction: everything but the end fails from then on with FAIL_LATER, and the outer commit fails. When the
+ * outer commit fails, all was rolled back, and store_rollback() must not follow. A refusal (FAIL_EXISTS, FAIL_MISSING,
+ * FAIL_NEVER) changes nothing and dooms nothing. */
 bool store_begin(Store *store, GError **error);
 bool store_commit(Store *store, GError **error);
 void store_rollback(Store *store);
