@@ -70,13 +70,14 @@ bool host_end(Store *store, Host *host, GError **error);
 /* All of them by name: of Host, freed with the array. */
 GPtrArray *host_all(Store *store, GError **error);
 
-/* Ask a host to take no new work, or to take it again. FAIL_MISSING. */
+/* Ask a host to take no new work (draining), or to take it again. FAIL_MISSING: there is no such host. */
 bool host_set_draining(Store *store, const char *name, bool draining, GError **error);
 
 /* Read a host that may be forgotten; host_free(). Fails as host_remove() does. */
 Host *host_find_dead(Store *store, const char *name, GError **error);
 
-/* Forget a host. FAIL_MISSING; FAIL_EXISTS: it lives, or may be cut off and use its part of the limits. */
+/* Remove a host's row. FAIL_MISSING: there is no such host. FAIL_EXISTS: it lives, or it may be cut off from the
+ * database and still use its part of the limits. */
 bool host_remove(Store *store, const char *name, GError **error);
 
 /* Take the claim to what ("task") for a host in an epoch, unless a living host has it: *held. A host whose lease has
@@ -98,7 +99,8 @@ static inline int64_t host_share_kept(int64_t lease)
     return MAX(HOST_SHARE_LEASES * lease, HOST_SHARE_LEAST);
 }
 
-/* Among how many hosts the limits are to be divided now: those that live, those that still have a part, and host. */
+/* Set *parts to the number of hosts among which the limits are to be divided now: hosts that live, hosts that still
+ * have a part, and host itself. */
 bool host_share_due(Store *store, const Host *host, int64_t *parts, GError **error);
 
 /* Lower host->parts: the host uses one of so many parts at most from now on, and 0 means nothing. FAIL_RACE as from

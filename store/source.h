@@ -37,7 +37,7 @@ typedef struct MemberSource {
     int64_t interval;                           /* us between two refreshes; 0: that of the site */
     bool welcome;                               /* new members get a letter */
     int64_t made_at, tried_at, read_at, due_at; /* read_at: of the last reading that went well */
-    int64_t given, kept_out, bad; /* at read_at: addresses given; of these not taken, as they had left; bad lines */
+    int64_t given, kept_out, bad; /* at read_at: addresses given; of these kept out (left, banned); bad lines */
     char *fault;                  /* of the last try; "": it went well */
     char *bad_lines;              /* the first of the last try that are no address, "12: text" each, with a line end
                                      between two; NULL: none */
