@@ -25,8 +25,7 @@ typedef struct List {
     char *mail_host;  /* "example.com" */
     char *posting_address; /* "test@example.com" */
     int64_t created_at, last_post_at;
-    int64_t post_id; /* number of the next post, from 1 */
-    int64_t archive; /* which of the archives of this List-Id is the list's (list_archive.h) */
+    int64_t post_id, archive; /* number of the next post, from 1; which archive it has (list_archive.h) */
 
     /* settings (list_settings[]) */
     char *display_name, *description, *info, *subject_prefix, *preferred_language, *reply_to_address;
@@ -85,7 +84,7 @@ typedef struct List {
     int forward_unrecognized_bounces_to; /* BounceForward */
 } List;
 
-uint64_t list_refused_size(const List *list); /* bytes above which posts are refused, not held; 0: any are held */
+uint64_t list_refused_size(const List *list); /* bytes above which a post is refused, not held; 0: none is refused */
 void list_free(List *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
 
@@ -114,7 +113,7 @@ List *list_create(Store *store, const char *posting_address, GError **error);
 /* Give the list another posting address; the List-Id stays. FAIL_EXISTS: another list has it; FAIL_MISSING: there is
  * no such list, or the domain is not known; FAIL_NEVER: as list_create(). */
 bool list_rename(Store *store, const char *list_id, const char *posting_address, GError **error);
-/* Give a list the settings that another one has, in place of its own. */
+/* Replace all settings of the list `to` by those of the list `from`. */
 bool list_copy_settings(Store *store, const char *from, const char *to, GError **error);
 /* Remove the list with all that belongs to it. Outside a transaction, members of a large list are removed first, some
  * thousand in each transaction; when that is interrupted, the list stays with the members that are left. */
@@ -130,12 +129,12 @@ List *list_by_address(Store *store, const char *posting_address, GError **error)
 List *list_by_id(Store *store, const char *list_id, GError **error);
 List *list_find(Store *store, const char *text, GError **error);
 
-/* The local part of a list's address: "NAME-SUFFIX", or "NAME" for suffix NULL. Where that is longer than room,
- * the list's short name (up to 30 bytes, never changing) takes the place of NAME. g_free(). */
+/* Return the local part of a list's address, "NAME-SUFFIX", or "NAME" for suffix NULL; g_free(). Where that is longer
+ * than room (bytes), the list's short name (up to 30 bytes, never changing) takes the place of NAME. */
 #define LIST_LOCAL_MAX 64 /* bytes, RFC 5321 4.5.3.1.1 */
 char *list_local(const List *list, const char *suffix, size_t room);
 
-/* The whole address: list_local() of LIST_LOCAL_MAX and the domain; g_free(). */
+/* Return the whole address: list_local() with room LIST_LOCAL_MAX, "@" and the domain; g_free(). */
 char *list_address(const List *list, const char *suffix);
 
 /* Set *exists: is there a list at local@domain? local is a list's name, its short name (list_local()), or that of the
@@ -143,29 +142,30 @@ char *list_address(const List *list, const char *suffix);
  * NULL; g_free()) is set when there is one. */
 bool list_exists(Store *store, const char *local, const char *domain, bool *exists, char **list_id, GError **error);
 
-/* The names of the domain's lists that begin so, in order; g_strfreev(). */
+/* Return the names (list_name) of the domain's lists that begin with `beginning`, in order; g_strfreev(). */
 char **list_names(Store *store, const char *domain, const char *beginning, GError **error);
 
-/* Call each for every list by domain, then name, domain NULL for all; each returns false to stop, and must not write
- * to the store. */
+/* Call each for every list of the domain (NULL: of all domains), by domain, then name; each returns false to stop, and
+ * must not write to the store. */
 typedef bool ListEach(const List *list, void *data);
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error);
 
 typedef struct ListCriteria {
-    const char *domain; /* NULL: all */
-    bool advertised;    /* only those that are */
+    const char *domain; /* NULL: lists of all domains */
+    bool advertised;    /* only lists with the setting advertised */
 } ListCriteria;
-/* Up to limit such lists (of List) in order of List-Id, behind `after` (NULL: behind the first `skip`). */
+/* Return at most limit lists that meet criteria (of List, freed with the array) in order of List-Id: those behind the
+ * List-Id `after`, or with after NULL those behind the first `skip`. list_total() counts all that meet criteria. */
 GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *after, int64_t skip, unsigned limit,
                      GError **error);
 bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GError **error);
 
-/* A post was accepted for delivery: post_id is handed out and counted up, last_post_at set. */
+/* Count a post that was accepted for delivery: *post_id is its number, and last_post_at becomes time. */
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
-/* The same for a number that list_record_message_id() told in this transaction: nothing needs to be waited for. */
+/* Count such a post whose number list_record_message_id() told in this transaction; so no answer is waited for. */
 bool list_take_number(Store *store, const char *list_id, int64_t time, int64_t post_id, GError **error);
 
-/* Look for a Message-ID as list_record_message_id() does, and record nothing. */
+/* Set *known as list_record_message_id() would, and record nothing. */
 void list_knows_message_id_soon(Store *store, const char *list_id, const char *message_id, const char *entry);
 bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
                            GError **error);
@@ -176,21 +176,22 @@ typedef struct SeenMail {
     const char *entry; /* its trace, or its name's hash */
     const char *spool; /* where the entry is: the spool's id */
     int64_t time;
-    int64_t *next; /* set to the number of the list's next post, or to 0 where it is not told; NULL: not wanted */
+    int64_t *next; /* NULL, or set to the list's next post number; 0: the Message-ID was recorded before */
 } SeenMail;
 
 /* Record that a mail was seen on the list. *known is true when another entry recorded the same Message-ID earlier, and
  * false when it was this same entry. */
 bool list_record_message_id(Store *store, const char *list_id, const SeenMail *seen, bool *known, GError **error);
 
-/* Give the record of a Message-ID the entry and spool of seen, after somebody accepted a held post in another spool. */
+/* Note that a recorded mail, named by message_id and entry, is in another spool (seen->spool) since seen->time, because
+ * somebody accepted it there after it was held. Without such a record nothing happens. */
 bool list_move_message_id(Store *store, const char *list_id, const SeenMail *seen, GError **error);
 
-/* A value that lists have of a setting. */
+/* A value that lists have set for a setting. */
 typedef struct ListNamed {
     char *value;
-    int64_t lists;         /* that have it */
-    char *posting_address; /* of one of them */
+    int64_t lists;         /* how many lists have this value */
+    char *posting_address; /* of one of these lists */
 } ListNamed;
 
 /* Return each value that any list has set for this text setting, except the empty one, in order of the values: of

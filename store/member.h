@@ -4,7 +4,7 @@
 /*
  * Members: an address (or a user, by the preferred address; store/user.h) in a role on a list. For each preference the
  * first that is set counts: of the member, the address, the user, the site; else the default. FAIL_MISSING: there is no
- * such list or member.
+ * such list, member or address.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -54,14 +54,14 @@ typedef struct Member {
     char id[STORE_ID_SIZE];
     char user_id[STORE_ID_SIZE]; /* "": the address belongs to no user */
     char *list_id, *address;
-    char *display_name; /* of the address or its user, for the site and for mail to the person; else given_name */
-    char *given_name;   /* that came with this membership: all that the list's holders and members see */
+    char *display_name; /* the name of the address or its user, else given_name: for the site and mail to the person */
+    char *given_name;   /* the name given with this membership: the only one that owners and members of the list see */
     Role role;
     bool as_user;             /* follows the address that the user prefers */
     Action moderation_action; /* ACTION_UNSET: the list's default */
     int64_t joined_at;
     int64_t bounce_score;  /* hundredths */
-    int64_t bounced_at, warned_at, warnings; /* of the last bounce, the last warning (0: none), and how many of these */
+    int64_t bounced_at, warned_at, warnings; /* times of the last bounce and warning (0: none); how many warnings */
     Preferences own;       /* set on the member itself */
     Preferences effective; /* after inheritance: no field is -1; a language may be empty: the list's */
 } Member;
@@ -69,9 +69,9 @@ typedef struct Member {
 void member_free(Member *member);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Member, member_free)
 
-/* Subscribe address (made when unknown, as is its user). display_name (may be NULL) goes with the membership, and names
- * the address only when that is made here: it may be somebody's of other lists. FAIL_EXISTS: has that
- * role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
+/* Give address the role on the list; an address that is not known is made, with a user. display_name (may be NULL) is
+ * kept as given_name, and becomes the name of the address only if that is made here. own may be NULL. FAIL_EXISTS: the
+ * address has that role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error);
 /* Subscribe the user who has address, so that the membership follows the address that the user prefers; where none is
@@ -94,36 +94,36 @@ Member *member_by_id(Store *store, const char *id, GError **error);
  * role already, or belongs to another user. */
 bool member_set_address(Store *store, const char *id, const char *address, GError **error);
 
-/* Whom member_page() gives. Start with MEMBER_CRITERIA_ALL. Strings are borrowed. */
+/* Which members member_page() and others take. Start with MEMBER_CRITERIA_ALL. Strings are borrowed. */
 typedef struct MemberCriteria {
     const char *list_id;    /* NULL: all lists */
-    const char *address;    /* this one; NULL: any */
+    const char *address;    /* members with this address; NULL: any */
     const char *subscriber; /* for what people type: an address, or a pattern where * stands for any text, over address
                                and name; NULL: any */
     bool given_names;       /* subscriber is compared with given_name, not with display_name */
-    const char *user_id;    /* of this user, by any address; NULL: any */
+    const char *user_id;    /* memberships of this user, by any address; NULL: any */
     unsigned roles;         /* 1u << ROLE_..., joined by |; 0: all */
     int moderation_action;  /* of member_action(); -1: any */
     int delivery_mode, delivery_status; /* effective; -1: any */
-    int64_t skip;           /* members that are passed over first, where there is no place to begin at */
-    bool by_address;        /* by list, address, role; else by list, role (owner, moderator, member, nonmember),
-                               address */
+    int64_t skip;           /* for member_page() with `after` NULL: how many members are passed over first */
+    bool by_address;        /* in order of list, address, role; else of list, role (owner, moderator, member,
+                               nonmember), address */
 } MemberCriteria;
 #define MEMBER_CRITERIA_ALL ((MemberCriteria){.moderation_action = -1, .delivery_mode = -1, .delivery_status = -1})
 
-/* Up to limit members (of Member) from the place `after` (NULL: the first). *next (may be NULL; g_free()) is the place
- * behind them, NULL: there are no more. A place stays good while members come and go, and a page costs the same
- * wherever it lies. Lists come in order of List-Id, addresses by domain, then local part. FAIL_MISSING: no such list;
- * FAIL_NEVER: `after` is no place. */
+/* Return at most limit members (of Member, freed with the array) behind the place `after` (NULL: from the first). *next
+ * (next may be NULL; g_free()) is the `after` of the next page, or NULL: there are no more. A place stays good while
+ * members come and go. Lists come in order of List-Id, addresses by domain, then local part. FAIL_MISSING: no such
+ * list; FAIL_NEVER: `after` is no place. */
 GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char *after, unsigned limit, char **next,
                        GError **error);
-/* The List-Ids of the lists on which any such member is, each once and in order; g_strfreev(). Of each list no more is
- * read than its first such member. */
+/* Return the List-Ids of the lists on which any member meets criteria, each once and in order; g_strfreev(). Unless an
+ * address or user is given, no more is read of each list than its first such member. */
 char **member_lists(Store *store, const MemberCriteria *criteria, GError **error);
 /* The owners and moderators of all lists whose addresses are in the domain, written as they have it, and whose local
  * part begins with start, in any case and in quotes or not: of Member, freed with the array. */
 GPtrArray *member_running_at(Store *store, const char *domain, const char *start, GError **error);
-/* How many there are. A list or all lists, by role, costs nothing; with further criteria all are looked at. */
+/* Count the members that meet criteria. With list_id and roles alone that is cheap; otherwise all are looked at. */
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error);
 
 /* Add many members, in any order, in half the time of member_add(): open, add each line, run, free. From open to run
@@ -195,6 +195,6 @@ void recipient_soon(Store *store, const char *list_id, const char *sender);
 /* Set *count to an upper bound of how many recipients a cursor will give. */
 bool recipient_count(Store *store, const char *list_id, int64_t *count, GError **error);
 
-/* Owners and moderators whose delivery is enabled, each address once: whom
- * -owner mail reaches. May be empty. g_strfreev() */
+/* Return the addresses of owners and moderators whose delivery is enabled, each once; mail to the list's -owner address
+ * goes to them. May be empty. g_strfreev() */
 char **list_administrators(Store *store, const char *list_id, GError **error);
