@@ -55,7 +55,8 @@ bool digest_issue_open(Store *store, const DigestIssue *issue, GError **error);
 bool digest_issue_find(Store *store, const char *entry, DigestIssue **issue, GError **error);
 /* Return the issues of a host that are not settled: of DigestIssue, freed with the array. */
 GPtrArray *digest_issue_all(Store *store, const char *host, GError **error);
-/* Remove the issue and its posts, once the hop of its entry is committed and the digests are on their way. */
+/* Remove the issue and its posts for good. Call it once the hop of its entry is committed, so that the digests are on
+ * their way, or where nobody wants a digest. */
 bool digest_issue_settle(Store *store, const char *entry, GError **error);
 /* Remove the issue, and let its posts wait again before all later ones, where its entry cannot make it any more. Its
  * number is not used again. */

@@ -26,8 +26,8 @@ typedef enum FragmentState {
     FRAGMENT_JOINED,      /* the entry joined_by joins them; with `settled` that entry's hop is committed */
     FRAGMENT_QUARANTINED, /* never to be joined; reason says why */
     FRAGMENT_EXPIRED,     /* not all parts came in time; with a reason: it was ended early to make room */
-    FRAGMENT_RELEASED, /* an operator lets its parts pass as they are */
-    FRAGMENT_DROPPED,  /* an operator had them thrown away */
+    FRAGMENT_RELEASED,    /* an operator lets the parts pass as they are, not joined */
+    FRAGMENT_DROPPED,     /* an operator had the parts thrown away */
 } FragmentState;
 const char *fragment_state_text(FragmentState state);
 
@@ -38,8 +38,8 @@ typedef struct FragmentSet {
     int64_t total;         /* how many parts the message has; 0: no part has said yet */
     int64_t parts, octets; /* of the parts that are known */
     int64_t opened_at, expires_at, ended_at;
-    char *joined_by; /* entry, or NULL */
-    char *reason;    /* or NULL */
+    char *joined_by; /* the entry (a part of the set) that joins the parts; NULL: none */
+    char *reason;    /* why the set has this state; NULL: nothing is said */
 } FragmentSet;
 void fragment_set_free(FragmentSet *set);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FragmentSet, fragment_set_free)
