@@ -4,7 +4,8 @@
 /*
  * Keep the posts that lists collect for their digests (runners/digest/README.md). Each post waits here, byte for byte,
  * until an issue takes it. An issue is made by one entry of the queue `digest` of one host, whose hash (40 hex digits)
- * is the issue's name; once that entry's hop is committed the issue is settled, and its posts are gone from here.
+ * is the issue's name. A hop is the step in which a runner makes other entries, here the digests, of an entry. Once the
+ * entry's hop is committed the issue is settled, and its posts are removed from here.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -33,9 +34,10 @@ bool digest_each(Store *store, DigestEach *each, void *data, GError **error);
 /* Say which volume and number the next issue has. */
 bool digest_set_next(Store *store, const char *list_id, int64_t volume, int64_t number, GError **error);
 
-/* Has the list a member who wants digests, be it by the preferences of the member, the address or the user? It may say
- * yes where a nearer preference says otherwise. */
-void digest_wanted_soon(Store *store, const char *list_id); /* store.h */
+/* Set *wanted: may the list have a member who wants digests? It is true where the preferences of any member, its
+ * address or its user ask for digests, even if a nearer preference says otherwise. digest_wanted_soon() announces the
+ * question (store.h). */
+void digest_wanted_soon(Store *store, const char *list_id);
 bool digest_wanted(Store *store, const char *list_id, bool *wanted, GError **error);
 
 /* Add a post to those that wait for the list's next issue; time is when it came. */

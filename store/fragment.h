@@ -23,7 +23,7 @@
 
 typedef enum FragmentState {
     FRAGMENT_OPEN,        /* parts are missing */
-    FRAGMENT_JOINED,      /* the entry joined_by joins them; with `settled` that entry's hop is committed */
+    FRAGMENT_JOINED,      /* the entry joined_by joins the parts; with `settled` that is committed */
     FRAGMENT_QUARANTINED, /* never to be joined; reason says why */
     FRAGMENT_EXPIRED,     /* not all parts came in time; with a reason: it was ended early to make room */
     FRAGMENT_RELEASED,    /* an operator lets the parts pass as they are, not joined */
@@ -85,12 +85,13 @@ typedef struct FragmentEnd {
     int64_t time;
     const char *joined_by, *reason;
 } FragmentEnd;
+/* End the set as *end says. FAIL_MISSING: there is no set with this key. */
 bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError **error);
 /* Note that an entry leaves the queue. Where it is the joined_by of a set that is joined and not settled, the set is
  * opened again without that part, and *reopened is true. Where it is a part of an open set, it is taken out if `gone`
  * says that it will not come back. In all other cases, also for an entry that is no part, nothing changes. */
 bool fragment_withdraw(Store *store, const char *entry, bool gone, bool *reopened, GError **error);
-/* Note that the hop of the entry that joined the set is committed, so that the set is not opened again. */
+/* Note that the joined message is committed to its queue, so that the set is not opened again. */
 bool fragment_settle(Store *store, const char *key, GError **error);
 /* Remove the sets that ended before this time, and open sets whose expires_at is before it, since their entries are
  * gone. It does so in many short transactions, so call it outside of one. */

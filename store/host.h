@@ -22,19 +22,19 @@
 
 typedef struct Host {
     char *name;
-    char *spool;   /* the id of the spool that it works */
-    char *boot;    /* the run of its machine's kernel: who has the same is on the same machine */
+    char *spool;   /* the id of the spool whose entries the host works */
+    char *boot;    /* the boot id of its machine: hosts with the same are on the same machine */
     char *version; /* of Listrunner */
-    char *state;   /* a JSON object: what it says of itself */
-    int64_t epoch; /* greater at each start; no number is given twice, to whatever host */
+    char *state;   /* a JSON object in which the host describes itself */
+    int64_t epoch; /* greater at each start of the host; no two starts of any hosts have the same number */
     int64_t started_at, seen_at, lease_until;
-    int64_t parts;       /* it may use one of so many equal parts of each limit (below); 0: nothing */
-    int64_t share_until; /* no other host takes its part before, unless it was given back */
-    int64_t empty_at;    /* when its spool was seen without an entry that a runner is to work; 0: never */
-    int64_t connections; /* to the database that it may open; 0: it does not say */
+    int64_t parts;       /* the host may use one of so many equal parts of each limit (below); 0: nothing */
+    int64_t share_until; /* no other host takes its part before this time, unless the host gave it back */
+    int64_t empty_at;    /* when its spool was last seen without an entry that a runner is to work; 0: never */
+    int64_t connections; /* how many connections to the database the host may open; 0: it does not say */
     int64_t read_at;     /* the database's clock when the row was read */
-    bool draining; /* somebody asked that it takes no new work */
-    bool living;   /* its lease has not run out */
+    bool draining; /* somebody asked that the host takes no new work */
+    bool living;   /* the host's lease has not run out */
 } Host;
 
 void host_free(Host *host);

@@ -11,7 +11,8 @@
  * count.
  *
  * An OutboxRow holds a whole entry (message, metadata, recipients) that a runner makes while it works another entry.
- * The runner's hop makes it in the spool; the row is there so that the same entry is made again after a crash.
+ * The runner's hop, the step by which an entry becomes other entries, makes it in the spool. The row is there so that
+ * the same entry is made again after a crash.
  *
  * Hosts that share the database have a spool each, and units and rows of a spool can be settled only there. spool is
  * the spool's id (switchboard/spool.h). Rows that an older program wrote have no spool, and are given for each one.

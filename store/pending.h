@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Requests to join or leave a list, to change an address or to set options, that wait for an answer: of the person,
- * who was sent a token by mail, or of a moderator, who names the request by its number.
+ * Keep requests that wait for an answer: to join or leave a list, to change an address, or to set options. The person
+ * answers with a token that was sent by mail, or a moderator answers and names the request by its number.
  *
  * A token is 128 random bits, written as 26 lower-case letters and digits. The database keeps only the token's SHA-256.
  * The letter that brings a token to the person is in the outbox and the spool until it is sent, so nobody but the
