@@ -78,7 +78,7 @@ typedef struct DigestGroup {
     bool plain;     /* RFC 1153, else MIME */
     char *language; /* "": the list's */
     int64_t members; /* how many members want digests of this format and language */
-    char **last;    /* addresses that left the digest mode and get this digest as their last one; NULL: none */
+    char **last;     /* addresses that left the digest mode and get this digest as their last one; NULL: none */
 } DigestGroup;
 /* Return the groups of an issue in which anybody is: of DigestGroup, freed with the array. */
 GPtrArray *digest_groups(Store *store, const DigestIssue *issue, GError **error);

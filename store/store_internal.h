@@ -27,7 +27,7 @@ Store *store_open_by(const StoreDriver *driver, const char *where, bool create, 
 
 typedef struct Query Query;
 
-/* Prepare a query whose result fits in memory. The first query_step() binds the values and runs it, and a driver may
+/* Prepare a query whose result fits in memory, and bind its values. The first query_step() runs it, and a driver may
  * read the whole result then. values' memory stays the caller's until the query is freed. NULL with error: it cannot be
  * prepared. */
 Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count);
