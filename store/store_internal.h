@@ -28,8 +28,8 @@ Store *store_open_by(const StoreDriver *driver, const char *where, bool create, 
 typedef struct Query Query;
 
 /* Prepare a query whose result fits in memory, and bind its values. The first query_step() runs it, and a driver may
- * read the whole result then. values' memory stays the caller's until the query is freed. NULL with error: it cannot be
- * prepared. */
+ * read the whole result then. Texts and blobs in values are borrowed: keep them until the query is freed. NULL with
+ * error: it cannot be prepared. */
 Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count);
 #define query_open(store, error, sql, ...) \
     query_start(store, error, sql, (const Value[]){__VA_ARGS__}, sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
