@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The account of what strangers cost: how often something was done for somebody who has proved nothing, in the hour or
- * day of the clock. Each kind is counted by what a stranger cannot vary freely: the mailbox that is written to
- * (mailbox_base(), base/mailbox.h), or the network that a mail comes from (ip_network(), base/ip.h). Whoever counts
- * knows the limit, and whether to count at all: a row is one kind and one `who`.
+ * Count acts that strangers can cause without having proved anything, such as letters and guesses, so that callers can
+ * limit them. An account counts one kind of act for one `who`, in the present hour or day of the clock (UTC). `who` is
+ * what a stranger cannot vary freely: the mailbox that is written to (mailbox_base(), base/mailbox.h), or the network
+ * that a mail comes from (ip_network(), base/ip.h). The limits are the callers'; here is only the count.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -22,26 +22,27 @@ typedef enum AccountKind {
     ACCOUNT_PASSWORDS,     /* an hour: wrong passwords of moderators that a network brought to one list */
     ACCOUNT_SIGN_IN,       /* an hour: letters to a mailbox with a link to sign in on the pages */
     ACCOUNT_FORM_LETTERS,  /* a day: letters to a mailbox that ask to confirm what a form of a page asked for */
-    ACCOUNT_FORM_SITE,     /* a day: all of these; who is ACCOUNT_OF_SITE */
-    ACCOUNT_FORM_REFUSED,  /* an hour: those that were not sent since the site had sent too many; likewise */
+    ACCOUNT_FORM_SITE,     /* a day: letters of ACCOUNT_FORM_LETTERS to all mailboxes; who is ACCOUNT_OF_SITE */
+    ACCOUNT_FORM_REFUSED,  /* an hour: such letters not sent since the site had sent too many; who as above */
 } AccountKind;
 #define ACCOUNT_KINDS (ACCOUNT_FORM_REFUSED + 1)
 #define ACCOUNT_OF_SITE "site"
 
-/* "answers", ...: for metrics. */
+/* Return the kind's word for metrics: "answers" and so on. */
 const char *account_kind_text(AccountKind kind);
 
-/* Count one more, and say how many there are in the hour or day of now. */
+/* Count one more act, and set *total to how many there are in the hour or day of now, with this one. */
 bool account_add(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error);
+/* Set *total to how many acts were counted in the hour or day of now; 0: none. */
 bool account_count(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error);
 
-/* Of a kind: how many are counted, what they come to together, and the most of one, in the hour or day of now. */
+/* All accounts of a kind in the hour or day of now: how many there are, the sum of their totals, the greatest total. */
 typedef struct AccountSum {
     int64_t counted, total, greatest;
 } AccountSum;
 bool account_sum(Store *store, AccountKind kind, int64_t now, AccountSum *sum, GError **error);
 
-/* Remove what is counted for exactly this `who`. */
+/* Remove the accounts of all kinds that have exactly this `who`. */
 bool account_forget(Store *store, const char *who, GError **error);
 
 /* Remove the counts of hours and days that are over. */

@@ -45,19 +45,20 @@ ArchiveIndex *archive_index_open(const char *directory, bool create, GError **er
 void archive_index_free(ArchiveIndex *index);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveIndex, archive_index_free)
 
-/* Make an empty index that nobody else finds, and whose commits are not durable; then put it in the place of the one
- * that is there, and remove all others. Who has those open reads on in them. */
+/* Rebuild an index: archive_index_open_new() makes an empty one that nobody else finds, and whose commits are not
+ * durable. After filling it, archive_index_publish() puts it in the place of the old index and removes all others.
+ * Processes that have an old one open go on reading that. */
 ArchiveIndex *archive_index_open_new(const char *directory, GError **error);
 bool archive_index_publish(ArchiveIndex *index, GError **error);
 
 /* Look whether the open index is still the one at its path: FAIL_LATER it was replaced or removed. */
 bool archive_index_present(ArchiveIndex *index, GError **error);
-/* Rename the file of a damaged index to damaged.db, in the place of an older one. */
+/* Rename the file of a damaged index to damaged.db, which replaces an earlier damaged.db. */
 bool archive_index_set_aside(const char *directory, GError **error);
 /* Read all of the file, and append a sentence (owned) to faults for each fault that is found. */
 bool archive_index_verify(ArchiveIndex *index, GPtrArray *faults, GError **error);
 
-/* Transactions. All that is done between the two appears at once or not at all. */
+/* Begin and end a transaction: all that is done in it appears together, or not at all. */
 bool archive_index_begin(ArchiveIndex *index, GError **error);
 bool archive_index_commit(ArchiveIndex *index, GError **error);
 void archive_index_rollback(ArchiveIndex *index);
@@ -172,8 +173,8 @@ ArchiveMessage *archive_index_message_by_id(ArchiveIndex *index, int64_t id, GEr
 
 /* ---- hiding ---- */
 
-/* Show a message again, or a note in its place. It keeps its place in its thread, and no search finds it. FAIL_MISSING;
- * FAIL_NEVER it was removed. */
+/* With hidden, show note in the place of the message; else show the message again. A hidden message keeps its place in
+ * its thread, and no search finds it. FAIL_MISSING: there is no such message; FAIL_NEVER: it was removed. */
 bool archive_index_hide(ArchiveIndex *index, int64_t id, bool hidden, const char *note, GError **error);
 /* Forget sender, subject and text for good; the note stands in its place. post is the message as it was added, or NULL
  * when that is lost: then its words stay in the file until the index is made again, though no search finds them. */

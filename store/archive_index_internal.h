@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Shared by the files of archive_index.h. For this folder only. */
+/* Declarations that the files which implement archive_index.h and archive_search.h share. For this folder only. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -24,14 +24,16 @@
 
 struct ArchiveIndex {
     Store *store;
-    char *link;   /* the path by which it is found */
-    char *target; /* what that says: the name of its file */
+    char *link;   /* the path of the symbolic link by which the index is found */
+    char *target; /* the name of the index's file, to which the link led when it was opened */
 };
 
-/* Of the file: one step, since an index of another version is made again. */
+/* The schema of the index's file: one migration alone, since an index of another version is not migrated but made
+ * again. */
 extern const Migration archive_schemas[];
 
-/* Return ok. An error of a damaged file becomes FAIL_CONFIG. */
+/* Return ok, which says whether an operation on the index succeeded. Where it failed since the file is damaged, change
+ * the code of *error to FAIL_CONFIG. */
 bool archive_index_checked(ArchiveIndex *index, bool ok, GError **error);
 
 /* The columns of a message, m.COLUMN, as archive_message_read() takes them, and the tables they come from. */
@@ -42,5 +44,6 @@ bool archive_index_checked(ArchiveIndex *index, bool ok, GError **error);
 #define ARCHIVE_MESSAGE_COUNT 13 /* columns */
 ArchiveMessage *archive_message_read(Query *query);
 
-/* All rows of such a query; query NULL: it could not be started. */
+/* Return all rows of a query of ARCHIVE_MESSAGE_COLUMNS, of ArchiveMessage, freed with the array. NULL with error: the
+ * query failed, or query is NULL since it could not be started. */
 GPtrArray *archive_message_rows(ArchiveIndex *index, Query *query, GError **error);

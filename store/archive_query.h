@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The parts of a search, for the two files of archive_search.h. */
+/* Declare how a search that somebody typed is kept once it was read: shared by archive_query.c, which reads it, and
+ * archive_search.c, which carries it out. For this folder only. */
 #include "store/archive_search.h"
 
 typedef enum QueryField { QUERY_ANY, QUERY_SUBJECT, QUERY_FROM } QueryField;
 
-/* Words that stand one behind the other. */
+/* One condition of a search: these words stand one behind the other in the field, or with negated they do not. */
 typedef struct QueryTerm {
     QueryField field;
     bool negated;
@@ -14,6 +15,6 @@ typedef struct QueryTerm {
 } QueryTerm;
 
 struct ArchiveQuery {
-    GPtrArray *terms;      /* of QueryTerm */
-    int64_t after, before; /* seconds; 0: not said */
+    GPtrArray *terms;      /* of QueryTerm; a message must meet all */
+    int64_t after, before; /* dates in seconds: not before after, and before before; 0: no bound */
 };

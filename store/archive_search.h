@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Searching the index of an archive (archive_index.h). A search is what somebody typed:
+ * Search the messages in the index of an archive (archive_index.h). A search is text that somebody typed:
  *
  *   frost harvest            both words, in subject, sender's name or text
  *   "late frost"             these words one behind the other
@@ -14,8 +14,8 @@
  *
  * Any text is a search, and none is an error: what is no such word is taken for words. Case and accents make no
  * difference, and words are whole ones. Chinese, Japanese, Korean, Thai, Khmer and Burmese, which are written without
- * blanks, are kept by pairs of characters, so any part of a sentence is found. Quoted lines ("> ") are not searched,
- * for who wrote them is found, and neither are signatures.
+ * blanks, are kept by pairs of characters, so any part of a sentence is found. Quoted lines ("> ") and signatures are
+ * not searched; the message that is quoted is found itself.
  *
  * The newest come first. With `ranked` the best of the newest ARCHIVE_RANKED do: a word counts most in the subject,
  * then in the sender's name, then in the text. So a search costs no more in a large list than in a small one. When it

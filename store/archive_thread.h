@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Threads of an archive's index, one message at a time: REFERENCES of RFC 5256. For this folder only.
+ * Put the messages of an archive's index into threads, one message at a time, by the algorithm REFERENCES of RFC 5256.
+ * For this folder only. For each message call archive_thread_place(), insert its row, and then archive_thread_settle().
  *
  * A node is a Message-ID that a message of the list has, or refers to. One without a message (a ghost) stands for a
  * message that comes later or never. Each node may claim one other as its parent:
@@ -36,7 +37,7 @@ typedef struct ArchiveNode {
     char hash[ARCHIVE_HASH_SIZE], claimer[ARCHIVE_HASH_SIZE]; /* of a ghost's claim; "": none */
 } ArchiveNode;
 
-/* One message's way into the threads of its list, in a transaction. */
+/* The state of adding messages to the threads of one list, within one transaction. */
 typedef struct ArchiveThreading {
     Store *store;
     int64_t list;
@@ -46,7 +47,7 @@ typedef struct ArchiveThreading {
 void archive_threading_clear(ArchiveThreading *threading);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ArchiveThreading, archive_threading_clear)
 
-/* Of the message to be placed; as in ArchivePost. */
+/* The message to be placed. All is borrowed; fields are those of ArchivePost where nothing else is said. */
 typedef struct ArchivePlacing {
     const char *hash;
     const char *const *references;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Remember who got the automatic answer of a list, and when. Nobody gets it again before a grace period has passed. */
+/* Remember which address got an automatic answer of a list, of which kind and when, so that no address gets the same
+ * kind again before a grace period has passed. Times are microseconds since 1970. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,12 +17,13 @@ typedef struct Autoresponse {
     int64_t now, grace;  /* us; grace 0: each mail is answered */
 } Autoresponse;
 
-/* Records that address gets the answer now, unless it got one less than grace ago; *due tells. The same entry again is
- * due again, because it comes again only after a crash that lost its answer. */
+/* Set *due: is the address to get the answer now, since it got none within grace? If *due, the store records that it
+ * gets the answer at now, so the caller must send it. The same entry is due each time, because it is worked again only
+ * after a crash that lost its answer. FAIL_MISSING: there is no such list. */
 bool autoresponse_record(Store *store, const Autoresponse *response, bool *due, GError **error);
 
-/* Removes the record: the next answer is due. */
+/* Remove the record, so that the next answer is due. */
 bool autoresponse_forget(Store *store, const char *list_id, const char *kind, const char *address, GError **error);
 
-/* Removes records from before that time; *removed may be NULL. */
+/* Remove the records of answers before that time; *removed (may be NULL) is how many. */
 bool autoresponse_expire(Store *store, int64_t before, int64_t *removed, GError **error);

@@ -23,16 +23,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ban, ban_free)
 /* FAIL_NEVER: neither an address nor a pattern that can be used; FAIL_EXISTS: it is there already; FAIL_MISSING: no
  * such list. */
 bool ban_add(Store *store, const char *list_id, const char *email, GError **error);
-/* The ban itself, not an address that it matches. FAIL_MISSING: there is no such ban. */
+/* Remove the ban whose text is email, not a pattern that would match email. FAIL_MISSING: there is no such ban. */
 bool ban_remove(Store *store, const char *list_id, const char *email, GError **error);
 
 /* Set *found: is the text itself a ban of the list, or with list_id NULL one of the site? An address that is matched
  * by a pattern only is none. FAIL_MISSING: no such list. */
 bool ban_find(Store *store, const char *list_id, const char *email, bool *found, GError **error);
 
-/* Set *by to what bans the address (g_free()), or to NULL: a ban of the list, then one of the site; with list_id NULL
- * one of the site alone. memory is that of base/pattern.h, or NULL. */
-void ban_check_soon(Store *store, const char *list_id, const char *address); /* store.h */
+/* Set *by to the text of the ban that the address meets (g_free()): first of the list's bans, then of the site's, or
+ * with list_id NULL of the site's alone. *by is NULL where no ban meets it. memory is that of base/pattern.h, or NULL.
+ * ban_check_soon() announces the question (store.h). */
+void ban_check_soon(Store *store, const char *list_id, const char *address);
 bool ban_check(Store *store, const char *list_id, const char *address, GHashTable *memory, char **by, GError **error);
 
 /* Call each for the bans of the list, or with list_id NULL for those of the site, in the order of their text. It

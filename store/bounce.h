@@ -2,10 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Bounces: what came back of which member on which day, and where members
- * stand. The rules (when a member is disabled, warned, removed) are the runner's;
- * here is only what it must not forget. Scores and weights are in hundredths
- * of a point; a day is counted from 1970, UTC.
+ * Record bounces: for each list, address and day how many mails came back and why, and for each member the score that
+ * follows from them. The bounce runner has the rules by which it disables, warns and removes members; here is only the
+ * record. Scores and weights are in hundredths of a point, times in microseconds, and days are counted from 1970, UTC.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -28,37 +27,39 @@ typedef struct BounceEvent {
     const char *text;
 } BounceEvent;
 
-/* Add it to the member's row of that day, which keeps what was gravest.
- * *added is the weight by which the day became graver, 0 for one that counts no
- * more; *number is how many the day had, this one included. */
+/* Add the bounce to the row of its list, address and day. The row counts all bounces of the day, and keeps class,
+ * reason, text and so on of the one with the greatest weight. *added is by how much that weight grew: add it to the
+ * score; 0: an earlier bounce of the day weighs as much. *number is how many bounces the day has, with this one. */
 bool bounce_note(Store *store, const BounceEvent *event, int64_t *added, int64_t *number, GError **error);
 
-/* Where a member stands. Without a row all numbers are 0. */
+/* A member's row of scores. Where a member has no row, all numbers are 0. */
 typedef struct BounceScore {
     char member_id[STORE_ID_SIZE];
     char *list_id, *address;
-    DeliveryStatus status; /* effective */
+    DeliveryStatus status; /* effective, after inheritance; bounce_score_write() does not change it */
     int64_t score;
     int64_t last_bounce_at;
-    int64_t probe_at;    /* a probe was sent and nothing came back yet */
-    int64_t disabled_at; /* by us */
-    int64_t warnings;    /* sent since */
-    int64_t warned_at;   /* the last of them; 0: none */
-    int64_t next_at;     /* when something is due */
+    int64_t probe_at;    /* when a probe was sent whose end is not known yet; 0: none is out */
+    int64_t disabled_at; /* when the delivery was disabled for bounces; 0: it was not */
+    int64_t warnings;    /* how many warnings were sent since disabled_at */
+    int64_t warned_at;   /* when the last of them was sent; 0: none was */
+    int64_t next_at;     /* when the runner has to look at the member again */
 } BounceScore;
 void bounce_score_clear(BounceScore *score);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BounceScore, bounce_score_clear)
 
-/* FAIL_MISSING: there is no such member (any more). */
+/* Fill *score, whose strings the caller frees with bounce_score_clear(). FAIL_MISSING: there is no such member (any
+ * more). */
 bool bounce_score_read(Store *store, const char *member_id, BounceScore *score, GError **error);
-/* A row whose numbers are all 0 is removed. */
+/* Write the row of score->member_id; where score, probe_at and disabled_at are 0, remove it. FAIL_MISSING: there is no
+ * such member (any more). */
 bool bounce_score_write(Store *store, const BounceScore *score, GError **error);
 
-/* Members for whom something is due at now, the longest due first, at most
- * limit. each may write. */
+/* Call each for at most limit rows whose next_at is not after now, the earliest first, until it returns false. Unlike
+ * other functions of its kind, this one has read all of them before, so each may write to the store. */
 typedef bool BounceScoreEach(const BounceScore *score, void *data);
 bool bounce_score_due(Store *store, int64_t now, int limit, BounceScoreEach *each, void *data, GError **error);
-/* When the first of all is due; 0: never. */
+/* Set *at to the earliest next_at of all rows; 0: there is no row. */
 bool bounce_score_next(Store *store, int64_t *at, GError **error);
 
 /* The events to show. NULL or 0 means any. */
@@ -69,7 +70,7 @@ typedef struct BounceFilter {
     int64_t since;      /* the day of this time and later ones */
 } BounceFilter;
 
-/* A day of a member. */
+/* The row of one day, list and address. The strings are borrowed for the call that gets it. */
 typedef struct BounceDay {
     const char *list_id, *address, *domain;
     int64_t day, bounces, weight, last_at;
@@ -77,22 +78,23 @@ typedef struct BounceDay {
 } BounceDay;
 typedef bool BounceDayEach(const BounceDay *day, void *data);
 
-/* By day, then list and domain; strings are borrowed. each returns false to stop, and must not write to the store. */
+/* Call each for the days that filter names, by day, then list, domain and local part. each returns false to stop, and
+ * must not write to the store. */
 bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *each, void *data, GError **error);
 
-/* Call each for the members who have a score or were disabled for bounces, by list, then domain and local part; last is
- * the last day that is known, or NULL. each as above. */
+/* Call each for the members who have a row of scores, by list, then domain and local part. last is the member's newest
+ * day, or NULL where none is kept. each returns false to stop, and must not write to the store. */
 typedef bool BounceStandingEach(const BounceScore *score, const BounceDay *last, void *data);
 bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandingEach *each, void *data,
                           GError **error);
 
-/* Forget the score of those whom filter names (list_id, address, domain, the last reason) and
- * enables whom bounces disabled. *changed: how many. Looks at one address, or at those who have a score, never at all
- * members. */
+/* Remove the rows of scores of the members whom filter names by list_id, address, domain and the reason of their newest
+ * day, and enable those whose delivery bounces disabled. *changed is how many rows were removed. */
 bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error);
 
-/* Count something that is bounded by list and day; *today includes this one. */
+/* Count one more `what` (a word of the caller's) of the list on the day of now, for things that have a limit a day.
+ * *today is how many there are with this one. */
 bool bounce_count(Store *store, const char *list_id, const char *what, int64_t now, int64_t *today, GError **error);
 
-/* Drop days and counts before that of time. */
+/* Remove the rows of days, and the counts, of days before the day of time. Scores stay. */
 bool bounce_expire(Store *store, int64_t time, GError **error);

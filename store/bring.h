@@ -14,9 +14,9 @@
 #include "store/list.h"
 #include "store/member.h"
 
-/* Was this part brought in whole, earlier? Names are the caller's. One that belongs to a list goes with it. */
+/* Set *whole: did an earlier run note that it had brought in this part whole? Names of parts are the caller's. */
 bool bring_find(Store *store, const char *name, bool *whole, GError **error);
-/* list_id NULL: the part belongs to no list. */
+/* Note that the part was brought in whole. The note is removed with the list; list_id NULL: it belongs to no list. */
 bool bring_note(Store *store, const char *name, const char *list_id, GError **error);
 
 typedef struct BroughtUser {
@@ -55,8 +55,8 @@ typedef struct BroughtMember {
 bool bring_member(Store *store, const BroughtMember *member, bool *known, GError **error);
 
 #define BRING_WAY "import" /* by which somebody left who did so elsewhere */
-/* The address left the list elsewhere (left_at 0: nobody knows when), and no source brings it back (store/source.h).
- * FAIL_NEVER: no valid address. */
+/* Note that the address had left the list before it was brought in (left_at 0: nobody knows when), so that no source
+ * brings it back (store/source.h). FAIL_NEVER: no valid address. */
 bool bring_left(Store *store, const char *list_id, const char *address, int64_t left_at, bool *known, GError **error);
 
 typedef struct BroughtList {
@@ -73,5 +73,6 @@ bool bring_list_password(Store *store, const char *list_id, const char *hash, GE
 
 /* Say when the last digest of the list was sent. */
 bool bring_digest_sent(Store *store, const char *list_id, int64_t sent_at, GError **error);
-/* The address, which was a member of that mode when posts were collected, gets one last digest. */
+/* Note that the address, which had this digest mode while posts were collected and has left it, gets one last digest.
+ * FAIL_MISSING: no such list, or the address is not known. */
 bool bring_digest_last(Store *store, const char *list_id, const char *address, DeliveryMode mode, GError **error);

@@ -2,11 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Rows that leave a site and come into another (doc/export.md): one kind for each sort of thing, with the fields by
- * which others know it, so that a row finds its place in a store with other keys. carry_table() says which tables of
- * the schema leave, and why the others stay.
+ * Read rows for an export of a site or a list, and write the rows of an export into another site (doc/export.md).
+ * carry_kinds[] has one kind for each sort of row (user, member, held post, and so on), with its fields and statements.
+ * Rows name each other by ids and addresses, so that they fit into a database that has other rows. carry_table() says
+ * which tables of the schema are exported, and why the others are not.
  *
- * Ids of users, addresses, members and such are kept. Numbers of held posts and requests are kept where they are free.
+ * Users, addresses, members and such keep their ids. Held and scheduled posts and requests keep their numbers where
+ * these are free; otherwise they get new ones.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -24,18 +26,18 @@ typedef enum CarryType {
     CARRY_CHOICE, /* VALUE_INTEGER, the place of a word in words */
     CARRY_EMAIL,  /* VALUE_TEXT, an address */
     CARRY_NAME,   /* VALUE_TEXT, without control characters, since it comes into fields of letters */
-    CARRY_OBJECT, /* of no kind: for the caller's own */
+    CARRY_OBJECT, /* in no kind of carry_kinds[]; for fields that callers add themselves */
 } CarryType;
 
 typedef struct CarryField {
     const char *name;
     CarryType type;
     const char *words; /* "member|owner" */
-    bool may;          /* be missing */
-    bool secret;       /* so that whoever reads it can do what its owner can */
+    bool may;          /* the field may be missing */
+    bool secret;       /* whoever reads the field can do what its owner can */
 } CarryField;
 
-/* A further act beside the row. */
+/* Further work of carry_write() for a row besides inserting it: it counts the row, or finds a free number. */
 typedef enum CarryHook {
     CARRY_NOTHING,
     CARRY_USER,
@@ -52,41 +54,43 @@ typedef struct CarryKind {
     const char *name;
     bool of_list;
     CarryHook hook;
-    const char *select;         /* those of the site; of_list: those of the list $1 */
-    const char *select_of_list; /* of a kind of the site: those that the list $1 needs; NULL: none */
-    const char *insert;         /* of_list: $1 is the list. The fields follow; an e-mail address is two, as it is
-                                   written and folded. NULL: written by the caller */
+    const char *select;         /* reads the rows of the site, or with of_list the rows of the list $1 */
+    const char *select_of_list; /* without of_list: reads the rows that the list $1 needs; NULL: it needs none */
+    const char *insert;         /* with of_list $1 is the list. The fields follow; an e-mail address is two, as it is
+                                   written and folded. NULL: the caller writes such rows itself */
     CarryField fields[CARRY_FIELDS_MAX]; /* ended by one without name */
 } CarryKind;
 
-/* In the order in which they are written; ended by one without name. */
+/* All kinds, in the order in which their rows must be written; ended by one without name. */
 extern const CarryKind carry_kinds[];
 
-/* Does this table of the schema leave? False with *why, in words, where it stays; *why NULL: nobody knows the table. */
+/* Return whether this table of the schema is exported. With false, *why is the reason in words (static), or NULL where
+ * the table is not known here. */
 bool carry_table(const char *table, const char **why);
 
-/* Called with a value for each field; they are borrowed. */
+/* Gets a row with a value for each field, all borrowed for the call. False, with error, ends the reading. */
 typedef bool CarryRow(const CarryKind *kind, const Value *values, void *data, GError **error);
-/* Read all rows of a kind in their order, as a stream: inside a transaction. list_id NULL: those of the site. */
+/* Call row for each row of a kind, as a stream. With list_id NULL they are the rows of the site, else those of the
+ * list, or that the list needs; a kind that has no such rows gives none. Call it inside a transaction. */
 bool carry_read(Store *store, const CarryKind *kind, const char *list_id, CarryRow *row, void *data, GError **error);
 
-/* Write one row. *known: it, or another in its place, is there, and nothing changed. FAIL_NEVER: a value is not
- * allowed; FAIL_MISSING: what it refers to is not there; FAIL_EXISTS: an address is another user's here. Inside a
- * transaction. */
+/* Write one row, inside a transaction. *known: the row, or another row in its place, is there already, and nothing was
+ * changed. FAIL_NEVER: a value is not allowed; FAIL_MISSING: a thing that it refers to is not there; FAIL_EXISTS: the
+ * address is there already and belongs to another user. */
 bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const Value *values, bool *known,
                  GError **error);
 
-/* Remove a user whom carry_write() made, if all addresses were another user's here. */
+/* Remove a user whom carry_write() made, if the user has no address here, since all of them belong to others. */
 bool carry_drop_user(Store *store, int64_t user, GError **error);
 
-/* Set what nobody sets otherwise of a list that was just made. */
+/* Numbers of a list that no other function sets: the last list_number of held posts, and List.archive. */
 typedef struct CarryList {
     const char *list_id;
     int64_t held_last, archive;
 } CarryList;
 bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError **error);
 bool carry_write_list(Store *store, const CarryList *list, GError **error);
-/* The ids of all lists, or those of a domain, in order. */
+/* Return the List-Ids of all lists, or of the lists of a domain, in order; g_strfreev(). */
 char **carry_lists(Store *store, const char *mail_host, GError **error);
 
 #define CARRY_ID_SIZE STORE_ID_SIZE

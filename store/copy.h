@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Moving a site from one database to another, of whatever driver.
+ * Copy a site's whole database into another one, which may have another driver, and check the copy.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -14,7 +14,8 @@
  * last_key), each behind those that it refers to. NULL ends it. */
 extern const char *const store_copy_tables[];
 
-/* Told of each table that was copied, and then of each that was compared; rows is how many there are. */
+/* Called once for each table when it was copied (compared is false), and once more when it was compared (compared is
+ * true). rows is how many rows the table has. */
 typedef void StoreCopyProgress(void *data, const char *table, int64_t rows, bool compared);
 
 /* Copy all rows from one database to another, which must have none yet (FAIL_EXISTS), then read both and compare them

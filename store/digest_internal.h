@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * One last digest for who leaves a digest mode: around every change of preferences, inside its transaction. For this
- * folder only.
+ * Give one last digest to a person who leaves a digest mode while posts wait for the next digest. Call begin before,
+ * and end after, each change that may alter a delivery mode, in the transaction of that change. For this folder only.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -11,12 +11,13 @@
 
 #include "store/store_type.h"
 
-/* Note in which lists (or whether in that one; NULL: in all), where posts wait for a digest, the person behind email
- * gets digests. Writes nothing for an address that is not known or is no member there. */
+/* Note for each list (or for list_id alone, if not NULL) where posts wait and the person behind email gets digests,
+ * that a last digest may be owed. Writes nothing for an address that is not known or is no member there. */
 bool digest_leaving_begin(Store *store, const char *list_id, const char *email, GError **error);
-/* Forget those lists where they still do: the others owe a last digest. */
+/* Drop these notes for lists where the person still gets digests after the change. The notes that stay owe a last
+ * digest. */
 bool digest_leaving_end(Store *store, const char *email, GError **error);
 
-/* The same about all lists of a person, by key. */
+/* Do the same for all lists of a person, who is named by the key. */
 bool digest_person_leaving_begin(Store *store, int64_t person, GError **error);
 bool digest_person_leaving_end(Store *store, int64_t person, GError **error);

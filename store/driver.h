@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The functions that a database gives the store: one StoreDriver each. For this folder only; README.md says what a
- * driver must keep.
+ * The interface between the store and a database: each kind of database has a StoreDriver, a table of functions. A
+ * function has the meaning, and the errors, of the store_ function in its comment. For this folder only; README.md says
+ * what a driver must keep.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -120,5 +121,6 @@ extern const StoreDriver store_mysql;
 /* NULL with FAIL_CONFIG for a name that is not known. */
 const StoreDriver *store_driver_find(const char *name, GError **error);
 
-/* FAIL_MISSING, with what a person can do about it. Returns false. */
+/* Set FAIL_MISSING, with a message that says where, what is wrong ("is empty") and what a person can do. Return
+ * false. */
 bool store_fail_missing(const char *where, const char *what, GError **error);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * E-mail addresses as the store knows them: their key and their rows. For this folder. base/mailbox.h says what an
- * address is.
+ * Find and make the rows of e-mail addresses, and the form in which addresses are compared. For this folder only.
+ * base/mailbox.h says what an address is. Each address belongs to a person, which may be a user (store/user.h) or only
+ * stand in for one.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -11,33 +12,35 @@
 
 #include "store/store_type.h"
 
-/* "Jo@Example.COM" gives "example.com jo": equal for equal addresses, needless quotes left out, and in
- * byte order sorts by domain, then local part. */
+/* Return the folded form, g_free(): "Jo@Example.COM" gives "example.com jo". Equal addresses have the same folded form,
+ * and in byte order it sorts by domain, then local part. The address is not checked. */
 char *email_folded(const char *address);
-/* The same, FAIL_NEVER when it is not valid. */
+/* As email_folded(), but NULL with FAIL_NEVER where the address is not valid. */
 char *email_folded_checked(const char *address, GError **error);
 
 typedef struct Email {
-    int64_t key, person;
-    char *folded, *email;
-    bool preferred;
+    int64_t key, person;  /* keys of the address and of the person that it belongs to */
+    char *folded, *email; /* email: as it was first written */
+    bool preferred;       /* by its user */
 } Email;
 void email_clear(Email *address);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Email, email_clear)
 
-/* Fill *address, which the caller clears. FAIL_MISSING. */
+/* Fill *address from its row; the caller clears it also after false. FAIL_MISSING: the address is not known. */
 bool email_find(Store *store, const char *email, Email *address, GError **error);
 /* Find the key of its person alone; *person is 0 where the address is not known. */
 bool email_person(Store *store, const char *email, int64_t *person, GError **error);
-/* Make it when it is not known, with a person of its own. FAIL_NEVER: no valid address. */
+/* Fill *address, which the caller clears also after false. An address that is not known is made, with a new person and
+ * display_name (may be NULL). Call it in a transaction. FAIL_NEVER: no valid address. */
 bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error);
 typedef struct NewEmail {
-    Email email;      /* folded and email are given */
+    Email email;      /* the caller sets folded and email */
     const char *name; /* of email_clean_name(); borrowed */
 } NewEmail;
-/* Make all (NewEmail), which are valid, not known, and sorted by folded: keys are set, and each has a person of its
- * own. */
+/* Make the addresses (of NewEmail) with a new person for each, and set key and person of each. The caller promises that
+ * they are valid, not known yet, and sorted by folded. */
 bool email_make_all(Store *store, GPtrArray *emails, GError **error);
-/* A name as header fields can hold it; NULL for none. g_free() */
+/* Return display_name as a header field can hold it: valid UTF-8, with blanks in place of control characters. NULL for
+ * no or an empty name. g_free() */
 char *email_clean_name(const char *display_name);
 bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error);

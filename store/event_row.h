@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Events that were told lately (lists/event.h), for those who read them in their order. A number is given once and
- * grows; who has read up to one goes on behind it.
+ * Keep recent events (lists/event.h), so that programs can read them in order. Each event gets a greater number than
+ * the one before. A reader remembers the last number that it has read, and asks event_row_after() for what came later.
  *
  * The right to read an event hangs on the list that it tells of and on the domain in which that was then. Both are
  * noted by their keys, since a list or domain that is removed and made again has its name once more, and is another.
@@ -14,7 +14,7 @@
 
 #include "store/store_type.h"
 
-/* Where the list was when something happened on it; mail_host NULL or empty: nobody noted that. */
+/* The list's key and domain when the event happened; mail_host NULL or empty: they were not noted. */
 typedef struct EventPlace {
     char *mail_host;
     int64_t list, domain; /* keys; domain 0: one that was made by an older program */
@@ -34,15 +34,16 @@ typedef struct EventRow {
 void event_row_free(EventRow *event);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(EventRow, event_row_free)
 
-/* Adds it and sets its number. One whose id is there already stays as it is. */
+/* Add the event and set its number. Where an event with its id is there already, that one stays as it is. */
 bool event_row_add(Store *store, EventRow *event, GError **error);
 /* Fill *place, which the caller clears, with where the list is now. Empty where there is no such list. */
 bool event_place_find(Store *store, const char *list_id, EventPlace *place, GError **error);
-/* Is the list there, not one of the same name made since? And is the domain? */
+/* Set *list: is the event's list still there, and not another one that was made later with the same List-Id? Set
+ * *domain likewise for its domain. */
 bool event_row_stands(Store *store, const EventRow *event, bool *list, bool *domain, GError **error);
-/* The next ones behind a number, at most limit: of EventRow. */
+/* Return the events with numbers greater than this one, in order, at most limit: of EventRow, freed with the array. */
 GPtrArray *event_row_after(Store *store, int64_t number, int64_t limit, GError **error);
-/* The number of the last one that there ever was; 0: there was none. */
+/* Set *number to that of the last event that was ever added, which may have expired; 0: there was none. */
 bool event_row_last(Store *store, int64_t *number, GError **error);
-/* Removes those that were made before. */
+/* Remove the events that were made before this time. */
 bool event_row_expire(Store *store, int64_t before, GError **error);

@@ -26,28 +26,28 @@ Foreign *foreign_open(const char *where, GError **error);
 void foreign_free(Foreign *foreign);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Foreign, foreign_free)
 
-/* Where it is, for people; borrowed. */
+/* Return where the database is, as text for people that holds no password; borrowed. */
 const char *foreign_shown(const Foreign *foreign);
 
-/* Read a file of SQLite whole, in search of damage; that of a server is the server's. FAIL_CONFIG: the message tells
- * the first fault. */
+/* Read a file of SQLite whole to find damage. A database of a server is not read, and is taken as sound. FAIL_CONFIG:
+ * the file is damaged; the message tells the first fault. */
 bool foreign_verify(Foreign *foreign, GError **error);
 
-/* Is there a table, or (column not NULL) a column of it? */
+/* Set *has: is there this table, or, with column not NULL, this column of it? */
 bool foreign_has(Foreign *foreign, const char *table, const char *column, bool *has, GError **error);
 
 /* Rows, one in memory at a time. Free them before the database. */
 typedef struct ForeignRows ForeignRows;
-/* sql has $1 where argument is not NULL, which is text. */
+/* Run a query; foreign_next() gives its rows. Where argument is not NULL, it is the text that $1 stands for in sql. */
 ForeignRows *foreign_query(Foreign *foreign, const char *sql, const char *argument, GError **error);
-/* The same for a query that somebody wrote for this very database: it is sent as it is. */
+/* Run a query that a person wrote for this very database: nothing in it is replaced, and it has no argument. */
 ForeignRows *foreign_query_as_is(Foreign *foreign, const char *sql, GError **error);
 void foreign_rows_free(ForeignRows *rows);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ForeignRows, foreign_rows_free)
 /* Go to the next row. *more is false behind the last. */
 bool foreign_next(ForeignRows *rows, bool *more, GError **error);
-/* How many columns there are; after the first foreign_next(). */
+/* Return how many columns the rows have. Call it after the first foreign_next(). */
 int foreign_columns(ForeignRows *rows);
-/* Columns count from 0. Borrowed until the next row; NULL for NULL. */
+/* Return a column (from 0) of the row, borrowed until the next row; NULL for NULL. length (bytes) may be NULL. */
 const char *foreign_text(ForeignRows *rows, int column);
 const void *foreign_bytes(ForeignRows *rows, int column, size_t *length);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Posts held for moderation. The bytes are kept here, whole, so that a held
- * post outlives queues and can be decided from any host.
+ * Keep posts that wait for a moderator's decision, or until their sender has confirmed the address by a mailed token.
+ * The bytes are kept in the database, whole, so that a held post outlives queues and any host can decide about it.
+ * Errors are those of the store; FAIL_MISSING: there is no such post or list.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -14,9 +15,9 @@
 
 /* The state of the moderators' notice about a held post. */
 typedef enum HeldTold {
-    HELD_TOLD_NOBODY, /* a notice will come */
-    HELD_TOLD_ALONE,  /* they got a notice about this one post */
-    HELD_TOLD_MANY,   /* they got one that names several, or want none */
+    HELD_TOLD_NOBODY, /* a notice will be sent */
+    HELD_TOLD_ALONE,  /* the moderators got a notice about this one post */
+    HELD_TOLD_MANY,   /* they got a notice that names several posts, or are to get none about this post */
 } HeldTold;
 
 typedef struct Held {
@@ -36,31 +37,36 @@ typedef struct Held {
 void held_free(Held *held);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Held, held_free)
 
-/* Both numbers are set on return. */
+/* Add the post. held stays the caller's; its two numbers are set on return. */
 bool held_add(Store *store, Held *held, GError **error);
+/* Return the post with its message; held_free(). */
 Held *held_find(Store *store, int64_t number, GError **error);
 Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, GError **error);
 bool held_remove(Store *store, int64_t number, GError **error);
 
-/* Note that the sender has until then to bring back this token (of store/pending.h), in place of an earlier one, and
- * that no moderator is to be told. */
+/* Let the post wait for its sender: note the token (of store/pending.h) that was mailed to the sender, who may bring it
+ * back until `until`. The token replaces an earlier one of this post, and no moderator is told of the post. */
 bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GError **error);
-/* FAIL_MISSING: no post waits for the token, or not any more. What became of it, pending_token_fate() tells. */
+/* Return the post that waits for this token. FAIL_MISSING: no post waits for it, or its time is over at `now`; then
+ * pending_token_fate() tells why the token is not good. */
 Held *held_find_token(Store *store, const char *token, int64_t now, GError **error);
-#define HELD_ROW_BYTES 1024 /* of a held post besides its message, about */
+#define HELD_ROW_BYTES 1024 /* that are counted for each held post besides its message */
 
-/* Bytes that held posts take, of a list or (NULL) of all, and those of strangers among them. */
+/* Set *room to the bytes that the held posts of a list take, or (list_id NULL) of all lists: all of them, and those
+ * that were added with `stranger`. */
 typedef struct HeldRoom {
     int64_t all, strangers;
 } HeldRoom;
 bool held_room(Store *store, const char *list_id, HeldRoom *room, GError **error);
-/* Remove all that this sender has waiting, on all lists. */
+/* Remove all held posts of this sender (any case of letters), on all lists. */
 bool held_remove_sender(Store *store, const char *sender, GError **error);
-/* How many wait for a moderator on all lists, and since when the oldest (0: none). */
+/* Count the posts of all lists that wait for a moderator, not for their sender. *oldest is since when the first of them
+ * waits; 0: there is none. */
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
-/* Return held posts of a list, whole and in order: up to limit (of Held, freed with the array), behind the list_number
- * `after` and then the first `skip`. */
+/* Return at most limit held posts of a list with their messages, in order of list_number (of Held, freed with the
+ * array): those with a list_number greater than `after`, without the first `skip` of them. */
 GPtrArray *held_page(Store *store, const char *list_id, int64_t after, int64_t skip, unsigned limit, GError **error);
+/* Count the held posts of a list, whatever they wait for. */
 bool held_total(Store *store, const char *list_id, int64_t *total, GError **error);
 
 /* Call each for every held post in order of its number, all those of one list or (list_id NULL) of all lists; each
@@ -74,15 +80,16 @@ typedef struct HeldFilter {
     const char *sender;      /* any case */
     int64_t before, after;   /* held_at is earlier, is not earlier */
     int64_t first, last;     /* the number is not less, is not greater */
-    int64_t asked_before;    /* the time to confirm the address was over by then */
-    bool untold;             /* only those of HELD_TOLD_NOBODY */
+    int64_t asked_before;    /* the sender was asked to confirm the address, and asked_until is not later */
+    bool untold;             /* only posts with HELD_TOLD_NOBODY */
 } HeldFilter;
+/* As held_each(), for the posts that meet all conditions of filter. */
 bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *data, GError **error);
 
-/* The List-Ids of lists that have held posts, only such of HELD_TOLD_NOBODY if untold; g_strfreev(). */
+/* Return the List-Ids of lists that have held posts, or with untold held posts with HELD_TOLD_NOBODY; g_strfreev(). */
 char **held_lists(Store *store, bool untold, GError **error);
 
 bool held_set_told(Store *store, int64_t number, HeldTold told, GError **error);
-/* May the moderators of the list get a notice now, since the last was sent longer than gap (us) ago? If *due, this one
- * counts as sent. */
+/* Set *due: may the moderators of the list get a notice now, since the last was sent at least gap (microseconds) ago?
+ * If *due, the store notes that one is sent now, so the caller must send it. */
 bool held_notice_due(Store *store, const char *list_id, int64_t now, int64_t gap, bool *due, GError **error);

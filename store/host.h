@@ -22,19 +22,19 @@
 
 typedef struct Host {
     char *name;
-    char *spool;   /* the id of the spool that it works */
-    char *boot;    /* the run of its machine's kernel: who has the same is on the same machine */
+    char *spool;   /* the id of the spool whose entries the host works */
+    char *boot;    /* the boot id of its machine: hosts with the same are on the same machine */
     char *version; /* of Listrunner */
-    char *state;   /* a JSON object: what it says of itself */
-    int64_t epoch; /* greater at each start; no number is given twice, to whatever host */
+    char *state;   /* a JSON object in which the host describes itself */
+    int64_t epoch; /* greater at each start of the host; no two starts of any hosts have the same number */
     int64_t started_at, seen_at, lease_until;
-    int64_t parts;       /* it may use one of so many equal parts of each limit (below); 0: nothing */
-    int64_t share_until; /* no other host takes its part before, unless it was given back */
-    int64_t empty_at;    /* when its spool was seen without an entry that a runner is to work; 0: never */
-    int64_t connections; /* to the database that it may open; 0: it does not say */
+    int64_t parts;       /* the host may use one of so many equal parts of each limit (below); 0: nothing */
+    int64_t share_until; /* no other host takes its part before this time, unless the host gave it back */
+    int64_t empty_at;    /* when its spool was last seen without an entry that a runner is to work; 0: never */
+    int64_t connections; /* how many connections to the database the host may open; 0: it does not say */
     int64_t read_at;     /* the database's clock when the row was read */
-    bool draining; /* somebody asked that it takes no new work */
-    bool living;   /* its lease has not run out */
+    bool draining; /* somebody asked that the host takes no new work */
+    bool living;   /* the host's lease has not run out */
 } Host;
 
 void host_free(Host *host);
@@ -70,13 +70,14 @@ bool host_end(Store *store, Host *host, GError **error);
 /* All of them by name: of Host, freed with the array. */
 GPtrArray *host_all(Store *store, GError **error);
 
-/* Ask a host to take no new work, or to take it again. FAIL_MISSING. */
+/* Ask a host to take no new work (draining), or to take it again. FAIL_MISSING: there is no such host. */
 bool host_set_draining(Store *store, const char *name, bool draining, GError **error);
 
 /* Read a host that may be forgotten; host_free(). Fails as host_remove() does. */
 Host *host_find_dead(Store *store, const char *name, GError **error);
 
-/* Forget a host. FAIL_MISSING; FAIL_EXISTS: it lives, or may be cut off and use its part of the limits. */
+/* Remove a host's row. FAIL_MISSING: there is no such host. FAIL_EXISTS: it lives, or it may be cut off from the
+ * database and still use its part of the limits. */
 bool host_remove(Store *store, const char *name, GError **error);
 
 /* Take the claim to what ("task") for a host in an epoch, unless a living host has it: *held. A host whose lease has
@@ -98,7 +99,8 @@ static inline int64_t host_share_kept(int64_t lease)
     return MAX(HOST_SHARE_LEASES * lease, HOST_SHARE_LEAST);
 }
 
-/* Among how many hosts the limits are to be divided now: those that live, those that still have a part, and host. */
+/* Set *parts to the number of hosts among which the limits are to be divided now: hosts that live, hosts that still
+ * have a part, and host itself. */
 bool host_share_due(Store *store, const Host *host, int64_t *parts, GError **error);
 
 /* Lower host->parts: the host uses one of so many parts at most from now on, and 0 means nothing. FAIL_RACE as from

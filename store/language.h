@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The languages that a list, a user or a member may prefer: those of GNU Mailman, separated by blanks. Where neither
- * the site nor Listrunner has texts in one of them, letters are in English.
+ * List the languages that a list, a user or a member may prefer: those of GNU Mailman, separated by blanks. Where
+ * neither the site nor Listrunner has texts in one of them, letters are in English.
  */
 #include <glib.h>
 #include <stdbool.h>

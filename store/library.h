@@ -21,5 +21,6 @@ typedef struct Library {
     size_t count;
 } Library;
 
-/* Fill the struct with the library's functions. FAIL_CONFIG where it is not installed, or older than what we need. */
+/* Load the library, which stays loaded, and fill the struct `functions` with pointers to its functions. FAIL_CONFIG: it
+ * is not installed, or lacks one of the functions since it is too old. */
 bool library_load(const Library *library, void *functions, GError **error);

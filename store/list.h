@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Mailing lists. A List is a snapshot: reading it again
- * shows later changes. Functions that take a list_id want it as List has it
- * (lower case); list_find() takes what people write.
+ * Mailing lists and their settings. A List is a snapshot: only reading it again
+ * shows later changes. Functions that take a list_id want a List-Id as the field list_id has it
+ * (lower case); list_find() takes what people write. FAIL_MISSING: there is no such list.
  *
  * Settings are a table (list_settings[]) with Mailman's names; each has a
  * type, a default and a place in the struct, so that the command line and
@@ -25,7 +25,7 @@ typedef struct List {
     char *mail_host;  /* "example.com" */
     char *posting_address; /* "test@example.com" */
     int64_t created_at, last_post_at;
-    int64_t post_id, archive; /* number of the next post, from 1; which archive is its own (list_archive.h) */
+    int64_t post_id, archive; /* number of the next post, from 1; which archive it has (list_archive.h) */
 
     /* settings (list_settings[]) */
     char *display_name, *description, *info, *subject_prefix, *preferred_language, *reply_to_address;
@@ -34,7 +34,7 @@ typedef struct List {
     char **accept_these_nonmembers, **hold_these_nonmembers, **reject_these_nonmembers, **discard_these_nonmembers;
     char **archivers; /* names of [archiver.NAME]; empty: all */
     char *moderator_password; /* hash (store/password.h); "": none */
-    char *family;             /* name of the [style.NAME] that holds on for the list; empty: none */
+    char *family;             /* name of the [style.NAME] whose settings hold for the list; empty: none */
     char *transport;  /* name of [transport.NAME]; empty: the default one */
     char *posting_chain, *owner_chain, *posting_pipeline, *owner_pipeline; /* of [chain.NAME], [pipeline.NAME] */
     int default_member_action, default_nonmember_action; /* Action */
@@ -84,11 +84,12 @@ typedef struct List {
     int forward_unrecognized_bounces_to; /* BounceForward */
 } List;
 
-uint64_t list_refused_size(const List *list); /* bytes above which posts are refused, not held; 0: any are held */
+uint64_t list_refused_size(const List *list); /* bytes above which a post is refused, not held; 0: none is refused */
 void list_free(List *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
 
-/* The placeholders filled in around posts: of the list, and of the person who gets a copy where copies are personal. */
+/* Names of the placeholders in templates around posts. The first are those of the list; LIST_POST_PLACEHOLDERS has
+ * those of the recipient too, which are filled in where each recipient gets a copy of their own. */
 #define LIST_PLACEHOLDERS \
     "list_name display_name description info list_id mail_host domain list_address listname fqdn_listname " \
     "short_listname posting_address owner_address owner_email request_address request_email join_address join_email " \
@@ -96,12 +97,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
 #define LIST_POST_PLACEHOLDERS \
     LIST_PLACEHOLDERS " user_address user_email user_delivered_to user_name user_name_or_address"
 
-/* The value as text, g_free(); NULL with FAIL_MISSING: no such setting. BOOL:
- * yes or no. PASSWORD: "" in any case. INTERVAL: "7d", "36h". WORDS: separated by commas, a comma inside a word as
- * "\,"; list_set() takes that, and lines too. */
+/* Return the value of a setting as text, g_free(); NULL with FAIL_MISSING: there is no such setting. By its
+ * SettingType: BOOL is yes or no; PASSWORD is always ""; INTERVAL is "7d", "36h"; WORDS are separated by commas, a
+ * comma inside a word is "\,". list_set() takes the same forms, and WORDS also one a line. */
 char *list_get(const List *list, const char *name, GError **error);
 
-/* Check and store one setting. FAIL_NEVER names what is allowed. */
+/* Check and store one setting; list_reset() gives it its default. FAIL_NEVER: the message names what is allowed. */
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error);
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error);
 
@@ -112,57 +113,59 @@ List *list_create(Store *store, const char *posting_address, GError **error);
 /* Give the list another posting address; the List-Id stays. FAIL_EXISTS: another list has it; FAIL_MISSING: there is
  * no such list, or the domain is not known; FAIL_NEVER: as list_create(). */
 bool list_rename(Store *store, const char *list_id, const char *posting_address, GError **error);
-/* Give a list the settings that another one has, in place of its own. */
+/* Replace all settings of the list `to` by those of the list `from`. */
 bool list_copy_settings(Store *store, const char *from, const char *to, GError **error);
-/* Outside a transaction the members of a large list go first, some at a time: interrupted, the list is there with
- * the others. */
+/* Remove the list with all that belongs to it. Outside a transaction, members of a large list are removed first, some
+ * thousand in each transaction; when that is interrupted, the list stays with the members that are left. */
 bool list_remove(Store *store, const char *list_id, GError **error);
-/* The first of these steps alone, in a transaction of its own, for who shows how it goes: *removed tells how many went,
- * 0 when there are so few that they can go with the list. */
+/* Remove some thousand members of a large list in one transaction, for a caller that shows progress: call it until
+ * *removed is 0, which means that so few are left that list_remove() can take them along. */
 bool list_remove_members(Store *store, const char *list_id, int64_t *removed, GError **error);
 
-/* FAIL_MISSING when there is none. The first takes a posting address (any case), the second a List-Id, the third
- * either, for people. Aliased domains are followed, and a list that was renamed is found by the address that its
- * List-Id was made of, too. */
+/* Find a list by its posting address (any case), by its List-Id, or, for text that people write, by either;
+ * list_free(). An address may be in the alias of a domain. A list that was renamed is found also by the address of
+ * which its List-Id was made. */
 List *list_by_address(Store *store, const char *posting_address, GError **error);
 List *list_by_id(Store *store, const char *list_id, GError **error);
 List *list_find(Store *store, const char *text, GError **error);
 
-/* The local part of a list's address: "NAME-SUFFIX", or "NAME" for suffix NULL. Where that is longer than room,
- * the list's short name (up to 30 bytes, never changing) takes the place of NAME. g_free(). */
+/* Return the local part of a list's address, "NAME-SUFFIX", or "NAME" for suffix NULL; g_free(). Where that is longer
+ * than room (bytes), the list's short name (up to 30 bytes, never changing) takes the place of NAME. */
 #define LIST_LOCAL_MAX 64 /* bytes, RFC 5321 4.5.3.1.1 */
 char *list_local(const List *list, const char *suffix, size_t room);
 
-/* The whole address: list_local() of LIST_LOCAL_MAX and the domain; g_free(). */
+/* Return the whole address: list_local() with room LIST_LOCAL_MAX, "@" and the domain; g_free(). */
 char *list_address(const List *list, const char *suffix);
 
-/* Is there such a list, by its name, its short name, or the address that the List-Id of a renamed one was made of? For
- * RCPT: up to three indexed look-ups, nothing loaded. list_id (g_free(), may be NULL) is set when there is. */
+/* Set *exists: is there a list at local@domain? local is a list's name, its short name (list_local()), or that of the
+ * address of which a renamed list's List-Id was made. It loads no list, so it suits each RCPT. *list_id (list_id may be
+ * NULL; g_free()) is set when there is one. */
 bool list_exists(Store *store, const char *local, const char *domain, bool *exists, char **list_id, GError **error);
 
-/* The names of the domain's lists that begin so, in order; g_strfreev(). */
+/* Return the names (list_name) of the domain's lists that begin with `beginning`, in order; g_strfreev(). */
 char **list_names(Store *store, const char *domain, const char *beginning, GError **error);
 
-/* Call each for every list by domain, then name, domain NULL for all; each returns false to stop, and must not write
- * to the store. */
+/* Call each for every list of the domain (NULL: of all domains), by domain, then name; each returns false to stop, and
+ * must not write to the store. */
 typedef bool ListEach(const List *list, void *data);
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error);
 
 typedef struct ListCriteria {
-    const char *domain; /* NULL: all */
-    bool advertised;    /* only those that are */
+    const char *domain; /* NULL: lists of all domains */
+    bool advertised;    /* only lists with the setting advertised */
 } ListCriteria;
-/* Up to limit such lists (of List) in order of List-Id, behind `after` (NULL: behind the first `skip`). */
+/* Return at most limit lists that meet criteria (of List, freed with the array) in order of List-Id: those behind the
+ * List-Id `after`, or with after NULL those behind the first `skip`. list_total() counts all that meet criteria. */
 GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *after, int64_t skip, unsigned limit,
                      GError **error);
 bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GError **error);
 
-/* A post was accepted for delivery: post_id is handed out and counted up, last_post_at set. */
+/* Count a post that was accepted for delivery: *post_id is its number, and last_post_at becomes time. */
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
-/* The same for a number that list_record_message_id() told in this transaction: nothing needs to be waited for. */
+/* Count such a post whose number list_record_message_id() told in this transaction; so no answer is waited for. */
 bool list_take_number(Store *store, const char *list_id, int64_t time, int64_t post_id, GError **error);
 
-/* Look for a Message-ID as list_record_message_id() does, and record nothing. */
+/* Set *known as list_record_message_id() would, and record nothing. */
 void list_knows_message_id_soon(Store *store, const char *list_id, const char *message_id, const char *entry);
 bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
                            GError **error);
@@ -173,22 +176,24 @@ typedef struct SeenMail {
     const char *entry; /* its trace, or its name's hash */
     const char *spool; /* where the entry is: the spool's id */
     int64_t time;
-    int64_t *next; /* set to the number of the list's next post, or to 0 where it is not told; NULL: not wanted */
+    int64_t *next; /* NULL, or set to the list's next post number; 0: the Message-ID was recorded before */
 } SeenMail;
 
-/* Record a mail. *known is true when another entry recorded the same Message-ID earlier; the same entry again is not
- * known. */
+/* Record that a mail was seen on the list. *known is true when another entry recorded the same Message-ID earlier, and
+ * false when it was this same entry. */
 bool list_record_message_id(Store *store, const char *list_id, const SeenMail *seen, bool *known, GError **error);
 
-/* A mail that was recorded came into another spool: somebody accepted it there, after it was held. */
+/* Note that a recorded mail, named by message_id and entry, is in another spool (seen->spool) since seen->time, because
+ * somebody accepted it there after it was held. Without such a record nothing happens. */
 bool list_move_message_id(Store *store, const char *list_id, const SeenMail *seen, GError **error);
 
-/* A value that lists have of a setting. */
+/* A value that lists have set for a setting. */
 typedef struct ListNamed {
     char *value;
-    int64_t lists;         /* that have it */
-    char *posting_address; /* of one of them */
+    int64_t lists;         /* how many lists have this value */
+    char *posting_address; /* of one of these lists */
 } ListNamed;
 
-/* The values of a text setting that lists have set, but the empty one, in order: of ListNamed, g_ptr_array_unref(). */
+/* Return each value that any list has set for this text setting, except the empty one, in order of the values: of
+ * ListNamed, g_ptr_array_unref(). */
 GPtrArray *list_named(Store *store, const char *setting, GError **error);

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Under which name the archivers keep a list's posts. It is the List-Id, unless lists of that List-Id were removed
- * before it: then it is "test.example.com~2", and so on, which is the List-Id of no list. So whoever makes a list
- * gets no archive of somebody else's, nor posts of that list that still wait to be archived. List.archive counts
- * them, from 0.
+ * Name the archive in which archivers keep a list's posts. The name is the List-Id. Where an earlier list of the same
+ * List-Id was removed, the name is "test.example.com~2", and so on; no list has such a List-Id. So whoever makes a list
+ * again gets neither the archive of the removed list nor its posts that still wait to be archived. List.archive (from
+ * 0) says which of these archives a list has.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -19,8 +19,9 @@ char *list_archive_name(const char *list_id, int64_t archive);
 /* Count the archives that removed lists of this List-Id may have left: those from 0 to *count - 1. */
 bool list_archive_removed(Store *store, const char *list_id, int64_t *count, GError **error);
 
-/* Give a list another archive. */
+/* Make this number the list's List.archive, so that its posts are kept under that name from now on. */
 bool list_archive_set(Store *store, const char *list_id, int64_t archive, GError **error);
 
-/* Remember, in the transaction that removes a list, that its archive is its own. */
+/* Remember that the list's archive stays its own, so that no later list of this List-Id gets it. Call it in the
+ * transaction that removes the list. */
 bool list_archive_leave(Store *store, const char *list_id, GError **error);

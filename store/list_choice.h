@@ -17,13 +17,14 @@ typedef enum ReplyGoesTo {
     REPLY_EXPLICIT_HEADER_ONLY,
 } ReplyGoesTo;
 
-/* Mailman's personalize: no copy is anybody's own; each has its own text; its own To as well. */
+/* Mailman's setting personalize. NONE: all recipients get the same copy. INDIVIDUAL: each recipient's copy has a text
+ * of its own. FULL: it also has the recipient in To. */
 typedef enum Personalize { PERSONALIZE_NONE, PERSONALIZE_INDIVIDUAL, PERSONALIZE_FULL } Personalize;
 typedef enum ComplaintAction { COMPLAINT_UNSUBSCRIBE, COMPLAINT_DISABLE, COMPLAINT_IGNORE } ComplaintAction;
 typedef enum BounceForward { FORWARD_DISCARD, FORWARD_ADMINISTRATORS, FORWARD_SITE_OWNER } BounceForward;
 /* The effect of an automatic answer on the mail that it answers. */
 typedef enum Autorespond { AUTORESPOND_NONE, AUTORESPOND_AND_DISCARD, AUTORESPOND_AND_CONTINUE } Autorespond;
-/* default: as the transport says. */
+/* Whether parts of messages are joined; DEFRAGMENT_DEFAULT: as the list's transport says. */
 typedef enum DefragmentWish { DEFRAGMENT_DEFAULT, DEFRAGMENT_OFF, DEFRAGMENT_ON } DefragmentWish;
 /* The steps that joining and leaving need besides an address that is known to be the person's own
  * (lists/workflow.h). */

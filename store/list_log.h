@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The log of each list: who changed what, when, by which door, and what was there before and behind it. lists/change.h
- * writes it, in the transaction of the change itself. A row goes with its list, or when it is LIST_LOG_KEPT old; rows
- * about an address go with that address. Times are microseconds since 1970. Errors are those of the store.
+ * The log of each list: who changed what and when, by which door (page, mail, REST, shell, timer), with the values
+ * before and after the change. lists/change.h writes it, in the transaction of the change itself. A row is removed with
+ * its list, or when it is LIST_LOG_KEPT old; rows about an address are removed with that address. Times are
+ * microseconds since 1970. Errors are those of the store.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -49,17 +50,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListLogRow, list_log_row_free)
 /* Add a row, whose key is set. FAIL_MISSING: there is no such list. */
 bool list_log_add(Store *store, const char *list_id, ListLogRow *row, GError **error);
 
-/* The newest rows of a kind (NULL: of all) before that key (0: of all), at most limit; of ListLogRow, freed with the
- * array. */
+/* Return at most limit rows of a kind (NULL: of any kind), the newest first; of ListLogRow, freed with the array. With
+ * before not 0 they are older than the row with that key, so a next page is asked for by the last row's key. */
 GPtrArray *list_log_page(Store *store, const char *list_id, const char *kind, int64_t before, unsigned limit,
                          GError **error);
 
 /* FAIL_MISSING: the list has no such row. */
 ListLogRow *list_log_find(Store *store, const char *list_id, int64_t key, GError **error);
 
-/* The newest rows of a kind that have the name; as list_log_page(). */
+/* Return at most limit rows of a kind that have the name, the newest first; as list_log_page(). */
 GPtrArray *list_log_named(Store *store, const char *list_id, const char *kind, const char *name, unsigned limit,
                           GError **error);
 
-/* Remove what was made before that time. */
+/* Remove the rows of all lists that were made before that time. */
 bool list_log_expire(Store *store, int64_t before, GError **error);

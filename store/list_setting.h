@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The settings of lists: one table, from which forms and manual pages are made, too (store/list.h sets them). */
+/* Describe the settings of lists in one table. store/list.h reads and writes values by it; forms of the pages, REST and
+ * manual pages are made from it. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +28,7 @@ typedef struct ListSetting {
     const char *name;
     SettingType type;
     size_t offset;        /* in List */
-    const char *fallback; /* default as text; $Name is list_name with its first letter in upper case */
+    const char *fallback; /* the default as text; $Name stands for list_name with its first letter in upper case */
     const char *choices;  /* CHOICE: "never|private|public", in the order of the enum; WORDS: "patterns" or NULL
                              (any); LINE: "address", "language" or NULL */
     const char *about;    /* what it does, in sentences, for people */
@@ -41,9 +42,9 @@ typedef struct ListSetting {
 
 extern const ListSetting list_settings[]; /* ended by an element without name */
 
-/* The row of a setting; FAIL_MISSING: there is no such. */
+/* Return the row of a setting, static; NULL with FAIL_MISSING: there is no setting of that name. */
 const ListSetting *list_setting_find(const char *name, GError **error);
-/* The default for a list of this name; g_free(). */
+/* Return the setting's default for a list of this list_name, as text; g_free(). */
 char *list_setting_fallback(const ListSetting *setting, const char *list_name);
 /* Check a value and return it as list_get() would, g_free(); NULL with FAIL_NEVER, which names what is allowed. A
  * password comes back as it is; list_set() keeps its hash. */

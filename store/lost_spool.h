@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Tell what was in the spool of a host that is lost for good, as far as the database knows, and mend what refers to it.
- * The database holds no mail that is under way, so nothing of that comes back; but whoever sends it again is heard, and
- * what other hosts can do now is theirs. What came into the spool and was not judged yet stands nowhere.
+ * Give up the spool of a host that is lost for good. Find out from the database what was in that spool, tell it, and
+ * mend the rows that refer to it. The database holds no mail that is under way, so such mail does not come back; but a
+ * sender who sends it again is not taken for a duplicate, and work that another host can do is left to the others.
+ * Mail that came into the spool and was not decided about yet is in no row, so nothing can be told of it.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 
 #include "store/store_type.h"
 
-/* One row of what refers to the spool. */
+/* One thing that was, or may have been, in the spool. */
 typedef struct LostThing {
     const char *kind; /* static:
                          "post"    may not have come to everybody; the same mail is taken again
@@ -32,14 +33,14 @@ typedef struct LostThing {
 typedef struct LostSpool {
     char *state;       /* of the host, as in Host */
     int64_t seen_at;   /* when the host was last heard of */
-    int64_t since;     /* what came before had left the spool; 0: nobody knows */
+    int64_t since;     /* mail that came before this time had left the spool; 0: nobody knows */
     GPtrArray *things; /* of LostThing, by kind and time */
 } LostSpool;
 void lost_spool_clear(LostSpool *lost);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LostSpool, lost_spool_clear)
 
-/* Look for what was lost with a host of that name, and unless dry, mend it and forget the host, in one transaction. It
- * fails as host_remove() does, and then nothing is changed. */
+/* Fill *lost with what was lost with the host of that name. Unless dry, mend it and forget the host, in the same
+ * transaction. It fails as host_remove() does, and then nothing is changed; the caller clears *lost in any case. */
 bool lost_spool_remove(Store *store, const char *name, bool dry, LostSpool *lost, GError **error);
 
 /* An entry that another host handed over and that is to be worked from this spool. */
@@ -52,5 +53,6 @@ typedef struct HandedEntry {
     int64_t time; /* us */
 } HandedEntry;
 
-/* Note one, so that it can be told when the spool is lost. In the transaction that records its effect. */
+/* Note a handed entry, so that it can be told if its spool is lost. Call it in the transaction that records the entry's
+ * effect. An entry that is noted already stays as it is. */
 bool lost_spool_note(Store *store, const HandedEntry *handed, GError **error);

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Looking after a database as a whole: is it sound, a copy of it, its size.
+ * Look after a database as a whole: check that it is sound, copy it, tell its size, and give unused room back.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -20,22 +20,23 @@ void store_report_clear(StoreReport *report);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StoreReport, store_report_clear)
 
 /* Read the schema's number and, with deep, all of the database (minutes for a large one). Changes nothing: an older
- * schema stays as it is. False when it cannot be opened or read at all, with the codes of store_open(). */
+ * schema stays as it is. True with report->faults where it is damaged. False when it cannot be opened or read at all,
+ * with the codes of store_open(). The caller clears *report in either case. */
 bool store_check(const char *driver, const char *where, bool deep, StoreReport *report, GError **error);
 
-/* Have the next store_backup() copy the database of this moment; nothing else may be done with the store until then.
- * FAIL_NEVER: this kind of database cannot. */
+/* Make the next store_backup() copy the database as it is now, whatever others write meanwhile. Until that call nothing
+ * else may be done with the store. FAIL_NEVER: this driver cannot do so. */
 bool store_pin(Store *store, GError **error);
 
 /* Write a copy of this moment to the file to, which must not be there yet (FAIL_EXISTS), and make it durable. Runners
  * may be at work meanwhile. A copy that fails is removed. */
 bool store_backup(Store *store, const char *to, GError **error);
 
-/* How many connections the server takes from the role at once, over all hosts. Outside of transactions. INT64_MAX where
- * the database has no server. */
+/* Set *allowed to how many connections the server accepts at once from the role of this connection, over all hosts;
+ * INT64_MAX where the database has no server. Call it outside of transactions. */
 bool store_connections(Store *store, int64_t *allowed, GError **error);
 
-/* How much room it takes, in bytes. */
+/* Set *bytes to the room that the database takes. */
 bool store_size(Store *store, int64_t *bytes, GError **error);
 
 /* Give room of what was removed back to the file system, in short transactions, with progress(data) after each, until

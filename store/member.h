@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Members: an address (or a user, by the preferred address; store/user.h) in a role on a list. Preferences are
- * inherited member, address, user, site, then the default.
+ * Members: an address (or a user, by the preferred address; store/user.h) in a role on a list. For each preference the
+ * first that is set counts: of the member, the address, the user, the site; else the default. FAIL_MISSING: there is no
+ * such list, member or address.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -53,14 +54,14 @@ typedef struct Member {
     char id[STORE_ID_SIZE];
     char user_id[STORE_ID_SIZE]; /* "": the address belongs to no user */
     char *list_id, *address;
-    char *display_name; /* of the address or its user, for the site and for mail to the person; else given_name */
-    char *given_name;   /* that came with this membership: all that the list's holders and members see */
+    char *display_name; /* the name of the address or its user, else given_name: for the site and mail to the person */
+    char *given_name;   /* the name given with this membership: the only one that owners and members of the list see */
     Role role;
     bool as_user;             /* follows the address that the user prefers */
     Action moderation_action; /* ACTION_UNSET: the list's default */
     int64_t joined_at;
     int64_t bounce_score;  /* hundredths */
-    int64_t bounced_at, warned_at, warnings; /* of the last bounce, the last warning (0: none), and how many of these */
+    int64_t bounced_at, warned_at, warnings; /* times of the last bounce and warning (0: none); how many warnings */
     Preferences own;       /* set on the member itself */
     Preferences effective; /* after inheritance: no field is -1; a language may be empty: the list's */
 } Member;
@@ -68,17 +69,18 @@ typedef struct Member {
 void member_free(Member *member);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Member, member_free)
 
-/* Subscribe address (made when unknown, as is its user). display_name (may be NULL) goes with the membership, and names
- * the address only when that is made here: it may be somebody's of other lists. FAIL_EXISTS: has that
- * role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
+/* Give address the role on the list; an address that is not known is made, with a user. display_name (may be NULL) is
+ * kept as given_name, and becomes the name of the address only if that is made here. own may be NULL. FAIL_EXISTS: the
+ * address has that role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error);
-/* Subscribe the user of address by whatever is preferred; where nothing is yet, by address. */
+/* Subscribe the user who has address, so that the membership follows the address that the user prefers; where none is
+ * preferred, address becomes that. */
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
 void member_find_soon(Store *store, const char *list_id, Role role, const char *address); /* store.h */
 Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
-/* The same; where there is no such member, *member is NULL, and that is no error. */
+/* As member_find(), but that there is no such member is no error: then *member is NULL. */
 bool member_look_up(Store *store, const char *list_id, Role role, const char *address, Member **member, GError **error);
 bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address,
                             const Preferences *own, GError **error);
@@ -92,49 +94,49 @@ Member *member_by_id(Store *store, const char *id, GError **error);
  * role already, or belongs to another user. */
 bool member_set_address(Store *store, const char *id, const char *address, GError **error);
 
-/* Whom member_page() gives. Start with MEMBER_CRITERIA_ALL. Strings are borrowed. */
+/* Which members member_page() and others take. Start with MEMBER_CRITERIA_ALL. Strings are borrowed. */
 typedef struct MemberCriteria {
     const char *list_id;    /* NULL: all lists */
-    const char *address;    /* this one; NULL: any */
+    const char *address;    /* members with this address; NULL: any */
     const char *subscriber; /* for what people type: an address, or a pattern where * stands for any text, over address
                                and name; NULL: any */
     bool given_names;       /* subscriber is compared with given_name, not with display_name */
-    const char *user_id;    /* of this user, by any address; NULL: any */
+    const char *user_id;    /* memberships of this user, by any address; NULL: any */
     unsigned roles;         /* 1u << ROLE_..., joined by |; 0: all */
     int moderation_action;  /* of member_action(); -1: any */
     int delivery_mode, delivery_status; /* effective; -1: any */
-    int64_t skip;           /* members that are passed over first, where there is no place to begin at */
-    bool by_address;        /* by list, address, role; else by list, role (owner, moderator, member, nonmember),
-                               address */
+    int64_t skip;           /* for member_page() with `after` NULL: how many members are passed over first */
+    bool by_address;        /* in order of list, address, role; else of list, role (owner, moderator, member,
+                               nonmember), address */
 } MemberCriteria;
 #define MEMBER_CRITERIA_ALL ((MemberCriteria){.moderation_action = -1, .delivery_mode = -1, .delivery_status = -1})
 
-/* Up to limit members (of Member) from the place `after` (NULL: the first). *next (may be NULL; g_free()) is the place
- * behind them, NULL: there are no more. A place stays good while members come and go, and a page costs the same
- * wherever it lies. Lists come in order of List-Id, addresses by domain, then local part. FAIL_MISSING: no such list;
- * FAIL_NEVER: `after` is no place. */
+/* Return at most limit members (of Member, freed with the array) behind the place `after` (NULL: from the first). *next
+ * (next may be NULL; g_free()) is the `after` of the next page, or NULL: there are no more. A place stays good while
+ * members come and go. Lists come in order of List-Id, addresses by domain, then local part. FAIL_MISSING: no such
+ * list; FAIL_NEVER: `after` is no place. */
 GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char *after, unsigned limit, char **next,
                        GError **error);
-/* The List-Ids of the lists on which any such member is, each once and in order; g_strfreev(). Of each list no more is
- * read than its first such member. */
+/* Return the List-Ids of the lists on which any member meets criteria, each once and in order; g_strfreev(). Unless an
+ * address or user is given, no more is read of each list than its first such member. */
 char **member_lists(Store *store, const MemberCriteria *criteria, GError **error);
 /* The owners and moderators of all lists whose addresses are in the domain, written as they have it, and whose local
  * part begins with start, in any case and in quotes or not: of Member, freed with the array. */
 GPtrArray *member_running_at(Store *store, const char *domain, const char *start, GError **error);
-/* How many there are. A list or all lists, by role, costs nothing; with further criteria all are looked at. */
+/* Count the members that meet criteria. With list_id and roles alone that is cheap; otherwise all are looked at. */
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error);
 
-/* Many at once, in any order: they are sorted first, which for a million takes
- * half the time of member_add() and a few MB. Open, add the lines, run, free.
- * From open to run use the store for nothing else (others may write), and have
- * room for the lines where the system keeps temporary files.
+/* Add many members, in any order, in half the time of member_add(): open, add each line, run, free. From open to run
+ * use the store for nothing else (other connections may write). The lines need room where the system keeps temporary
+ * files.
  *
- * Adding: FAIL_NEVER: no valid address; go on with the next. A number comes once. Running makes transactions of 10,000
- * members (one that the caller holds takes all) and calls each for every line once it is durable, in order of address;
- * refusal is FAIL_EXISTS for one that has the role already, be it by an earlier line.
+ * member_import_add() takes each number once. FAIL_NEVER: no valid address; the caller may go on with the next line.
+ * member_import_run() commits 10,000 members at a time, or leaves all to the transaction that the caller has open. It
+ * calls each for every line that was stored, in order of address; refusal is NULL, or FAIL_EXISTS: the address has the
+ * role already, perhaps by an earlier line.
  *
- * Who has more to write with each 10,000 sorts instead of running, then stores some, each time in a transaction of the
- * caller's, while there are more; there, each is called for what is durable when the caller has committed. */
+ * A caller that writes more with each 10,000 calls member_import_sort() instead of run, and then member_import_some()
+ * in a transaction of its own while there are *more. There each is called before the caller commits. */
 typedef struct MemberImport MemberImport;
 typedef void MemberImported(int64_t number, const char *address, const GError *refusal, void *data);
 MemberImport *member_import_open(Store *store, const char *list_id, Role role, GError **error);
@@ -165,12 +167,12 @@ bool member_count(Store *store, const char *list_id, Role role, int64_t *count, 
 typedef struct RecipientCursor RecipientCursor;
 RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender,
                                        const char *const *copied, GError **error);
-/* The same, and their names too: recipient_cursor_name() is that of the recipient who came last, the
- * address's or else the user's, "" when none is known; borrowed until the next call. */
+/* As recipient_cursor_open(), with names: recipient_cursor_name() then gives the name of the recipient that came last,
+ * of the address or else of its user; "" when none is known; borrowed until the next call. */
 RecipientCursor *recipient_cursor_open_named(Store *store, const char *list_id, const char *sender,
                                              const char *const *copied, GError **error);
-/* The recipients of a digest: members of one format and language, and of that language those in `last`, too, who left
- * the mode since. */
+/* The recipients of a digest: members who want this format and language, and the members in `last` with this language,
+ * who want no digests any more and get a last one. */
 typedef struct RecipientDigest {
     bool plain;              /* MODE_PLAINTEXT_DIGESTS, else the others, which are MIME */
     const char *language;    /* "": no language was set */
@@ -178,21 +180,21 @@ typedef struct RecipientDigest {
 } RecipientDigest;
 RecipientCursor *recipient_cursor_open_digest(Store *store, const char *list_id, const RecipientDigest *digest,
                                               bool names, GError **error);
-/* Before the first recipient: leave out members who want none of the topics that the post is `of` (NULL-terminated
- * names, may be empty); known are the names of all that the list has (store/topic.h). */
+/* Leave out members who want none of the topics that the post is `of` (NULL-terminated names, may be empty); known are
+ * the names of all topics that the list has (store/topic.h). Call it before the first recipient. */
 void recipient_cursor_choose_topics(RecipientCursor *cursor, const char *const *known, const char *const *of);
 const char *recipient_cursor_name(RecipientCursor *cursor);
-/* Borrowed until the next call; NULL at the end or with *error set. */
+/* Return the next address, borrowed until the next call; NULL at the end or with *error set. */
 const char *recipient_cursor_next(RecipientCursor *cursor, GError **error);
 void recipient_cursor_free(RecipientCursor *cursor);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecipientCursor, recipient_cursor_free)
 
-/* Say that a cursor without names, and before it recipient_count(), will be asked for (store.h). */
+/* Announce recipient_count() and then recipient_cursor_open() with this sender (store.h, xxx_soon()). */
 void recipient_soon(Store *store, const char *list_id, const char *sender);
 
-/* An upper bound of how many the cursor will give, for splitting. */
+/* Set *count to an upper bound of how many recipients a cursor will give. */
 bool recipient_count(Store *store, const char *list_id, int64_t *count, GError **error);
 
-/* Owners and moderators whose delivery is enabled, each address once: whom
- * -owner mail reaches. May be empty. g_strfreev() */
+/* Return the addresses of owners and moderators whose delivery is enabled, each once; mail to the list's -owner address
+ * goes to them. May be empty. g_strfreev() */
 char **list_administrators(Store *store, const char *list_id, GError **error);

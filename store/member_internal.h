@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Pieces that the queries about members share. Preferences are inherited here and nowhere else: member, address,
- * person, site, then the default, by COALESCE. For this folder only.
+ * Pieces of SQL and functions that the queries about members share. EFFECTIVE() is the only place where preferences are
+ * inherited: the first that is set of the member m, the address a, the person p and the site, else the default. For
+ * this folder only.
  */
 #include "store/email.h"
 #include "store/member.h"
@@ -66,7 +67,8 @@ bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new
 /* Remove the members whose keys the query gives, which it frees (NULL: error is set), and count them out. *removed
  * (may be NULL): how many. */
 bool member_remove_each(Store *store, Query *members, int64_t *removed, GError **error);
-/* Give them all to this address, and count them where they are then. */
+/* Give the members whose keys the query gives, which it frees (NULL: error is set), to this address, and count them
+ * under it. by_person: they are memberships of the address's user from now on. */
 bool member_move_each(Store *store, Query *members, const Email *to, bool by_person, GError **error);
 
 /* user.c: the key of the person `who` names: an id or an address. FAIL_MISSING. */
@@ -74,15 +76,15 @@ bool user_key(Store *store, const char *who, int64_t *person, GError **error);
 /* user.c: run "DELETE FROM person ... RETURNING key, stands_in" (taken; NULL: error is set) for one person, and count
  * the user out. */
 bool user_drop(Store *store, Query *removal, GError **error);
-/* user.c: gives the address to the person, when it belongs to nobody, or to a user that has nothing else.
- * FAIL_EXISTS. */
+/* user.c: give the address to the person. FAIL_EXISTS: it belongs to another user, who has a password or further
+ * addresses. */
 bool user_adopt(Store *store, const Email *address, int64_t person, GError **error);
 /* Subscriptions of the person by preference become those of the address that was preferred. */
 bool user_settle_subscriptions(Store *store, int64_t person, GError **error);
 
-/* user.c: goes from the address given to the one its person prefers; where
- * none is preferred yet, the one given becomes so. */
+/* user.c: replace *address by the address that its person prefers. Where the person prefers none yet, the address given
+ * becomes the preferred one and stays. */
 bool user_preferred(Store *store, Email *address, GError **error);
 
-/* member.c: PREFERENCE_COUNT columns from this one on. */
+/* member.c: read preferences from PREFERENCE_COUNT columns of the row, from this one on. */
 Preferences query_preferences(Query *query, int column);

@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Where an address stands in the database: in rows that are about it, and within texts. Whole tables are read for that,
- * so this is for one person at a time. Texts are only candidates: they have the address somewhere in them, in any case
- * of letters, perhaps as a part of a longer one. Errors are those of the store.
+ * Find every place in the database where an e-mail address stands, to tell a person what is kept, or to remove it:
+ * rows that are about the address, and texts that may contain it. Whole tables are read for that, so use it for one
+ * person at a time. A text is only a candidate, into which the caller has to look: it may hold the address as a part of
+ * a longer one, and of MENTION_MESSAGE all posts of others are given. Errors are those of the store.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -15,9 +16,9 @@
 typedef enum MentionKind {
     MENTION_KNOWN,   /* what a person is and has: addresses, memberships, requests, bounces, held posts */
     MENTION_TRACE,   /* what the person did, or was told; goes with the person (mention_forget()) */
-    MENTION_KEPT,    /* bans, which stay when a person goes */
+    MENTION_KEPT,    /* bans, and notes of sources of members, which stay when a person goes */
     MENTION_MESSAGE, /* text is a mail, which can be replaced (mention_put()) */
-    MENTION_WORDS,   /* the same with a text that is JSON, or what the log of a list says */
+    MENTION_WORDS,   /* text is JSON or a value in the log of a list, which can be replaced (mention_put()) */
     MENTION_TEXT,    /* settings and texts of people who run lists, and mail under way */
 } MentionKind;
 
@@ -30,14 +31,14 @@ typedef struct Mention {
     GBytes *text;        /* NULL: the row is about the address */
 } Mention;
 
-/* Call each for every place, kind by kind, until it returns false; what it is given is borrowed for the call. kinds:
- * 1u << MENTION_..., joined by |. */
+/* Call each for every place of these kinds (1u << MENTION_..., joined by |), until it returns false. The Mention is
+ * borrowed for the call. */
 typedef bool MentionEach(const Mention *mention, void *data);
 bool mention_each(Store *store, const char *address, unsigned kinds, MentionEach *each, void *data, GError **error);
 
-/* Put another text in the place of one that mention_each() gave, of MENTION_MESSAGE or MENTION_WORDS. Not during
- * mention_each(). */
+/* Replace a text of MENTION_MESSAGE or MENTION_WORDS; place and number are those that mention_each() gave. Call it
+ * after mention_each() has returned. */
 bool mention_put(Store *store, const char *place, int64_t number, GBytes *text, GError **error);
 
-/* Remove the traces of an address. */
+/* Remove all rows of MENTION_TRACE of an address. */
 bool mention_forget(Store *store, const char *address, GError **error);

@@ -21,17 +21,18 @@ typedef struct Migration {
 
 extern const Migration migrations[]; /* made by the build; ended by number 0 */
 
-/* An empty database is filled only with create, else it is FAIL_MISSING. */
+/* Bring the database to the newest schema; where is its name in messages. An empty database is filled only with create;
+ * without it that is FAIL_MISSING. */
 bool migrate(const StoreDriver *driver, void *connection, const char *where, bool create, GError **error);
 
-/* The number of the last migration that was applied (0: none), and of the last one that this program knows. */
+/* Set *number to that of the last migration that was applied (0: none), *newest to that of the last one known here. */
 bool migrate_version(const StoreDriver *driver, void *connection, int64_t *number, int64_t *newest, GError **error);
 
-/* Whether this program may use a database whose last migration has that number. */
+/* Return whether this program may use a database whose last migration has that number, also where it is a later one. */
 bool migrate_usable(const StoreDriver *driver, void *connection, int64_t number);
 
 /* With a table of one's own, for tests. */
 bool migrate_to(const StoreDriver *driver, void *connection, const char *where, const Migration *table, GError **error);
 
-/* sql with the driver's words in place of those between @ signs. */
+/* Return sql with the words between @ signs (StoreDriver.words) replaced by the driver's text; g_free(). */
 char *migrate_words(const StoreDriver *driver, const char *sql);

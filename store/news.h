@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Where lists stand in the news groups that they are linked with (settings linked_newsgroup, gateway_to_mail): the
- * number of the last article that was looked at. It is written in the transaction that leaves the articles' entries, so
- * each article becomes one post.
+ * Remember up to which article each list has read the news group that it is linked with (settings linked_newsgroup,
+ * gateway_to_mail): its watermark, the number of the last article that was looked at. It is written in the transaction
+ * that makes queue entries of the articles, so each article becomes one post. Times are microseconds since 1970.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "store/store_type.h"
 
-#define NEWS_NOWHERE INT64_C(-1) /* the list begins with what comes next */
+#define NEWS_NOWHERE INT64_C(-1) /* nothing was read yet: the list begins with the next new article */
 
 typedef struct NewsPlace {
     char *list_id, *newsgroup;
@@ -24,14 +24,16 @@ typedef struct NewsPlace {
 void news_place_free(NewsPlace *place);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NewsPlace, news_place_free)
 
-/* The lists with a news group, whichever way they use it, in order of their names: of NewsPlace, freed with the
- * array. */
+/* Return a NewsPlace for each list that has set linked_newsgroup, also where it only posts there, in order of List-Ids;
+ * freed with the array. */
 GPtrArray *news_places(Store *store, GError **error);
 
-/* Where a list stands in that group. FAIL_MISSING: there is no such list. */
+/* Set *watermark for the list in that group; NEWS_NOWHERE where it has read nothing there, or has read another group
+ * since. FAIL_MISSING: there is no such list. */
 bool news_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t *watermark, GError **error);
 bool news_set_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t watermark, GError **error);
 
-/* Write how a look at the group went; fault NULL or "": well. */
+/* Write that the group was asked at this time, and the fault of that (NULL or "": none). The watermark stays, unless
+ * the row was about another group. */
 bool news_looked(Store *store, const char *list_id, const char *newsgroup, int64_t time, const char *fault,
                  GError **error);

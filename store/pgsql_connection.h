@@ -69,21 +69,22 @@ bool pgsql_text(PgsqlConnection *self, const char *sql, char **text, GError **er
 typedef bool PgsqlSend(void *data, GError **error);
 PGresult *pgsql_open_transaction(PgsqlConnection *self, PgsqlSend *send, void *data, GError **error);
 
-/* Add the rows that a command changed. */
+/* Note in changed and changed_ever how many rows the command of this result changed. */
 void pgsql_count_changes(PgsqlConnection *self, PGresult *result);
 /* Send statements in pipeline mode, without waiting for what becomes of them: pgsql_may_send(), then each with
  * pgsql_sent(self, PQsend...() == 1, error). */
 bool pgsql_may_send(PgsqlConnection *self, GError **error);
 bool pgsql_sent(PgsqlConnection *self, bool sent, GError **error);
 bool pgsql_send_text(PgsqlConnection *self, const char *sql, GError **error);
-/* Wait for those that were sent, at least one, and return the result of the last one. NULL: one of them failed, and
- * those behind it were not run. */
+/* Wait for all statements that were sent, at least one, and return the result of the last one, which the caller
+ * clears. NULL with error: one of them failed, and those behind it were not run. It is FAIL_LATER where that was not
+ * the last. */
 PGresult *pgsql_collect(PgsqlConnection *self, GError **error);
-/* The same where nothing may be waited for, and no result is wanted; a transaction that is still to be begun is. */
+/* Wait for all that was sent, if anything was, and begin a transaction that stands in opening. False: one failed. */
 bool pgsql_settle(PgsqlConnection *self, GError **error);
 
-/* The same by hand, for who wants all answers: pgsql_sync() behind what was sent, the answer to each (NULL: none came),
- * and the end. */
+/* Collect the answer to each statement, in place of pgsql_collect(): call pgsql_sync() after the last was sent, then
+ * pgsql_next_answer() once for each (the caller clears it; NULL: none came), then pgsql_end_pipeline(). */
 bool pgsql_sync(PgsqlConnection *self);
 PGresult *pgsql_next_answer(PgsqlConnection *self);
 void pgsql_end_pipeline(PgsqlConnection *self);

@@ -2,11 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Transactions of PostgreSQL, for store_pgsql.c alone.
+ * Begin and end transactions of PostgreSQL, with their locks and keys. For store_pgsql.c alone.
  */
 #include "store/pgsql_connection.h"
 
-/* StoreDriver's. */
+/* Functions of StoreDriver; driver.h says what each does. */
 bool pgsql_is_sound(void *connection);
 bool pgsql_in_transaction(void *connection);
 bool pgsql_begin(void *connection, GError **error);

@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The database that section [store] of the configuration names.
+ * Find out which database to open, from section [store] of the configuration or from text that a person wrote, and open
+ * the configured one.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -11,19 +12,19 @@
 #include "store/store.h"
 
 typedef struct StorePlace {
-    const char *driver; /* the configuration's */
+    const char *driver; /* for store_open(); borrowed, of the configuration or static */
     char *where;        /* for store_open(); may hold a password */
-    char *shown;        /* for people */
+    char *shown;        /* the same for people, as in messages */
 } StorePlace;
 
-/* Read the section, and the password from the file that it names. FAIL_CONFIG, FAIL_LATER as secret_file_line(). Clear
- * *place in either case. */
+/* Fill *place from the section, with the password from the file that password_file names. The caller clears *place also
+ * after false. FAIL_CONFIG: no such driver or place; other errors are those of secret_file_line() for that file. */
 bool store_place_read(const Config *config, StorePlace *place, GError **error);
 void store_place_clear(StorePlace *place);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StorePlace, store_place_clear)
 
-/* A place that a person named: "configured" for that of the section, else a connection string of PostgreSQL or the path
- * of a file of SQLite. */
+/* Fill *place from the name that a person wrote: "configured" for the place of the section, else a connection string of
+ * PostgreSQL or the path of a file of SQLite. Clear it as above. */
 bool store_place_named(const Config *config, const char *name, StorePlace *place, GError **error);
 
 /* Is it a connection string of PostgreSQL, and not the path of a file? */
@@ -32,12 +33,13 @@ bool store_place_is_server(const char *name);
 /* Is it a URL of MariaDB or MySQL, as SQLAlchemy writes them, too ("mysql+pymysql://...")? */
 bool store_place_is_mysql(const char *name);
 
-/* The connection string with a password as one more of its parameters; g_free(). */
+/* Return the connection string (a URI, or name=value pairs) with the password added as a parameter; g_free(). */
 char *store_place_with_password(const char *url, const char *password);
 
-/* store_open() of that place. */
+/* Open the database that section [store] names: store_place_read(), then store_open(). */
 Store *store_open_configured(const Config *config, bool create, GError **error);
 
-/* The same, to look at it only: a database that is missing, or has the schema of an older version, stays as it is,
- * and the result is NULL without an error. FAIL_LATER, FAIL_CONFIG: it cannot be asked. */
+/* Open the same database only to look at it. A database that is missing, or that has the schema of an older version, is
+ * neither made nor changed, and the result is NULL without an error. NULL with FAIL_LATER or FAIL_CONFIG: the database
+ * cannot be read. */
 Store *store_open_to_look(const Config *config, GError **error);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Compare a database, after a restore, with a spool of another age, and make it learn from that spool. Times are
- * microseconds since 1970. Errors are those of the store.
+ * Answer questions about a database that was restored from a backup, so that it can be compared with a spool that is
+ * older or newer, and raise what the spool shows to be too low. Times are microseconds since 1970. Errors are those of
+ * the store.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -11,7 +12,7 @@
 
 #include "store/store_type.h"
 
-/* When a post was last seen, held, or worked on; 0: never. */
+/* Set *newest to when a post was last seen on a list, held, or worked on, as far as the database knows; 0: never. */
 bool restored_newest(Store *store, int64_t *newest, GError **error);
 
 /* A post that a list took. */
@@ -21,11 +22,11 @@ typedef struct RestoredPost {
     int64_t seen_at;
 } RestoredPost;
 
-/* Call each for the posts that were seen since, by list, in order of time; it returns false to stop, and must not
- * write. */
+/* Call each for the posts that lists saw after `since`, by list, in order of time. each returns false to stop, and must
+ * not write to the store. */
 typedef bool RestoredEach(const RestoredPost *post, void *data);
 bool restored_posts(Store *store, int64_t since, RestoredEach *each, void *data, GError **error);
 
-/* See that the next post of the list gets no lower number than that. *raised: it would have got one. FAIL_MISSING:
- * there is no such list. */
+/* Make sure that the next post of the list gets at least this number. *raised: it would have got a lower one.
+ * FAIL_MISSING: there is no such list. */
 bool restored_raise_number(Store *store, const char *list_id, int64_t number, bool *raised, GError **error);

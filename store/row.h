@@ -2,7 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Structs that are read from rows: the fields of one, in the order of the columns of its SELECT. For this folder only.
+ * Read structs from the rows of queries by a table of their fields. For this folder only. A table lists fields in the
+ * order of the columns of the SELECT:
+ *
+ *   static const RowField domain_row[] = {ROW(Domain, mail_host), ROW(Domain, description)};
+ *   row_read(query, 0, domain_row, domain);
  */
 #include <stddef.h>
 
@@ -20,22 +24,24 @@ typedef struct RowField {
     size_t offset;
 } RowField;
 
-/* An enum is an unsigned int for the compiler. */
+/* One field of a struct, whose RowType follows from the field's C type. (An enum is an unsigned int for the
+ * compiler.) */
 #define ROW(struct_, field_) \
     { \
         _Generic(((struct_ *)0)->field_, char *: ROW_TEXT, int64_t: ROW_INTEGER, int: ROW_CHOICE, \
                  unsigned: ROW_CHOICE, bool: ROW_FLAG), offsetof(struct_, field_) \
     }
 
-/* Fill the fields from the columns at first and behind it. Texts that are there already are not freed. */
+/* Fill the fields of *row from the query's row, beginning with the column first (from 0). Texts are copied; what the
+ * fields held before is not freed. */
 #define row_read(query, first, fields, row) row_read_fields(query, first, fields, G_N_ELEMENTS(fields), row)
 void row_read_fields(Query *query, int first, const RowField *fields, size_t count, void *row);
 
-/* Free the texts. */
+/* Free the ROW_TEXT fields of *row, and set them to NULL. */
 #define row_clear(fields, row) row_clear_fields(fields, G_N_ELEMENTS(fields), row)
 void row_clear_fields(const RowField *fields, size_t count, void *row);
 
-/* Run the query (NULL: it could not be started) to its end, and return what read() made of each row; the array frees it
- * with free_row(). */
+/* Run the query to its end, and return what read() made of each row; the array frees each with free_row(). The query
+ * stays the caller's. NULL: the query failed, or query is NULL since it could not be started; error is set. */
 typedef void *RowReader(Query *query);
 GPtrArray *row_collect(Query *query, RowReader *read, GDestroyNotify free_row, GError **error);

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Posts that a list has taken and that are to be sent at a time. The bytes are kept here, whole, so that they outlive
- * queues and any host can send them. A row goes when its post is sent or dropped, and with its list. Times are
- * microseconds since 1970. Errors are those of the store.
+ * Keep posts that a list has accepted, and that are to be sent only at a later time, due_at. The bytes are kept in the
+ * database, whole, so that they outlive queues and any host can send them. Whoever sends or drops a post removes its
+ * row; a row is also removed with its list. Times are microseconds since 1970. Errors are those of the store.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -25,16 +25,17 @@ typedef struct Scheduled {
 void scheduled_free(Scheduled *scheduled);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scheduled, scheduled_free)
 
-/* Add it; its number is set. FAIL_MISSING: there is no such list. */
+/* Add the post, which stays the caller's; its number is set. FAIL_MISSING: there is no such list. */
 bool scheduled_add(Store *store, Scheduled *scheduled, GError **error);
 
-/* The post of that number, whole. FAIL_MISSING: there is none. */
+/* Return the post of that number with its message; scheduled_free(). FAIL_MISSING: there is none. */
 Scheduled *scheduled_find(Store *store, int64_t number, GError **error);
 
 /* Change when it is due. FAIL_MISSING as above. */
 bool scheduled_set_due(Store *store, int64_t number, int64_t due, GError **error);
 
-/* Remove it. FAIL_MISSING as above: of several that send a post one alone succeeds. */
+/* Remove the post. FAIL_MISSING as above. So when several processes send a post, each in a transaction with this call,
+ * only one of them succeeds. */
 bool scheduled_remove(Store *store, int64_t number, GError **error);
 
 /* Remove all that this address has waiting on all lists, as sender or as author. */
@@ -45,11 +46,11 @@ bool scheduled_remove_sender(Store *store, const char *sender, GError **error);
 typedef bool ScheduledEach(const Scheduled *scheduled, void *data);
 bool scheduled_each(Store *store, const char *list_id, ScheduledEach *each, void *data, GError **error);
 
-/* The numbers of all posts that are due by then, the earliest first: of int64_t, g_array_unref(). */
+/* Return the numbers of the posts whose due_at is not after `by`, the earliest first: of int64_t, g_array_unref(). */
 GArray *scheduled_due(Store *store, int64_t by, GError **error);
 
-/* How many posts were due by then, and when the first of them was; *oldest is 0 where there is none. */
+/* Count the same posts. *oldest is the earliest due_at, 0 where there is none. */
 bool scheduled_count_due(Store *store, int64_t by, int64_t *count, int64_t *oldest, GError **error);
 
-/* How many posts a list has. */
+/* Count the scheduled posts of a list; 0 also where there is no such list. */
 bool scheduled_count(Store *store, const char *list_id, int64_t *count, GError **error);

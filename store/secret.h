@@ -16,11 +16,12 @@
 
 #define SECRET_OCTETS 32
 
-/* All of them, of GBytes, the newest first; at least one. Freed with the array. */
+/* Return all secrets, of GBytes, the newest first; freed with the array. Where there is none, the first is made. */
 GPtrArray *secret_all(Store *store, GError **error);
 
-/* Find when the newest took the place of the one before it (us); 0: it is the first. */
+/* Set *replaced_at to when the newest secret took the place of the one before it (microseconds since 1970); 0: there is
+ * only one. */
 bool secret_replaced_at(Store *store, int64_t *replaced_at, GError **error);
 
-/* Make a new one, and drop those that were replaced longer ago than keep_us. */
+/* Make a new secret, and drop those that were replaced longer ago than keep_us (microseconds). */
 bool secret_rotate(Store *store, int64_t keep_us, GError **error);

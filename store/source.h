@@ -2,15 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Sources of members: places outside of a list from which members come (lists/source.h), and which source gave whom.
- * Who came by a source has a row for each source that gives the address; where no source made the membership, the row
- * says so, and the member stays when the source no longer gives the address. Who left, or was removed, is remembered,
- * and no source brings the address back.
+ * Keep the sources of a list's members: files, URLs, other lists or queries that name the addresses to be members
+ * (lists/source.h), and which source gave which address. There is a row for each address that a source gives. It says
+ * whether a source made the membership: then the member is removed when no source gives the address any more. A member
+ * who had joined without a source stays. An address that left, or was removed, is remembered, and no source brings it
+ * back.
  *
- * A reading goes into a stage first: a temporary table that only this connection sees. Then it is compared with what
- * the source gave before, page by page in the order of addresses, so memory is flat whatever the size. Each page is
- * asked for and carried out in one transaction of the caller's; one that ends between two pages leaves nothing that the
- * next refresh would not finish.
+ * A refresh reads a source anew: source_begin(), then fill a stage with all addresses that the source gives now. The
+ * stage is a temporary table that only this connection sees. After source_notice_left(), source_stage_fresh() and
+ * source_stage_gone() compare it page by page with the addresses that the source gave before, and the caller carries
+ * out each page in a transaction of its own. source_end() is last. A refresh that is broken off between two pages is
+ * finished by the next one.
  *
  * Times are microseconds since 1970, 0: never. Errors are those of the store.
  */
@@ -36,7 +38,7 @@ typedef struct MemberSource {
     int64_t interval;                           /* us between two refreshes; 0: that of the site */
     bool welcome;                               /* new members get a letter */
     int64_t made_at, tried_at, read_at, due_at; /* read_at: of the last reading that went well */
-    int64_t given, kept_out, bad; /* of that: addresses given by now, such that stay out, lines that are no address */
+    int64_t given, kept_out, bad; /* at read_at: addresses given; of these kept out (left, banned); bad lines */
     char *fault;                  /* of the last try; "": it went well */
     char *bad_lines;              /* the first of the last try that are no address, "12: text" each, with a line end
                                      between two; NULL: none */
@@ -48,29 +50,31 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemberSource, member_source_free)
 
 /* Add a source, whose key and made_at are set. FAIL_EXISTS: the list has one of that name. */
 bool source_add(Store *store, MemberSource *source, GError **error);
-/* Write what a person sets of it. It is due at once then, and a refresh that goes on is over. */
+/* Write place, query, bind_dn, password_file, interval and welcome of the source. It is due at once then, and a refresh
+ * that is under way fails with FAIL_RACE. */
 bool source_change(Store *store, const MemberSource *source, GError **error);
-/* FAIL_MISSING: the list has no source of that name. */
+/* Find a source by its name; member_source_free(). FAIL_MISSING: the list has no source of that name. */
 MemberSource *source_find(Store *store, const char *list_id, const char *name, GError **error);
 /* Return the sources of a list (NULL: of all) by list and name; of MemberSource, freed with the array. */
 GPtrArray *source_all(Store *store, const char *list_id, GError **error);
 /* Return the sources that are due by now, the one that has waited longest first. */
 GPtrArray *source_due(Store *store, int64_t now, GError **error);
-/* Let it be read again at this time. */
+/* Make the source due at this time. */
 bool source_set_due(Store *store, const MemberSource *source, int64_t when, GError **error);
-/* Remove a source, and all that it gave: who came by it alone stays as one who joined. */
+/* Remove a source and its rows of addresses. The members whom it made stay, as if they had joined by themselves. */
 bool source_remove(Store *store, const MemberSource *source, GError **error);
-/* How many members it made whom no other source gives: they go with it. */
+/* Count the members whom this source gives and a source made, and whom no other source gives. */
 bool source_count_alone(Store *store, const MemberSource *source, int64_t *count, GError **error);
-/* How many sources failed at their last try. */
+/* Count the sources of all lists that failed at their last try. */
 bool source_count_faults(Store *store, int64_t *count, GError **error);
 
-/* Begin a refresh: turn and tried_at are written, and the source is read anew. An older refresh of it is over then.
- * FAIL_MISSING: it was removed meanwhile. */
+/* Begin a refresh: write a new turn and tried_at, and read all fields of *source anew from the database. An older
+ * refresh of this source fails with FAIL_RACE from then on. FAIL_MISSING: the source was removed meanwhile. */
 bool source_begin(Store *store, MemberSource *source, int64_t now, GError **error);
-/* FAIL_RACE: a later refresh has begun since, or somebody has set the source. */
+/* Check, in the transaction of each page, that this refresh is still the one that counts. FAIL_RACE: a later refresh
+ * has begun, or somebody has changed the source: give up. */
 bool source_check_turn(Store *store, const MemberSource *source, GError **error);
-/* Write how it ended: read_at, due_at, given, kept_out, bad, bad_lines and fault. FAIL_RACE as above. */
+/* Write how the refresh ended: read_at, due_at, given, kept_out, bad, bad_lines and fault. FAIL_RACE likewise. */
 bool source_end(Store *store, const MemberSource *source, GError **error);
 
 /* ---- comparing ---- */
@@ -81,7 +85,7 @@ typedef struct SourceStage SourceStage;
 SourceStage *source_stage_open(Store *store, const MemberSource *source, GError **error);
 void source_stage_free(SourceStage *stage);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SourceStage, source_stage_free)
-/* Add one address; a second time it is passed over. FAIL_NEVER: no valid address; go on with the next. */
+/* Add one address; one that is there already is passed over. FAIL_NEVER: no valid address; go on with the next one. */
 bool source_stage_add(SourceStage *stage, const char *address, const char *name, GError **error);
 /* Add all members of a list. FAIL_MISSING: there is no such list. */
 bool source_stage_add_list(SourceStage *stage, const char *list_id, GError **error);
@@ -91,11 +95,11 @@ typedef struct SourceCounts {
     int64_t before;  /* those that the source gave before */
     int64_t missing; /* those of them that are not in the stage */
 } SourceCounts;
-/* End filling, and count. */
+/* End filling, and count. After that the store may be used again, and the pages can be asked for. */
 bool source_stage_close(SourceStage *stage, SourceCounts *counts, GError **error);
 
-/* See who of the members that sources of the list gave has left since, and write it down: they stay out. Who is a
- * member again by another way counts as one who joined. */
+/* Find addresses that sources of the list gave and that are members no more, and note that they left, so that no source
+ * brings them back. An address that has become a member again since counts as one that joined by itself. */
 bool source_notice_left(Store *store, const char *list_id, int64_t now, GError **error);
 
 #define SOURCE_PAGE 5000    /* rows */
@@ -105,18 +109,20 @@ bool source_notice_left(Store *store, const char *list_id, int64_t now, GError *
 typedef struct SourceFresh {
     char *folded, *address, *name; /* name may be NULL */
     int64_t member;                /* the membership that is there; 0: none, and it is made when it is taken */
-    bool made;                     /* a source made that */
+    bool made;                     /* a source made that membership */
     int64_t known, person;         /* keys of the address and its person; 0: it is not known */
     char *email;                   /* the address as it is known; NULL: it is not */
     bool left;                     /* known as one who stays out */
     int64_t log_at;                /* 0: the log of the list does not say that the person left; else when */
     char *log_way;                 /* and by which way; "": removed */
 } SourceFresh;
-/* The next of them, at most SOURCE_PAGE, in order; none: that was all. Of SourceFresh, freed with the array. */
+/* Return the next SOURCE_PAGE of these addresses, or what is left, in order; an empty array: that was all. Of
+ * SourceFresh, freed with the array. */
 GPtrArray *source_stage_fresh(SourceStage *stage, GError **error);
-/* Make those of them (SourceFresh, in order) members who are none, and write that the source gives all. */
+/* Make members of those addresses (of SourceFresh, in order) that are none, and set their member and made. Write that
+ * the source gives all of them. */
 bool source_take(Store *store, const MemberSource *source, GPtrArray *fresh, int64_t now, GError **error);
-/* Write down that the person has left, as the log says. */
+/* Note that the address has left the list, at log_at by log_way, so that no source brings it back. */
 bool source_keep_out(Store *store, const MemberSource *source, const SourceFresh *fresh, GError **error);
 
 /* An address that the source gave before, and that is not in the stage. */
@@ -125,9 +131,10 @@ typedef struct SourceGone {
     int64_t member;
     bool made;
 } SourceGone;
+/* As source_stage_fresh(), of SourceGone. */
 GPtrArray *source_stage_gone(SourceStage *stage, GError **error);
-/* Write that the source does not give it any more. *removed: the member went, since a source had made the membership
- * and none gives it now. */
+/* Write that the source does not give the address any more. *removed: the member was removed, since a source had made
+ * the membership and no source gives the address now. */
 bool source_drop(Store *store, const MemberSource *source, const SourceGone *gone, bool *removed, GError **error);
 
 /* ---- why ---- */
@@ -137,11 +144,11 @@ typedef struct SourceGiven {
     int64_t given_at;
     bool made; /* else the person had joined before */
 } SourceGiven;
-/* The sources of the list that give the address; of SourceGiven, freed with the array. */
+/* Return the sources of the list that give the address; of SourceGiven, freed with the array. */
 GPtrArray *source_of_address(Store *store, const char *list_id, const char *address, GError **error);
 /* The names of the sources that made this membership and give its address; g_strfreev(). */
 char **source_of_member(Store *store, const char *id, GError **error);
-/* *way (g_free()) is how the person left the list (leave_way_text(), BRING_WAY of store/bring.h), "": removed or not
- * known; NULL: is not known as one who left. */
+/* Set *way (g_free()) to how the address left the list (leave_way_text(), or BRING_WAY of store/bring.h), and *left_at
+ * to when. "": it was removed, or the way is not known. NULL: it is not remembered as one that left. */
 bool source_left_find(Store *store, const char *list_id, const char *address, char **way, int64_t *left_at,
                       GError **error);

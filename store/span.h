@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Count the rows of a collection, so that nobody counts a million of them, and so that the row at a given place is
- * found without stepping over those before it. For this folder only.
+ * Keep counts of the rows of large collections, so that their number is known without counting, and the row at a given
+ * place is found without stepping over all rows before it. For this folder only.
  *
  * A collection is the members of a list in one role, all addresses, or all users. It is cut, in the order of its keys,
  * into spans of at most SPAN_MOST rows; a row of the table `span` says where one begins and how many rows it has. One
@@ -29,21 +29,23 @@ typedef struct SpanOf {
 /* The key of a person in 19 digits, so that the text sorts as the number does. */
 void span_user_key(int64_t person, char key[SPAN_USER_KEY_SIZE]);
 
-/* Begin a collection without rows. */
+/* Begin a collection, which has no rows yet. */
 bool span_begin(Store *store, SpanOf of, GError **error);
-/* Delete the spans of a list, in all roles. */
+/* Delete the spans of a list's members in all roles, before many members are removed. Then nothing is counted there,
+ * and the collection counts as forgotten. */
 bool span_forget(Store *store, int64_t list, GError **error);
 /* Take note that delta rows with this key were added or (negative) removed. Nothing happens to a collection that was
  * forgotten. */
 bool span_count(Store *store, SpanOf of, const char *key, int64_t delta, GError **error);
 /* Take note that one row was added for each of the keys, which are sorted. */
 bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, GError **error);
-/* As span_count(), of one user. */
+/* As span_count() for SPAN_USERS, with the key of this person. */
 bool span_count_user(Store *store, int64_t person, int64_t delta, GError **error);
-/* Send the query of span_total() ahead (store/store.h says how). */
+/* Announce span_total() (store/store.h says how). */
 void span_total_soon(Store *store, SpanOf of);
-/* Set how many rows there are, or -1 when the collection was forgotten. */
+/* Set *total to the number of rows, or to -1 where the collection was forgotten. */
 bool span_total(Store *store, SpanOf of, int64_t *total, GError **error);
-/* Find the span of the row at this place (from 0; the last span's where there are not so many): the key where it begins
- * (g_free()), and the row's place in it. One that was forgotten is one span. */
+/* Find the span that has the row at this place (from 0), or the last span where there are not so many rows. *begins
+ * (g_free()) is the key where it begins, and *within the row's place in it, from 0. A forgotten collection counts as
+ * one span that begins with "". */
 bool span_seek(Store *store, SpanOf of, int64_t place, char **begins, int64_t *within, GError **error);

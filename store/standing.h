@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* How an address stands to a list and to the site: all that decides whether it may be asked to join, read at once. */
+/* Read all that decides whether an address may be asked to join a list: a ban, a membership, a user, a verification. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +18,6 @@ typedef struct AddressStanding {
 void standing_clear(AddressStanding *standing);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AddressStanding, standing_clear)
 
-/* Fill *standing, which the caller clears. An address of which nobody has heard stands as {0}. FAIL_MISSING: there is
- * no such list. */
+/* Fill *standing, which the caller clears also after false. Of an address that is not known all fields but banned are
+ * 0. FAIL_MISSING: there is no such list. */
 bool standing_read(Store *store, const char *list_id, const char *address, AddressStanding *standing, GError **error);

@@ -24,8 +24,9 @@
 
 #include "store/store_type.h"
 
-/* Open the database of driver ("sqlite") at where (a path) and bring its
- * schema up to date (numbered migrations, each in a transaction). With create
+/* Open the database of driver ("sqlite", "postgresql") at where (a path, or a
+ * connection string) and bring its schema up to date (numbered migrations,
+ * each in a transaction). The caller frees the Store with store_free(). With create
  * false a database that is missing or empty is FAIL_MISSING, and the message
  * says how one is made: only a person may decide that a new one is wanted.
  * FAIL_CONFIG: it is of a newer program that is no neighbour (README.md), not a database, or not ours. */
@@ -40,62 +41,63 @@ bool store_find(const char *driver, const char *where, GError **error);
  * or its file system is gone. Then this connection reads old data and its writes are lost, so open a new one. */
 bool store_present(Store *store, GError **error);
 
-/* See whether the server of the database can be reached, and connect anew where the connection was lost: FAIL_LATER it
- * cannot. The log, and `listrunner status` of a process of the master, say since when. A database that has no server
- * always can. Outside of transactions. */
+/* See whether the server of the database can be reached, and connect anew where the connection was lost. FAIL_LATER:
+ * the server cannot be reached. True where the database has no server (SQLite). Call it outside of transactions. */
 bool store_reachable(Store *store, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 
-/* Transactions nest by counting. A write outside a transaction is one of its
- * own. Commit is durable. An inner rollback, and a fault of the database (full,
- * damaged), doom the outer transaction: everything but the end fails from then
- * on with FAIL_LATER, and the outer commit rolls back and fails. A refusal
- * (FAIL_EXISTS, FAIL_MISSING, FAIL_NEVER) changes nothing and dooms nothing. */
+/* Begin and end transactions, which nest by counting: only the outer commit writes, and it is durable. A write outside
+ * a transaction is a transaction of its own. An inner rollback, and a fault of the database (full, damaged), doom the
+ * outer transaction: everything but the end fails from then on with FAIL_LATER, and the outer commit fails. When the
+ * outer commit fails, all was rolled back, and store_rollback() must not follow. A refusal (FAIL_EXISTS, FAIL_MISSING,
+ * FAIL_NEVER) changes nothing and dooms nothing. */
 bool store_begin(Store *store, GError **error);
 bool store_commit(Store *store, GError **error);
 void store_rollback(Store *store);
-/* Begin a transaction, which must be an outer one, that changes nothing but what belongs to some lists (of char *,
- * their ids; one may be missing): numbers and Message-IDs of their posts, what is held of them, effects, accounts.
- * It keeps out others from its first read or write on, and not before: a lock that cannot be had may be told there.
- * Others may write for other lists meanwhile where the driver allows it; store_begin() waits for all of them. It may
- * not change lists, settings, domains or secrets. */
+/* Begin a transaction that changes only rows of the lists in list_ids (of char *, List-Ids; an id that no list has is
+ * passed over): numbers and Message-IDs of their posts, their held posts, effects, accounts. No transaction may be
+ * open. The transaction must not change lists, settings, domains or secrets. Its locks on these lists may be taken only
+ * at its first read or write, and then FAIL_LATER for want of a lock comes from there. Where the driver allows it,
+ * other connections write for other lists meanwhile; store_begin() waits for all of them. */
 bool store_begin_lists(Store *store, const GPtrArray *list_ids, GError **error);
-/* For who syncs a batch of files anyway: from now on the commits of this
- * connection do not wait for the disk, and are durable once the file *fd
- * (borrowed) was synced after them. When that sync fails, end the process: what others see of the commits may not be on
- * the disk, and is lost if the power fails before the next checkpoint. A driver that cannot do so sets -1 and
- * goes on making each commit durable. */
+/* Let the commits of this connection not wait for the disk from now on. They are durable once the caller has synced the
+ * file *fd (borrowed) after them, as a caller can who syncs a batch of files anyway. When that sync fails, end the
+ * process: other processes may have read commits that a loss of power would undo. A driver that cannot do this sets
+ * *fd to -1, and each commit stays durable by itself. */
 bool store_leave_sync(Store *store, int *fd, GError **error);
-/* From now on this connection writes very many rows, in no order: use more memory, some 130 MB, for that. */
+/* Tell the driver that this connection will write very many rows in no order, so that it takes more memory (some
+ * 130 MB) for them. */
 void store_expect_bulk(Store *store);
-/* Begin a transaction, which must be an outer one, whose commit is durable also after store_leave_sync(), and seen by
- * nobody before it is. */
+/* Begin a transaction whose commit waits for the disk also after store_leave_sync(), and is seen by nobody before it is
+ * durable. No transaction may be open. */
 bool store_begin_durable(Store *store, GError **error);
-/* Savepoints inside a transaction: undo one entry's effects, keep the others'.
- * Undoing lifts a doom that came after it, unless the database gave up the
- * whole transaction. */
+/* Set a savepoint inside a transaction, for example before each entry of a batch. store_savepoint_end() with keep false
+ * undoes all writes since the savepoint, and with keep true keeps them. Undoing also lifts a doom that came after the
+ * savepoint, unless the database gave up the whole transaction. */
 bool store_savepoint(Store *store, GError **error);
 void store_savepoint_end(Store *store, bool keep);
 
-/* Questions that will be asked: xxx_soon() before xxx() with the same arguments, outside a transaction. The store may
- * then ask all of them in one round trip when the first of them is asked, so say first what is asked together, and
- * nothing that may be old when it is used. Where the answer does not come so, xxx() asks itself, and tells what is
- * wrong. What is said is forgotten when a transaction begins, and by store_soon_forget(). */
+/* Announce questions, to save round trips to a server: call xxx_soon() outside a transaction for each xxx() that will
+ * be called with the same arguments. The first such xxx() then sends all announced questions in one round trip. Its
+ * answers are as old as that round trip, so announce only what is asked soon. xxx_soon() cannot fail: where no answer
+ * came, xxx() asks by itself and sets its error. store_soon_forget(), and the begin of a transaction, drop all that was
+ * announced. */
 void store_soon_forget(Store *store);
 void store_find_effect_soon(Store *store, const char *entry);
 void store_version_soon(Store *store);
 
-/* Exactly once: an entry (its name's hash in a queue, "in:4cd1...") asks first
- * whether its effects were recorded earlier, and records them in the same transaction as it
- * makes them. number is what they handed out (of a post, of a held post), for
- * the one that comes again. Where the entry was recorded already, recording it fails with FAIL_LATER, or the commit
- * does. Old records are dropped by store_expire(). */
+/* Work an entry's effects exactly once. An entry is named by its queue and its name's hash, "in:4cd1...". A runner
+ * calls store_find_effect() before it works an entry: *before is true when the effects were recorded earlier, and
+ * *number is what was recorded with them. It calls store_record_effect() in the transaction that makes the effects
+ * (never outside of one), with the number that they handed out (of a post, of a held post). Where another process has
+ * recorded the entry, that call or the commit fails with FAIL_LATER. store_expire() drops old records. */
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error);
 bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error);
 
 /* Remove effect records and message-ids older than age_us, and counts of posts older than PACE_KEPT. */
 bool store_expire(Store *store, int64_t age_us, GError **error);
 
-/* Changes when somebody changed lists, their settings, domains or secrets: what was kept of them in memory is stale
- * then. Members, posts and what comes back of them do not count. */
+/* Return a number that changes when any process changes lists, their settings, domains or secrets. Whoever keeps such
+ * things in memory reads them again when the number is another one. Members, posts and bounces do not change it. While
+ * the database cannot be read, each call returns another number. */
 int64_t store_version(Store *store);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* SQLite says "unable to open database file" and not who lacks which right. */
+/* Explain why a database file cannot be opened, where SQLite says only "unable to open database file". */
 #include <glib.h>
 
-/* Which right to the database at `where`, or to the directory that it is in, the user of this process lacks: a sentence
- * that names both and the owner, g_free(). NULL: none, so far as can be seen. */
+/* Return a sentence (g_free()) that tells which right to the file `where`, or to its directory, the user of this
+ * process lacks, and who owns it. NULL: no right is lacking, so far as can be seen. */
 char *store_access_denied(const char *where);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The thin layer under list.c, member.c and the others: statements and the
- * driver behind them. For this folder only.
+ * Run SQL statements and transactions over whichever driver the store has. list.c,
+ * member.c and the others are written with it. For this folder only.
  *
  * Statements are string literals with parameters $1, $2, ..., kept prepared
  * under the literal's address; one text serves every driver. Never let a
@@ -27,14 +27,15 @@ Store *store_open_by(const StoreDriver *driver, const char *where, bool create, 
 
 typedef struct Query Query;
 
-/* Bind and start nothing yet; the first query_step() does. For results that fit in memory: a driver may read them
- * whole at the first step. */
+/* Prepare a query whose result fits in memory, and bind its values. The first query_step() runs it, and a driver may
+ * read the whole result then. Texts and blobs in values are borrowed: keep them until the query is freed. NULL with
+ * error: it cannot be prepared. */
 Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count);
 #define query_open(store, error, sql, ...) \
     query_start(store, error, sql, (const Value[]){__VA_ARGS__}, sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 
-/* The same for results of any size, whose rows are fetched as they are asked for. Other queries may run meanwhile, but
- * no transaction begins or ends: store_begin() and store_commit() fail while a stream is open. */
+/* As query_start(), for results of any size: rows are fetched as they are asked for. Other queries may run meanwhile,
+ * but store_begin() and store_commit() fail while a stream is open. */
 Query *query_stream_start(Store *store, GError **error, const char *sql, const Value *values, size_t count);
 #define query_stream(store, error, sql, ...) \
     query_stream_start(store, error, sql, (const Value[]){__VA_ARGS__}, \
@@ -42,6 +43,8 @@ Query *query_stream_start(Store *store, GError **error, const char *sql, const V
 void query_free(Query *query);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Query, query_free)
 
+/* Go to the next row: STEP_ROW; STEP_DONE: there is none any more; STEP_FAILED with error. The functions below read the
+ * columns of that row, which count from 0. */
 Step query_step(Query *query, GError **error);
 bool query_is_null(Query *query, int column);
 int64_t query_integer(Query *query, int column);
@@ -53,53 +56,54 @@ const void *query_bytes(Query *query, int column, size_t *length);
 /* After the first step: see StoreDriver. */
 int query_columns(Query *query);
 const char *query_column(Query *query, int column, ValueType *type);
-/* Run to the end, and return the first column of all rows; g_strfreev(). query NULL: it could not be started. */
+/* Run the query to the end, and return the first column of all rows; g_strfreev(). The query stays the caller's. NULL:
+ * it failed, or query is NULL since it could not be started. */
 char **query_texts(Query *query, GError **error);
 
-/* Outside a transaction, say that a query with this text and these values follows, which only reads: the first of those
- * that were said asks all of them in one round trip where there is such a thing, and else nothing is done. It is
- * forgotten when it was used, when a transaction begins, and by store_soon_forget(). */
+/* Announce a query that only reads and that will follow with this text and these values (store.h, xxx_soon()). The
+ * first announced query that is run sends all of them in one round trip; a driver without round trips ignores it.
+ * Inside a transaction nothing is done. An announcement is dropped once it was used. */
 void query_soon_all(Store *store, bool stream, const char *sql, const Value *values, size_t count);
 #define query_soon(store, sql, ...)                                 \
     query_soon_all(store, false, sql, (const Value[]){__VA_ARGS__}, \
                    sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 #define query_stream_soon(store, sql, ...) \
     query_soon_all(store, true, sql, (const Value[]){__VA_ARGS__}, sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
-/* For what is asked so: the key that the list had when it was last asked for, which may be stale. */
+/* Give the list's key for an announcement without asking the database: the key known last, which may be stale. False:
+ * none is known, so announce nothing. */
 bool list_key_soon(Store *store, const char *list_id, int64_t *key);
-/* store_list_keys() without a look at their age. */
+/* As store_list_keys(), whatever the age of the keys; never NULL. */
 GHashTable *store_list_keys_old(Store *store);
 
-/* Run to the end; *changed (may be NULL) is the number of rows changed. */
+/* Run a statement to its end; *changed (may be NULL) is the number of rows that it changed. */
 bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, const Value *values, size_t count);
 #define query_run(store, error, changed, sql, ...) \
     query_all(store, error, changed, sql, (const Value[]){__VA_ARGS__}, \
               sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 
-/* The same inside a transaction for who needs neither rows nor their number: a driver may send it without waiting, and
- * then a failure is told by a later statement or by the commit. */
+/* As query_all(), inside a transaction, for a caller that needs neither rows nor their number. A driver may send the
+ * statement without waiting; then a later statement or the commit fails in its place. */
 bool query_later_all(Store *store, GError **error, const char *sql, const Value *values, size_t count);
 #define query_later(store, error, sql, ...) \
     query_later_all(store, error, sql, (const Value[]){__VA_ARGS__}, \
                     sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 
-/* Around what a public function writes: a transaction, or part of the
- * caller's. write_end() returns ok, or false when the commit failed. When not
- * ok, what was written since write_begin() is undone; inside a caller's
- * transaction that dooms it if anything was written, so check before you
- * write. */
+/* Put these around the statements by which a public function writes. They make a transaction, or a part of the
+ * caller's. write_end() gets in ok whether the statements succeeded, and returns whether they and the commit did. With
+ * ok false, all that was written since write_begin() is undone. Inside a caller's transaction that dooms the
+ * transaction if anything was written, so make all checks before the first write. */
 typedef struct Write {
     bool own;
     int64_t changed_ever;
 } Write;
-/* The scope is what it changes. Who began a transaction of the site (store_begin()) writes alone, so both are the same
- * there. In one of some lists (store_begin_lists()), what belongs to one of them may be written at once, and for what
- * belongs to the site (people, counters, accounts), the first call waits for others who do so. */
+/* Say what is written. Within store_begin(), nobody else writes, and both mean the same. Within store_begin_lists(),
+ * WRITE_LIST (rows of these lists) needs no further lock. The first WRITE_SITE (people, counters, accounts) waits for
+ * other transactions that have done the same. */
 typedef enum WriteScope { WRITE_SITE, WRITE_LIST } WriteScope;
 bool write_begin(Store *store, Write *write, WriteScope scope, GError **error);
 bool write_end(Store *store, const Write *write, bool ok, GError **error);
 
-/* Both around an expression, which is evaluated between them: true when it is and the commit succeeds.
+/* Put write_begin() and write_end() around a bool expression. True: the expression is true and the commit succeeded.
  *
  * It is evaluated once. Where the database answers that another transaction won (serialization failure, deadlock), the
  * driver does again what stands alone: the locks of a begin, which come before everything else, and a statement outside
@@ -109,14 +113,14 @@ bool write_end(Store *store, const Write *write, bool ok, GError **error);
  * ours.
  * It is FAIL_LATER, like a database that is away: the transaction is undone, and its entry or request comes again. */
 #define STORE_WRITE(store, error, expression) STORE_WRITE_IN(WRITE_SITE, store, error, expression)
-/* The same for what belongs to a list, and changes nothing that another list's post may change too. */
+/* As STORE_WRITE, with WRITE_LIST: for rows that belong to one list, and that no other list's post may change. */
 #define STORE_WRITE_LIST(store, error, expression) STORE_WRITE_IN(WRITE_LIST, store, error, expression)
 #define STORE_WRITE_IN(scope, store, error, expression)                                              \
     ({                                                                                               \
         Write write_;                                                                                \
         write_begin(store, &write_, scope, error) && write_end(store, &write_, (expression), error); \
     })
-/* The same for an expression that store_changed() is to be told of. */
+/* As STORE_WRITE, and call store_changed(). */
 #define STORE_CHANGE(store, error, expression) STORE_WRITE(store, error, (store_changed(store), (expression)))
 
 /* Remove rows older than before (in the table's own unit), 10,000 or a few more in a transaction, so that others are
@@ -130,13 +134,13 @@ bool store_expire_rows(Store *store, const char *find, const char *remove, int64
                       "SELECT " column " FROM " table " WHERE " column " < $1 ORDER BY " column " LIMIT 1 OFFSET $2", \
                       "DELETE FROM " table " WHERE " column " <= $1", before, error)
 
-/* For what changes lists, settings, domains or secrets, or anything else that processes keep in memory: the commit
- * changes store_version(). Inside a transaction. */
+/* Make the commit change store_version(). Call it inside a transaction that changes lists, settings, domains, secrets,
+ * or anything else that processes keep in memory. */
 void store_changed(Store *store);
 
-/* Keys are the time in microseconds and 11 random bits, or the one after the last where the clock was set back: never
- * one that was handed out before. Inside a transaction; 0 with error. An id is a key and a mix of it, so it needs no
- * column and a mistyped one is found out. */
+/* Return a new key, which was never handed out before; 0 with error. Call it inside a transaction. A key is the time in
+ * microseconds followed by 11 random bits, or the last key plus one where the clock was set back. An id, for the
+ * outside, is a key followed by its hash, so it needs no column; store_id_key() is false for a mistyped one. */
 int64_t store_key_new(Store *store, GError **error);
 void store_key_id(int64_t key, char id[STORE_ID_SIZE]);
 bool store_id_key(const char *id, int64_t *key);
@@ -148,7 +152,8 @@ bool store_is_transaction_open(const Store *store);
 void *store_connection(Store *store);
 const StoreDriver *store_driver(const Store *store);
 
-/* Keys (int64_t) of lists by their ids, which are trusted for a moment after store_version() was asked; else NULL. */
+/* Return known keys (int64_t) of lists by List-Id; borrowed. NULL: store_version() was not asked within the last
+ * moment, so that they may be stale. */
 GHashTable *store_list_keys(Store *store);
 
 /* list.c: the internal key of a list; FAIL_MISSING. */

@@ -15,16 +15,16 @@
 
 #define STRANGER_KEPT (30 * 86400 * CLOCK_SECOND) /* since the last post that was held */
 
-/* Note that a post of the address was held, and make it a nonmember of the list, unless it is one. FAIL_NEVER: it is no
- * address. */
+/* Note that a post of the address was held at now. Where the address is no nonmember of the list, it becomes one, and a
+ * stranger. A nonmember that somebody else made does not become a stranger. FAIL_NEVER: it is no valid address. */
 bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error);
 
-/* Remove the nonmembers that were noted before that time, unless a post of theirs is held, or somebody has set
- * something for them; and their addresses and persons, unless somebody has set something for these, they were there
- * before, or they are on a list; in short transactions, with progress(data) after each. *removed: nonmembers, also
- * on failure. */
+/* Remove the strangers that were last noted before that time. A nonmember stays while a post of it is held, or if
+ * somebody has set something for it. Its address and person go, too, unless they were there before, are on a list, or
+ * somebody has set something for them. It works in short transactions and calls progress(data) after each. *removed is
+ * how many nonmembers were removed, also on failure. */
 bool stranger_expire(Store *store, int64_t before, StoreProgress *progress, void *data, int64_t *removed,
                      GError **error);
 
-/* How many there are. */
+/* Count the nonmembers that are strangers. */
 bool stranger_count(Store *store, int64_t *count, GError **error);

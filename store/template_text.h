@@ -34,24 +34,27 @@ char *template_text_place(const char *mail_host);
 void template_text_free(TemplateText *text);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TemplateText, template_text_free)
 
-/* Put it in the place of the one with this name, place and language. */
+/* Add the text, or replace the one that has the same name, place and language. */
 bool template_text_put(Store *store, const TemplateText *text, GError **error);
-/* FAIL_MISSING: there is none. language NULL: in all languages. */
+/* Remove the text in this language, or with language NULL in all languages. FAIL_MISSING: there is none. */
 bool template_text_remove(Store *store, const char *place, const char *name, const char *language, GError **error);
-/* All of a place (NULL: of all places) by name, of TemplateText, freed with the array. */
+/* Return all texts of a place (NULL: of all places) by place, name and language: of TemplateText, freed with the
+ * array. */
 GPtrArray *template_text_all(Store *store, const char *place, GError **error);
 
-/* The text that counts for a list in a language ("de-AT" has that of "de"; NULL: none): that of the list, of its
- * domain, of the site, each first in the language; list NULL: that of the site alone. *found is NULL when nobody set
- * one, or it was never fetched. */
+/* Find the text to use for a list (NULL: only the site's): the first that is set for the list, for its domain, for the
+ * site. Of each place the text in the language comes first ("de-AT" also takes "de"), and then the one of no language;
+ * language NULL takes only that. *found (template_text_free()) is NULL where there is none. A text that was never
+ * fetched is passed over. */
 bool template_text_find(Store *store, const char *name, const struct List *list, const char *language,
                         TemplateText **found, GError **error);
 
-/* Return the texts that are to be fetched: last tried before that time, or with a fault and tried before `retry`; as
- * template_text_all(), the longest untried first. */
+/* Return the texts to be fetched from their URIs: last tried before `before`, or with a fault and last tried before
+ * `retry`. The one that was not tried for the longest time is first; otherwise as template_text_all(). */
 GPtrArray *template_text_stale(Store *store, int64_t before, int64_t retry, GError **error);
-/* How many have a fault. */
+/* Count the texts that have a fault. */
 bool template_text_count_faults(Store *store, int64_t *count, GError **error);
 
-/* Keep text (NULL: the one that was there stays), fetched_at and fault of a row that still has the URI. */
+/* Write the result of fetching: text (NULL: the earlier text stays), fetched_at and fault. Nothing is written, and that
+ * is no error, where the row has another URI by now or is gone. */
 bool template_text_fetched(Store *store, const TemplateText *text, GError **error);

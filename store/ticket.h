@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Tickets: a notice about held posts or requests has a token, and whoever answers the notice with it decides as the
- * moderator whom it was sent to. A ticket is good for the held posts of one list with numbers from first to last, and
- * for its requests from first_request to last_request, for each of them once, since what was decided about waits no
- * more. Tokens have the form of store/pending.h; only their SHA-256 is kept.
+ * Keep tickets. A notice to a moderator about held posts or requests contains a token, and whoever answers the notice
+ * with it decides as that moderator. The ticket is the token's row: it names the moderator, and the held posts and
+ * requests of one list that may be decided by it. Each of them can be decided once, since it waits no more then. Tokens
+ * have the form of store/pending.h; only their SHA-256 is kept. Times are microseconds since 1970.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -26,8 +26,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ticket, ticket_free)
 /* Keep the ticket under a token of pending_token_new(). */
 bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **error);
 
-/* FAIL_MISSING: there is none with this token, or it has expired by now. */
+/* Find a ticket by its token; ticket_free(). FAIL_MISSING: there is none with this token, or it has expired by now. */
 Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error);
 
-/* Remove those that have expired, or of which all is decided about. removed may be NULL. */
+/* Remove the tickets that have expired, and those none of whose posts and requests waits any more. *removed (may be
+ * NULL) is how many. */
 bool ticket_expire(Store *store, int64_t now, int64_t *removed, GError **error);

@@ -27,15 +27,15 @@ typedef struct Token {
 void token_free(Token *token);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Token, token_free)
 
-/* FAIL_EXISTS: there is one with that id. */
+/* Add the token. FAIL_EXISTS: there is one with that id. */
 bool token_add(Store *store, const Token *token, GError **error);
-/* FAIL_MISSING: there is none with that id. */
+/* Return the token, also one that has expired; token_free(). FAIL_MISSING: there is none with that id. */
 Token *token_find(Store *store, const char *id, GError **error);
-bool token_remove(Store *store, const char *id, GError **error);
-/* Take a list, or a domain, that is removed out of the tokens' scopes (NULL: none), so that whoever gets its name
- * next does not get them. A token for nothing else is removed. */
+bool token_remove(Store *store, const char *id, GError **error); /* FAIL_MISSING likewise */
+/* Take a list or a domain (NULL: none) that is being removed out of the scopes of all tokens, so that a later list or
+ * domain of the same name is not open to them. A token whose scopes become empty by that is removed. */
 bool token_forget(Store *store, const char *list_id, const char *mail_host, GError **error);
-/* It was used now. */
+/* Note that the token was used now. FAIL_MISSING: there is none with that id. */
 bool token_set_used(Store *store, const char *id, int64_t now, GError **error);
-/* All (of Token), the oldest first. */
+/* Return all tokens (of Token, freed with the array), the oldest first. */
 GPtrArray *token_all(Store *store, GError **error);

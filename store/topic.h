@@ -13,15 +13,15 @@
 #include "store/list.h"
 #include "store/store_type.h"
 
-/* The names of the list's topics, in order; empty where topics_enabled is off. g_strfreev() */
+/* Return the names of the list's topics, in order; empty where topics_enabled is off. g_strfreev() */
 char **topic_names(const List *list);
 
-/* The name and the pattern of an element of the setting; false: it is not "NAME: PATTERN". Both g_free(). */
+/* Cut an element of the setting into its name and pattern, both g_free(). False: it is not "NAME: PATTERN". */
 bool topic_split(const char *topic, char **name, char **pattern);
 
 typedef struct TopicChoice {
     char **names;   /* NULL-terminated; empty: all posts */
-    bool unmatched; /* besides, posts that fit no topic; without names of no meaning */
+    bool unmatched; /* besides these, posts that fit no topic of the list; of no meaning where names is empty */
 } TopicChoice;
 void topic_choice_clear(TopicChoice *choice);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TopicChoice, topic_choice_clear)
@@ -29,13 +29,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TopicChoice, topic_choice_clear)
 /* Fill *choice, which the caller clears. FAIL_MISSING: there is no such member. */
 bool topic_read(Store *store, const char *member_id, TopicChoice *choice, GError **error);
 
-/* Names NULL or empty: all posts. Whether the list has these topics is the caller's to ask. FAIL_MISSING as above;
- * FAIL_NEVER: a name has a line end. */
+/* Write a member's choice; names NULL or empty: all posts. The caller checks that the list has these topics.
+ * FAIL_MISSING: there is no such member; FAIL_NEVER: a name has a line end. */
 bool topic_set(Store *store, const char *member_id, const char *const *names, bool unmatched, GError **error);
 
 /* Give the members of the list `to` what the same members of `from` chose, where those chose something. */
 bool topic_copy(Store *store, const char *from, const char *to, GError **error);
 
-/* Does a member with this choice, as the column holds it (NULL: none), want a post of the topics in `of`? known are all
- * that the list has. */
+/* Return whether a member with this choice wants a post of the topics in `of`. stored is the choice as the database
+ * holds it (NULL: no topics), and known are the names of all topics that the list has. */
 bool topic_wanted(const char *stored, bool unmatched, const char *const *known, const char *const *of);

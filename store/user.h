@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Users and their addresses. A user has any number of addresses and prefers one of them or none. An address that
- * belongs to no user is possible: it can be a member all the same. Who joins a list with an unknown address becomes a
- * user with that address.
+ * Users and their addresses. A user has any number of addresses and prefers one of them or none. An address may also
+ * belong to no user, and be a member of lists all the same. Whoever joins a list with an unknown address becomes a user
+ * with that address. Structs are freed by the caller with user_free() and known_address_free().
  *
  * Functions named user_ take `who`: the user's id, or any of its addresses. FAIL_MISSING: there is no such user or
  * address. FAIL_EXISTS: the address belongs to somebody else. FAIL_NEVER: it is no valid address.
@@ -19,7 +19,7 @@
 typedef struct User {
     char id[STORE_ID_SIZE];
     char *display_name; /* "": none */
-    char *password;     /* a hash of crypt(5), base/password.h; NULL: none */
+    char *password;     /* a hash of crypt(5), store/password.h; NULL: none */
     char *preferred;    /* address; NULL: none */
     char *address;      /* the preferred one, else the first; NULL: there is none */
     bool server_owner;  /* may do everything on this site */
@@ -44,7 +44,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KnownAddress, known_address_free)
 /* ---- users ---- */
 
 User *user_find(Store *store, const char *who, GError **error);
-/* Make a user with this address, which may be known already as long as it belongs to no user. */
+/* Make a user with this address, and set id to the user's. The address may be known already, if no user has it. */
 bool user_create(Store *store, const char *address, const char *display_name, char id[STORE_ID_SIZE], GError **error);
 bool user_set_name(Store *store, const char *who, const char *display_name, GError **error);
 bool user_set_password(Store *store, const char *who, const char *hash, GError **error); /* NULL: none */
@@ -62,40 +62,44 @@ bool user_link_address(Store *store, const char *who, const char *address, GErro
 /* Give all that `from` has (addresses, memberships, and where `into` has none: name, password, preferences) to
  * `into`, and removes `from`. FAIL_NEVER: they are the same. */
 bool user_merge(Store *store, const char *into, const char *from, GError **error);
-/* Remove the user with addresses, memberships, preferences, requests, bounces and held posts. */
+/* Remove the user with all addresses of the user, as address_remove() does, and all memberships and preferences. */
 bool user_remove(Store *store, const char *who, GError **error);
 
-/* Up to limit users (of User) in order of creation, behind the id `after` (NULL: from the first). */
+/* Which users user_page() and user_count() take. */
 typedef struct UserCriteria {
     const char *text;   /* only those who have it in their name or in an address; NULL: all */
-    bool server_owners; /* only those */
-    int64_t skip;       /* users that are passed over first, where `after` is NULL */
+    bool server_owners; /* only users who are server_owner */
+    int64_t skip;       /* for user_page() with `after` NULL: how many users are passed over first */
 } UserCriteria;
+/* Return at most limit users (of User, freed with the array) in order of creation: those behind the user with the id
+ * `after`, or (NULL) from the first one. */
 GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *after, unsigned limit, GError **error);
 bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GError **error);
 
 /* ---- addresses ---- */
 
 KnownAddress *address_find(Store *store, const char *address, GError **error);
-/* The same; *known is NULL where nobody has heard of the address. */
+/* As address_find(), but an address that is not known is no error: then *known is NULL. */
 bool address_look_up(Store *store, const char *address, KnownAddress **known, GError **error);
 /* Make an address that belongs to no user. FAIL_EXISTS: it is known. */
 bool address_add(Store *store, const char *address, const char *display_name, GError **error);
 bool address_set_name(Store *store, const char *address, const char *display_name, GError **error);
 bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
 bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error); /* 0: take it back */
-/* Note when the address was shown to be the person's own, unless it was so before, or nobody has heard of it. */
+/* Write verified_at of an address that has none yet. True also where the address has one, or is not known. */
 bool address_note_verified(Store *store, const char *address, int64_t at, GError **error);
-/* Take it away from its user, who stays. Its memberships stay with it. */
+/* Take the address away from its user, who stays. Its memberships stay with the address. */
 bool address_unlink(Store *store, const char *address, GError **error);
-/* Remove it, with its memberships, its sessions on the pages and all else that names it. Its user stays. */
+/* Remove the address with its memberships, requests, departures, sessions on the pages, rows in logs, bounces, held and
+ * scheduled posts. Its user stays. */
 bool address_remove(Store *store, const char *address, GError **error);
-/* Up to limit addresses (of KnownAddress): of the user, in order of registration, or (who NULL) all, by domain and
- * local part, behind the address `after` (NULL: behind the first `skip`). */
+/* Return at most limit addresses (of KnownAddress, freed with the array): those of the user in order of registration,
+ * or with who NULL all addresses by domain, then local part. The page begins behind the address `after`, or with after
+ * NULL behind the first `skip` addresses. */
 GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit,
                         GError **error);
 bool address_count(Store *store, int64_t *count, GError **error);
 
-/* The language that this address wants to be written to in as member of the list (NULL: of none), by what the member,
- * the address, the user or the site prefers; NULL: none of them says so. False: the store failed. */
+/* Set *language (g_free()) to the language in which to write to this address as a member of the list (list_id NULL: of
+ * no list): the first that the member, the address, the user or the site prefers. NULL: none of them prefers one. */
 bool address_language(Store *store, const char *list_id, const char *address, char **language, GError **error);
