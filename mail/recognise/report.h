@@ -7,9 +7,7 @@
  *
  * The notification is what the reporting system itself wrote: the text parts outside the returned mail, up to the line
  * where a returned mail begins. It is there as lines and as one "flat" text (lower case, runs of blanks and line ends
- * as one space), in which phrases are found however they were folded.
- *
- * Strings live in the report's chunk until report_clear().
+ * as one space), in which phrases are found however they were folded. Strings live in chunk until report_clear().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -65,7 +63,8 @@ typedef struct Finding {
     bool passing;         /* without a status: the next mail may get through */
 } Finding;
 
-/* Take the mail (octets, borrowed) apart. report_prepare(): read the notification for people, too, unless it was. */
+/* Take the mail apart as far as the parts for programs need; octets is borrowed. report_prepare() then reads the
+ * notification for people, once. report_clear() frees all of it. */
 void report_init(Report *report, const char *octets, size_t length);
 void report_prepare(Report *report);
 void report_clear(Report *report);
