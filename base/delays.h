@@ -4,7 +4,7 @@
 /*
  * How long mail took, as numbers of recipients by time since the post was accepted. The columns double from a sixteenth
  * of a second to three days, so that a figure taken from them is right within a factor of two at worst. The runner out
- * counts, tells the master with its beats (base/contract.h), and that keeps them (master/history.h).
+ * counts and tells the master with its beats (base/contract.h); the master keeps the counts (master/history.h).
  */
 #include <glib.h>
 #include <stdbool.h>
