@@ -19,17 +19,17 @@
  *   abc@example.org                the first mail of all, by its Message-ID as lists record it (the root)
  *   abc@example.org                what lists record it by (the origin)
  *
- * How many mails can become of one. A copy of a post has the origin of the post, whatever its Message-ID, and a list
- * takes an origin once: of N lists, each takes it once. A letter about it or a digest with it has an origin of its
- * own, so that the owners of one list hear of all others; of N lists there are few for each, which each list takes
- * once. A letter about such a letter, or a digest with it, and all that follows, have one origin together, made from
- * the root. So a mail comes to rest after a number of mails that grows with the square of the number of lists, and
- * not with the ways through them.
+ * The mark bounds how many mails can come of one, because a list takes each origin once. A copy of a post keeps the
+ * origin of the post, whatever its Message-ID, so each of N lists takes it once. A letter about the post, or a digest
+ * with it, has an origin of its own, so that the owners of one list hear of the others; each list writes few of these,
+ * and each list takes each of them once. Whatever is made of such a letter or digest in turn shares one origin, made
+ * from the root. So the number of mails grows with the square of the number of lists, and not with the ways through
+ * them.
  *
- * A field that this site did not make is counted and has no further effect. A mark that was taken from one mail and
- * put on another one is believed as far as it says where that mail has been, which may stop that mail; the first
- * Message-ID is believed only with the Message-ID that the mark left with, for lists take a mail with the same first
- * one for the same mail.
+ * A field that this site did not make, or that was changed, is counted and has no further effect. Somebody may copy a
+ * mark from one mail to another one. Its places are believed nevertheless, which may stop that mail. Its root and
+ * origin are believed only on a mail with the Message-ID that the mark left with, because lists take two mails of one
+ * origin for the same mail.
  */
 #include <glib.h>
 #include <stdbool.h>
