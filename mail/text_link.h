@@ -37,5 +37,5 @@ typedef struct TextLink {
 /* Append all links and addresses of text to links (of TextLink), in order; none lies within another. */
 void text_link_find(const char *text, size_t length, GArray *links);
 
-/* Return the text with "…" in the place of the domain of each address, "anne@…", also of those in links. g_free() */
+/* Return the text with "…" in place of the domain of each address, "anne@…", also of those in links. g_free() */
 char *text_link_mask(const char *text, size_t length);
