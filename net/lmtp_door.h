@@ -17,7 +17,8 @@
 typedef struct LmtpDoor LmtpDoor;
 
 typedef struct LmtpDoorOwner {
-    /* Take a whole message. Return NULL when it is taken, else the reply for all recipients ("451 4.3.0 ..."). */
+    /* Take a whole message. Return NULL when it is taken, else the reply for all recipients, "451 4.3.0 ...", which is
+     * static. */
     const char *(*message)(const LmtpTransaction *transaction, void *data);
     /* Called every second, and again at once while it returns true. */
     bool (*tick)(void *data);
