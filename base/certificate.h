@@ -11,7 +11,7 @@
 
 #include "base/config.h"
 
-/* It is told so long before. */
+/* How long before a certificate expires people are told, in microseconds. */
 #define CERTIFICATE_TOLD (INT64_C(14) * 86400 * 1000000)
 
 typedef struct CertificateFile {
@@ -21,11 +21,11 @@ typedef struct CertificateFile {
     bool authorities; /* one that is still good is enough */
 } CertificateFile;
 
-/* All that the configuration names, of CertificateFile, freed with the array. */
+/* Return all files of certificates that the configuration names, an array of CertificateFile that frees them. */
 GPtrArray *certificate_files(const Config *config);
 
-/* Read when the file is of no use any more, by clock_now(): when its first certificate expires, or of authorities the
- * last. FAIL_CONFIG: it cannot be read, or has no certificate. */
+/* Set *end to the time (as clock_now() has it) from which the file is of no use: when the first of its certificates
+ * expires, or with `authorities` the last. FAIL_CONFIG: the file cannot be read, or has no certificate. */
 bool certificate_end(const CertificateFile *file, int64_t *end, GError **error);
 
 /* "The certificate FILE of [host] certificate_file expires at 2026-12-05T10:00:00Z"; g_free(). */

@@ -29,21 +29,26 @@ typedef struct Child {
  * that make no sense. The result is owned by the module. */
 const Child *child_init(const char *fallback, GError **error);
 
+/* Tell the master that start-up and recovery are done. */
 void child_ready(void);
-/* holding may be NULL. A beat never blocks: one that does not fit is dropped. */
+/* Tell the master how far this process is; base/contract.h explains the numbers. holding is the name of the entry held
+ * longest, or NULL. Call it at least every heartbeat_interval. It also sees to the trail and the confinement of the
+ * process. It never blocks: a beat for which the pipe has no room is dropped. */
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding);
 /* Name the subject of a notice: there is one notice at a time for each subject. */
 typedef enum ChildNotice { CHILD_NOTICE_WORK, CHILD_NOTICE_DATABASE, CHILD_NOTICE_SPACE, CHILD_NOTICES } ChildNotice;
 
-/* Tell the master what a person should know though this process works, until something else is told about the same;
- * NULL: nothing any more. It is copied, shown by `listrunner status`, and told again with each beat. */
+/* Tell the master a text that a person should know, though this process works. It is copied, shown by `listrunner
+ * status`, and told again with each beat, until the next text about the same subject. NULL ends the notice. */
 void child_notice(ChildNotice about, const char *text);
-/* How many entries wait because they could not be handled several times, for a reason that may pass: said with each
- * beat from now on. */
+/* Set how many entries wait that could not be handled several times, for a reason that may pass. Each beat from now on
+ * says it. */
 void child_set_late(uint64_t entries);
-/* How long mail took (base/delays.h, borrowed), said with each beat from now on. */
+/* Set the counts of how long mail took (base/delays.h), which each beat from now on says. They are borrowed and read at
+ * each beat. */
 void child_set_delays(const struct Delays *delays);
-/* Whether the beats from now on say that the entry held is charged with a crash. At first they do not. */
+/* Set whether the beats from now on say that a crash of this process is charged to the entry held. At first they do
+ * not. */
 void child_set_charged(bool charged);
 
 /* Return true when the master said that the former process of this slice was ended from outside (contract.h). */
@@ -58,7 +63,8 @@ int child_cannot_start(const GError *error);
 
 /* True once SIGTERM or SIGINT came, the status pipe broke, or child_stop() was called. */
 bool child_stopping(void);
-/* For who saw POLLERR on status_fd. */
+/* Make child_stopping() true. Call it when poll(2) reports POLLERR on status_fd. */
 void child_stop(void);
-/* True once per SIGHUP; the log's file is opened anew then. Drains wake_fd as child_stopping() does not. */
+/* Return true at the first call after a SIGHUP; the file of the log was opened again then. Call it whenever wake_fd is
+ * readable, because it alone empties that; after SIGTERM wake_fd stays readable. */
 bool child_reopen(void);

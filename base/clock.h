@@ -17,33 +17,35 @@
 
 #define CLOCK_ENV_FILE "LISTRUNNER_CLOCK_FILE"
 
-/* The wall clock. */
+/* Return the time of the wall clock, which may be set forward or back at any moment. */
 int64_t clock_now(void);
 
-/* The wall clock as it was when this process first asked, gone on without a step since then: for rates and waits, which
- * must not end or last because somebody sets the clock, and whose times are shown and saved nevertheless. */
+/* Return a time that is near the wall clock's but never jumps: it was the wall clock's when this process first called
+ * the function, and has counted on evenly since. Use it for rates and waits whose times are also shown or saved, so
+ * that they do not end early or last longer when somebody sets the clock. */
 int64_t clock_steady(void);
 
-/* Return the time of the wall clock at a moment of clock_steady(). */
+/* Translate a time of clock_steady() into the time that the wall clock, as it is set now, shows at that moment. */
 int64_t clock_of_steady(int64_t steady);
 
-/* The wall clock, but never the same value twice in this process and never
- * going back: for names. */
+/* Return the time of the wall clock, made later where needed: each call in this process returns a greater value than
+ * the call before. Use it for names. */
 int64_t clock_unique(void);
 
-/* A clock that only goes forward: for time-outs and rates. */
+/* Return the time of a clock that only goes forward, from an arbitrary start: for time-outs and rates. */
 int64_t clock_monotonic(void);
 
-/* The same, but it counts on while the machine sleeps, and is one for all its processes until it is started anew. */
+/* Return the time of a clock that only goes forward, and also counts while the machine sleeps. All processes read the
+ * same values until the machine is booted again. */
 int64_t clock_boot(void);
 
-/* Copy the name of this run of the kernel, by which times of clock_boot() of another run are told apart. False: the
- * system does not say. Async-signal-safe. */
+/* Copy the kernel's random name for the present boot. Save it beside a time of clock_boot(): times of different boots
+ * cannot be compared. Return false when the system does not tell the name. The function is async-signal-safe. */
 #define CLOCK_BOOT_ID_SIZE 37
 bool clock_boot_id(char id[CLOCK_BOOT_ID_SIZE]);
 
-/* "2026-11-20T13:20:00Z", for people; free with g_free(). */
+/* Return a wall-clock time as text for people, "2026-11-20T13:20:00Z", or "-" when it is out of range. g_free() */
 char *clock_text(int64_t time);
 
-/* RFC 5322 date-time in UTC, "Fri, 20 Nov 2026 13:20:00 +0000". */
+/* Return a wall-clock time as an RFC 5322 date-time in UTC, "Fri, 20 Nov 2026 13:20:00 +0000". g_free() */
 char *clock_rfc5322(int64_t time);

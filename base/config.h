@@ -37,11 +37,9 @@ typedef enum ConfigType {
 
 typedef struct Config Config;
 
-/* Reads and checks path. On failure (FAIL_CONFIG) the message holds one line
- * a fault, each as "FILE:LINE: [section] key: what was found; what is
- * allowed". Checks that need the system (directories exist, one file system,
- * the user exists, a password is nobody else's to read, the names to listen on have addresses) are made too unless
- * offline. */
+/* Read and check the file at path. On failure (FAIL_CONFIG) the message has one line for each fault, "FILE:LINE:
+ * [section] key: what was found; what is allowed". With offline, leave out the checks that need this host: that
+ * directories and users exist, that nobody else can read a password, that names to listen on have addresses. */
 Config *config_load(const char *path, bool offline, GError **error);
 /* Find settings that are no fault, but will hinder the programs as things are now: relays whose names have no address,
  * a file of passwords that REST refuses. Returns a line for each, to be g_free()'d, or NULL for none. Looks names up,
@@ -56,11 +54,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
 const char *config_default_path(const char *given);
 const char *config_path(const Config *config);
 
-/* The default of a setting, for who cannot read the file; NULL: unset; g_free(). */
+/* Return the default of a setting, for a caller that cannot read the file. g_free(); NULL when the default is unset. */
 char *config_default(const char *section, const char *key);
 
-/* Getters. section is the full name ("runner.in"). Strings are borrowed;
- * an unset string is NULL. */
+/* Return the value of a setting. section is the full name ("runner.in"). Strings are borrowed, and NULL when unset.
+ * config_string() also reads paths, choices, secrets, rates, feedbacks and regular expressions, as text;
+ * config_integer() also reads counts. A getter panics when the setting has another type. */
 const char *config_string(const Config *config, const char *section, const char *key);
 int64_t config_integer(const Config *config, const char *section, const char *key);
 bool config_bool(const Config *config, const char *section, const char *key);
@@ -68,8 +67,8 @@ int64_t config_duration(const Config *config, const char *section, const char *k
 uint64_t config_size(const Config *config, const char *section, const char *key);
 const char *const *config_list(const Config *config, const char *section, const char *key);
 
-/* How many processes a runner has at least, and, in *most (NULL: not asked for), at most, which is the same number
- * unless [runner.NAME] instances is auto. */
+/* Return the least number of processes that a runner has, and set *most (may be NULL) to the greatest. Both are the
+ * same unless [runner.NAME] instances is auto. */
 unsigned config_instances(const Config *config, const char *runner, unsigned *most);
 
 /* Names of a family's members, in the order of the file, built-in ones first: "runner" gives
@@ -77,29 +76,32 @@ unsigned config_instances(const Config *config, const char *runner, unsigned *mo
 const char *const *config_family(const Config *config, const char *family);
 bool config_has_section(const Config *config, const char *section);
 
-/* The full names of all sections, those of a family ("transport.relay") among them, whether in the file or not; and of
- * one family alone. Ended by NULL; g_free() the array, not the names. */
+/* Return the full names ("site", "transport.relay") of all sections, also of those that are not in the file. The second
+ * function returns only those of one family. The array ends with NULL; g_free() the array, not the names. */
 const char **config_sections(const Config *config);
 const char **config_family_sections(const Config *config, const char *family);
 
-/* Free keys of an outside runner's section, "x_anything", and the keys of a style; NULL when absent. */
+/* Return the value of a free key, which no table names, borrowed; NULL when the section does not have it. Sections of
+ * outside runners may have free keys "x_anything", and sections of styles any. config_extra_names() lists them. */
 const char *config_extra(const Config *config, const char *section, const char *key);
 char **config_extra_names(const Config *config, const char *section); /* in the order of the file; g_strfreev() */
 
-/* The configuration in force as an INI text with every key, those that are
- * defaults marked, secrets masked; g_free(). */
+/* Return the configuration in force as an INI text, with secrets masked; g_free(). With defaults_too it has every key,
+ * and defaults are marked; else it has the keys of the file alone. */
 char *config_print(const Config *config, bool defaults_too);
 
-/* The text of a duration ("36h", "5d", a number alone is seconds) and back, for who has such texts elsewhere. */
+/* Read a duration as CONFIG_DURATION has it ("36h", "5d"; a number alone is seconds), and write one: for such texts
+ * outside the configuration. config_duration_parse() returns false when text is no duration. */
 bool config_duration_parse(const char *text, int64_t *us);
 char *config_duration_text(int64_t us); /* the shortest; g_free() */
 
-/* "COUNT/UNIT" (s, m, h, d; the count may be a fraction), or "0" and "none" for no limit (0). */
+/* Read a rate, "COUNT/UNIT" (s, m, h, d; the count may be a fraction). "0" and "none" mean no limit, and give 0. Return
+ * false when text is no rate. */
 bool config_rate_parse(const char *text, double *per_second);
 #define CONFIG_RATE_ALLOWED \
     "a count and a unit such as 0.5/s, 30/m, 1000/h or 20000/d, or none (0 is the same) for no limit"
 
-/* "x", "x/y", "x/concurrency" or "x/sqrt_concurrency", 0 <= x <= 1: the number, and the word behind it (static; NULL:
- * none). */
+/* Read a feedback: "x", "x/y", "x/concurrency" or "x/sqrt_concurrency". Set *value to x, or to x divided by y, which is
+ * 0 to 1, and *divisor to the word (static; NULL: none). Return false when text is none of these. */
 bool config_feedback_parse(const char *text, double *value, const char **divisor);
 #define CONFIG_FEEDBACK_ALLOWED "a number from 0 to 1, alone or as x/y, x/concurrency or x/sqrt_concurrency"

@@ -38,29 +38,30 @@ void config_complain(const ConfigCheck *check, const char *section, const char *
 
 /* Return the value, borrowed; NULL when it is unset, was refused already, or there is no such section. */
 const ConfigValue *config_usable(const ConfigCheck *check, const char *section, const char *key);
-/* Does the file itself set it, rightly or wrongly? */
+/* Does the file itself set this key, whether its value is allowed or not? */
 bool config_given(const ConfigCheck *check, const char *section, const char *key);
-/* True when it has no value, neither in the file nor by default. */
+/* Return true when the key has no value, neither in the file nor by default. */
 bool config_unset(const ConfigCheck *check, const char *section, const char *key);
-/* Is the section there without being in the file? */
+/* Is this section there even when the file does not have it? */
 bool config_is_built_in(const char *section);
 
-/* Complain unless low <= high. */
+/* Complain when the value of the key low is greater than that of the key high. */
 void config_check_order(const ConfigCheck *check, const char *section, const char *low, const char *high);
 /* False, with a complaint about the setting, when path is no directory. */
 bool config_check_directory(const ConfigCheck *check, const char *section, const char *key, const char *path);
-/* For directories that are made when they are missing: complains of another kind of file in their place. */
+/* Complain when the path that a setting names is there and is no directory. For directories that are made when they
+ * are missing. */
 void config_check_no_file(const ConfigCheck *check, const char *section, const char *key);
-/* Look at the file that a setting names. False, with a complaint, when it is not there; false too when whoever asks
- * may not look: it may be right. */
+/* Look at the file that a setting names, and set *status. Return false with a complaint when it is not there, and false
+ * without one when this user may not look, because the file may be right. */
 bool config_check_file(const ConfigCheck *check, const char *section, const char *key, struct stat *status);
-/* Return what is wrong with a file that keeps a secret, for the user of [site] (base/secret_file.h); g_free(). NULL:
- * nothing, or it is not there, or whoever asks may not look. */
+/* Return how a file breaks the rule for files that hold a secret (base/secret_file.h), with the user of [site] as its
+ * reader; g_free(). NULL: it keeps the rule, or it is not there, or this process may not look at it. */
 char *config_secret_fault(const Config *config, const char *path);
-/* Complain of that about the file that a setting names. */
+/* Complain when config_secret_fault() finds a fault with the file that a setting names. */
 void config_check_secret(const ConfigCheck *check, const char *section, const char *key);
-/* Append a line about a file that a setting names and that is not there. For settings whose part goes on without it;
- * silent where whoever asks may not look. */
+/* Append a line when the file that a setting names is not there, and nothing when this process may not look. For a file
+ * without which the programs go on; it is a doubt (config_doubts()) and no fault. */
 void config_doubt_file(const Config *config, const char *section, const char *key, GString *lines);
 /* Complain unless path is a file that can be executed. */
 void config_check_program(const ConfigCheck *check, const char *section, const char *key, const char *path);

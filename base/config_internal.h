@@ -32,7 +32,8 @@ struct ConfigFaults {
     GPtrArray *found;
 };
 
-/* line 0: a default is at fault, no line can be named. name may be NULL. */
+/* Add a fault to the collection. line is 0 when no line of the file can be named; section and name (of the key) may be
+ * NULL. */
 void config_fault(ConfigFaults *faults, int line, const char *section, const char *name, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
 
@@ -46,6 +47,6 @@ ConfigValue *config_section_value(const ConfigSection *section, const char *name
 /* Fill the sections with what the file says, as text. */
 void config_read(Config *config, ConfigFaults *faults);
 
-/* Give value->text its type. On failure says what would have been allowed
- * (g_free() it). */
+/* Read value->text by the type of its key, and set the value's other fields. Return false when it is not allowed, and
+ * set *allowed to what is; g_free(). */
 bool config_value_parse(ConfigValue *value, char **allowed);

@@ -97,16 +97,17 @@ extern const ConfigSettings *const config_settings[];
 /* Walk through the tables of all folders in order: `at` counts from 0, and NULL is the end. */
 const ConfigTable *config_table(unsigned at);
 const ConfigMember *config_member(unsigned at);
-/* True when a section of this name ("runner.in") has the keys of the table. */
+/* Return true when a section of this name ("runner.in") has the keys of the table. */
 bool config_table_covers(const ConfigTable *table, const char *section);
-/* The default that a key has in this section, with tokens; NULL: unset. */
+/* Return the default that a key has in this section, its tokens not replaced; NULL: unset. */
 const char *config_fallback(const ConfigKey *key, const char *section);
-/* "1 to 65536", "1s to 1h": the range of a number; NULL: it has none; g_free(). */
+/* Return the range of a number as text, "1 to 65536" or "1s to 1h"; g_free(). NULL: the key has no range. */
 char *config_range_text(const ConfigKey *key);
-/* Names of runners, as in `readers`: is `runner` among them? */
+/* Is `runner` among these names of runners, which are written as in the field readers? */
 bool config_read_by(const char *readers, const char *runner);
-/* Return why the runner is not restricted to the files that the tables name, a setting as "[watch] command"; g_free().
- * NULL: it is. It is not where the site says so, and where it starts programs, whose needs nobody here knows. */
+/* Return the setting, such as "[watch] command", for which this runner may use all files; g_free(). NULL: the runner is
+ * restricted to the files that the tables name (base/confine.h). A runner is not restricted when the site says so, and
+ * when it starts programs of the site, whose needs are unknown. */
 char *config_unconfined(const Config *config, const char *runner);
 
 /* The tokens of a default, each replaced when the file is read. */

@@ -33,8 +33,8 @@ Confine *confine_new(void);
 void confine_free(Confine *confine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Confine, confine_free)
 
-/* Allow it for what is at path, through symbolic links. A path where nothing is, or that this process may not reach
- * anyway, is passed over. Two permissions of one file add up. */
+/* Allow this right for the file or directory at path, through symbolic links. A path where nothing is, or that this
+ * process may not reach anyway, is passed over. Several rights of one file add up. */
 void confine_allow(Confine *confine, ConfineRight right, const char *path);
 
 /* Have confine_changed() look at this name, whether there is a file or not: at the file behind a symbolic link, or at
@@ -42,9 +42,10 @@ void confine_allow(Confine *confine, ConfineRight right, const char *path);
 void confine_watch(Confine *confine, const char *path);
 void confine_watch_link(Confine *confine, const char *path);
 
-/* Put it into force for the rest of the life of this process. FAIL_LATER: the kernel refused it, or a rule. */
+/* Put the restriction into force for the rest of the life of this process. FAIL_LATER: the kernel refused it, or one of
+ * its rules. */
 bool confine_apply(Confine *confine, GError **error);
 
-/* Return a watched name that has come to mean another file since confine_apply(), borrowed; NULL: none has. One behind
- * which there is no file now has not. */
+/* Return a watched name that has come to mean another file since confine_apply(), borrowed; NULL: none has. A name with
+ * no file behind it at this moment does not count. */
 const char *confine_changed(void);

@@ -42,19 +42,21 @@
  *       oldest, "seconds.microseconds", or 0; NAME is the entry held
  *       longest, or -.
  *   beat ... late=NUMBER\n
- *       so many entries could not be handled several times, for a reason that may pass
+ *       NUMBER entries wait that could not be handled several times, for a
+ *       reason that may pass; absent when it is 0
  *   beat ... charged=1\n
- *       the same of a child that is at work on one entry: if it is killed by
- *       a signal (a crash), that entry is charged with it, and set aside
- *       after a few such deaths. So it may be started again soon.
+ *       the child is at work on one entry. If a signal kills the child (a
+ *       crash), that entry is charged with it, and set aside after a few such
+ *       deaths. So the child may be started again soon.
  *   beat ... tried=N,N,... settled=N,N,...\n
- *       of a runner that delivers: recipients since its start by how long it
- *       took until the first attempt, and until they were delivered or refused
- *       (base/delays.h)
+ *       from a runner that delivers: how many recipients since its start had
+ *       their first attempt, and were delivered or refused, within each span
+ *       of time (base/delays.h)
  *   notice TEXT\n
- *       optional, whenever it changes, and with every beat as long as it
- *       holds: something that a person should know of a child that works.
- *       `listrunner status` shows it. Without a TEXT ("notice\n"): it is over.
+ *       optional: TEXT is something that a person should know of a child that
+ *       works; `listrunner status` shows it. It is sent when it changes, and
+ *       with every beat as long as it holds. Without a TEXT ("notice\n"), the
+ *       notice is over.
  *   anew TEXT\n
  *       optional, before leaving with CHILD_EXIT_OK unasked: a new process is
  *       wanted in its place, and why. That is no death.

@@ -63,22 +63,24 @@
 #define CONTROL_SOCKET "control.sock"
 #define CONTROL_MONITOR_SOCKET "monitor.sock"
 
-/* Tell whether the process at the other end of fd may change anything: only root's and those of our own user may. On
- * false the error is FAIL_NEVER and fit for a reply. */
+/* Return true when the process at the other end of the socket fd may change anything: only processes of root and of our
+ * own user may. Else the error is FAIL_NEVER with a text for the reply, or FAIL_LATER when the system does not tell. */
 bool control_may_command(int fd, GError **error);
 
-/* A runner may have a control socket of its own beside it, RUNNER-INSTANCE.sock, for what only it knows; requests
- * and replies have the same form. The runner out has one (runners/outgoing/control_server.h). */
+/* A runner may have a control socket of its own in the same directory, RUNNER-INSTANCE.sock, with requests and replies
+ * of the same form. The runner out has one (runners/outgoing/control_server.h). */
 
-/* Neither side reads a longer request than this. */
+/* The most bytes of a request that are read. */
 #define CONTROL_REQUEST_MAX 65536
 
-/* The asking side. It blocks: the answer comes within `seconds`, or the error is FAIL_LATER. */
+/* The functions below are for the side that asks. They block. */
 
-/* Connect to the socket of this name in [master] runtime_directory. Returns a descriptor. -1: nobody listens there
- * (FAIL_MISSING), we may not, or the other side hangs (FAIL_LATER), or the path is too long (FAIL_CONFIG). */
+/* Connect to the socket `name` in directory, which is [master] runtime_directory, and return a descriptor that the
+ * caller closes. From then on each wait on it ends after this many seconds. It returns -1 with FAIL_MISSING when nobody
+ * listens there, with FAIL_LATER when we may not or the other side hangs, with FAIL_CONFIG when the path is too long.
+ * */
 int control_connect(const char *directory, const char *name, int seconds, GError **error);
 
-/* Send a request (taken) and return the reply, a new reference. A reply that is not "ok" is FAIL_NEVER, with the
- * words of the other side. */
+/* Send a request, which is consumed, and return the reply, a new reference. FAIL_NEVER: the reply is not "ok"; the
+ * message is its "error". FAIL_LATER: there was no sensible reply in time, or the reply says "forbidden". */
 json_t *control_exchange(int fd, json_t *request, GError **error);

@@ -4,7 +4,7 @@
 /*
  * How long mail took, as numbers of recipients by time since the post was accepted. The columns double from a sixteenth
  * of a second to three days, so that a figure taken from them is right within a factor of two at worst. The runner out
- * counts, tells the master with its beats (base/contract.h), and that keeps them (master/history.h).
+ * counts and tells the master with its beats (base/contract.h); the master keeps the counts (master/history.h).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -30,9 +30,9 @@ uint64_t delays_count(const Delays *delays, DelayUntil until);
 
 /* Append the counts of one kind, "0,3,17"; zeros at the end are left out, so "" is none at all. */
 void delays_print(const Delays *delays, DelayUntil until, GString *text);
-/* Read them. false: it is no such text; counts may be changed. */
+/* Read such counts. Return false when the text is none; counts may be changed then. */
 bool delays_parse(const char *text, uint64_t counts[DELAYS_COLUMNS]);
 
-/* Return the time in seconds within which this part (0 to 1) of the recipients had it, as if times were spread evenly
- * in a column, and the lower bound of the last column; -1: there are none. */
+/* Return the time in seconds within which this part (0 to 1) of the recipients was tried or settled, as if times were
+ * spread evenly in a column. In the last column, which has no upper bound, return its lower one. -1: no recipients. */
 double delays_within(const uint64_t counts[DELAYS_COLUMNS], double part);

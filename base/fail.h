@@ -32,6 +32,6 @@ GQuark fail_quark(void);
  * line: return fail(error, FAIL_NEVER, "..."). */
 bool fail(GError **error, FailCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* The same, with ": " and the text of errno appended. ENOENT does not change
- * the code; the caller knows what a missing file means. */
+/* Do as fail() does, and append ": " and the text of errno to the message. The code is always the one given, for ENOENT
+ * too, because only the caller knows what a missing file means. */
 bool fail_errno(GError **error, FailCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);

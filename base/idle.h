@@ -2,6 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 
-/* Let this process have only the time of the processor, and of the disk, that no other process wants. Where the system
- * does not allow it, all goes on as before. */
+/* Give this process the lowest priority: it gets only the time of processor and disk that no other process wants. When
+ * the system does not allow that, nothing changes. */
 void idle_become(void);

@@ -9,7 +9,7 @@
  * addresses, also where one of IPv4 stands inside one of IPv6 (RFC 4291, 6052, 3056), and other families. */
 bool ip_public(const struct sockaddr *address);
 
-/* The same of an address in text, of IPv4 or IPv6; text that is neither is not public. */
+/* Is an address in text, of IPv4 or IPv6, one that ip_public() calls public? Text that is no address is not. */
 bool ip_public_text(const char *address);
 
 /* Name the network of an address in text, for counting, because one sender can speak from any address of it: of

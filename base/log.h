@@ -20,30 +20,32 @@
 
 typedef enum LogTarget { LOG_TARGET_STDERR, LOG_TARGET_SYSLOG } LogTarget;
 
-/* Names the program ("in[3]"); called once, first thing in main. Both
- * strings are copied. Before it, lines go to standard error unnamed. */
+/* Set the program's name ("in[3]", copied) and where lines go. Call it first thing in main(). Lines that come before
+ * that go to standard error under the name "listrunner". */
 void log_open(const char *program, LogTarget target);
 
-/* Have tell called with the text that log_fatal() or log_panic() ends the process with; NULL ends that. */
+/* Set a function that log_fatal() and log_panic() call with their text before they end the process. NULL removes it. */
 void log_on_end(void (*tell)(const char *text));
 
-/* Append standard output and standard error to the file at path from now on; it is made with mode 0640 when it is
- * missing. Processes that are started later write there as well. On failure (FAIL_LATER) all stays as it was. */
+/* Append standard output and standard error to the file at path from now on. The file is made with mode 0640 when it is
+ * missing. Processes that are started later write there as well. On failure (FAIL_LATER) the log stays where it was. */
 bool log_to_file(const char *path, GError **error);
-/* Open the file of log_to_file() anew: the one that is open may have been renamed. Without such a file nothing happens.
- * When it cannot be opened, the log goes on in the old file and says so. */
+/* Open the path given to log_to_file() again, because the file that is open may have been renamed. Do nothing when
+ * log_to_file() was not called. When the path cannot be opened, the log goes on in the old file and says so. */
 void log_reopen(void);
 
-/* Debug lines (log_debug) are dropped unless asked for. */
+/* Write the lines of log_debug(), or drop them, as is the default. */
 void log_set_verbose(bool verbose);
 
-/* Between true and false, lines to standard error are gathered, get the time of the first and are written several at
- * a time: for many lines in a row, by one thread. */
+/* With true, begin to gather the lines that go to standard error; with false, write the rest and stop. Gathered lines
+ * all bear the time of the call with true, and are written several at a time. It makes many lines in a row cheaper.
+ * Only one thread may log meanwhile. */
 void log_gather(bool begin);
-/* log_info() of a text that is made already; it is changed where it must be. It is not in the trail
- * (base/trail.h), where all others are. */
+/* Log a finished text as log_info() does, without formatting it. Control characters are replaced in text itself. Other
+ * lines are also noted in the trail (base/trail.h); this one is not. */
 void log_info_text(char *text);
 
+/* Log one line; the grades are explained above. log_fatal() and log_panic() do not return. */
 void log_debug(const char *format, ...) G_GNUC_PRINTF(1, 2);
 void log_info(const char *format, ...) G_GNUC_PRINTF(1, 2);
 void log_warn(const char *format, ...) G_GNUC_PRINTF(1, 2);

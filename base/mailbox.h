@@ -23,7 +23,7 @@
 
 bool mailbox_valid(const char *mailbox);
 
-/* Is it the domain of a mailbox, and a name (not an address literal)? */
+/* Is this text a domain as above? An address literal is none. */
 bool mailbox_domain_valid(const char *domain);
 
 /* The mailbox without quotes where its local part needs none: "jo"@x is jo@x, and some servers and mail programs write
@@ -31,13 +31,14 @@ bool mailbox_domain_valid(const char *domain);
  * NULL when it is not valid. */
 char *mailbox_bare(const char *mailbox);
 
-/* For look-ups and comparing: all in lower case, of UTF-8 too, without needless quotes; g_free(). */
+/* Return the form of a mailbox by which two are compared or looked up: in lower case, also of UTF-8, and without
+ * needless quotes; g_free(). mailbox_same() compares two in that form. An invalid one is only put into lower case. */
 char *mailbox_key(const char *mailbox);
 bool mailbox_same(const char *a, const char *b);
 
-/* For counting: one name for the addresses that lead to one mailbox, as mailbox_key() but without a detail behind "+"
- * and without the dots of the local part, which some servers pass over. The mailboxes j.doe@x and jdoe@x of a server
- * that tells them apart share a count. g_free() */
+/* Return one name for all addresses that may lead to one mailbox, for counting what one person does: mailbox_key()
+ * without a detail behind "+", without dots in the local part, and with gmail.com for googlemail.com. A local part in
+ * quotes stays. Where a server tells j.doe@x from jdoe@x, the two share a count nevertheless. g_free() */
 char *mailbox_base(const char *mailbox);
 
 /* Is there a "+" in the local part? */

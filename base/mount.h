@@ -11,10 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Return the fault of the file system below path, as a sentence for people. */
 char *mount_fault(const char *path);
-/* Only whether hosts share it. */
+/* Return such a sentence only when the file system is one that hosts share. */
 char *mount_network_fault(const char *path);
 
-/* The same for the mount with this identity (the first field of its line) in a text of the form of
- * /proc/self/mountinfo. network_only: look no further than whether hosts share it. */
+/* Return the fault of the mount with this identity (the first field of its line) by a text in the form of
+ * /proc/self/mountinfo. With network_only, do as mount_network_fault() does, else as mount_fault(). For tests, too. */
 char *mount_fault_in(const char *mountinfo, uint64_t mount, const char *path, bool network_only);

@@ -10,6 +10,7 @@ typedef struct NumberRange {
     int64_t first, last; /* both belong to it; the same for one number */
 } NumberRange;
 
-/* Read what text begins with. Each number may have `mark` before it ('r' in either case: "r4-r6"); '\0': none. Returns
- * how many bytes were read. 0: there is no number that fits in 17 digits, or the last is less than the first. */
+/* Read the number or range with which text begins, and return how many bytes it has. Each number may have the letter
+ * `mark` before it in either case ("r4-r6" for 'r'); '\0': no letter. 0: text begins with no number of at most 17
+ * digits, or the last is less than the first. */
 size_t number_range_read(const char *text, char mark, NumberRange *range);

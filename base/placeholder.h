@@ -9,11 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Read what stands at a dollar sign: *name is where the name begins, and *end what follows the placeholder. Returns
- * the name's length; 0: there is none. */
+/* Read the placeholder at a dollar sign. Set *name to the beginning of its name and *end to the text behind it, and
+ * return the length of the name; 0: no placeholder stands there. */
 size_t placeholder_read(const char *dollar, const char **name, const char **end);
 
-/* The names in text, each once; g_strfreev(). What begins with a digit ($5) is none. */
+/* Return the names of the placeholders in text, each once; g_strfreev(). A name that begins with a digit ($5) does not
+ * count. */
 char **placeholder_names(const char *text);
 
 /* Does `known` (names, separated by blanks) have each placeholder of text? FAIL_NEVER: it does not; the message begins

@@ -18,11 +18,13 @@ typedef struct Program {
 } Program;
 #define PROGRAM_GRACE INT64_C(10000000) /* us */
 
-/* Run it with input as a file that may be read in any way; what it writes to standard error goes to ours. *code is its
- * exit code, or 128 and the number of the signal that ended it; *output what it wrote. output NULL: that goes to our
- * standard error, too. FAIL_LATER: it could not be started, took too long, or wrote too much. Waits for its end. */
+/* Run the program and wait for its end. Its standard input is a file that holds input. *output, a new reference, is
+ * what it writes to standard output; with output NULL that goes to our standard error, as its standard error always
+ * does. *code is its exit code, or 128 plus the number of the signal that ended it; true is returned for any code.
+ * FAIL_LATER: it could not be started, took too long, or wrote too much. */
 bool program_run(const Program *program, GBytes *input, int *code, GBytes **output, GError **error);
 
-/* Start it, for who has an event loop: with input and output as its standard input and output, in a process group of
- * its own, whose number *pid is. Of the limits the timeout is left to the caller, who waits for its end. */
+/* Start the program and do not wait, for a caller with an event loop. The descriptors input and output become its
+ * standard input and output. It gets a process group of its own, whose number is *pid. The caller waits for its end and
+ * sees to the timeout; the other limits are set. */
 bool program_start(const Program *program, int input, int output, pid_t *pid, GError **error);

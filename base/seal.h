@@ -17,10 +17,10 @@
  * another. */
 void seal_derive(GBytes *secret, const char *purpose, unsigned char key[SEAL_KEY_BYTES]);
 
-/* Seal the bytes. about: what they belong to, which is not in the seal, but is needed to open it. FAIL_LATER: OpenSSL
- * does not do it. */
+/* Seal the bytes. `about` names what they belong to: it is not in the seal, and the same text is needed to open it.
+ * Return the seal as a new reference. FAIL_LATER: OpenSSL failed. */
 GBytes *seal_make(const unsigned char key[SEAL_KEY_BYTES], const char *about, const GByteArray *plain, GError **error);
 
-/* Open a seal. The bytes end with a zero byte beyond their length. NULL: it was not made with this key about this, or
- * it was changed since. */
+/* Open a seal, and return its bytes, with a zero byte beyond their length; g_byte_array_unref(). NULL: the seal was
+ * made with another key or another `about`, or was changed since. */
 GByteArray *seal_open(const unsigned char key[SEAL_KEY_BYTES], const char *about, GBytes *sealed);

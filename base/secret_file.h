@@ -16,10 +16,10 @@ char *secret_file_fault(const char *path, const struct stat *status, uid_t user,
 
 #define SECRET_FILE_MAX (64 * 1024) /* bytes of a key or password, by far */
 
-/* Read all of it, as text; g_free(). NULL: FAIL_CONFIG, it is not there, may not be read, is longer than most bytes, or
- * breaks the rule; FAIL_LATER, the system failed. */
+/* Read the whole file as text; g_free(). It returns NULL with FAIL_CONFIG when the file is missing, may not be read, is
+ * longer than `most` bytes, or breaks the rule, and with FAIL_LATER when the system failed. */
 char *secret_file_read(const char *path, size_t most, GError **error);
 
-/* The same, up to SECRET_FILE_MAX, of which the first line alone, without its end and the blanks around it, is the
- * secret. FAIL_CONFIG also when that is empty. */
+/* Read the secret that is the first line of a file of at most SECRET_FILE_MAX bytes, without its end and the blanks
+ * around it; g_free(). It fails as secret_file_read() does, and with FAIL_CONFIG when that line is empty. */
 char *secret_file_line(const char *path, GError **error);

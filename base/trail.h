@@ -30,17 +30,18 @@
 #define TRAIL_FILE_MOST ((uint64_t)64 << 20)
 #define TRAIL_LEAST ((uint64_t)16 << 20) /* bytes of all files */
 
-/* Keep lines of this process, whose name is for people, in a directory that is made when it is missing. size: bytes of
- * all files, TRAIL_LEAST or more. FAIL_LATER: the directory or its newest file cannot be written. */
+/* Open the trail of this process in a directory, which is made when it is missing. program is the name that its lines
+ * bear; size is how many bytes all files may have together, TRAIL_LEAST or more. A trail that was open is closed.
+ * FAIL_LATER: the directory or its newest file cannot be written; no trail is open then. */
 bool trail_open(const char *directory, uint64_t size, const char *program, GError **error);
-/* Write what waits, and note nothing more. Called at the end of a process by itself. */
+/* Write the lines that wait, and close the trail. exit() calls it, too. */
 void trail_close(void);
 
-/* Note a line, unless it is about no mail or no trail is open. */
+/* Note a line of the log. Do nothing when the line does not begin with a trace, or no trail is open. */
 void trail_note(const char *text);
 
-/* Write what has waited for long enough, where the system gave no thread that does so in time; called now and then.
- * Return how many blocks could not be written since the trail was opened. */
+/* Write the lines that have waited for TRAIL_WAIT, in case the system gave the trail no thread to do so. child_beat()
+ * calls it. Return how many blocks could not be written since the trail was opened. */
 uint64_t trail_beat(void);
 
 /* Remove the files whose last line is older than `before` (microseconds since 1970), and those that are too many for
@@ -55,13 +56,14 @@ typedef struct TrailLine {
 } TrailLine;
 typedef void TrailEach(const TrailLine *line, void *data);
 
-/* Call each for all lines that have the key, and perhaps for others of the same block never; key NULL: for all lines.
- * Files come in order, lines of a process in the order in which they were noted. A block that is damaged is left out,
- * and counted in *damaged (may be NULL). FAIL_LATER: a file cannot be read. No directory is an empty trail. */
+/* Call each for every line that has the key, and for no other; with key NULL, for all lines. Files come in order, and
+ * lines of one process in the order in which they were noted. A damaged block is left out, and counted in *damaged (may
+ * be NULL). A directory that is missing is an empty trail. FAIL_LATER: a file cannot be read. */
 bool trail_find(const char *directory, const char *key, TrailEach *each, void *data, uint64_t *damaged, GError **error);
 
-/* The same in parts, so that a key of very many lines takes neither much time nor memory at once. Zeros in number,
- * offset and line begin at the oldest line; what a part leaves there begins the next. */
+/* Find lines as trail_find() does, but a part of them at each call of trail_read(), for keys of very many lines. Begin
+ * with 0 in number, offset and line, which is the oldest line. Each call leaves there the place where the next call
+ * goes on. Set room before each call. */
 typedef struct TrailReading {
     const char *directory, *key;
     unsigned number;  /* of the file */
@@ -71,9 +73,9 @@ typedef struct TrailReading {
     uint64_t damaged; /* blocks that were left out so far */
     bool done;        /* there are no more lines */
 } TrailReading;
-/* Return false where the reading is to stop: the line is then the first of the next part. */
+/* Take a line and return true, or return false to stop before this line: it is then the first of the next part. */
 typedef bool TrailTake(const TrailLine *line, void *data);
 bool trail_read(TrailReading *reading, TrailTake *take, void *data, GError **error);
 
-/* The time of the oldest line that is kept, microseconds since 1970; 0: there is none. */
+/* Set *since to the time of the oldest line that is kept, microseconds since 1970; 0 when there is none. */
 bool trail_since(const char *directory, int64_t *since, GError **error);

@@ -25,10 +25,10 @@ typedef struct TrailPlace {
 
 uint32_t trail_head_sum(const TrailHead *head);
 
-/* The number of a key in files. */
+/* Return the number by which files know a key: a hash of its text. */
 uint64_t trail_key(const char *key, size_t length);
 
-/* Append the numbers of a line's keys, at most three, and return how many; 0: it is about no mail. */
+/* Set keys to the numbers of a line's keys, and return how many there are; 0: the line is about no mail. */
 #define TRAIL_KEYS 3
 unsigned trail_keys_of(const char *text, uint64_t keys[TRAIL_KEYS]);
 
@@ -38,10 +38,11 @@ char *trail_path(const char *directory, unsigned number, const char *suffix);
 #define TRAIL_SUFFIX ".trail"
 #define TRAIL_KEYS_SUFFIX ".keys"
 
-/* Of how many bytes a file is, and how many there are, where all are of size bytes. */
+/* Return at how many bytes a file ends and the next begins, and how many files are kept, when all may have size bytes.
+ * */
 uint64_t trail_file_size(uint64_t size);
 unsigned trail_file_count(uint64_t size);
 
-/* Remove the oldest files until there are count, and those to which nothing was written since `before`. *removed (may
- * be NULL) is counted up. */
+/* Remove the oldest files until there are at most count, and those to which nothing was written since `before`. Add
+ * their number to *removed (may be NULL). */
 bool trail_remove(const char *directory, unsigned count, int64_t before, int64_t *removed, GError **error);

@@ -33,13 +33,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Address, address_free)
 #define ADDRESS_LIST_MAX 10000
 bool address_parse(const char *text, size_t length, GPtrArray *list);
 
-/* A fresh list with address_free set. */
+/* Return an empty list for address_parse(), which frees its addresses. g_ptr_array_unref() */
 GPtrArray *address_list_new(void);
 
-/* Cut at the last @. Either may be NULL. False: there is none, or a side is empty. */
+/* Cut a mailbox at its last "@" into *local and *domain; g_free(). local and domain may each be NULL when the caller
+ * does not want that side. Return false, and set neither, when there is no "@" or a side is empty. */
 bool address_split(const char *mailbox, char **local, char **domain);
 
-/* For look-ups and comparing: all in lower case (UTF-8 case-folded where it is UTF-8), without needless quotes;
- * g_free(). */
+/* Do as mailbox_key() and mailbox_same() of base/mailbox.h do. */
 char *address_key(const char *mailbox);
 bool address_same(const char *a, const char *b);

@@ -8,9 +8,9 @@
 
 #include "mail/message.h"
 
-/* May a program answer this mail (section 2)? Not what other programs sent, by their fields or by a Subject such as
- * "Automatic reply: ..." in one of two dozen languages, not mail of lists, not reports, not what came from no address.
- * sender is the envelope's, "" for none. */
+/* May a program answer this mail (section 2)? It may not when the mail's fields, or a Subject such as "Automatic reply:
+ * ..." in one of two dozen languages, show that a program wrote it; nor when the mail came from a list, is a report, or
+ * has no valid sender. sender is that of the envelope, "" for the null sender. */
 bool answer_allowed(const char *sender, const Message *message);
 
 /* Did a program write this because it got a mail: is its Auto-Submitted "auto-replied" (section 5)? Mail that a program

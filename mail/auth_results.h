@@ -36,14 +36,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AuthResults, auth_results_free)
  * without quotation marks; g_free(). NULL: it has none. */
 char *auth_result_property(const char *text, const char *name);
 
-/* Does the value, as it stands in the field, begin with this server's name, or with something that nobody can read as a
- * name, whatever follows? Neither case nor a dot at the end counts, nor how a name in UTF-8 is written. */
+/* Does the value, as it stands in the field, claim to be from this server? It does when it begins with the server's
+ * name, and also when its beginning cannot be read as a name, since another program may read that as the server's.
+ * Case, a dot at the end, and the writing of a name in UTF-8 or ASCII make no difference. */
 bool auth_results_claims(const char *value, const char *server);
 
-/* Is the field such a one, or would a program take it for one that ends lines at a bare CR or passes over a byte order
- * mark? */
+/* Is the field an Authentication-Results whose value claims (auth_results_claims()) to be from this server? Return true
+ * also for a field that holds one only for programs that end lines at a bare CR or pass over a byte order mark. */
 bool auth_results_forged(const Field *field, const char *server);
 
-/* Write a value for the texts of results (NULL-terminated), each on a line of its own, or on several of at most 78
- * bytes where its blanks allow that; none of them: "none". g_free(). */
+/* Write the field's value: the server and the texts of results (NULL-terminated), each on a line of its own, folded at
+ * blanks to at most 78 bytes where that is possible. Without texts it says "none". g_free() */
 char *auth_results_write(const char *server, char *const *texts);

@@ -45,6 +45,8 @@ typedef struct Bounce {
     GPtrArray *recipients; /* of BounceRecipient, each address once */
 } Bounce;
 
+/* Read a whole mail. It never returns NULL; kind says whether the mail is a report at all. The bytes are not needed
+ * afterwards. */
 Bounce *bounce_parse(const char *octets, size_t length);
 void bounce_free(Bounce *bounce);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Bounce, bounce_free)
@@ -62,8 +64,10 @@ const char *bounce_outcome(BounceClass class);
 /* Every word that reason can be, ended by NULL. */
 extern const char *const bounce_reasons[];
 
-/* The same for a refusal that is known without a mail: its status ("5.1.1", may be "") and the reply's text. */
+/* Find class and reason of a refusal that a server spoke in its SMTP reply: status is "5.1.1" or "", reply the text.
+ * *reason is a word of bounce_reasons. */
 void bounce_judge(const char *status, const char *reply, BounceClass *class, const char **reason);
 
-/* Does it say little about the address? It may pass, or it was this one mail that was not wanted. */
+/* Return true when a failure of this class and reason says little about the address: it may pass, or only this one mail
+ * was not wanted. */
 bool bounce_is_soft(BounceClass class, const char *reason);

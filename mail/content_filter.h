@@ -2,18 +2,18 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Takes out of a message what a list does not want to carry: parts by MIME type and by the ending of their file names,
- * all but the first of alternatives, HTML in favour of text. A message of which nothing is taken keeps its bytes; of a
- * changed one the parts that stay keep theirs. A part is what the parser of GMime finds; a message inside is looked
- * into as well. Of several fields Content-Type or Content-Transfer-Encoding only the first counts, and stays; a part
- * inside with two types is taken out.
+ * Take out of a message the parts that a list does not want to carry: by their MIME type, by the ending of their file
+ * names, and all alternatives but the first; turn HTML into text. When nothing is taken out, no byte of the message
+ * changes; else the bytes of the parts that stay do not change. Parts are those that GMime finds, also in messages
+ * within the message. Of several fields Content-Type or Content-Transfer-Encoding of a message only the first counts
+ * and stays. A part inside that has two types is taken out.
  */
 #include <glib.h>
 #include <stdbool.h>
 
 #include "mail/message.h"
 
-/* Make text (UTF-8) of HTML (UTF-8). NULL with error: the part stays as it is, and the caller hears of it. */
+/* Make text (UTF-8) of HTML (UTF-8). When it returns NULL with error, content_filter() fails with that error. */
 typedef GString *ContentConvert(const GString *html, void *data, GError **error);
 
 /* Types ("image", "image/png") and endings ("exe"), without regard to case; NULL-terminated, NULL is empty. */
@@ -32,7 +32,8 @@ typedef enum ContentResult {
     CONTENT_REFUSED, /* nothing that may stay is left, or the message as a whole may not be: it is unchanged */
 } ContentResult;
 
-/* removed (of char *) gets a line for each part that was taken out: "image/png, cat.png"; with CONTENT_REFUSED why, as
- * a sentence. False: a conversion failed, and the message is unchanged. */
+/* Filter a message, and set *result. removed (of char *) gets a line for each part that was taken out, "image/png,
+ * cat.png", and with CONTENT_REFUSED a sentence that says why. A message of more than MIME_TREE_PARTS parts is refused
+ * when the rules take anything out. Return false when a conversion failed; the message is unchanged then. */
 bool content_filter(Message *message, const ContentRules *rules, ContentResult *result, GPtrArray *removed,
                     GError **error);

@@ -55,24 +55,26 @@ typedef struct CopyHole {
 #define COPY_MARK_LENGTH 36
 char *copy_mark(const char *secret, CopyField field, CopyEncoding encoding);
 
-/* Is there a mark at text, of which length bytes are left? */
+/* Does text, of which length bytes are left, begin with a mark made from this secret? */
 bool copy_is_mark(const char *secret, const char *text, size_t length);
 
-/* Marks in text, of whatever encoding, become marks of this one. */
+/* Change the encoding of all marks in text, in place: call it before a text is put where another encoding holds. */
 void copy_set_encoding(const char *secret, char *text, CopyEncoding encoding);
 
-/* The octets without their marks; holes (of CopyHole) are appended, with
- * their offsets in the result moved by base. A new reference to the same octets when there is no mark. */
+/* Return the bytes without their marks, or a new reference to the same bytes when there is no mark. Append a CopyHole
+ * to holes for each mark; its offset is base and the place in the result. */
 GBytes *copy_cut(const char *secret, GBytes *octets, size_t base, GArray *holes);
 
-/* "120:user_name:utf8 340:user_address:ascii"; g_free(). */
+/* Return the holes as text for copy_plan_new(), "120:user_name:utf8 340:user_address:ascii"; g_free(). */
 char *copy_holes_write(const GArray *holes);
 
 /* --- delivering --- */
 
 typedef struct CopyPlan CopyPlan;
 
-/* For a message of length bytes. FAIL_NEVER: those are no holes of it. */
+/* Make the plan for the copies of a message of length bytes, from the text that copy_holes_write() returned (NULL or
+ * "": no holes). FAIL_NEVER: the text has not that form, or a hole lies outside the message or before an earlier one.
+ * */
 CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error);
 void copy_plan_free(CopyPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CopyPlan, copy_plan_free)
@@ -94,9 +96,10 @@ typedef struct CopyRecipient {
     bool named; /* for COPY_NAMED */
 } CopyRecipient;
 
-/* Append the line, with tabs and line ends in the parts as blanks. NULL is "". */
+/* Append such a line for one recipient. Tabs and line ends within a part become blanks; a part may be NULL for "". */
 void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name,
                           bool named);
+/* Cut a line into its parts, which point into it. */
 CopyRecipient copy_recipient_read(const char *line, size_t length);
 
 typedef struct CopyFill {

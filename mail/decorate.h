@@ -22,14 +22,15 @@ typedef struct Decoration {
     const char *secret;          /* of the marks; NULL: there are none */
 } Decoration;
 
-/* The message in pieces, in order: new references in an array that frees them. The header's
- * fields of message may be edited. Marks stand only in pieces that are not
- * the message's own body: decorate_is_own() tells. */
+/* The decorated message in pieces, in order. Marks stand only in pieces that are not of the sender's body;
+ * decorated_is_own() tells which those are. */
 typedef struct Decorated {
     GPtrArray *pieces; /* of GBytes */
     GBytes *body;      /* the sender's bytes; pieces that are slices of it hold no marks */
 } Decorated;
 
+/* Put header and footer around a message. The fields of message may be edited; its body is not. result is set, and
+ * decorated_clear() frees it. */
 void decorate(Message *message, const Decoration *decoration, Decorated *result);
 void decorated_clear(Decorated *decorated);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Decorated, decorated_clear)

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * DKIM signatures (RFC 6376, RFC 8463), made in the name of a domain of ours, and verified. A key is read once and
- * signs many messages; one thread at a time. Canonical forms and keys are those that ARC needs, too
- * (mail/dkim_syntax.h); libcrypto does the rest.
+ * Make DKIM signatures (RFC 6376, RFC 8463) in the name of a domain of this site, and verify those of others. A key is
+ * read once and signs many messages, for one thread at a time. Canonical forms and the reading of public keys are in
+ * mail/dkim_syntax.h, which ARC uses as well; libcrypto does the rest.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -31,8 +31,9 @@ DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error
 void dkim_key_free(DkimKey *key);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DkimKey, dkim_key_free)
 
-/* May the key do this for mail of this domain: its own, or one below it? An Ed25519 key may not seal: who cannot read a
- * seal (most receivers in 2026) takes the whole chain for broken, and says so to those after him. */
+/* May the key be used so for mail of this domain? It must be meant for that use, and the domain be its own or one below
+ * it. An Ed25519 key may not seal: a receiver that cannot read such a seal (most in 2026) takes the whole chain for
+ * broken, and seals that verdict. */
 bool dkim_key_fits(const DkimKey *key, const char *domain, DkimUse use);
 
 /* Borrowed; the algorithm is "rsa-sha256" or "ed25519-sha256". */
@@ -55,7 +56,8 @@ typedef enum DkimRecord {
     DKIM_RECORD_NONE,    /* it is another kind of record */
 } DkimRecord;
 
-/* Say what receivers make of a text that the DNS has there; better ones come first in DkimRecord. */
+/* Say how receivers judge a TXT record that the DNS has at the key's place. Better judgements come first in
+ * DkimRecord, so of several records the lowest counts. */
 DkimRecord dkim_key_judge(const DkimKey *key, const char *record);
 
 /* Sign the message (with CRLF or bare line feeds, which count as CRLF): the field DKIM-Signature, with CRLF, for a
@@ -71,8 +73,8 @@ bool dkim_key_sign_message(const DkimKey *key, const Message *message, bool sign
  * FAIL_LATER. */
 bool dkim_key_sign_text(const DkimKey *key, const GString *text, GString *field, GError **error);
 
-/* So many signatures of a message are checked, the first in its order; for dkim_holds() those by domains that can be
- * of the author's organization. */
+/* The most signatures of a message that are checked, the first in its order. dkim_holds() counts only those by domains
+ * that can be of the author's organization. */
 #define DKIM_CHECKED_MAX 10
 
 /* Does a signature by domain or, unless strict, by another domain of its organization hold for the message as it is, at

@@ -7,8 +7,8 @@
 #include "base/config.h"
 #include "mail/arc.h"
 
-/* Read all key files. Returns an array of DkimKey, which are freed with it. A file that cannot be read is told in the
- * log and left out, for mail without a signature is better than none. */
+/* Read the key files of all sections that are enabled and whole. Return an array of DkimKey that frees them. A key that
+ * cannot be read is told in the log and left out, because mail without a signature is better than none. */
 GPtrArray *dkim_keys_read(const Config *config);
 
 /* The signatures and the seal that a message is to get. */
@@ -18,7 +18,7 @@ typedef struct Signing {
     const ArcSeal *seal; /* the first key that fits and may seal (dkim_key_fits()) does; NULL: none */
 } Signing;
 
-/* Return true when there is a key for one of them. */
+/* Return true when some key fits a signature or the seal of this Signing. */
 bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing);
 
 /* Return the message, which is as it leaves, with the signatures and the seal before its other fields; a new reference.

@@ -23,7 +23,8 @@ GHashTable *dkim_tags_of(const Field *field); /* the same of a field's value; NU
  * there. */
 bool dkim_tag_number(GHashTable *tags, const char *name, int64_t *number);
 
-/* Return true when the list, with colons between its words, has the word, or "*" if any is true, or is NULL. */
+/* Return true when the list, whose words have colons between them, has the word. A list NULL has every word, and with
+ * `any` a list that has "*" does. */
 bool dkim_list_has(const char *list, const char *word, bool any);
 
 /* Take the blanks and folds out of a value that may be folded anywhere (b=, bh=, h=, p=), in its place. */
@@ -33,8 +34,8 @@ char *dkim_squeeze(char *value);
  * value of its tag b= is left out. */
 void dkim_append_field(GString *out, const Field *field, bool relaxed, bool without_signature);
 
-/* Append the fields that h= names, in that form. A name that stands there n times means the n lowest fields of that
- * name; where there are fewer, nothing is appended for the rest (RFC 6376, 5.4.2). */
+/* Append the fields with these names (of h=, ended by NULL), in canonical form. A name that stands there n times means
+ * the n lowest fields of that name; where there are fewer, nothing is appended for the rest (RFC 6376, 5.4.2). */
 void dkim_append_named(GString *out, const Message *message, char **names, bool relaxed);
 
 /* Cut the CRLF off the end: the last field of what is signed has none. */
@@ -62,8 +63,8 @@ typedef enum DkimFinding {
 /* Ask for the records at s=._domainkey.d=, as Names.text does. NAMES_NONE also when these tags make no name. */
 NamesAnswer dkim_ask_key(GHashTable *tags, const Names *names, const char *const **records);
 
-/* Read a record of the DNS as the key for the signature with these tags. NULL: it is another kind of record, not for
- * this signature, was revoked, or is too short, and *weak says whether that is all. Freed with EVP_PKEY_free(). */
+/* Read a record of the DNS as the key for the signature with these tags; EVP_PKEY_free(). NULL: it is another kind of
+ * record, is not for this signature, was revoked, or is too short. *weak is true only when it is too short. */
 EVP_PKEY *dkim_public_key(const char *record, GHashTable *tags, bool *weak);
 
 /* Is b= the signature of the text (in canonical form) by one of the keys at its place, by RSA and SHA-256 or, for such
@@ -79,8 +80,8 @@ typedef struct DkimSigned {
     bool whole;       /* l= must cover the whole body */
 } DkimSigned;
 
-/* Check header and body by a=, c=, h=, bh=, l=, x= and the key. *reason likewise. */
+/* Check header and body by a=, c=, h=, bh=, l=, x= and the key. *reason, static, is set unless the signature fits. */
 DkimFinding dkim_check_message(const DkimSigned *claim, const Names *names, const char **reason);
 
-/* Sign such a text: base64, g_free(). NULL: libcrypto failed. */
+/* Sign a text in canonical form, and return the signature in base64; g_free(). NULL: libcrypto failed. */
 char *dkim_signature_make(EVP_PKEY *key, const GString *text);

@@ -4,8 +4,8 @@
 /* Names of domains, as mail and its signatures write them. */
 #include <stdbool.h>
 
-/* Return the name in lower case, in ASCII (xn--, IDNA 2008) and without a dot at its end; g_free(). A name that cannot
- * be so is left as it is. */
+/* Return the name in lower case, in ASCII (xn--, IDNA 2008) and without a dot at its end; g_free(). The letters beyond
+ * ASCII stay in a name that IDNA does not allow. */
 char *domain_name_ascii(const char *name);
 
 /* Is the name the other one, or below it? Both are as domain_name_ascii() returns them. */
@@ -15,6 +15,6 @@ bool domain_name_within(const char *name, const char *other);
  * not. */
 bool domain_name_valid(const char *name);
 
-/* Can the DNS have the name, which is in ASCII? A label of more than 63 bytes, or a name of more than 253, is in no
- * DNS. */
+/* Can the DNS be asked for this name? It must have 1 to 253 printable ASCII characters, no blanks, no two dots in a
+ * row, and labels of at most 63 bytes. */
 bool domain_name_askable(const char *name);

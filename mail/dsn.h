@@ -27,5 +27,5 @@ typedef struct Dsn {
     size_t count;
 } Dsn;
 
-/* Lines with CRLF, in ASCII; g_free(). */
+/* Return the text of the part, ASCII in lines with CRLF; g_free(). */
 char *dsn_delivery_status(const Dsn *dsn);

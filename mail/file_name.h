@@ -15,7 +15,7 @@ typedef struct FileName {
     bool certain; /* by the standards, or by most programs; else some program may read the field like this */
 } FileName;
 
-/* A list of FileName that frees them. */
+/* Return an empty list for file_names_add(), which frees its elements; g_ptr_array_unref(). */
 GPtrArray *file_names_new(void);
 
 /* Append the names that a header field may hold, none when the field is of another kind. field is its name, value what
@@ -26,8 +26,8 @@ void file_names_add(GPtrArray *names, const char *field, const char *value);
  * there is none. g_free() */
 char *file_name_ending(const char *name);
 
-/* Make a name that does no harm to who keeps the file: the last component of a path, valid UTF-8 in one line, without
- * control characters, signs that a file system or a shell takes amiss, a dot or hyphen at the beginning, and blanks and
- * dots at the end; no device of Windows ("CON.txt" becomes "_CON.txt"). Longer than most bytes, it is cut before its
- * ending. "" when nothing is left. g_free() */
+/* Return a name under which the file can be kept without harm; g_free(). It is the last component of the path, valid
+ * UTF-8 on one line. Signs that a file system or a shell takes amiss become "_". A dot or hyphen at the beginning, and
+ * blanks and dots at the end, are left out. The name of a device of Windows gets a "_" before it ("_CON.txt"). A name
+ * of more than `most` bytes is cut before its ending. "" when nothing is left. */
 char *file_name_safe(const char *name, size_t most);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Lines of text for people's mail programs. */
+/* Break text into lines that fit people's mail programs. */
 #include <glib.h>
 
 #define FOLD_COLUMNS 78 /* RFC 5322 section 2.1.1 */
@@ -11,7 +11,7 @@
  * no indent. */
 void fold_append(GString *to, const char *indent, const char *text);
 
-/* Fold the paragraphs of a text; lines that begin with a blank, '>' or "-- " stay as they are: they are examples,
- * tables, quotations, the signature. Words that did not fit into a line go before the next one where the sentence goes
- * on there, that is where it begins with a small letter. g_free() */
+/* Return the text with its lines folded to FOLD_COLUMNS; g_free(). Lines that begin with a blank, '>' or "-- " stay as
+ * they are, because they are examples, tables, quotations or the signature. Words that did not fit into a line are put
+ * before the next line when that begins with a small letter, which shows that the sentence goes on. */
 char *fold_paragraphs(const char *text);

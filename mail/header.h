@@ -10,26 +10,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The text of an unstructured value (Subject): unfolded, encoded words
- * decoded, blanks between two of them dropped; always valid UTF-8, without control
- * characters. Bytes over 127 outside encoded words are taken for UTF-8. */
+/* Return the text of an unstructured value (Subject): unfolded, with encoded words decoded and the blanks between two
+ * of them dropped. It is always valid UTF-8, and each control character is a blank. Bytes over 127 outside encoded
+ * words are taken for UTF-8. */
 char *header_decode(const char *value);
 
-/* The same. Return true when *text says exactly what the value says: only then may it be encoded and written in the
- * value's place. */
+/* Set *text as header_decode() returns it. Return true when nothing of the value was lost: only then may the text be
+ * encoded again and written in the value's place. *text is set in any case. */
 bool header_decode_exactly(const char *value, char **text);
 
-/* The same for a line that people read: the value as it came where its text would not say the same. (A value that is
- * not ASCII would not be UTF-8 either, and is decoded in any case.) */
+/* Return the value for a line that people read: its text when decoding loses nothing, else the value as it came. A
+ * value with bytes over 127 is decoded in any case, because it may not be UTF-8 as it came. */
 char *header_show(const char *value);
 
-/* The value for a text: as it is when it is printable ASCII (folded at
- * blanks) and no word of it is too long for a line, else as encoded words in UTF-8 of at most 75 characters. column is
- * where the value begins on its line. */
+/* Return the field value that stands for a text. Printable ASCII stays as it is, folded at blanks, unless a word of it
+ * is too long for a line or it has "=?". Any other text becomes encoded words in UTF-8, each of at most 75 characters.
+ * column is where the value begins on its line. */
 char *header_encode(const char *text, size_t column);
 
-/* The same for the display name of an address or a List-Id: a quoted string
- * where that does, else encoded words. "" stays "". */
+/* Return the field value that stands for the display name of an address or a List-Id: a quoted string where that can
+ * hold the text, else encoded words. "" stays "". */
 char *header_phrase(const char *text, size_t column);
 
 /* A display name as it came, for one that header_decode_exactly() cannot read: folded at blanks, and a quoted string

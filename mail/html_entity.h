@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Appends what the reference at the ampersand `at` means, in UTF-8, and returns what follows it. Where it is none, the
- * ampersand is text. A space that does not break is an ordinary one. */
+/* Append the character that the reference at the ampersand `at` stands for, in UTF-8, and return the place behind the
+ * reference. When no reference stands there, append the ampersand and return the place behind it. A no-break space
+ * becomes an ordinary one. */
 const char *html_entity_take(const char *at, GString *out);

@@ -48,9 +48,10 @@ IssueWriter *issue_writer_new(const Issue *issue, IssueForm form, FILE *stream);
 void issue_writer_free(IssueWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(IssueWriter, issue_writer_free)
 
+/* Announce every post, then add the same posts in the same order, then end the message. A post is not kept. */
 void issue_announce(IssueWriter *writer, GBytes *post);
 void issue_add(IssueWriter *writer, GBytes *post);
 void issue_end(IssueWriter *writer);
 
-/* Has the message bytes over 127? Known when all posts were announced. */
+/* May the message have bytes over 127? Call it when all posts were announced. The plain form always gives true. */
 bool issue_is_8bit(const IssueWriter *writer);

@@ -43,14 +43,14 @@ typedef struct ListAddress {
 void list_address_free(ListAddress *address);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListAddress, list_address_free)
 
-/* Does local@domain (in lower case) exist? Sets *exists and then *list_id (owned by the
- * caller); false: it cannot be told now, with error set. */
+/* Tell whether there is a list local@domain (both in lower case). Set *exists, and when it is true also *list_id, which
+ * the caller frees. Return false with error set when it cannot be told now. */
 typedef bool ListAddressExists(const char *local, const char *domain, bool *exists, char **list_id, void *data,
                                GError **error);
 
-/* FAIL_MISSING: no list answers to it; any other code is the callback's.
- * mailbox has no angle brackets. At most LIST_ADDRESS_LOOKUPS questions are
- * asked. */
+/* Find the list that a mailbox (without angle brackets) is an address of; list_address_free() frees the result.
+ * delimiter is the character before the detail; '\0': there are no details. exists() is called at most
+ * LIST_ADDRESS_LOOKUPS times. FAIL_MISSING: no list has this address. Any other error is that of exists(). */
 #define LIST_ADDRESS_LOOKUPS 10
 ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressExists *exists, void *data,
                                GError **error);

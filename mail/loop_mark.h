@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The mark that all mail of this site bears when it leaves, so that it is known when it comes back: which places of the
- * site it has passed, how many, and which mail the first of them was.
+ * Stop mail loops. All mail that leaves this site bears a mark, by which the site knows the mail when it comes back.
+ * The mark tells which places of the site (lists, owners, the site itself) the mail has passed, how many one after the
+ * other, and which mail began the chain (the root).
  *
  *   Listrunner-Loop: 1.lBv4Qm0f...
  *
@@ -18,17 +19,17 @@
  *   abc@example.org                the first mail of all, by its Message-ID as lists record it (the root)
  *   abc@example.org                what lists record it by (the origin)
  *
- * How many mails can become of one. A copy of a post has the origin of the post, whatever its Message-ID, and a list
- * takes an origin once: of N lists, each takes it once. A letter about it or a digest with it has an origin of its
- * own, so that the owners of one list hear of all others; of N lists there are few for each, which each list takes
- * once. A letter about such a letter, or a digest with it, and all that follows, have one origin together, made from
- * the root. So a mail comes to rest after a number of mails that grows with the square of the number of lists, and
- * not with the ways through them.
+ * The mark bounds how many mails can come of one, because a list takes each origin once. A copy of a post keeps the
+ * origin of the post, whatever its Message-ID, so each of N lists takes it once. A letter about the post, or a digest
+ * with it, has an origin of its own, so that the owners of one list hear of the others; each list writes few of these,
+ * and each list takes each of them once. Whatever is made of such a letter or digest in turn shares one origin, made
+ * from the root. So the number of mails grows with the square of the number of lists, and not with the ways through
+ * them.
  *
- * A field that this site did not make is counted and has no further effect. A mark that was taken from one mail and
- * put on another one is believed as far as it says where that mail has been, which may stop that mail; the first
- * Message-ID is believed only with the Message-ID that the mark left with, for lists take a mail with the same first
- * one for the same mail.
+ * A field that this site did not make, or that was changed, is counted and has no further effect. Somebody may copy a
+ * mark from one mail to another one. Its places are believed nevertheless, which may stop that mail. Its root and
+ * origin are believed only on a mail with the Message-ID that the mark left with, because lists take two mails of one
+ * origin for the same mail.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -49,7 +50,8 @@ typedef enum LoopPlace {
 
 typedef struct LoopKeys LoopKeys;
 
-/* secrets: of GBytes, the newest first (store/secret.h): it makes, all of them read. */
+/* Make the keys from the site's secrets, an array of GBytes with the newest first (store/secret.h). Marks are made with
+ * the newest key and read with any. */
 LoopKeys *loop_keys_new(const GPtrArray *secrets);
 void loop_keys_free(LoopKeys *keys);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LoopKeys, loop_keys_free)
@@ -67,11 +69,13 @@ typedef struct LoopMark {
 void loop_mark_clear(LoopMark *mark);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LoopMark, loop_mark_clear)
 
-/* Add what the fields of a message say; depth and level are the greatest of all. The root is that of the first one of
- * the greatest level; it is the message itself where no field tells another. */
+/* Add to *mark, which is zero at first, the marks that a message bears. Call it for each message when a new mail is
+ * made of several. depth and level become the greatest of all marks, and the root is that of the first mark with the
+ * greatest level. A message without a root in its marks is its own. */
 void loop_mark_read(const LoopKeys *keys, const Message *message, LoopMark *mark);
 
-/* The mark is to be that of a new mail, made of those that were read. */
+/* Turn *mark into the mark of a new mail, such as a letter or a digest, that was made of the messages read. It raises
+ * the level, and gives the new mail an origin of its own, or from level 2 on the common one made from the root. */
 void loop_mark_derive(LoopMark *mark);
 
 /* Return the Message-ID as lists record it: its hash where it is long or no text. NULL: there is none. g_free() */
@@ -80,10 +84,12 @@ char *loop_mark_key(const Message *message);
 /* Has the mail been at a place of the list with this id (List.id)? */
 bool loop_mark_has(const LoopMark *mark, LoopPlace place, const char *id);
 
-/* Return the field's value for a mail that leaves a place with this Message-ID (NULL: it has none). mark: where it
- * had been before. origin: NULL where it is to be known by its own Message-ID. g_free() */
+/* Return the field's value for a mail that leaves the place `place` of the list `id`. message_id is that of the mail
+ * as it leaves (NULL: none), and mark says where it had been before. origin is the name by which lists record the mail;
+ * NULL: its own Message-ID. g_free() */
 char *loop_mark_make(const LoopKeys *keys, const LoopMark *mark, LoopPlace place, const char *id,
                      const char *message_id, const char *origin);
 
-/* See to it that the message has this value, and no other field of the name. */
+/* Put a field with this value into the message in place of all fields of the name. Nothing changes when the message has
+ * exactly that field already. */
 void loop_mark_put(Message *message, const char *value);

@@ -10,8 +10,9 @@
  *
  *   >From now on it is cold.
  *
- * Read are those of all programs: mboxrd and mboxo, with LF or CRLF, of any size, one mail in memory at a time. A mail
- * begins at a line that is "From ", something, and a time, at the beginning or behind an empty line.
+ * The reader takes the mailboxes of all usual programs: mboxrd and mboxo, with LF or CRLF, of any size. One mail is in
+ * memory at a time. A mail begins at a line of "From ", some text and a time, at the start of the file or behind an
+ * empty line.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -19,15 +20,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Append a mail (of LF lines) with its From_ line. sender "" is the null sender. */
+/* Append a mail, whose lines end with LF, with its From_ line and the empty line behind. arrival is in microseconds
+ * since 1970. The null sender "" is written as MAILER-DAEMON. */
 void mbox_append(GString *text, const char *sender, int64_t arrival, const char *octets, size_t length);
 
-/* A mail that has more bytes is read only so far. */
+/* Of a longer mail only this many bytes are returned; `cut` says so. */
 #define MBOX_MAIL_MAX ((size_t)128 << 20)
 
 typedef struct MboxReader MboxReader;
 
-/* stream is borrowed. */
+/* Make a reader of a stream, which stays the caller's and must outlive the reader. */
 MboxReader *mbox_reader_new(FILE *stream);
 void mbox_reader_free(MboxReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MboxReader, mbox_reader_free)

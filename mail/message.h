@@ -43,20 +43,21 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Message, message_free)
 
 /* Reading. Names are compared without regard to case. */
 size_t message_field_count(const Message *message);
-/* There are fields, and a line that is no part of one follows them without an empty line between. */
+/* Return true when the fields are followed by a line that is no part of a field, with no empty line between. A message
+ * without fields gives false. */
 bool message_ends_header_early(const Message *message);
 const Field *message_field(const Message *message, size_t index);
 
-/* The first field of that name at or after *index, which is set to its place;
- * NULL when there is none. */
+/* Return the first field of that name at or after *index, and set *index to its place; add 1 to look for the next. NULL
+ * when there is none. index may be NULL: then the search begins at the first field. */
 const Field *message_find(const Message *message, const char *name, size_t *index);
 bool message_has(const Message *message, const char *name);
 
-/* The value of the first field of that name: unfolded, without blanks around, line
- * ends and NULs; the bytes are otherwise raw. g_free(); NULL: no such field. */
+/* Return the value of the first field of that name, or of one field: raw bytes, but unfolded, without NULs and without
+ * blanks around. g_free(); message_value() returns NULL when there is no such field. */
 char *message_value(const Message *message, const char *name);
 char *field_value(const Field *field);
-/* The same with its folds, for a field that is written again. */
+/* Return the value as field_value() does, but with the line ends of its folds, for a field that is written again. */
 char *field_value_folded(const Field *field);
 bool field_is(const Field *field, const char *name);
 
@@ -64,7 +65,7 @@ bool field_is(const Field *field, const char *name);
  * end in it becomes a blank, so that no value can make a second field. */
 void message_prepend(Message *message, const char *name, const char *value);
 void message_append(Message *message, const char *name, const char *value);
-size_t message_remove(Message *message, const char *name); /* all of that name; how many */
+size_t message_remove(Message *message, const char *name); /* all fields of that name; returns their number */
 /* Remove the fields for which unwanted() returns true; it is asked once for each, in order. Return how many were
  * removed. */
 typedef bool MessageUnwanted(const Field *field, void *data);
@@ -93,11 +94,11 @@ void message_set_body(Message *message, GBytes *body);
 /* Return the Message-ID without angle brackets; g_free(). Return NULL when there is none. */
 char *message_id(const Message *message);
 
-/* The same, but of an id that is longer than a line may be (RFC 5322, 2.1.1) only its beginning: for metadata and
- * logs, which must not grow with what somebody writes there. */
+/* Return the Message-ID as message_id() does, cut to MESSAGE_ID_BRIEF bytes, the longest line of RFC 5322, 2.1.1. Use
+ * it for metadata and logs, which must not grow with what a sender writes. */
 #define MESSAGE_ID_BRIEF 998
 char *message_id_brief(const Message *message);
 
-/* Message-ID-Hash: base32 of the SHA-1 of a Message-ID; brackets are left
- * out first. 32 characters, g_free(). */
+/* Return the value of the field Message-ID-Hash for a Message-ID: the base32 form, 32 characters, of the SHA-1 of the
+ * id without its brackets. g_free() */
 char *message_id_hash(const char *id);

@@ -21,23 +21,25 @@ typedef struct MimePart {
     char *type;     /* "text/plain", lower case */
     const char *charset, *encoding; /* lower case, "" when not given */
     char *own_charset, *own_encoding; /* what the two point to, or NULL */
-    bool typed;     /* it says itself what it is */
-    bool inside;    /* below a message/rfc822: the mail that came back, all of it the body, taken for text/plain */
+    bool typed;     /* it has a Content-Type of its own */
+    bool inside;    /* a mail inside a message/rfc822 part: `body` has all of it, and `type` is text/plain */
 } MimePart;
 
-/* All parts in order: the mail itself and what it holds; a mail inside is one part. A multipart that cannot be
- * split is text/plain. They are 200 at most, or as many as the other says. */
+/* Return all parts in order, as an array of MimePart that frees them; g_ptr_array_unref(). The first is the mail
+ * itself; each multipart stands before its parts. A mail inside is one part, and not split. A multipart that cannot be
+ * split is text/plain. mime_parts() returns at most 200 parts, mime_parts_most() at most as many as given. */
 GPtrArray *mime_parts(const char *octets, size_t length);
 GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most);
 
-/* Return the place in parts behind all that the part at `at` holds. */
+/* Return the index of the first part that lies behind the part at index `at` and all parts within it. */
 guint mime_parts_behind(const GPtrArray *parts, guint at);
 
-/* The value of the first field of that name in a head: unfolded, without blanks
- * around. g_free(), NULL when there is none. */
+/* Return the value of the first field of that name in a head, unfolded and without blanks around. g_free(); NULL when
+ * there is no such field. */
 char *mime_field(const char *head, size_t length, const char *name);
 
-/* Several fields in one pass: sets each value as mime_field() returns it, where it is NULL before. */
+/* Find several fields in one pass over the head. Each `value` that is NULL before the call is set as mime_field()
+ * returns it; any other value is left alone. The caller frees the values. */
 typedef struct MimeField {
     const char *name;
     size_t length; /* of name */
@@ -46,20 +48,22 @@ typedef struct MimeField {
 #define MIME_FIELD(text) {.name = text, .length = sizeof(text) - 1}
 void mime_fields(const char *head, size_t length, MimeField *fields, size_t count);
 
-/* The head's length, the empty line included; 0 when it does not begin with a field. */
+/* Return the length of the head, with the empty line that ends it; 0 when the bytes do not begin with a field. */
 size_t mime_head(const char *octets, size_t length);
 
-/* At most limit bytes of the part's body as UTF-8 text: decoded, line ends LF,
- * no NUL. */
+/* Return the text of a part: the first limit bytes of its body, with its encoding undone, in UTF-8, with LF line ends
+ * and no NUL. g_string_free() */
 GString *mime_text(const MimePart *part, size_t limit);
 
-/* HTML to text: tags away, lines where blocks end, entities decoded. */
+/* Return the text of HTML for programs to search: without tags, with decoded entities, and with a line end where a
+ * block ends. g_string_free() */
 GString *mime_strip_html(const GString *html);
 
-/* The same for people to read: blanks and empty lines in a row are one, and the target of a link stands behind its text
- * where that does not name it, "our pages <https://example.com/>". */
+/* Return the text of HTML for people to read. Several blanks, or empty lines, in a row become one. The target of a link
+ * stands behind its text where that does not name it, "our pages <https://example.com/>". g_string_free() */
 GString *mime_html_text(const GString *html);
 
-/* The same, and lines within a <blockquote> have a "> " before them for each, up to MIME_QUOTED_MAX. */
+/* Return the text as mime_html_text() does, and put "> " before each line once for every <blockquote> around it, at
+ * most MIME_QUOTED_MAX times. */
 #define MIME_QUOTED_MAX 10
 GString *mime_html_quoted(const GString *html);

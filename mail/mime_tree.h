@@ -6,10 +6,11 @@
 
 typedef struct _GMimeMessage GMimeMessage; /* of gmime/gmime.h, which the caller includes */
 
-/* The bound: GMime needs some 20 microseconds for each part, and a mail has room for a million. */
+/* The most parts that are made into a tree: GMime needs some 20 microseconds for each, and a mail may have a million.
+ * */
 #define MIME_TREE_PARTS 1000
 
-/* Count the lines that may begin a part, without parsing: never fewer than there are, as a rule no more. */
+/* Estimate the number of parts without parsing. The number is never too small, and as a rule exact. */
 size_t mime_tree_parts(GBytes *octets);
 
 /* Parse octets, which may be any, or none. GMime bounds the depth of the parts; no field is parsed but those of

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Mail of our own: a text, and perhaps the message it is about. The result
- * is a whole RFC 5322 message with CRLF: From, To, Subject, Message-ID, Date,
- * Auto-Submitted, Precedence, MIME fields, UTF-8.
+ * Compose mail that Listrunner itself writes: a text, and perhaps the message it is about. The result is a whole RFC
+ * 5322 message with CRLF: From, To, Subject, Message-ID, Date, Auto-Submitted, Precedence, MIME fields, UTF-8.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -25,8 +24,8 @@ typedef struct Notice {
     const char *id;        /* Message-ID without brackets: notice_id() */
     const char *in_reply_to; /* Message-ID without brackets; NULL: none */
     int64_t date;
-    bool personal; /* no Precedence: some systems send nothing back of what is "bulk" */
-    bool replied; /* Auto-Submitted: auto-replied, else auto-generated */
+    bool personal; /* leave out Precedence: bulk, since some systems send no bounces for such mail */
+    bool replied; /* say Auto-Submitted: auto-replied; else it says auto-generated */
     NoticeAttach attach;
     GBytes *about; /* the message, for NOTICE_HEADER and NOTICE_MESSAGE */
     const GPtrArray *further; /* more messages, of GBytes, attached in the same way; NULL: none */

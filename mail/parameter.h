@@ -3,8 +3,8 @@
 #pragma once
 /*
  * The value of a Content-Type field, read by the grammar of RFC 2045 (comments, quoted strings, any case) with the
- * parameters of RFC 2231 (pieces, percent signs, charsets). Where two readings are possible the value is broken, for
- * who decides by it; nothing fails.
+ * parameters of RFC 2231 (pieces, percent signs, charsets). Nothing fails. A value that the grammar does not allow, so
+ * that mail programs may read it in two ways, is marked as broken; whoever decides something by it looks at that.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -19,21 +19,21 @@ ContentType *content_type_parse(const char *value);
 void content_type_free(ContentType *type);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContentType, content_type_free)
 
-/* *value (g_free()) is the parameter's bytes, NULL when there is none; false when it stands there more than once,
- * or in pieces that do not fit. */
+/* Set *value to the bytes of a parameter, decoded; g_free(). NULL: there is no such parameter. Return false, with
+ * *value NULL, when the parameter stands there more than once, in pieces that do not fit, or with a NUL in it. */
 bool content_type_parameter(const ContentType *type, const char *name, char **value);
 
-/* Append all texts (UTF-8, g_free()) that readers may take the parameter for: of several each, and pieces that do not
- * fit joined in each way. The first is the one by the standard, where that has one. */
+/* Append every text (UTF-8, g_free()) that some mail program may read as this parameter. Of several parameters of the
+ * name each gives one; pieces that do not fit are joined in each way. The text by the standard, if any, comes first. */
 void content_type_texts(const ContentType *type, const char *name, GPtrArray *texts);
 
-/* How many parameters there are, each piece counted. */
+/* Return the number of parameters; each piece of one counts. */
 unsigned content_type_parameters(const ContentType *type);
 
-/* Return the parameter as content_type_parameter() has it, and where that has none because it stands there more than
- * once, the first: for who has to make something of a broken mail. NULL: there is none. g_free(). */
+/* Return the parameter as content_type_parameter() does. Where that fails, return the first one that is not in pieces,
+ * for a caller that has to make something of a broken mail. g_free(); NULL: there is none. */
 char *content_type_first(const ContentType *type, const char *name);
 
-/* The first word of a value like Content-Transfer-Encoding's, comments left out; the whole when more
- * follows, so that it equals no word. g_free(). */
+/* Return the one word of a value such as that of Content-Transfer-Encoding, without comments. When more follows the
+ * word, return the whole value, which then equals no known word. g_free() */
 char *content_token(const char *value);

@@ -27,7 +27,8 @@ typedef struct Partial {
     char *fault;     /* not NULL: why it cannot be joined, a clause for people; the rest is unset then */
 } Partial;
 
-/* True when the message is a message/partial; *partial must be cleared then. */
+/* Return true when the message is a message/partial, also one with a fault. Then *partial is set, and the caller frees
+ * it with partial_clear(). */
 bool partial_read(const Message *message, Partial *partial);
 void partial_clear(Partial *partial);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Partial, partial_clear)
@@ -36,12 +37,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Partial, partial_clear)
  * text is borrowed. An envelope sender may be another for each part (VERP, BATV, SRS, none). */
 const char *partial_sender(const Partial *partial, const char *envelope_sender);
 
-/* The key that tells sets apart: 64 hex digits, SHA-256 of List-Id, partial_sender() (its domain in lower case) and id.
- * g_free(). */
+/* Return the key that all parts of one message on one list share: 64 hex digits of the SHA-256 of the List-Id, the
+ * sender from partial_sender() (its domain in lower case) and the id of the parts. g_free() */
 #define PARTIAL_KEY_DIGITS 64
 char *partial_set_key(const char *list_id, const char *sender, const char *id);
 
-/* SHA-256 of the part's body as 64 hex digits, by which a part that comes twice is known; g_free(). */
+/* Return the SHA-256 of a part's body as 64 hex digits, by which a part that comes twice is known; g_free(). */
 char *partial_digest(const Message *part);
 
 /* Join the parts 1 .. count, whole messages in order of their numbers. The header is that of 5.2.2.1: fields of the

@@ -30,7 +30,7 @@ typedef struct ReadableForm {
     bool fixed, patch;       /* all of it as it stands */
 } ReadableForm;
 
-/* Append an empty block, also where there are too many. */
+/* Append an empty block, or a note, and count it, even when the budget has no more blocks. Return it, borrowed. */
 ReadableBlock *readable_block_add(Readable *to, ReadableBudget *budget, ReadableKind kind);
 ReadableBlock *readable_note_add(Readable *to, ReadableBudget *budget, ReadableNote note);
 
@@ -56,7 +56,7 @@ bool readable_is_table(const char *text, size_t length);
 /* Does the part's Content-Disposition say that it is for download? */
 bool readable_is_attachment(const MimePart *part);
 
-/* The name of its file as the mail has it; g_free(), NULL: none. */
+/* Return the name that the mail gives to the file in a part; g_free(). NULL: it gives none. */
 char *readable_part_name(const MimePart *part);
 
 /* Make a file of a part; octets is what the part points into. */

@@ -10,6 +10,6 @@
  *     from [192.0.2.1] (helo=liar.example) by ...                                 Exim, a client without a name
  */
 
-/* The address of the network that the client had, as the MTA saw it, from the value of a Received field. NULL: it is
- * not said, or the client was this host. g_free() */
+/* Return the IP address of the client, as the MTA saw it, from the value of a Received field; g_free(). NULL: the field
+ * does not say it, or it is a loopback address. */
 char *received_client(const char *value);

@@ -22,6 +22,6 @@ char *reply_subject(const Message *message);
 #define REPLY_TEXT_MAX (64 * 1024)
 GString *reply_text(GBytes *message);
 
-/* The person's own lines of that text: valid UTF-8 without blanks around, empty lines only between others. Of char *,
- * freed with the array. */
+/* Return the lines of such a text that the person wrote in answer: valid UTF-8 without blanks around, and empty lines
+ * only between others. The array frees its char *. */
 GPtrArray *reply_own_lines(const char *text);

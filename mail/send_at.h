@@ -8,7 +8,7 @@
  *   X-Listrunner-Send-At: Thu, 24 Dec 2026 08:00:00 +0100
  *   X-Listrunner-Send-At: 2026-12-24T07:00:00Z
  *
- * A time has a zone, for nobody knows whose else is meant. "now" is a time, too.
+ * A time must name its zone, because nobody knows otherwise which one is meant. The word "now" is read as a time, too.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -19,8 +19,8 @@
 #define SEND_AT_FIELD "X-Listrunner-Send-At"
 #define SEND_AT_MOST_DAYS 366 /* ahead of now */
 
-/* Take the field out of the message: it goes to nobody. Return its value, g_free(); NULL: there was none, and nothing
- * was changed. */
+/* Take the field out of the message, so that no reader gets it, and return its value; g_free(). NULL: the message has
+ * no such field, and is not changed. */
 char *send_at_take(Message *message);
 
 /* Read a time as above: *due in microseconds since 1970, or 0 where it is not ahead of now (in the same unit). Fails,

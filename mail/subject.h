@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Return the length of a prefix by the pattern at the beginning of text, with any number; 0: none is there. */
+/* Return the length of the prefix with which text begins, as the pattern makes it with any number and in any case of
+ * letters; 0: text begins with none. */
 size_t subject_prefix_length(const char *text, const char *pattern);
 
 /* Return the prefix of the post with that number, and a blank behind it. g_free() */

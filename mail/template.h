@@ -14,12 +14,12 @@
  * be NULL. FAIL_MISSING when none has it. g_free(). */
 char *template_load(const char *folder, const char *language, const char *name, GError **error);
 
-/* The same from exactly one place: folder (NULL: the built-in one) and language, written in any usual way ("de",
- * "de-AT", "zh", "zh_CN"). NULL when there is none. g_free(). */
+/* Read name from one folder (NULL: the built-in one) in one language, written in any usual way ("de", "de-AT", "zh",
+ * "zh_CN"); of "de-AT" also in "de". NULL: it has none. g_free() */
 char *template_load_from(const char *folder, const char *language, const char *name);
 
-/* The folder of built-in templates, for tests and uninstalled programs;
- * NULL: the installed one. Not copied. */
+/* Set the folder of built-in templates, for tests and programs that are not installed; NULL: the installed one. The
+ * text is not copied. */
 void template_set_built_in(const char *folder);
 
 typedef struct TemplateValue {
@@ -45,5 +45,5 @@ size_t template_list_values(const TemplateList *list, TemplateValue values[TEMPL
 #define TEMPLATE_BRIEF 300
 char *template_brief(const char *text);
 
-/* values ends with an element without name. g_free(). */
+/* Return text with the values in the places of their names; g_free(). values ends with an element without name. */
 char *template_fill(const char *text, const TemplateValue *values);

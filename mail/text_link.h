@@ -15,8 +15,8 @@
  * text of the span is the target; it holds nothing that is more than text between the quotes of an attribute, once &
  * is escaped.
  *
- * An address is letters, digits and what else is usual before an "@", and behind it a name with a dot. A Message-ID
- * looks the same, and is one.
+ * An address has letters, digits and other usual signs before an "@", and behind it a name with a dot. A Message-ID has
+ * the same form, and counts as an address.
  *
  * Linear in the length of the text, which is valid UTF-8. Nothing fails.
  */
@@ -34,8 +34,8 @@ typedef struct TextLink {
 
 #define TEXT_LINK_MAX 2000 /* bytes; what is longer is text */
 
-/* Find all in text, in order; none lies within another. Appended to links, of TextLink; g_array_unref(). */
+/* Append all links and addresses of text to links (of TextLink), in order; none lies within another. */
 void text_link_find(const char *text, size_t length, GArray *links);
 
-/* The text with "…" in the place of the domain of each address, "anne@…", those within links too. g_free() */
+/* Return the text with "…" in place of the domain of each address, "anne@…", also of those in links. g_free() */
 char *text_link_mask(const char *text, size_t length);

@@ -13,7 +13,7 @@
  * -1 for a soft line break, which stands for nothing. */
 int transfer_take_quoted(const char **at, const char *end);
 
-/* Append the decoded text. */
+/* Append the bytes that an encoded text stands for. */
 void transfer_decode_quoted(const char *text, size_t length, GString *out);
 void transfer_decode_base64(const char *text, size_t length, GString *out);
 

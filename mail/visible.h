@@ -19,9 +19,10 @@
 #include <glib.h>
 #include <stddef.h>
 
-/* Append the text so; never more than three times as many bytes. */
+/* Append the text made harmless in this way. It grows to at most three times its bytes. */
 void visible_append(GString *out, const char *text, size_t length);
 
-/* The same as one line, for a name or a subject: without tabs and line feeds, blanks in a row are one, none are around.
- * Longer than most bytes (at least 4), it is cut between characters and ends in "…". g_free() */
+/* Return the text made harmless and on one line, for a name or a subject: tabs and line feeds are blanks, several
+ * blanks become one, and none are around it. A text of more than `most` bytes (4 or more) is cut between characters and
+ * ends in "…". g_free() */
 char *visible_line(const char *text, size_t most);

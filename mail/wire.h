@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Messages as they are on the wire: entries hold CRLF line ends, files and texts of people mostly LF. */
+/* Give messages the line ends that SMTP and the entries of the spool have, CRLF. Files and people's texts mostly have
+ * LF. */
 #include <glib.h>
 #include <stddef.h>
 
-/* The message with CRLF for every line feed that has no carriage return, and at the end; nothing else is changed. */
+/* Return a copy of the text in which every bare LF is CRLF, and which ends with a line end unless it is empty. Nothing
+ * else is changed. g_bytes_unref() */
 GBytes *wire_text(const char *text, size_t length);
 
-/* The same in pieces: append text (a line feed that is alone in it belongs to what was appended before), and end. */
+/* Do the same in pieces: append each piece to wire with wire_append(), then return the whole with wire_end(). A CRLF
+ * may be cut between two pieces. */
 void wire_append(GByteArray *wire, const char *text, size_t length);
 GBytes *wire_end(GByteArray *wire); /* consumes wire */

@@ -41,12 +41,14 @@ typedef struct DnsAnswer {
  * returns. NULL: dns_free() was called. */
 typedef void DnsDone(const DnsAnswer *answer, void *data);
 
-/* servers: comma-separated HOST[:PORT] or [IPv6]:PORT; NULL: those of /etc/resolv.conf. timeout_us is
- * that of the first try; tries go through all servers. FAIL_CONFIG when servers are no addresses. */
+/* Make a Dns that asks these servers: HOST[:PORT] or [IPv6]:PORT, separated by commas; NULL: those of /etc/resolv.conf.
+ * timeout_us is the time for the first try of a question. Each try goes through all servers. FAIL_CONFIG: a server is
+ * no address. dns_free() answers all open questions with NULL. */
 Dns *dns_new(struct event_base *base, const char *servers, int64_t timeout_us, unsigned tries, GError **error);
 void dns_free(Dns *dns);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dns, dns_free)
 
+/* Ask for the records of one type that a name has; done gets the answer. */
 void dns_ask(Dns *dns, const char *name, DnsType type, DnsDone *done, void *data);
 
 /* Read the DNS message of length bytes as the answer to a question of that type: the records,

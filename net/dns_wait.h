@@ -18,7 +18,7 @@ DnsWait *dns_wait_new(const char *servers, int64_t timeout_us, unsigned tries, G
 void dns_wait_free(DnsWait *wait);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DnsWait, dns_wait_free)
 
-/* Ask, and fill the answer, which dns_answer_clear() empties. */
+/* Ask for the records of one type that a name has, wait, and fill *answer; free it with dns_answer_clear(). */
 void dns_wait_ask(DnsWait *wait, const char *name, DnsType type, DnsAnswer *answer);
 
 /* Ask for the names of an address of IPv4 or IPv6 in text (DNS_PTR). False: it is no address. */

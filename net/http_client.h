@@ -42,9 +42,10 @@ typedef struct HttpForm {
     size_t length;
 } HttpForm;
 
-/* All: FAIL_LATER: there is no answer. FAIL_CONFIG: libcurl cannot use the URL. FAIL_NEVER: the host has an address
- * that public_only forbids; nothing was sent. */
+/* Send a request and wait for its answer. They return true for an answer of any status, and the caller frees it with
+ * http_answer_clear(). FAIL_LATER: there is no answer. FAIL_CONFIG: libcurl cannot use the URL. FAIL_NEVER: the host
+ * has an address that public_only forbids, and nothing was sent. http_post() sends the body as it is; its Content-Type
+ * is one of the request's headers. */
 bool http_get(const HttpRequest *request, HttpAnswer *answer, GError **error);
-/* The body as it is; its Content-Type is among the headers. */
 bool http_post(const HttpRequest *request, const char *body, size_t length, HttpAnswer *answer, GError **error);
 bool http_post_form(const HttpRequest *request, const HttpForm *form, HttpAnswer *answer, GError **error);

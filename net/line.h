@@ -25,38 +25,37 @@ typedef enum LineTime {
 } LineTime;
 
 typedef struct LineEvents {
-    /* Octets came: returns how many were used, from the front. The others
-     * are offered again when more came, when the output was sent, or by
-     * line_resume(). */
+    /* Take bytes that came, and return how many were used, from the front. The rest is offered again when more came,
+     * when the output was sent, or by line_resume(). */
     size_t (*receive)(Line *line, const char *octets, size_t length, void *data);
-    /* The peer says no more, and what it said was offered. True: replies to it are still to come, and line_resume()
-     * with them; false: the line is closed when the output is sent. */
+    /* The peer has ended its side, and all that it sent was offered. Return true when replies are still to come: the
+     * protocol then calls line_resume() with them. Return false to have the line closed when the output is sent. */
     bool (*awaited)(Line *line, void *data);
-    /* Time is over; the protocol may write a last word and line_finish(). */
+    /* A time is over. The protocol may append a last reply to the output and call line_finish(). */
     void (*expired)(Line *line, LineTime which, void *data);
     /* The last call for a line: the peer is gone, it took nothing for
      * idle time, or what line_finish() waited for is sent. */
     void (*closed)(Line *line, void *data);
 } LineEvents;
 
-/* Nothing is sent or received before the first line_resume(). output is the
- * protocol's: what it appends is sent and erased after each callback and at
- * line_resume(). fd is non-blocking. */
+/* Make a line of a connected, non-blocking socket, which becomes the line's. Nothing is sent or received before the
+ * first line_resume(). output stays the protocol's: bytes that it appends are sent and erased after each callback and
+ * at line_resume(). */
 Line *line_new(struct event_base *base, int fd, GString *output, const LineEvents *events, void *data);
 void line_free(Line *line); /* closes the socket */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Line, line_free)
 
-/* Before the first line_resume(): carry the protocol over TLS. The session becomes the line's. */
+/* Carry the protocol over TLS; call it before the first line_resume(). The session becomes the line's. */
 void line_set_tls(Line *line, TlsSession *session);
 const TlsSession *line_tls(const Line *line); /* NULL: none */
 
-/* Microseconds; 0: no limit. */
+/* Set in how many microseconds expired() is called: after the last byte came, or from now on. 0: no limit. */
 void line_set_idle(Line *line, int64_t idle_us);
 void line_set_deadline(Line *line, int64_t deadline_us);
 
-/* Send the output, offer what was not used. May end in closed(). */
+/* Offer the bytes that were not used again, and send the output. closed() may be called before this returns. */
 void line_resume(Line *line);
 
-/* No more is received; closed() follows when the output is sent, at once
- * after the callback in progress or at the next line_resume(). */
+/* Receive no more. closed() follows when the output is sent: after the callback in progress, or at the next
+ * line_resume(). */
 void line_finish(Line *line);

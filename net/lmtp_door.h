@@ -5,8 +5,8 @@
  * A door for LMTP in a program that no master started: it listens on an address, takes each message whole, for whatever
  * recipients, and hands it to the owner, who answers on the spot. Everything runs in one thread, in lmtp_door_run().
  *
- * Nothing that comes is refused for good, except a message above the limit and commands that are none: who hands in
- * copies must never cause a letter to the sender of a mail.
+ * Nothing is refused for good except a message above the limit, and commands that LMTP does not know. So the host that
+ * hands in copies never has cause to send a bounce to the author of a mail.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -17,7 +17,8 @@
 typedef struct LmtpDoor LmtpDoor;
 
 typedef struct LmtpDoorOwner {
-    /* A message is there. NULL: it is taken; else the reply for all recipients, "451 4.3.0 ...", static. */
+    /* Take a whole message. Return NULL when it is taken, else the reply for all recipients, "451 4.3.0 ...", which is
+     * static. */
     const char *(*message)(const LmtpTransaction *transaction, void *data);
     /* Called every second, and again at once while it returns true. */
     bool (*tick)(void *data);

@@ -63,27 +63,28 @@ struct LmtpSession {
 
 /* lmtp_transaction.c: the refusals are static. */
 
-/* sender becomes the transaction's. */
+/* Make a transaction; sender becomes its own. */
 LmtpTransaction *lmtp_transaction_new(LmtpServer *server, char *sender);
 void lmtp_transaction_free(LmtpTransaction *transaction);
-/* Read what follows the path of MAIL into the session's transaction; NULL, or the refusal. */
+/* Read the parameters that follow the path of MAIL into the session's transaction. Return NULL, or the refusal. */
 const char *lmtp_mail_parameters(LmtpSession *session, const char *text);
 /* Why an address cannot be used in a transaction with or without SMTPUTF8; NULL: it can. */
 const char *lmtp_address_refusal(const char *address, bool smtputf8);
-/* Ask the owner for the recipient, whose address becomes ours, and add it; NULL, or the refusal. */
+/* Ask the owner for a recipient and add it to the transaction. address is taken over in any case. Return NULL, or the
+ * refusal. */
 const char *lmtp_transaction_add(LmtpSession *session, char *address);
 /* A number of up to 18 digits, and nothing else. */
 bool lmtp_number_read(const char *text, uint64_t *number);
 
 /* lmtp_content.c */
 
-/* Forget what there is: ready for a new message. */
+/* Free the content and the memory that it holds, and get ready for a new message. */
 void lmtp_content_clear(LmtpSession *session);
-/* Store octets of a DATA; *ended when the dot came. Returns what was used. */
+/* Store bytes that follow DATA, and return how many were used. *ended is true when the final dot came. */
 size_t lmtp_content_data(LmtpSession *session, const char *octets, size_t length, bool *ended);
-/* Store octets of a chunk. */
+/* Store bytes of a chunk of BDAT. */
 void lmtp_content_chunk(LmtpSession *session, const char *octets, size_t length);
-/* The stored bytes; the transaction takes them and the memory they hold. */
+/* Give the stored bytes, with the memory that is counted for them, to the session's transaction as its message. */
 void lmtp_content_finish(LmtpSession *session);
 
 /* lmtp_path.c: *text is moved behind what was read. */

@@ -58,7 +58,7 @@ static inline LmtpRecipient *lmtp_recipient(const LmtpTransaction *transaction, 
     return &g_array_index(transaction->recipients, LmtpRecipient, index);
 }
 
-/* The first three return NULL to accept, or the refusing reply. */
+/* The owner's decisions. mail(), recipient() and content() return NULL to accept, or the reply that refuses. */
 typedef struct LmtpHandler {
     /* MAIL; size is 0 when the client did not say. */
     const char *(*mail)(LmtpSession *session, const char *sender, uint64_t size, void *data);
@@ -94,27 +94,28 @@ const LmtpTransaction *lmtp_session_transaction(const LmtpSession *session);
 /* The size of the message that MAIL announced for it; 0: none. */
 uint64_t lmtp_session_announced(const LmtpSession *session);
 
-/* Take octets from the client and return how many were used. The rest (a
- * line not complete yet; or whatever came while a message is being stored or
- * too much output waits) must be offered again, with what follows it, after
- * more came, after lmtp_session_answer(), or after the output was drained. */
+/* Take bytes from the client and return how many were used. The session leaves the rest when a line is not complete,
+ * while the owner has a message, or while much output waits. Offer that rest again, with what follows it, after more
+ * came, after lmtp_session_answer(), and after the output was sent. */
 size_t lmtp_session_receive(LmtpSession *session, const char *octets, size_t length);
 
-/* Replies not sent yet: the connection sends them and erases what it sent. */
+/* Return the replies that are not sent yet, borrowed. The caller sends them and erases what it has sent. */
 GString *lmtp_session_output(LmtpSession *session);
 
-/* No more is read: close when the output is sent. */
+/* Return true when the session reads no more: close the connection when the output is sent. */
 bool lmtp_session_finished(const LmtpSession *session);
-/* A message of this session is with the owner. */
+/* Return true while the owner has a message of this session that it has not answered. */
 bool lmtp_session_waiting(const LmtpSession *session);
 
 /* Send one reply for each recipient (451 4.3.0 where the owner set none) and free the
  * transaction. A session that was closed meanwhile says nothing. */
 void lmtp_session_answer(LmtpSession *session, LmtpTransaction *transaction);
 
-/* The client was silent for too long, or the session took too long: 421 4.4.2. */
+/* End the session with 421 4.4.2 and the text why, because the client was silent or the session lasted too long. When
+ * the owner has a message, its answer is sent first. */
 void lmtp_session_expire(LmtpSession *session, const char *why);
-/* End now (421 4.3.2) when no transaction is in progress, else after it. */
+/* End the session with 421 4.3.2, at once or when the transaction in progress is over. */
 void lmtp_session_stop(LmtpSession *session);
-/* The connection is gone; what is with the owner is still stored. */
+/* Tell the session that the connection is gone. A message that the owner has stays with it, and is still to be answered
+ * by lmtp_session_answer(). */
 void lmtp_session_close(LmtpSession *session);

@@ -5,14 +5,14 @@
  * Where the mail of a domain goes (RFC 5321 section 5.1, RFC 7505): from a
  * domain to socket addresses in the order in which they are to be tried.
  *
- * Lower preference first; equal ones in an order drawn anew at each look-up;
- * the addresses of one host IPv6 and IPv4 by turns. Without an MX record the
- * domain itself is the host. "[192.0.2.1]" and "[IPv6:2001:db8::1]" are
- * taken as they are. A domain in UTF-8 is looked up by its A-labels (IDNA 2008).
+ * Hosts of lower preference come first. The order of hosts of equal preference is drawn anew at each look-up, and the
+ * addresses of one host are IPv6 and IPv4 by turns. Without an MX record the domain itself is the host. The address
+ * literals "[192.0.2.1]" and "[IPv6:2001:db8::1]" are not looked up. A domain in UTF-8 is looked up by its A-labels
+ * (IDNA 2008).
  *
- * Answers are kept as long as their records allow, within mx's bounds, and no more than cache_size of
- * them, those not used longest leaving first. Look-ups for one domain at the
- * same time share the questions. What may change its mind soon (MX_LATER) is not kept.
+ * Answers are kept as long as their records allow, within the bounds of MxSettings. When there are more than
+ * cache_size, the one that was not used for the longest time goes. Look-ups for one domain at the same time share the
+ * questions. An answer MX_LATER, which may soon be another, is not kept.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* A domain in lower case and A-labels; NULL when it can be none. g_free() */
+/* Return the domain in lower case and A-labels, or NULL when the text can be no domain. g_free() */
 char *mx_domain_normal(const char *domain);
 
 typedef struct MxResolver MxResolver;
@@ -44,9 +44,9 @@ typedef struct MxSettings {
     unsigned tries;         /* 0: 3 */
 } MxSettings;
 
-/* NULL (FAIL_CONFIG) when a server is no address. The settings are copied. */
+/* Make a resolver. The settings are copied. NULL with FAIL_CONFIG: one of the servers is no address. */
 MxResolver *mx_resolver_new(struct event_base *base, const MxSettings *settings, GError **error);
-/* Drop every look-up, without a call. */
+/* Free the resolver and every look-up in progress; done is not called for those. */
 void mx_resolver_free(MxResolver *resolver);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MxResolver, mx_resolver_free)
 
@@ -80,9 +80,10 @@ typedef struct MxAnswer {
 /* The answer lives until the call returns. The callback may look up again and free the resolver. */
 typedef void MxDone(const MxAnswer *answer, void *data);
 
-/* done is called once, later, from the loop, unless mx_cancel() comes first. */
+/* Begin to look up where mail for the domain goes; the addresses get this port. done is called once, later, from the
+ * loop, unless mx_cancel() comes first. */
 MxLookup *mx_lookup(MxResolver *resolver, const char *domain, uint16_t port, MxDone *done, void *data);
-/* Not after done was called. */
+/* Give up a look-up, so that done is not called. Do not call this after done was called. */
 void mx_cancel(MxLookup *lookup);
 
 /* Figures since the start, for tests (t/tools/mx-lookup). */

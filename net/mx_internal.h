@@ -8,7 +8,7 @@
 #include "net/dns.h"
 #include "net/mx.h"
 
-/* Of a domain's hosts that many are looked at, the best ones. */
+/* The number of a domain's hosts that are looked at, those of the best preference. */
 #define MX_HOSTS_MAX 32
 
 /* A host of a domain. */
@@ -42,24 +42,27 @@ MxTarget *mx_target_new(const char *name, uint16_t preference);
 void mx_route_sort(MxRoute *route);
 /* Take the key from the targets' names. */
 void mx_route_set_key(MxRoute *route);
-/* No mail can go there: text is taken over. */
+/* Make the route one to which no mail can go, with this outcome. Its hosts are dropped; text is taken over. */
 void mx_route_refuse(MxRoute *route, MxOutcome outcome, unsigned code, const char *status, char *text);
-/* Leave out the hosts that are not before ourselves; refuses when none is left. */
+/* When one of `own` (ourselves) is among the hosts, leave it out, and all hosts of the same or a worse preference.
+ * Refuse the route when no host is left. The targets must be sorted. */
 void mx_route_leave_own(MxRoute *route, const char *const *own);
 
-/* Leave out the addresses that are not public: whoever writes the records of a domain chooses them, and could have mail
- * delivered to what only this host reaches. Were there any? */
+/* Leave out the addresses that are not public, and return true when there were any. The owner of a domain chooses its
+ * addresses, and could otherwise have mail delivered to a server that only this host reaches. */
 bool mx_route_leave_private(MxRoute *route);
-/* Refuse for now, because all addresses were such ones: mail waits until the site allows them, or it is too old. */
+/* Refuse the route with MX_LATER, because none of its addresses is public: mail waits until the site allows them or it
+ * is too old. */
 void mx_route_refuse_private(MxRoute *route);
 
-/* The addresses in the order of trial, in g_free() memory; the names are the route's. */
+/* Return the addresses in the order in which they are to be tried, with this port, at most limit; g_free() the array.
+ * The names in it are borrowed from the route. */
 MxHost *mx_route_hosts(const MxRoute *route, uint16_t port, size_t limit, size_t *count);
 
 /* The route of "[192.0.2.1]" or "[IPv6:2001:db8::1]"; NULL for anything else. */
 MxRoute *mx_route_literal(const char *domain);
 
-/* Ask about a domain; done gets the route once, from the loop or at once: a new reference, or NULL
- * when dns was freed. settings are borrowed until then. */
+/* Ask about a domain. found is called once, from the loop or from within this function, with a new reference to the
+ * route, or with NULL when dns was freed. settings are borrowed until then. */
 typedef void MxFound(MxRoute *route, void *data);
 void mx_query_start(Dns *dns, const MxSettings *settings, const char *domain, MxFound *found, void *data);

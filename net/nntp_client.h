@@ -37,7 +37,8 @@ typedef struct NntpSettings {
     void *data;
 } NntpSettings;
 
-/* Connects, and goes on until the server takes commands. NULL: FAIL_LATER, which names the server. */
+/* Connect, and do TLS and AUTHINFO as the settings say, until the server takes commands. NULL with FAIL_LATER, whose
+ * text names the server. */
 NntpClient *nntp_client_open(const NntpSettings *settings, GError **error);
 /* Send QUIT where that is possible, and do not wait for the reply. */
 void nntp_client_free(NntpClient *client);
@@ -60,11 +61,12 @@ bool nntp_client_group(NntpClient *client, const char *name, NntpGroup *group, G
 bool nntp_client_numbers(NntpClient *client, const char *name, const NntpGroup *wanted, GArray *numbers, int64_t *known,
                          GError **error);
 
-/* The article of that number in the chosen group. *article is NULL when there is none (any more), or when it is larger
- * than article_most (*large). */
+/* Fetch the article of that number in the chosen group; g_bytes_unref(). *article is NULL when there is none (any
+ * more), and when it has more than article_most bytes; then *large is true. */
 bool nntp_client_article(NntpClient *client, int64_t number, GBytes **article, bool *large, GError **error);
 
-/* The header of the article with that Message-ID (without brackets); *head is NULL when the server has none. */
+/* Fetch the header of the article with that Message-ID (without brackets); g_bytes_unref(). *head is NULL when the
+ * server has no such article. */
 bool nntp_client_head(NntpClient *client, const char *message_id, GBytes **head, GError **error);
 
 typedef enum NntpVerdict {

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Reads what a news server says (RFC 3977, section 3): one line with a code of three digits, and behind some of them a
- * block of lines that ends with "." alone. Fed with octets as they come, in pieces of any size.
+ * Read the replies of a news server (RFC 3977, section 3): one line with a code of three digits, and after some codes a
+ * block of lines that ends with "." alone. The reader is fed with bytes as they come, in pieces of any size.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -29,13 +29,13 @@ typedef struct NntpReader {
     GString *line;
 } NntpReader;
 
-/* Zero and ready a reader on the stack. */
+/* Begin with an empty reader; nntp_reader_clear() frees what it holds. */
 void nntp_reader_init(NntpReader *reader);
 void nntp_reader_clear(NntpReader *reader);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(NntpReader, nntp_reader_clear)
 
-/* Get ready for the reply to one command. With wants_block a code 2xx is followed by a block, of which the first most
- * bytes are kept. */
+/* Get ready for the reply to one command, and forget the reply before. With wants_block, a code 2xx is followed by a
+ * block, of which the first `most` bytes are kept. */
 void nntp_reader_expect(NntpReader *reader, bool wants_block, size_t most);
 
 /* Take octets up to the end of the reply; *used tells how many. */

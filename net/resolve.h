@@ -18,16 +18,16 @@ typedef struct ResolveName {
     int family; /* AF_INET, AF_INET6, or AF_UNSPEC: those of this machine */
 } ResolveName;
 
-/* addresses is NULL when error is set (FAIL_LATER), else it is the
- * receiver's, to be freed with freeaddrinfo(). */
+/* Take the answer. Free addresses with freeaddrinfo(); it is NULL when the look-up failed and error (FAIL_LATER,
+ * borrowed) is set. */
 typedef void ResolveDone(struct addrinfo *addresses, const GError *error, void *data);
 
 /* Ask for the stream addresses of host; done is called once, later, from the loop of base
  * (the loop of the calling thread), unless resolve_cancel() comes first. */
 Resolve *resolve_start(struct event_base *base, const char *host, const char *port, ResolveDone *done, void *data);
-/* The same of addresses of one family, AF_INET or AF_INET6, even if this machine has none of that family but its
- * loopback. */
+/* Ask as resolve_start() does, for addresses of name->family alone. AF_INET and AF_INET6 give addresses even when this
+ * machine has none of that family but its loopback. */
 Resolve *resolve_start_family(struct event_base *base, const ResolveName *name, ResolveDone *done, void *data);
 
-/* Not after done was called. */
+/* Give up a look-up, so that done is not called. Do not call this after done was called. */
 void resolve_cancel(Resolve *resolve);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * SCRAM (RFC 5802) without channel binding, the client's side: the three
- * messages as text.
+ * Make and check the three messages of the client's side of SCRAM (RFC 5802), without channel binding, as text: send
+ * scram_first(), give the server's reply to scram_final() and send the result, give the last reply to scram_check().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -21,10 +21,12 @@ typedef struct Scram Scram;
 Scram *scram_new(const char *digest, const char *user, const char *password, const char *nonce);
 void scram_free(Scram *scram);
 
-/* All g_free(). */
+/* Return the client's first message; g_free(). */
 char *scram_first(const Scram *scram);
-/* Answer the server's first message; NULL with *problem (static) when that is not to be answered. */
+/* Return the answer to the server's first message; g_free(). NULL, with *problem (static): do not answer it, and end
+ * the connection. */
 char *scram_final(Scram *scram, const char *server_first, const char **problem);
-/* Whether the server's last message proves that it knows the password. */
+/* Return true when the server's last message proves that the server knows the password. Else *problem (static) says so.
+ * scram_checked() returns the result of the last check, or false before it. */
 bool scram_check(Scram *scram, const char *server_final, const char **problem);
 bool scram_checked(const Scram *scram);

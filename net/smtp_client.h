@@ -114,7 +114,7 @@ typedef struct SmtpResult {
     bool unstarted;     /* a kept connection turned out to be closed: nothing was tried, may be sent at once again */
     size_t accepted;    /* recipients of the transaction that the server had accepted before, at RCPT */
     SmtpFallback fallback; /* the mail was not judged, and may be sent at once without what this names */
-    bool behind;        /* it suffers from having been sent behind another, and says nothing of the server's health */
+    bool behind;        /* it failed only because it was sent behind another; it says nothing of the server's health */
 } SmtpResult;
 
 typedef struct SmtpHandler {
@@ -139,7 +139,8 @@ void smtp_client_free(SmtpClient *client);
 
 const char *smtp_client_peer(const SmtpClient *client); /* "relay.example.com[192.0.2.1]:25" */
 unsigned smtp_client_transactions(const SmtpClient *client); /* begun so far */
-/* Return true when it takes no transaction now: it is in one, is not ready yet, or is leaving after being idle. */
+/* Return true when the client takes no transaction now: it is in one, is not ready yet, or is leaving after being idle.
+ * */
 bool smtp_client_busy(const SmtpClient *client);
 /* Return true when it has sent QUIT. */
 bool smtp_client_leaving(const SmtpClient *client);
@@ -165,9 +166,9 @@ typedef struct SmtpTransaction {
     void *data;
     SmtpBody *body; /* a reference is taken */
     bool smtputf8;  /* the message itself needs it; for addresses the client sees for itself */
-    /* Called when body has bytes above 127 and the server takes none. Returns the same message in 7 bits as far as that
-     * is possible (a reference for the client), or NULL: the message is refused. Without this function it is refused,
-     * too. */
+    /* Called when body has bytes above 127 and the server takes none (no 8BITMIME). Return the same message in 7 bits
+     * as far as that is possible, a reference for the client; or NULL to have the message refused. When this function
+     * is NULL, such a message is refused. */
     SmtpBody *(*body_7bit)(void *data);
     /* The delimiters by which a server that knows XVERP (Postfix) makes a sender for each recipient; NULL: it must
      * not. */
@@ -191,6 +192,6 @@ bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transact
 /* Return true when smtp_client_send_behind() would take a transaction like the last one. */
 bool smtp_client_takes_behind(const SmtpClient *client);
 
-/* Send QUIT when the transaction in progress, if any, has ended; `closed` follows, without waiting for the answer:
- * nothing depends on it, and the connection would count meanwhile. */
+/* Send QUIT, at once or when the transaction in progress has ended. `closed` follows without waiting for the answer to
+ * QUIT, because nothing depends on it and the connection would count meanwhile. */
 void smtp_client_quit(SmtpClient *client);

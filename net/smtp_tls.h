@@ -10,13 +10,14 @@
 
 typedef struct SmtpTls SmtpTls;
 
-/* Make such settings. ca_file has the certificates of the authorities in PEM; NULL: those that the system trusts.
- * FAIL_CONFIG: it cannot be read, or has no certificate. */
+/* Make TLS settings. ca_file has the certificates of the authorities in PEM; NULL: those that the system trusts.
+ * FAIL_CONFIG: ca_file cannot be read, or has no certificate. */
 SmtpTls *smtp_tls_new(const char *ca_file, GError **error);
 /* Show this certificate to servers that ask for one. The files are in PEM. FAIL_CONFIG: one cannot be read, or they do
  * not belong together. */
 bool smtp_tls_present(SmtpTls *tls, const char *certificate_file, const char *key_file, GError **error);
-/* Return the words for an error of the queue of OpenSSL, or of a system call in it, borrowed; NULL: there are none. */
+/* Return the words for a code from OpenSSL's queue of errors, also where it stands for a failed system call; borrowed.
+ * NULL: there are none. */
 const char *tls_reason(unsigned long code);
 void smtp_tls_free(SmtpTls *tls);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SmtpTls, smtp_tls_free)

@@ -29,8 +29,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SocketmapRequest, socketmap_request_clear)
  * the caller clears; otherwise both are left alone. */
 SocketmapStep socketmap_read(const char *octets, size_t length, size_t *used, SocketmapRequest *request);
 
-/* Append a reply: the value of the key; there is none; or it cannot be told now, and the mail is to be deferred. Text
- * that could not be sent (control characters) has blanks in their place. */
+/* Append a reply to output: the value of the key; that it has none; or that it cannot be told now, so that Postfix
+ * defers the mail. Control characters in a text become blanks. */
 void socketmap_found(GString *output, const char *value);
 void socketmap_not_found(GString *output);
 void socketmap_later(GString *output, const char *why);

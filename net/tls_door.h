@@ -21,7 +21,7 @@ typedef struct TlsFiles {
     const char *authority;         /* whose signature makes a certificate valid */
 } TlsFiles;
 
-/* FAIL_CONFIG: a file cannot be read, or key and certificate do not belong together. */
+/* Read the files. FAIL_CONFIG: a file cannot be read, or key and certificate do not belong together. */
 TlsDoor *tls_door_new(const TlsFiles *files, GError **error);
 void tls_door_free(TlsDoor *door);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TlsDoor, tls_door_free)
@@ -29,11 +29,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TlsDoor, tls_door_free)
 TlsSession *tls_session_new(TlsDoor *door, int fd);
 void tls_session_free(TlsSession *session);
 
-/* As recv() and send(), the handshake included: -1 with EAGAIN means that the socket has to be awaited, with EPROTO
- * that TLS has failed. */
+/* Receive and send as recv() and send() do; the first calls also make the handshake. -1 with errno EAGAIN: wait for the
+ * socket and call again. -1 with EPROTO: TLS has failed. */
 ssize_t tls_session_receive(TlsSession *session, void *octets, size_t size);
 ssize_t tls_session_send(TlsSession *session, const void *octets, size_t size);
-/* After -1 with EAGAIN: bytes of the client are awaited, and not room to send. */
+/* After -1 with EAGAIN, return true when to wait until the socket is readable, false when until it is writable. */
 bool tls_session_awaits_bytes(const TlsSession *session);
 
 /* Why TLS failed, for the log; NULL: it did not. */

@@ -66,8 +66,8 @@ size_t inbox_backlog(const Inbox *inbox, int64_t now, int64_t *oldest);
 /* Claim up to limit due entries in order: rename .msg to .bak, open, verify, and append them to entries, which owns
  * them. A damaged entry is logged and moved whole to corrupt/; one that the system cannot read is put back for a
  * minute; one that vanished is skipped. With durable, the directory is synced before the function returns, so that no
- * power cut can undo the claims. Returns false only when the system failed; entries then has what was claimed
- * before. */
+ * power cut can undo the claims. When the system refuses to rename, that is logged, and nothing more is claimed for a
+ * while. Returns false only when the system failed in another way; entries then has what was claimed before. */
 bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, GError **error);
 
 /* From now on let inbox_claim() stop once the messages of the entries it has claimed have this many bytes. */
@@ -101,11 +101,13 @@ bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error);
  * none, or when it was damaged and moved to corrupt/. FAIL_LATER: it may be there and cannot be claimed now. */
 Entry *inbox_claim_hash(Inbox *inbox, const uint8_t hash[HASH_SIZE], int64_t due, GError **error);
 
-/* Put a claimed entry back that was freed already, as inbox_release() does. */
+/* Put back a claimed entry, as inbox_release() does, by its name, when its Entry was freed already. */
 bool inbox_release_name(Inbox *inbox, const EntryName *name, int64_t due, GError **error);
 
-/* Put a claimed entry back, due at a new time or, with 0, as it was: one rename, S3 to S2. Frees the entry. */
+/* Put a claimed entry back into the queue, due at a new time or, with 0, as it was: one rename, S3 to S2, not synced.
+ * It frees the entry, also when it fails. */
 bool inbox_release(Inbox *inbox, Entry *entry, int64_t due, GError **error);
 
-/* Set a claimed entry aside for a person: one rename, S3 to S5, synced. Needs no space on the disk. Frees the entry. */
+/* Set a claimed entry aside for a person: one rename, S3 to S5, synced. It needs no space on the disk, and frees the
+ * entry, also when it fails. */
 bool inbox_preserve(Inbox *inbox, Entry *entry, GError **error);

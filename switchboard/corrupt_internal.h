@@ -11,11 +11,10 @@
 #include "switchboard/spool.h"
 #include "switchboard/suffix_internal.h"
 
-/* Bring the claimed file of name into corrupt/ as NAME.msg, byte for byte,
- * with the steps of a hop. What is no regular file, or does not fit on the disk, is
- * preserved in its own queue instead. */
+/* Bring the claimed file of this name into corrupt/ as NAME.msg, byte for byte, with the steps of a hop. When it is no
+ * regular file, or there is no space for a copy, preserve it (.psv) in its own queue instead. */
 bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GError **error);
 
-/* R6: brings a tagged file whose parent is in no state into shunt/ as NAME.psv, whole. The caller syncs queue: else the
- * file might come back when a person has sent the other. */
+/* Bring a tagged file whose parent is gone (R6) into shunt/ as NAME.psv, whole. The caller must sync the directory of
+ * queue afterwards. Otherwise a power cut might bring the file back after a person has sent the one in shunt/. */
 bool corrupt_set_stray_aside(Queue *queue, const EntryName *name, const char *file, GError **error);

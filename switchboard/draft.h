@@ -38,8 +38,8 @@ bool draft_set_file(Draft *draft, int fd, GError **error);
 /* Give the draft the message of another one. The message is hashed once for both, and neither may change any more. */
 void draft_share_message(Draft *draft, const Draft *other);
 
-/* Copy an entry for queue: its metadata, its message, and its recipients that are still to do. The entry must outlive
- * the draft. */
+/* Make a draft for queue that copies an entry: its metadata except the ordinal, its message, and its recipients that
+ * are still to do. The entry must outlive the draft. */
 Draft *draft_from_entry(const char *queue, Entry *entry);
 
 /* Set the due time. The default is the arrival time, or now when the clock was set back since. */
@@ -50,7 +50,7 @@ void draft_set_recipients(Draft *draft, DraftRecipients *next, void *data, GDest
 
 /* Set these addresses as the recipients; the array is consumed. */
 void draft_set_addresses(Draft *draft, char **addresses);
-/* Set the entry's recipients that are still to do; the entry must outlive the draft. */
+/* Set the recipients of an entry that are still to do as those of the draft. The entry must outlive the draft. */
 void draft_copy_recipients(Draft *draft, const Entry *entry);
 
 const char *draft_queue(const Draft *draft);

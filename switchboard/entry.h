@@ -49,10 +49,11 @@ Entry *entry_open_read(Queue *queue, const char *file, GError **error);
 /* Open an entry for reading its metadata and recipients alone, which are verified; the message is neither read nor
  * verified, and cannot be had. */
 Entry *entry_open_head(Queue *queue, const char *file, GError **error);
-/* Read when the entry arrived from its metadata, and verify nothing. */
+/* Set *arrival to the arrival time that the entry's metadata has. The file is read that far, and not verified. */
 bool entry_read_arrival(Queue *queue, const char *file, int64_t *arrival, GError **error);
 void entry_free(Entry *entry);
-/* Say that the file was unlinked, so that entry_free() does not wait until the file system has freed it. */
+/* Tell the entry that its file was unlinked. Then a thread closes the file for entry_free(), which need not wait until
+ * the file system has freed the blocks. */
 void entry_set_gone(Entry *entry);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Entry, entry_free)
 

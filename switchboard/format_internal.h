@@ -32,21 +32,25 @@ typedef struct FormatHead {
     uint8_t checksum[HASH_SIZE];
 } FormatHead;
 
+/* Write the first line of an entry file, and read one from FORMAT_HEAD_SIZE bytes. format_head_parse() returns false
+ * when they have not the form; it compares neither lengths nor checksum with the file. */
 void format_head_print(const FormatHead *head, char text[FORMAT_HEAD_SIZE + 1]);
 bool format_head_parse(const char *text, FormatHead *head);
 
+/* Write the last line of an entry file. hash is the one in the entry's name. */
 void format_tail_print(const uint8_t hash[HASH_SIZE], char text[FORMAT_TAIL_SIZE + 1]);
 
-/* The checksum of the first line: fed with the metadata, then the recipient
- * lines, in pieces that hold whole lines; finished with the lengths. */
+/* Compute the checksum of the first line. Call format_checksum_new(), then _meta() with all the metadata, then
+ * _recipients() with the recipient lines in any number of pieces that hold whole lines, then _end(). */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(EVP_MD_CTX, EVP_MD_CTX_free)
 EVP_MD_CTX *format_checksum_new(void);
 void format_checksum_meta(EVP_MD_CTX *sum, const char *meta, size_t length);
-/* False when a line has no valid state byte, no address or no end. */
+/* Return false when a line has no valid state byte, no address or no end; the sum is of no use then. */
 bool format_checksum_recipients(EVP_MD_CTX *sum, const char *lines, size_t length);
-void format_checksum_end(EVP_MD_CTX *sum, FormatHead *head); /* sets head->checksum from its lengths */
+void format_checksum_end(EVP_MD_CTX *sum, FormatHead *head); /* adds head's lengths and sets head->checksum */
 
-/* The hash of the name. */
+/* Compute the hash in an entry's name (entry.h) with a fresh sum of format_checksum_new(): feed the message in any
+ * number of pieces, then end with the values from the metadata. shard NULL: there is no shard key. */
 void format_hash_message(EVP_MD_CTX *sum, const void *octets, size_t length);
 void format_hash_end(EVP_MD_CTX *sum, const char *list, int64_t arrival, int64_t ordinal, const char *shard,
                      uint8_t hash[HASH_SIZE]);

@@ -2,11 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The bounded index of an inbox: the names of ready entries, earliest first.
- * Holds at most INBOX_INDEX_MAX names, twice as many for a moment; later ones are dropped and remembered
- * only as a horizon: from that due time on the directory knows more than
- * the index. A name may be in it twice (listed and reported by an event); the
- * second claim finds nothing, which is harmless.
+ * Keep the names of an inbox's ready entries in memory, the earliest first. The index holds up to `limit` names, and
+ * twice as many for a moment. When there are more, the names that are due last are dropped, and the horizon is set to
+ * the due time of the first one dropped: from that time on, only a new listing of the directory finds all. A name may
+ * be in the index twice, when it was both listed and reported by an event; the second claim finds nothing, which is
+ * harmless.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -22,12 +22,13 @@ typedef struct Index {
 
 void index_init(Index *index, size_t limit);
 void index_clear(Index *index); /* frees */
-void index_reset(Index *index); /* before a new listing */
+void index_reset(Index *index); /* empties it, before a new listing */
 
+/* Add a name, unless it is due at the horizon or later. */
 void index_add(Index *index, const EntryName *name);
 size_t index_length(const Index *index);
 const EntryName *index_first(const Index *index); /* NULL: empty */
 void index_remove_first(Index *index);
 
-/* Names due by now; exact up to the horizon. */
+/* Return the number of names that are due by now. Names beyond the horizon are not counted. */
 size_t index_due(const Index *index, int64_t now);

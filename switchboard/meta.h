@@ -19,25 +19,26 @@
 #define META_ORDINAL "ordinal" /* integer: tells copies of one message apart */
 #define META_SHARD "shard"     /* string: the shard key, or absent */
 #define META_TRACE "trace"     /* string: message id of the log, 12 hex digits, kept over hops */
-#define META_CANARY "canary"   /* bool: nobody's; whoever works the queue takes it and does nothing (runners/watch) */
+#define META_CANARY "canary"   /* bool: a test entry of runners/watch; the queue's runner ends it and does nothing */
 #define META_FAULT "fault"     /* object: why it was set aside (fault.h) */
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(json_t, json_decref)
 
-/* Reading: the fallback when the key is absent or of another type. Strings
- * are borrowed from the object. */
+/* Return the value of a key; the fallback when the key is absent or its value has another type. Strings are borrowed
+ * from the object. */
 const char *meta_string(const json_t *meta, const char *key, const char *fallback);
 int64_t meta_integer(const json_t *meta, const char *key, int64_t fallback);
 bool meta_bool(const json_t *meta, const char *key, bool fallback);
 
-/* Writing: replaces. A NULL string removes the key. Bytes that are not UTF-8
- * are kept by writing them as U+FFFD: addresses and headers that need their exact bytes stay
- * in the message or the recipient lines. */
+/* Set the value of a key, in place of any value before. A NULL string removes the key. Bytes of a string that are not
+ * UTF-8 become U+FFFD, so never put an address or header here whose exact bytes matter: keep those in the message or
+ * the recipient lines. */
 void meta_set_string(json_t *meta, const char *key, const char *value);
 void meta_set_integer(json_t *meta, const char *key, int64_t value);
 void meta_set_bool(json_t *meta, const char *key, bool value);
 
-/* Text without line ends, keys sorted; and back. Duplicate keys, anything but an object and
- * more than META_MAX bytes are refused with FAIL_NEVER. */
+/* Write the object as text without line ends, its keys sorted; g_free(). meta_parse() reads such a text into a new
+ * object. It fails with FAIL_NEVER for a key that stands there twice, for anything but an object, and for more than
+ * META_MAX bytes. */
 char *meta_print(const json_t *meta);
 json_t *meta_parse(const char *text, size_t length, GError **error);

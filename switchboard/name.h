@@ -31,12 +31,12 @@ void name_format(const EntryName *name, char text[NAME_SIZE]);
  * set to what follows: "" or ".msg". */
 bool name_parse(const char *text, EntryName *name, const char **rest);
 
-/* By due time, then hash: the order of work. */
+/* Compare two names by due time, then by hash: less than 0 when a is to be worked on before b. */
 int name_compare(const EntryName *a, const EntryName *b);
 
 void name_hash_format(const uint8_t hash[HASH_SIZE], char text[HASH_DIGITS + 1]);
-/* The name under which the store records what the entry with this hash brought about from that queue: "in:4cd1...".
- * g_free(). */
+/* Return the key "QUEUE:HASH", such as "in:4cd1...", under which the store records that an entry of that queue has
+ * taken effect, so that the effect is not repeated. g_free() */
 char *name_effect(const char *queue, const uint8_t hash[HASH_SIZE]);
 bool name_hash_parse(const char *text, uint8_t hash[HASH_SIZE]);
 int name_hash_compare(const void *a, const void *b); /* of two hashes, for sorting */

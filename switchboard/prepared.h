@@ -4,8 +4,8 @@
 /*
  * Store entries together with a decision that is made elsewhere, such as the commit of a database (INTERNALS.md, state
  * S1u). A unit of entries is written under temporary names that carry the unit's tag, and synced. Then the caller makes
- * its decision durable under that tag. Then the entries are published. So whether an entry was published is told by one
- * thing: its temporary is there no more.
+ * its decision durable under that tag. Then the entries are published: each temporary name becomes that of a ready
+ * entry. So an entry is not published yet exactly as long as its temporary name is there.
  *
  *   prepared = prepared_new(spool)          a tag of its own, which is locked while this process lives
  *   prepared_write(prepared, drafts)        whole and synced, but not in the queues
@@ -48,13 +48,14 @@ char *prepared_queues(const Prepared *prepared);
  * decision must be kept until the directories were synced. A rename that the system refuses is logged, and made later
  * in the same way. */
 void prepared_publish(Prepared *prepared);
-/* Unlink all. A file that stays is logged, and given up later. */
+/* Unlink the unit's files. One that cannot be unlinked is logged, and prepared_settle() unlinks it later. */
 void prepared_withdraw(Prepared *prepared);
 
-/* Tell what was decided for tag, durably and for good; when nothing was, give the tag up first. */
+/* Set *committed to what was decided for a tag. When nothing was decided, first make it impossible that the tag is ever
+ * decided, durably, and set false. Return false when it cannot be told now. */
 typedef bool PreparedDecide(void *data, const char *tag, bool *committed, GError **error);
 
-/* Whether rest, what name_parse() left over, is that of a prepared entry. */
+/* Is rest, which name_parse() returned, that of a prepared entry's temporary name? */
 bool prepared_is_tag(const char *rest);
 
 /* Publish or unlink what dead writers left in the queue, as decide says. A tag for which that fails does not keep the

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Shared by the recovery of a slice (recover.c) and that of intake (recover_intake.c, R7 and R8).
+ * Declare what the recovery of a slice (recover.c) and the recovery of intake (recover_intake.c, R7 and R8) share.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -17,19 +17,20 @@ GHashTable *recover_set_new(void);
 void recover_set_add(GHashTable *set, const uint8_t *hash);
 bool recover_set_has(GHashTable *set, const uint8_t *hash);
 
-/* Is it a file? A directory or the like with one of our names was made by nobody here, and would stand in the way for
- * ever. */
+/* Is this a regular file? Recovery passes over a directory or the like that bears an entry's name, since no program of
+ * ours made it, and it would stand in the way for ever. */
 bool recover_is_file(Queue *queue, const char *file);
 
-/* A file of ours that somebody has taken from us: its owner or mode was changed, or it was made immutable. No waiting
- * helps, and the others shall not wait. */
+/* Did somebody change this file's owner or mode, or make it immutable, so that we may not use it? Waiting does not help
+ * then, and recovery goes on with the other files. */
 bool recover_is_closed(Queue *queue, const char *file);
 
-/* Of a change that failed: true when the file itself is in the way (immutable); the log tells, it stays as it is, and
- * the others go on. Consumes *fault: when false, into error. */
+/* Judge a change of a file that failed with *fault, which is consumed. Return true, and log it, when the file itself is
+ * immutable: it stays, and recovery goes on. Else move the fault into error and return false. */
 bool recover_stays(GError **fault, GError **error);
 
-/* S5, counted in report->preserved; durable with the next sync of the directory. */
+/* Set an entry aside as .psv (S5), log why, and count it in report->preserved. It is durable after the next sync of the
+ * directory. */
 bool recover_set_aside(Queue *queue, RecoverReport *report, EntryName name, const char *file, const char *why,
                        GError **error);
 

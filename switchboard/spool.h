@@ -5,8 +5,9 @@
  * Open the spool, a directory that holds the queue directories on one file system. A process opens it once. Its queues
  * are opened at their first use and live as long as the Spool. It is not thread-safe.
  *
- * A queue's directory is made at the first use of all, and noted in SPOOL/.queues. One that was noted and is gone is
- * never made anew by who merely wants to use it: its mail may be somewhere.
+ * The directory of a queue is made when the queue is first used, and recorded in SPOOL/.queues. When a recorded
+ * directory is missing, spool_queue() fails and does not make it again, because its mail may still be somewhere, as on
+ * a file system that is not mounted. Only spool_queue_again() makes it.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -53,24 +54,26 @@ const char *spool_id(Spool *spool, GError **error);
  * error. */
 int spool_open_lock(const Spool *spool, const char *file, GError **error);
 
-/* Return a queue, borrowed from the spool, whose directory bears its name at this moment: one that was replaced since
- * is another Queue. FAIL_LATER: the directory was there and is gone. FAIL_CONFIG: it is on another file system, or is a
- * symbolic link, or the name is none. */
+/* Return the queue of this name, borrowed from the spool. Its directory is looked for at each call: when another one
+ * has taken its place since, another Queue is returned, and the former stays valid. FAIL_LATER: the directory was there
+ * and is gone. FAIL_CONFIG: it is on another file system, or is no directory, or name is no queue name. */
 Queue *spool_queue(Spool *spool, const char *name, GError **error);
-/* The same to write into, for a process at work: all that is wrong with the directory is FAIL_LATER. */
+/* Do as spool_queue() does, for a process at work that wants to write into the queue: whatever is wrong with the
+ * directory is FAIL_LATER, so that the work is kept and tried again. */
 Queue *spool_target(Spool *spool, const char *name, GError **error);
-/* The same for the operator, who wants a directory that is gone made anew. */
+/* Do as spool_queue() does, and make a directory that was there and is gone. Only for an operator who wants that. */
 Queue *spool_queue_again(Spool *spool, const char *name, GError **error);
 
-/* Whether an open directory still bears the name of its queue. QUEUE_GONE sets the error. */
+/* Say whether the directory that this queue has open is the one that now bears its name. QUEUE_GONE: nothing, or no
+ * directory, has the name, or it cannot be told; error says which. QUEUE_REPLACED: another directory has it. */
 typedef enum QueuePlace { QUEUE_HERE, QUEUE_GONE, QUEUE_REPLACED } QueuePlace;
 QueuePlace queue_place(const Queue *queue, GError **error);
 
 /* Return the names of all queue directories that are there, sorted; g_strfreev(). */
 char **spool_queue_names(Spool *spool, GError **error);
 
-/* The same for recovery, which must not take a part for the whole. FAIL_LATER with *missing, which may be NULL: the
- * directory of a queue is gone. */
+/* Return the names as spool_queue_names() does, but fail with FAIL_LATER when the directory of any recorded queue is
+ * gone, and set *missing (may be NULL) then: recovery must not take a part of the queues for all of them. */
 char **spool_every_queue(Spool *spool, bool *missing, GError **error);
 /* Return the names of the queues that were there and have no directory now, sorted; g_strfreev(). */
 char **spool_missing_queues(Spool *spool, GError **error);
@@ -82,10 +85,10 @@ bool spool_sync_queues(Spool *spool, GError **error);
  * suffix with its point. Files that come or go meanwhile may be seen or not. */
 typedef void QueueVisit(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest);
 bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error);
-/* Set *empty to whether there is no such file. A queue with many costs no more than one with a few. */
+/* Set *empty to whether the queue has no file whose name begins like an entry's. The listing ends at the first one. */
 bool queue_is_empty(Queue *queue, bool *empty, GError **error);
 
-/* The same for each of the queues with these names, one after the other. */
+/* Visit the files of each queue with these names (ended by NULL), one queue after the other, as queue_visit() does. */
 bool spool_visit(Spool *spool, char **names, QueueVisit *visit, void *data, GError **error);
 
 /* Set *held to whether the queue held an entry with that hash, in any state but being written, when its directory was

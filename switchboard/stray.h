@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Looks for children whose parent is in no state (INTERNALS.md, R6 and OR4), without
- * touching anything and beside whoever is at work: it looks several times, so that a parent
- * that just changes its name is not taken for gone.
+ * Find children (files that a hop was writing) whose parent is gone (INTERNALS.md, R6 and OR4). Nothing is changed, and
+ * runners may be at work: the function looks for parents several times, so that one that just changes its name is not
+ * taken for gone. It therefore takes a while.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -17,8 +17,9 @@ typedef struct Stray {
     char *parent; /* "QUEUE-HASH" */
 } Stray;
 
-/* Array of Stray; g_ptr_array_unref() frees it. NULL with error set. */
+/* Return the strays of all queues, an array of Stray; g_ptr_array_unref(). NULL: a queue cannot be listed. */
 GPtrArray *stray_find(Spool *spool, GError **error);
 
-/* Whether rest, what name_parse() left over, is the tag of a child; *by_operator tells whose. */
+/* Is rest, which name_parse() returned, the tag of a child? Set *by_operator when an operator's command, and not a
+ * runner, was writing the child. */
 bool stray_is_tag(const char *rest, bool *by_operator);

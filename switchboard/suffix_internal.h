@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * File names of the states (INTERNALS.md), and the tag that ties a child
- * being written to its parent: NAME.QUEUE-HASH.tmp.
+ * Make, read and change the file names of entries. The suffix tells the state of an entry (INTERNALS.md). While a child
+ * (an entry that a hop makes of another entry, its parent) is being written, a tag with the parent's queue and hash
+ * ties it to the parent: NAME.QUEUE-HASH.tmp.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -36,35 +37,36 @@ typedef struct Tag {
     uint8_t hash[HASH_SIZE]; /* of the parent */
 } Tag;
 
-/* NAME and suffix. */
+/* Set file to NAME and the suffix. */
 void suffix_file(const EntryName *name, const char *suffix, char file[FILE_NAME_SIZE]);
 
-/* NAME and the tag for a child of the parent with that queue and hash. */
+/* Set file to NAME and the tag, for a child whose parent is in the queue `parents` and has this hash. */
 void suffix_tagged(const Hand *hand, const EntryName *name, const Queue *parents, const uint8_t *hash,
                    char file[FILE_NAME_SIZE]);
 
-/* Read ".QUEUE-HASH.tmp", what name_parse() left over; false when it is no tag of that hand. */
+/* Read a tag, ".QUEUE-HASH.tmp", from the rest that name_parse() returned. Return false when it is no tag of this hand;
+ * *tag may be changed then. */
 bool suffix_parse_tag(const Hand *hand, const char *rest, Tag *tag);
 
-/* NAME and the tag of a unit, PREPARED_TAG_DIGITS hex digits: NAME.unit=TAG.tmp (prepared.h). */
+/* Set file to NAME.unit=TAG.tmp, for an entry of a unit (prepared.h) whose tag has PREPARED_TAG_DIGITS hex digits. */
 #define PREPARED_TAG_DIGITS 32
 void suffix_prepared(const EntryName *name, const char *tag, char file[FILE_NAME_SIZE]);
 
-/* Read ".unit=TAG.tmp", what name_parse() left over; false when it is something else. */
+/* Read ".unit=TAG.tmp" from the rest that name_parse() returned; return false when it is something else. */
 bool suffix_parse_prepared(const char *rest, char tag[PREPARED_TAG_DIGITS + 1]);
 
-/* The suffixes of an entry that was stored: every state but being written. NULL ends them. */
+/* The suffixes that an entry can have once it is stored, thus all but .tmp. NULL ends them. */
 extern const char *const suffix_stored[];
 
-/* Rename the file to NAME and suffix; a taken name is settled by a
- * microsecond, so that nothing is ever replaced. Sets name->due accordingly. */
+/* Rename the file `from` to NAME and suffix. While that name is taken, add a microsecond to name->due, so that no file
+ * is ever replaced. The rename is not synced. */
 bool suffix_move(Queue *queue, EntryName *name, const char *from, const char *suffix, GError **error);
 
-/* Unlink the file; that it is gone already is no failure. */
+/* Unlink the file. Return true also when it is gone already. */
 bool suffix_unlink(Queue *queue, const char *file, GError **error);
 
-/* Set a claimed file aside (T9): rename it to .psv, and sync the directory. */
+/* Set a claimed file aside for a person (T9): rename it to .psv, and sync the directory. */
 bool suffix_preserve(Queue *queue, const EntryName *name, const char *claimed, GError **error);
 
-/* Publish (T7): the tagged file becomes .msg. */
+/* Publish a child (T7): rename its tagged file to .msg as suffix_move() does. */
 bool suffix_publish(Queue *queue, EntryName *name, const char *tagged, GError **error);

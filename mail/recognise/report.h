@@ -2,13 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A mail prepared for the dialects, and what they share. Internal to mail/bounce.c and mail/recognise/.
+ * Hold a mail that may be a bounce, taken apart, while the dialects add the recipients they find. A dialect reads the
+ * reports of one mail system or standard. Internal to mail/bounce.c and mail/recognise/.
  *
  * The notification is what the reporting system itself wrote: the text parts outside the returned mail, up to the line
  * where a returned mail begins. It is there as lines and as one "flat" text (lower case, runs of blanks and line ends
- * as one space), in which phrases are found however they were folded.
- *
- * Strings live in the report's chunk until report_clear().
+ * as one space), in which phrases are found however they were folded. Strings live in chunk until report_clear().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -64,16 +63,17 @@ typedef struct Finding {
     bool passing;         /* without a status: the next mail may get through */
 } Finding;
 
-/* The parts for programs only; what is written for people comes with report_prepare(). */
+/* Take the mail apart as far as the parts for programs need; octets is borrowed. report_prepare() then reads the
+ * notification for people, once. report_clear() frees all of it. */
 void report_init(Report *report, const char *octets, size_t length);
 void report_prepare(Report *report);
 void report_clear(Report *report);
 
-/* Take a finding; false when its address is not plausible. A second one for the same address adds only what the first
- * did not have. */
+/* Add a recipient. Return false when the address is not plausible. An action of success is noted and adds nobody. A
+ * second finding for an address adds only the facts that the first did not have. */
 bool report_add(Report *report, const Finding *finding);
 
-/* Take the finding that mail to an address failed; text says why. */
+/* Add a recipient to whom delivery failed; text says why. */
 void report_add_failed(Report *report, const char *address, size_t length, const char *text);
 
 /* Note what a recipient that was added before was known as; of the finding no more than the two addresses is read. */
@@ -83,19 +83,19 @@ bool report_found(const Report *report);
 /* Does the address (in lower case) stand in the mail's From or To? */
 bool report_is_contact(Report *report, const char *lower);
 
-/* Does its header show a program that answers for a person? */
+/* Does the mail's header show that a program wrote it on behalf of a person? */
 bool report_is_reply(Report *report);
 
-/* A field of the mail's own header; in the chunk, "" when absent. */
+/* Return the value of a field of the mail's own header, "" when it is absent. */
 const char *report_field(Report *report, const char *name);
 
-/* Head of the mail that came back, "" when there is none. */
+/* Return the header of the mail that came back, "" when there is none. */
 const char *report_returned(Report *report);
 
 /* Does the notification hold the phrase (lower case, single spaces)? */
 bool report_says(const Report *report, const char *phrase);
 
-/* The notification, at most its first 64 KiB, as words_lower() makes it. */
+/* Return the first 64 KiB of the notification, as words_lower() makes them. */
 const char *report_lower(Report *report);
 
 /* Does a paragraph (as words_lower() makes it; NULL: all of the notification) say, in one of the languages we know,
@@ -105,7 +105,7 @@ bool report_fails(Report *report, const char *lower);
 /* Does the notification say that the mail will be tried again? */
 bool report_waits(Report *report);
 
-/* The line in which an offset of flat is. */
+/* Return the index in lines of the line that an offset in flat belongs to. */
 guint report_line_at(const Report *report, size_t offset);
 
 static inline const char *report_line(const Report *report, guint index)
@@ -171,7 +171,7 @@ const char *origin_find(const char *text, size_t *length, const char **begins);
 /* May a line begin to tell of an origin? It has a parenthesis, or Exim's words without one. */
 bool origin_begins(const char *line);
 
-/* Look in the notification for the origins of recipients that came from elsewhere. */
+/* Find in the notification the addresses from which mail was forwarded to recipients, and note them as known_as. */
 void origin_attach(Report *report);
 
 /* Does the line begin with these words, which are in lower case? */

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One piece of text, or two that stand in one paragraph in any order; the first of two begins a word. Lower case. */
+/* One piece of text in lower case; two is NULL then. Or two pieces that both stand in one paragraph, in any order; then
+ * the first begins a word. */
 typedef struct Phrase {
     const char *one, *two;
 } Phrase;
@@ -25,13 +26,14 @@ extern const Phrase words_label[], words_field[], words_other[], words_reference
 extern const Phrase words_advice[];
 extern const ReasonPhrase words_reason[];
 
-/* Lower case in whatever script it is in; length may be -1. g_free(). */
+/* Return the text in lower case, of any script; length -1: up to its NUL. The functions below take texts in this form.
+ * g_free() */
 char *words_lower(const char *text, gssize length);
 
 /* Does the text, as words_lower() makes it, hold the phrase? */
 bool words_hold(const char *lower, const Phrase *phrase);
 
-/* Does it hold one of the table? */
+/* Does the text hold a phrase of the table? */
 bool words_any(const char *lower, const Phrase *phrases);
 
 /* Put the rows of the table that the text holds into found, at most limit, and return how many they are. */
@@ -43,7 +45,7 @@ bool words_begin(const char *lower, const Phrase *phrases);
 /* Does the text begin with a row of the table? */
 bool words_lead(const char *lower, const Phrase *phrases);
 
-/* Is the text, all of it, a row of the table? */
+/* Is the whole text equal to a row of the table? */
 bool words_is(const char *lower, const Phrase *phrases);
 
 /* The reason that the text tells in a language other than English; NULL when it tells none. */
