@@ -44,7 +44,7 @@ GPtrArray *moderate_read(GBytes *message);
 typedef enum ModerateAccess {
     MODERATE_MAY,          /* the moderator, whom the ticket names */
     MODERATE_UNKNOWN,      /* the token is that of no ticket */
-    MODERATE_GUESSING,     /* nothing was looked up: too many unknown tokens came from there (lists/guessing.h) */
+    MODERATE_GUESSING,     /* too many unknown tokens came from there, so none counts (lists/guessing.h) */
     MODERATE_NO_MODERATOR, /* whom the ticket names is no moderator of the list any more */
 } ModerateAccess;
 
