@@ -26,7 +26,7 @@ typedef struct ThisHost {
     int64_t before; /* the epoch of this spool's last start before it; 0: none is known */
     int64_t until;  /* until then it may do work that only one host does at a time; 0: it may not */
     bool draining;
-    int64_t parts;       /* it may use 1/parts of each limit on connections to others' servers; 0: nothing */
+    int64_t parts;       /* it may use 1/parts of each limit toward servers of others; 0: nothing */
     int64_t share_until; /* from then on it may use nothing of those limits */
 } ThisHost;
 

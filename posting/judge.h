@@ -10,8 +10,9 @@
 
 #include "posting/post.h"
 
-/* Tell the store which questions judge_run() will most likely ask about the post, so that it answers them in one go.
- * The caller has set the first part of the Post, but for its list. */
+/* Tell the store which questions judge_run() will most likely ask about the post, so that it may answer them in one
+ * round trip (store_soon_forget() in store/store.h tells the rules). The caller has set the first part of the Post, but
+ * for its list. */
 void judge_soon(Post *post, const char *list_id);
 
 /* Run the post through the chain that its list has for posts, or for mail to the owners (Post.for_owners). If the
