@@ -17,7 +17,7 @@ typedef struct ControlClient ControlClient;
  * configuration with faults does not matter as long as it says where the
  * runtime directory is: the master goes on with the old one. */
 ControlClient *control_client_open(Site *site, GError **error);
-/* The socket of one instance of a runner. */
+/* Open the socket of one instance of a runner. control_client_pid() and control_client_wait_end() are not for it. */
 ControlClient *control_client_open_runner(Site *site, const char *runner, unsigned instance, GError **error);
 void control_client_free(ControlClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ControlClient, control_client_free)
@@ -26,19 +26,20 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ControlClient, control_client_free)
  * that is not "ok" is FAIL_NEVER with the master's words. */
 json_t *control_client_ask(ControlClient *client, json_t *request, GError **error);
 
-/* Answers may take as long as they like from now on; else 15 seconds, then FAIL_LATER. */
+/* Wait for answers without a limit from now on. Without this call, control_client_ask() waits for 15 seconds and then
+ * fails with FAIL_LATER. */
 void control_client_patient(ControlClient *client);
 
-/* The master's process. */
+/* Return the process id of the master; 0: the system does not tell it. */
 int control_client_pid(const ControlClient *client);
 
-/* Return when the master has ended. */
+/* Block until the master has ended. */
 void control_client_wait_end(ControlClient *client);
 
-/* Wait until no runner is changing and every child is ready; FAIL_LATER
- * after `seconds`. runner NULL: all. */
+/* Block until this runner (NULL: every runner) is not changing and all its children are ready. FAIL_LATER: that was not
+ * so after `seconds`. */
 bool control_client_settle(ControlClient *client, const char *runner, int seconds, GError **error);
 
-/* Handle a failed open(): print that nothing runs and return
- * TOOL_NOT_RUNNING, or hand the error on and return its code. */
+/* Handle the error *cause of a failed control_client_open(), and return what the verb returns. If it is FAIL_MISSING,
+ * print it and return TOOL_NOT_RUNNING; *cause stays the caller's. Else move it to *error. */
 int control_client_refused(GError **cause, GError **error);

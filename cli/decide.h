@@ -10,15 +10,17 @@
 
 /* Read a number from 1 on; false with a usage error that names `what` ("a held post") and the verb that lists them. */
 bool decide_number(const char *text, const char *what, const char *lister, int64_t *number, GError **error);
-/* The same for "12" or "12-15". */
+/* Read "12" or a range such as "12-15"; else as decide_number(). */
 bool decide_range(const char *text, const char *what, const char *lister, NumberRange *range, GError **error);
-/* Pass on whether the range has any of `what` ("held post"); else FAIL_MISSING, naming the range. */
+/* Return found. If it is false, set FAIL_MISSING with a message that names the range and `what` ("held post"). */
 bool decide_found(const char *what, const NumberRange *range, bool found, GError **error);
 
-/* Decide about one thing. What it returns when it succeeded is printed behind the number; g_free(). NULL: refused. */
+/* Decide about one thing in the unit, which the caller commits. Returns a text (g_free()) that is printed behind the
+ * number and the word `past` of decide_each(). NULL with *error: refused. */
 typedef char *DecideOne(Work *work, int64_t number, void *data, GError **error);
 
-/* Decide about each; one that is refused is told on standard error ("listrunner held: 4 is not accepted: ..."), and
- * the others go on. Returns the gravest exit code. */
+/* Call one() for each number (int64_t), each in a unit of its own that is committed after it. A refusal is printed on
+ * standard error ("listrunner held: 4 is not accepted: ...", made of tool "held" and past "accepted"), and the others
+ * go on. Returns the greatest exit code of the refusals, or TOOL_OK. */
 int decide_each(WorkPlace *place, const GArray *numbers, const char *tool, const char *past, DecideOne *one,
                 void *data);

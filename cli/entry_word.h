@@ -16,6 +16,8 @@ typedef struct EntryWord {
     EntryName name;     /* else the whole name */
 } EntryWord;
 
-/* Borrows text. A usage error when it is neither. */
+/* Read a word of the command line into *word, which borrows text. False with a usage error: it is neither the name of
+ * an entry nor enough digits of a hash. */
 bool entry_word_parse(const char *text, EntryWord *word, GError **error);
+/* Return whether the word means the entry of this name. */
 bool entry_word_means(const EntryWord *word, const EntryName *name);

@@ -15,8 +15,10 @@ extern char *held_filter_list, *held_filter_sender, *held_filter_older, *held_fi
     {"older", 0, 0, G_OPTION_ARG_STRING, &held_filter_older, "those held longer than this (3d, 12h)", "AGE"}, \
     {"newer", 0, 0, G_OPTION_ARG_STRING, &held_filter_newer, "those held no longer than this", "AGE"}
 
-/* Read the options; *list owns what filter borrows. Returns an exit code. */
+/* Fill *filter by the options. *list (list_free()) is the list of --list, from which filter borrows; NULL: none was
+ * named. Returns an exit code, with *error set unless it is TOOL_OK. */
 int held_filter_read(Site *site, HeldFilter *filter, List **list, GError **error);
 
-/* The numbers that argv names, or else those that the options find; one of both must be there. Returns an exit code. */
+/* Fill *numbers (of int64_t, g_array_unref() in any case) with the posts that argv names, or with those that the
+ * options choose. Exactly one of the two must be given. Returns an exit code; *error is set unless it is TOOL_OK. */
 int held_filter_numbers(char **argv, Site *site, GArray **numbers, GError **error);

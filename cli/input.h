@@ -19,10 +19,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(InputFile, input_close)
 /* For messages: the path, or "standard input". */
 const char *input_name(const char *path);
 
-/* Its size, 0 when that is not known (a pipe). */
+/* The size of the file in bytes; 0: it is not known, as for a pipe. */
 uint64_t input_size(InputFile *file);
 
-/* All of it, from a file of which nothing was read before. */
+/* Read the whole file, of which nothing was read before; path is for messages. FAIL_LATER: it cannot be read.
+ * FAIL_NEVER: it is larger than 2 GiB. */
 GBytes *input_read(InputFile *file, const char *path, GError **error);
 
 /* Read a password that a person or a script gives, from the first line of a file; "-" and NULL are standard input. From

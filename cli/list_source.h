@@ -15,5 +15,5 @@ typedef struct SourceShell {
     SourceRun run;
 } SourceShell;
 
-/* Open the store; shell stays where it is. */
+/* Open the store and ready shell->run. The shell must not be moved in memory afterwards, since run points into it. */
 bool source_shell_open(SourceShell *shell, Site *site, GError **error);

@@ -2,11 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Output in rows: an aligned table for people, or JSON lines (one object a row). A row
- * is a JSON object whose keys are the columns'; a column without title is in JSON only.
+ * Write rows to standard output: an aligned table for people, or JSON lines (one object a row). A row is a JSON object.
+ * The table shows the values of the columns' keys, up to the first column without a title. JSON shows the whole object.
  *
- * Widths are taken from the first LISTING_WIDTH_ROWS rows; what follows is
- * written as it comes, so a listing of a million rows takes no memory.
+ * The first LISTING_WIDTH_ROWS rows are kept to find the widths of the table. Later rows are written at once, so a
+ * listing of a million rows takes little memory.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -19,8 +19,8 @@
 
 typedef enum ColumnKind {
     COLUMN_TEXT,
-    COLUMN_NUMBER, /* to the right */
-    COLUMN_SPAN,   /* seconds, shown as 3m12s */
+    COLUMN_NUMBER, /* aligned to the right */
+    COLUMN_SPAN,   /* seconds, shown as 3m12s and aligned to the right */
 } ColumnKind;
 
 typedef struct Column {
@@ -33,7 +33,7 @@ typedef struct Listing Listing;
 /* columns end with an element without key; they must outlive the listing. */
 Listing *listing_new(const Column *columns, bool json);
 void listing_row(Listing *listing, json_t *row); /* consumes row */
-void listing_free(Listing *listing);             /* writes what is still kept */
+void listing_free(Listing *listing);             /* writes the rows that are still kept: the end of each listing */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listing, listing_free)
 
 /* Values for rows. Text that is not UTF-8 gets replacement characters; NULL
@@ -41,9 +41,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listing, listing_free)
 json_t *listing_text(const char *text);
 json_t *listing_time(int64_t time);
 
-/* A block of "key: value" lines for people, or one JSON object on a line;
- * arrays are joined by commas, further lines of a value indented. Consumes object. */
+/* Write an object (consumed): a line "key: value" for each of its values, or with json the object on one line. For
+ * people, the items of an array are joined by commas, and the further lines of a value are indented. */
 void listing_show(json_t *object, bool json);
 
-/* One JSON value on a line. */
+/* Write a JSON value on one line. */
 void listing_json(const json_t *value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Messages as bytes, on their way between files and entries. */
+/* Write a message to standard output, and read the messages of an mbox file. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,15 +10,15 @@
  * body, or both; byte for byte, save on a terminal, where it is made plain (cli/plain.h). */
 void message_text_write(GBytes *message, bool header, bool body);
 
-/* Walk an mbox: a message begins at a line "From SENDER DATE" at the start
- * of the file or after an empty line; ">From " lines lose one '>'. */
+/* The part of an mbox that is still to be read; set both pointers to the text, which stays the caller's. A message
+ * begins at a line "From SENDER DATE" at the start or after an empty line; ">From " and ">>From " lose one '>'. */
 typedef struct Mbox {
     const char *at, *end;
 } Mbox;
 
-/* False at the end. message is as in wire_text() (mail/wire.h); sender (g_free()) is that of the
- * From line. */
+/* Read the next message; g_bytes_unref(). It is as in wire_text() (mail/wire.h); *sender (g_free()) is that of the From
+ * line. False: the end was reached, and nothing is set. */
 bool mbox_next(Mbox *mbox, GBytes **message, char **sender);
 
-/* Does the text begin like an mbox, and with many: more than one message of it? */
+/* Return whether the text begins as an mbox does; with `many`, also whether it has more than one message. */
 bool mbox_begins(const char *octets, size_t length, bool many);

@@ -2,21 +2,23 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Text from outside (members' names, subjects, lines of a file that is imported) on its way to a terminal. It must not
- * command the terminal, nor turn the order of what stands beside it.
+ * Make text from outside (members' names, subjects, lines of a file that is imported) safe to show on a terminal: it
+ * must not command the terminal, nor turn the order of what stands beside it.
  */
 #include <glib.h>
 #include <stddef.h>
 
-/* Valid UTF-8 with '?' for control characters (C0, C1, DEL), line ends and the characters that turn the direction of
- * text; g_free(). */
+/* Return the text as valid UTF-8, with '?' for control characters (C0, C1, DEL), line ends and the characters that turn
+ * the direction of text; g_free(). */
 char *plain_text(const char *text);
 
-/* The same for a message of many lines: line feeds and tabs stay, carriage returns go. */
+/* Do as plain_text() with a message of many lines: line feeds and tabs stay, CRLF becomes a line feed, and any other
+ * carriage return becomes '?'. g_free() */
 char *plain_message(const char *octets, size_t length);
 
-/* A line on standard error, with all of it made plain. */
+/* Write a line to standard error, after plain_text() over the whole formatted text. */
 void plain_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* The same for text of several lines that we wrote ourselves, such as faults of a configuration: line feeds stay. */
+/* Do as plain_complain() with a text of several lines that we wrote ourselves, such as faults of a configuration: line
+ * feeds stay. */
 void plain_complain_lines(const char *format, ...) G_GNUC_PRINTF(1, 2);

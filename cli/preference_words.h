@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* NAME=VALUE of what users and addresses prefer. */
+/* Read the words NAME=VALUE by which verbs set the preferences of users and addresses. */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -10,8 +10,8 @@
 /* Split "name=value"; FAIL_NEVER without '='. *name is g_free()d, *value lies in text. */
 bool preference_split(const char *text, char **name, const char **value, GError **error);
 
-/* Set what the name says; "default" and an empty value take it back. *known: is it a preference at all? False with a
- * usage error when the value is none of those allowed. */
+/* Set one preference; the value "default" or "" unsets it. *known is false, and nothing is set, if there is no
+ * preference of this name. False with FAIL_NEVER: the value is not allowed; the message says which are. */
 bool preference_set(Preferences *preferences, const char *name, const char *value, bool *known, GError **error);
 
 #define PREFERENCE_NAMES \

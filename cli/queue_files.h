@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The files of a queue as their names tell them (switchboard/INTERNALS.md),
- * for the verbs that look at queues. Nothing is opened, locked or changed, so it
- * is safe beside running runners; what is seen may be gone a moment later.
+ * List the files of a queue, each with the state of its entry, for the verbs that look at queues. The state is in the
+ * file's name (switchboard/INTERNALS.md). To list files opens, locks and changes none of them, so it is safe beside
+ * running runners; a file that was seen may be gone a moment later.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -36,14 +36,15 @@ typedef struct QueueFile {
     QueueState state;
 } QueueFile;
 
-/* Call each for every file, in the directory's order; file is its name on
- * disk; each returns false to stop. */
+/* Called with a file and its name on disk. Returns false to stop, which is no failure. */
 typedef bool QueueFileEach(const QueueFile *found, const char *file, void *data);
+/* Call each() for every file of the queue, in the directory's order. FAIL_LATER: the directory cannot be read. */
 bool queue_files_each(Queue *queue, QueueFileEach *each, void *data, GError **error);
 
-/* The names asked for, or all when count is 0; g_strfreev(). */
+/* Return the names of the queues that were asked for, or of all queues when count is 0; g_strfreev(). FAIL_MISSING:
+ * there is no queue of such a name. */
 char **queue_files_choose(Spool *spool, int count, char **names, GError **error);
 
-/* Open, to read alone, what is or was found as `found`, following it from state to state.
- * FAIL_MISSING when it has left the queue; *state is where it was met. */
+/* Open an entry for reading only. Its state may have changed since it was `found`: each state is tried, and *state is
+ * the one in which it was met, also when it could not be read. FAIL_MISSING: it has left the queue. */
 Entry *queue_files_open(Queue *queue, const QueueFile *found, QueueState *state, GError **error);

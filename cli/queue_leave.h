@@ -2,14 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Entries that the runner out holds, for a command that wants them: out is asked to give them back, which it does when
- * nothing of them is under way.
+ * Ask the runner out to give back entries that it holds, so that a command can change them. It gives an entry back when
+ * no delivery of it is under way.
  */
 #include <glib.h>
 
 #include "cli/queue_select.h"
 #include "cli/site.h"
 
-/* targets: of QueueTarget. Waits for a few seconds until those that out holds are ready again; true when any was
- * asked for, and the states may have changed. A runner that cannot be asked is none that holds them. */
+/* Ask for those of the targets (of QueueTarget) that are claimed in out, retry or notice, and wait for at most four
+ * seconds until they are given back. Returns whether any was asked for: then look at the states anew. If the runner
+ * cannot be asked, the wait is the same. */
 bool queue_leave(Site *site, const GArray *targets);

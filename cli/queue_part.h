@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Entries that are parts of a message (message/partial) are in an index (store/fragment.h), which has to know when an
- * operator takes one of them out of its queue: else the runner would think of one that was to join a set, and is not
- * there any more, that it did.
+ * Tell the index of message parts when an operator takes a part out of its queue. Mails of type message/partial wait in
+ * the queue defragment, and the index (store/fragment.h) knows them. Without this, the runner would take a part that is
+ * gone for one that was joined to its message.
  */
 #include "cli/queue_select.h"
 #include "cli/site.h"
@@ -14,7 +14,9 @@ typedef struct QueuePart {
     char digits[HASH_DIGITS + 1]; /* of the entry in the queue defragment; "": it is none */
 } QueuePart;
 
-/* Whether the target is a part: of defragment, or set aside from there. entry may be NULL: it cannot be read. */
+/* Fill part->digits if the target is a part: an entry of defragment, or one in hold or shunt that came from there.
+ * entry is the opened target; NULL: it cannot be read. */
 void queue_part_set(QueuePart *part, const QueueTarget *target, Entry *entry);
-/* It is claimed, and goes to the queue `to`, or (NULL) will be no more. */
+/* Tell the index that the entry goes to the queue `to`, or (NULL) is removed. Call it when the entry is claimed, before
+ * it goes. Nothing happens if the entry is no part. False: the index cannot be written. */
 bool queue_part_leaves(QueuePart *part, const char *to, GError **error);

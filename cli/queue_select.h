@@ -34,15 +34,15 @@ typedef struct QueueTarget {
     QueueFile file;
 } QueueTarget;
 
-/* True when anything at all was asked for. */
+/* Return whether the command line narrows the entries at all: by `count` words or by an option. */
 bool queue_select_given(int count);
 
-/* The entries of the queues that the words mean (all, when count is 0), by queue, then
- * in the order of due time; what is being written is not among them. FAIL_MISSING: one of the words means none;
- * FAIL_RACE: it means several. Array of QueueTarget. */
+/* Return the entries (array of QueueTarget) of these queues that the words name, or all when count is 0; options that
+ * look into entries are not applied. They are ordered by queue, then by name, which is the order of due time. Entries
+ * that are still being written are left out. FAIL_MISSING: a word names no entry; FAIL_RACE: it names several. */
 GArray *queue_select_targets(Spool *spool, char *const *queues, int count, char **words, GError **error);
 
-/* Whether the options fit. */
+/* Return whether an open entry fits all options that look into entries (all but --queue). */
 bool queue_select_fits(Entry *entry);
 /* False when the options ask nothing of what is in an entry, so that it need not be opened. */
 bool queue_select_by_content(void);
@@ -50,10 +50,10 @@ bool queue_select_by_content(void);
 /* The envelope sender, "" for none or the null sender. */
 const char *queue_select_sender_of(Entry *entry);
 
-/* --list may be a List-Id or, as people know it, an address. The store is not asked: entries of a removed list can be
- * meant, too. Replaces *list. */
+/* Turn the value of --list, a List-Id or a posting address, into a List-Id in lower case. The store is not asked, so
+ * that entries of a removed list can be found too. *list is freed and replaced; NULL stays. */
 void queue_select_list_id(char **list);
 
-/* For when no entry is of that list (its List-Id; NULL: none was named): FAIL_MISSING when there is no such list
- * either, so that its name may be misspelt. True when the store cannot be asked. */
+/* Call it when no entry of that list was found. FAIL_MISSING: there is no list with this List-Id, so the name may be
+ * misspelt. True: the list exists, list is NULL, or the store cannot be asked. */
 bool queue_select_list_known(Site *site, const char *list, GError **error);

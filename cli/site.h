@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The site a command works on: its configuration, store and spool, each
- * opened when first asked for and closed with the Site. All is borrowed.
+ * The site a command works on: its configuration, store and spool. Each is opened when first asked for and closed by
+ * site_free(). The pointers that the functions return are borrowed from the Site; NULL means that *error is set.
  *
  * Opening the store or the spool as root first becomes [site] user for good,
  * when there is such a user, so that no file is made that the runners cannot use. Files named on the
@@ -26,13 +26,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Site, site_free)
 /* The path that is or would be read. */
 const char *site_config_path(const Site *site);
 
-/* Read without the checks that need the system: what is missing is told
- * better by who needs it. */
+/* Read the configuration, without the checks that look at the system (whether users, directories and programs exist):
+ * the verb that needs such a thing reports it better. */
 const Config *site_config(Site *site, GError **error);
 
 /* With create a missing database is made, which only `store create` may do; else it is FAIL_MISSING. */
 Store *site_store(Site *site, bool create, GError **error);
 Spool *site_spool(Site *site, GError **error);
 
-/* Root becomes [site] user; any other user stays. */
+/* If the process is root, become [site] user for good. Nothing happens for any other user, or when there is no such
+ * user. FAIL_LATER: the system refuses. */
 bool site_become_user(Site *site, GError **error);

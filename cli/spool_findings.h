@@ -12,11 +12,10 @@ typedef struct Findings {
     unsigned notes, faults, repaired;
 } Findings;
 
-/* kind is one word for programs; queue and file may be NULL; text is consumed. */
-
-/* Worth knowing; nothing is wrong. */
+/* In the three functions, kind is one word for programs; queue and file may be NULL; text is taken and freed. */
+/* Add a row about something that is worth knowing; nothing is wrong. */
 void findings_note(Findings *findings, const char *kind, const char *queue, const char *file, char *text);
-/* A person should do something. */
+/* Add a row about a fault: a person should do something. */
 void findings_fault(Findings *findings, const char *kind, const char *queue, const char *file, char *text);
-/* A fault that was mended just now. */
+/* Add a row about a fault that was mended just now. */
 void findings_repaired(Findings *findings, const char *kind, const char *queue, const char *file, char *text);

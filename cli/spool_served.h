@@ -2,26 +2,26 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Which slices of a queue have a living owner: the locks that runners hold
- * on SPOOL/.master/QUEUE.slices, a byte for each first byte of a hash (master/slices.h). Asking
- * takes no lock.
+ * Find out which parts of a queue a living runner works. Runners hold locks on SPOOL/.master/QUEUE.slices, which has a
+ * lockable byte for each value of the first byte of an entry's hash (master/slices.h). These functions ask for the
+ * locks without taking any.
  */
 #include <glib.h>
 #include <stdbool.h>
 
 #include "switchboard/spool.h"
 
-/* One for each first byte of a hash. */
+/* The locked bytes, by the first byte of the hash; any: at least one is locked. */
 typedef struct Served {
     bool octet[256];
     bool any;
 } Served;
 
-/* The queue's own name, also for retry: out serves it. */
+/* Fill *served for the queue of this name. For retry and notice, the locks of out are looked at, which works them. */
 void spool_served(Spool *spool, const char *queue, Served *served);
 
-/* Whether a master runs. */
+/* Return whether a master runs on this spool. */
 bool spool_has_master(Spool *spool);
 
-/* Whether an operator's command is at work. */
+/* Return whether a command of an operator is changing entries of this spool now. */
 bool spool_has_command(Spool *spool);

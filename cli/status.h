@@ -7,6 +7,6 @@
 
 #include "cli/site.h"
 
-/* Return what status_text.h shows and judges; json_decref(). The process becomes [site] user. NULL: no master can be
- * asked. */
+/* Return the state of the site (lists/site_state.h), which status_text.h shows and judges; json_decref(). The process
+ * becomes [site] user. If the database cannot be opened, `store_fault` says why. NULL: no master can be asked. */
 json_t *status_ask(Site *site, GError **error);

@@ -14,7 +14,7 @@ typedef struct TemplatePlaceOptions {
 } TemplatePlaceOptions;
 
 typedef struct TemplatePlace {
-    char *key;   /* as TemplateText has it */
+    char *key;   /* the place as TemplateText.place has it (store/template_text.h) */
     List *found; /* the list; NULL: it is none */
     List list;   /* the list, or what any list of the domain or of the site has in common; borrowed strings */
 } TemplatePlace;
@@ -22,7 +22,8 @@ typedef struct TemplatePlace {
 void template_place_clear(TemplatePlace *place);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TemplatePlace, template_place_clear)
 
-/* FAIL_MISSING: there is no such list or domain. */
+/* Fill *place by the options: the list, the domain, or with neither the site. FAIL_MISSING: there is no such list or
+ * domain. Both options together are a usage error. */
 bool template_place_read(TemplatePlace *place, const TemplatePlaceOptions *options, Store *store, GError **error);
 
 /* All texts that were set for the place and for those above it, of TemplateText: the list's, the domain's, the

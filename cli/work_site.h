@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Give a verb the place in which use cases of lists/ run for the operator. */
+/* Give a verb of the shell what it needs to run use cases of lists/ as the operator: the store, the settings, and units
+ * of work (lists/work.h). A WorkPlace stands on the stack and owns nothing: store and spool belong to the Site. */
 #include "cli/site.h"
 #include "lists/work.h"
 
@@ -12,16 +13,17 @@ typedef struct WorkPlace {
     Actor actor;
 } WorkPlace;
 
-/* Open store and spool, which stay the Site's. */
+/* Fill *place, and open store and spool. */
 bool work_place_open(WorkPlace *place, Site *site, GError **error);
 
-/* Open the store alone. */
+/* Fill *place, and open the store alone; spool is NULL. */
 bool work_place_store(WorkPlace *place, Site *site, GError **error);
-/* Begin a unit at an open place. Freeing it before it is committed undoes all. */
+/* Make a unit and begin its transaction, at a place that is open. work_free() before the commit rolls it back. */
 Work *work_place_unit(const WorkPlace *place, GError **error);
-/* Open the store and begin a unit. */
+/* Do what work_place_store() and then work_place_unit() do. */
 Work *work_place_begin(WorkPlace *place, Site *site, GError **error);
-/* Open store and spool and begin a unit. */
+/* Do what work_place_open() and then work_place_unit() do. */
 Work *work_place_begin_spooled(WorkPlace *place, Site *site, GError **error);
-/* Commit the unit. The spool is opened only where use cases left entries behind. False: nothing was done. */
+/* Commit the unit, as work_commit() does. The spool is opened first where use cases left entries and it is not open
+ * yet. False: nothing was done, unless the message says that nobody knows. The unit stays the caller's. */
 bool work_place_commit(WorkPlace *place, Site *site, Work *work, GError **error);

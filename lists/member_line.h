@@ -37,20 +37,21 @@ typedef struct MemberLine {
 void member_line_clear(MemberLine *line);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MemberLine, member_line_clear)
 
-/* file stays the caller's. */
+/* Begin to read the file, which stays the caller's and open. */
 MemberLines *member_lines_new(FILE *file);
 void member_lines_free(MemberLines *lines);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemberLines, member_lines_free)
 
-/* The next person, in a line that was clear. At the end line->last is set and true returned. False:
- * FAIL_NEVER the line is bad (line->number tells which; go on), FAIL_CONFIG the
- * header is, FAIL_LATER the file cannot be read. */
+/* Read the next person into *line, which is cleared first, so it must be zeroed or filled by an earlier call. At the
+ * end of the file, line->last is set and true returned. False: with FAIL_NEVER this line is bad (line->number says
+ * which), and the next call reads on; with FAIL_CONFIG the header is bad; with FAIL_LATER the file cannot be read. */
 bool member_lines_next(MemberLines *lines, MemberLine *line, GError **error);
 
-/* The line that was read last, as far as it was kept: at most MEMBER_LINE_MAX octets, which may be no UTF-8. */
+/* The text of the line that was read last, borrowed until the next call. It may be no UTF-8, and a line longer than
+ * MEMBER_LINE_MAX bytes is cut. */
 const char *member_lines_text(const MemberLines *lines);
 
-/* Octets read so far. */
+/* The number of bytes read so far. */
 uint64_t member_lines_octets(const MemberLines *lines);
 
 /* "Name <address>" or "address"; name is NULL when there is none. FAIL_NEVER

@@ -36,7 +36,7 @@ typedef struct Decision {
     char *line;      /* as it was written */
 } Decision;
 
-/* Reads an answer: of Decision, in order, freed with the array. At most DECISIONS_MAX. */
+/* Return the decisions in a mail, in order: an array of Decision, freed with it, of at most DECISIONS_MAX. */
 #define DECISIONS_MAX 50
 GPtrArray *moderate_read(GBytes *message);
 
@@ -44,7 +44,7 @@ GPtrArray *moderate_read(GBytes *message);
 typedef enum ModerateAccess {
     MODERATE_MAY,          /* the moderator, whom the ticket names */
     MODERATE_UNKNOWN,      /* the token is that of no ticket */
-    MODERATE_GUESSING,     /* it does not count from there (lists/guessing.h) */
+    MODERATE_GUESSING,     /* too many unknown tokens came from there, so none counts (lists/guessing.h) */
     MODERATE_NO_MODERATOR, /* whom the ticket names is no moderator of the list any more */
 } ModerateAccess;
 
@@ -52,12 +52,12 @@ typedef enum ModerateAccess {
  * unknown token counts as a guess. */
 bool moderate_ticket(Work *work, const char *token, Ticket **ticket, ModerateAccess *access, GError **error);
 
-/* A ticket for all that waits on a list, for somebody of whom it is known that he may decide there
- * (lists/standing.h). Both strings are borrowed. */
+/* Make a ticket for all that waits on a list, for somebody who may decide there, which the caller has checked
+ * (lists/standing.h). Both strings are borrowed, so do not free the ticket. */
 Ticket moderate_anything(const char *list_id, const char *address);
 
-/* The things that wait of those which a ticket is about: posts of Held without their messages, and requests of Pending,
- * in order, at most MODERATE_SHOWN of each, with numbers greater than those of after. */
+/* The posts and requests that a ticket is about and that still wait: Held without their messages, and Pending, each in
+ * the order of their numbers, at most MODERATE_SHOWN. Only numbers greater than those of ModerateAfter are listed. */
 #define MODERATE_SHOWN 100
 typedef struct ModerateAfter {
     int64_t post, request;
@@ -70,8 +70,8 @@ void moderate_waiting_clear(ModerateWaiting *waiting);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ModerateWaiting, moderate_waiting_clear)
 bool moderate_waiting(Work *work, const Ticket *ticket, ModerateAfter after, ModerateWaiting *waiting, GError **error);
 
-/* The post of this number, whole, where the ticket is for it and it waits for a moderator; else *held is NULL.
- * held_free(). */
+/* Read the post of this number with its message; held_free(). *held is NULL if the ticket is not for it, or it does not
+ * wait for a moderator. False: the store failed. */
 bool moderate_post(Work *work, const Ticket *ticket, int64_t number, Held **held, GError **error);
 
 #define MODERATE_REASON_MAX 4000 /* bytes; a longer reason is cut */
@@ -82,8 +82,9 @@ typedef enum ModerateOutcome {
     MODERATE_UNDONE, /* it cannot be done: there is no such word for it, or the log says why; it waits on */
 } ModerateOutcome;
 
-/* Decide, as the moderator of the ticket, about the post or the request of this number by a word as above, in a
- * transaction of which one failure undoes nothing else. reason may be NULL. FAIL_LATER alone is an error. */
+/* Decide, as the moderator of the ticket, about the post or the request of this number by a word as above. reason may
+ * be NULL. Call it in the unit's transaction. A decision that fails is undone alone: *outcome is MODERATE_UNDONE and
+ * true is returned. False only with FAIL_LATER. */
 typedef struct ModerateOne {
     bool is_request;
     int64_t number;
@@ -91,6 +92,6 @@ typedef struct ModerateOne {
 } ModerateOne;
 bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, ModerateOutcome *outcome, GError **error);
 
-/* Does what an answer with this token says, and writes to the moderator what became of it. *known is false when the
- * token is that of no ticket for this list: then nothing was done. */
+/* Carry out the decisions of a mail with this token, and gather a letter to the moderator that says what became of
+ * each. *known is false when no ticket for this list has the token: then nothing was done. */
 bool moderate_reply(Work *work, const List *list, const char *token, GBytes *message, bool *known, GError **error);

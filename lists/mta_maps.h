@@ -14,12 +14,13 @@
 
 typedef enum MtaFormat { MTA_POSTFIX, MTA_EXIM } MtaFormat;
 
-/* Writes the files into the directory, which is made when it is missing, and runs [mta] maps_command. FAIL_LATER: a
- * file could not be written, or the program failed; some of the files may be new then. */
+/* Write the files into the directory, which is made when it is missing, and run [mta] maps_command. FAIL_LATER: a file
+ * could not be written, or the program failed; some of the files may be new then. */
 bool mta_maps_write(Store *store, const Config *config, MtaFormat format, const char *directory, GError **error);
 
-/* The timer is to write them at once when this unit of work is done, if the configuration has them written. */
+/* Gather an entry that has the timer write the files, at once after the commit of the unit. Nothing happens unless the
+ * timer keeps such files (WorkSite.keeps_maps). */
 void mta_maps_ask(Work *work);
 
-/* The job of the timer that does so. */
+/* The name of the timer's job that writes the files. */
 #define MTA_MAPS_JOB "mta-maps"

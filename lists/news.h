@@ -9,6 +9,7 @@
 #include "store/list.h"
 #include "store/store.h"
 
-/* Let the list go on behind that article of its news group or, with NEWS_NOWHERE, with what comes from now on: what is
- * there now is left out. FAIL_RACE: the list gets no articles of a group. */
+/* Have the list take articles of its news group only from the one after this number on; with NEWS_NOWHERE, only those
+ * that come from now on. Articles before that are left out. An entry is gathered that has the runner look at the group.
+ * FAIL_RACE: the list gets no articles of a news group. */
 bool news_catch_up(Work *work, const List *list, int64_t number, GError **error);

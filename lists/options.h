@@ -54,10 +54,12 @@ char *options_own(Store *store, const char *member_id, GError **error);
  * To be called in the transaction of the change, by each who makes one on one list. */
 bool options_log(Work *work, const Member *member, const char *before, GError **error);
 
-/* Can members of the list set this? FAIL_NEVER: it has no such topic; the message names those that it has. */
+/* Check whether the options fit the list. FAIL_NEVER: the list has no such topic; the message names those that it has.
+ * */
 bool options_fit(const MemberOptions *options, const List *list, GError **error);
 
-/* May the member himself set them? FAIL_NEVER: mail is to come again that the people who run the list have stopped. */
+/* Check whether the member himself may set these options. FAIL_NEVER: they would let mail come again that the people
+ * who run the list have stopped. */
 bool options_allowed(const MemberOptions *options, const Member *member, GError **error);
 
 /* Set them, all or none. Where the actor is the member, what a moderator stopped stays so, whatever is set.
@@ -66,14 +68,17 @@ bool options_allowed(const MemberOptions *options, const Member *member, GError 
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
                  GError **error);
 
-/* Mail of all lists on which the person who has the address is a member. It comes again where the person or bounces
- * stopped it; what a moderator stopped stays so. Both end vacations. The cost is a few statements, be it one list or
- * 10,000, and so no list's log gets a row. FAIL_NEVER: the vacation is over already. */
+/* Stop the mail of all lists on which the person who has the address is a member (MAIL_STOPS), let it come again
+ * (MAIL_COMES), or set the vacation (MAIL_PAUSES). MAIL_COMES works where the person or bounces stopped the mail; what
+ * a moderator stopped stays so. MAIL_STOPS and MAIL_COMES end vacations. The cost is a few statements, be it one list
+ * or 10,000, and so no list's log gets a row. vacation is for MAIL_PAUSES alone. FAIL_NEVER: the vacation is over
+ * already. */
 typedef enum MailEverywhere { MAIL_STOPS, MAIL_COMES, MAIL_PAUSES } MailEverywhere;
 bool options_set_everywhere(Work *work, const char *address, MailEverywhere mail, const MemberOptions *vacation,
                             GError **error);
 
-/* Asks for it: without FACT_CONFIRMED the address has to answer a letter first, which asks for what was wished for
- * before and is not confirmed yet as well. NO_CHANGE: it is no member. */
+/* Ask for options on behalf of a member. With FACT_CONFIRMED in options->facts they are set at once. Without it, the
+ * address has to answer a letter first; that letter asks also for options of an earlier request that is not confirmed
+ * yet. *subscription is filled in; SUBSCRIPTION_NO_CHANGE: the address is no member. */
 bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,
                  Subscription *subscription, GError **error);

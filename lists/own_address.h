@@ -14,14 +14,16 @@
 #include "mail/list_address.h"
 #include "store/member.h"
 
-/* Find what an address means here; *found is NULL when it is none of ours. list_address_free(). */
+/* Find the list and sub-address that an address belongs to; *found is NULL when it is none of ours.
+ * list_address_free(). False: the store failed. */
 bool own_address_find(const Work *work, const char *address, ListAddress **found, GError **error);
 
-/* Ask whether an address may have a role on a list: *why is a sentence when not, else NULL. g_free() */
+/* Ask whether an address may have a role on a list: *why (g_free()) is a sentence that says why not; NULL: it may. A
+ * nonmember may always. A member may be the posting address of another list. False: the store failed. */
 bool own_address_bars(const Work *work, const char *list_id, Role role, const char *address, char **why,
                       GError **error);
 
-/* The same, where the refusal is an error: FAIL_NEVER with the sentence. */
+/* Fail with FAIL_NEVER and the sentence of own_address_bars() when the address may not have the role. */
 bool own_address_check(const Work *work, const char *list_id, Role role, const char *address, GError **error);
 
 /* Fail with FAIL_NEVER when the address is one of ours: a person cannot have it. */
@@ -30,14 +32,16 @@ bool own_address_check_person(const Work *work, const char *address, GError **er
 /* Ask whether mail for the people who run the site ([site] site_owner) would come to a list: *list_id is that list,
  * else NULL. g_free() */
 bool own_address_site_owner(const Work *work, char **list_id, GError **error);
-/* Fail with FAIL_NEVER when it would come to this one, which is being made or renamed, and so would mail for somebody
- * who runs a list already. */
+/* Call it when a list was made or renamed, in the same transaction. Fail with FAIL_NEVER when mail for the people who
+ * run the site, or for an owner or moderator of any list, would come to this list from now on. */
 bool own_address_check_new(const Work *work, const char *list_id, GError **error);
 /* Fail with FAIL_NEVER when mail for somebody who runs a list comes to a list by way of this domain, which has become
  * the alias of another. */
 bool own_address_check_alias(const Work *work, const char *alias, GError **error);
 
-/* The domains of the site and their aliases, for who asks about very many addresses; g_hash_table_unref(). */
+/* Return the domains of the site and their aliases, for own_address_may_be(); g_hash_table_unref(). NULL: the store
+ * failed. */
 GHashTable *own_address_domains(Store *store, GError **error);
-/* False: the address is not in one of them, so it is none of ours. */
+/* Rule out, without the store, that an address is ours. Returns false when it is in none of these domains; true means
+ * that own_address_find() has to be asked. */
 bool own_address_may_be(GHashTable *domains, const char *address);

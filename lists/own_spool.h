@@ -8,7 +8,8 @@
 #include "base/config.h"
 #include "switchboard/spool.h"
 
-/* Refuse to work a spool that another machine works, or another copy of it. Looks into the database where several hosts
- * may share it, and does nothing elsewhere. While it cannot be asked, a spool that the runner host worked since the
- * machine was started is taken for this host's. *asked: the database was. FAIL_LATER, FAIL_CONFIG. */
+/* Fail if another machine works this spool, or if this is an outdated copy of it. The database is asked where several
+ * hosts may share it; elsewhere nothing is done and true returned. While the database cannot be opened, a spool in
+ * which the runner host of this host name wrote since the machine was started is taken for this host's. *asked says
+ * whether the database was opened. Errors are those of this_host_check() and of opening the database. */
 bool own_spool_check(Spool *spool, const Config *config, bool *asked, GError **error);

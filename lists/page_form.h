@@ -18,12 +18,14 @@ typedef struct PageForm {
     const char *name; /* NULL: none was given */
 } PageForm;
 
-/* Leave the entry. */
+/* Gather the entry for the queue command. It is due at a random time within three seconds. */
 void page_form_leave(Work *work, const PageForm *form);
 
 /* In the runner: is the entry a form of this kind? meta is its metadata. */
 bool page_form_is(const json_t *meta, const char *to);
-/* Read the address, "" where there is none, and the name; both are borrowed of meta. */
+/* Read the form back from the entry's metadata, from which all strings are borrowed. address is "" where there is none.
+ * */
 PageForm page_form_read(const json_t *meta);
-/* Return a unit of work for whoever sent it; NULL: it has no address (FAIL_NEVER). Borrows of meta. */
+/* Return a new unit of work whose actor is the unknown sender of the form; work_free(). Its strings are borrowed from
+ * meta. NULL with FAIL_NEVER: the form has no address. */
 Work *page_form_unit(Store *store, const WorkSite *site, const json_t *meta, GError **error);

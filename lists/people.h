@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * People are made, changed and removed, with their addresses and with what they prefer everywhere (lists/options.h: on
- * one list). `who` is a user's id or any of its addresses. Each function writes a line to the log; none leaves entries.
+ * Make, change and remove users, their addresses, and their preferences for all lists (for one list: lists/options.h).
+ * `who` is a user's id or any of the user's addresses. The functions write rows in the transaction of the unit, and a
+ * line to the log. people_forget() alone gathers entries.
  *
  * FAIL_MISSING: there is no such user or address. FAIL_NEVER: it is no valid address. FAIL_EXISTS: as said below.
  */
@@ -27,21 +28,22 @@ bool people_create(Work *work, const char *address, const PersonChange *about, c
 bool people_change(Work *work, const char *who, const PersonChange *change, GError **error);
 /* Remove a user, or an address that belongs to none, with all that the store knows of it but bans. */
 bool people_remove(Work *work, const char *who, GError **error);
-/* The same, and programs outside are told of each list that is left; sessions end. user_id "": the address alone, which
- * need not be known. */
+/* Remove a user as people_remove() does. Besides, each membership ends as by roster_remove(), which tells programs
+ * outside, and the sessions of the address end. user_id "": only the address is removed; it need not be known. */
 bool people_forget(Work *work, const char *user_id, const char *address, GError **error);
-/* Give all that `other` has to `into`. FAIL_NEVER: they are the same. */
+/* Give all that the user `other` has to the user `into`. FAIL_NEVER: they are the same user. */
 bool people_merge(Work *work, const char *into, const char *other, GError **error);
 
 /* ---- addresses ---- */
 
 /* Make an address known that belongs to nobody. FAIL_EXISTS: it is known. */
 bool people_add_address(Work *work, const char *address, GError **error);
-/* Give the address (made when it is not known) to the user; name NULL: it keeps its own. With absorb, the user who has
- * it becomes a part of this one. FAIL_EXISTS: it is this user's already, or, without absorb, another's. */
+/* Give the address (made when it is not known) to the user `who`. name NULL or "": the address keeps its name. If the
+ * address belongs to another user, absorb merges that user into this one. FAIL_EXISTS: absorb is false, and the address
+ * belongs to a user, be it this one. */
 bool people_link(Work *work, const char *who, const char *address, const char *name, bool absorb, GError **error);
-/* Take the address from its user, if it has one, and give it to `who`, or to a new user (NULL) of this name. id is that
- * of the user who has it then. */
+/* Take a known address from its user, if it has one, and give it to `who`, or (who NULL) to a new user with this name.
+ * id is set to the id of the user who has it then. */
 bool people_assign(Work *work, const char *address, const char *who, const char *name, char id[STORE_ID_SIZE],
                    GError **error);
 /* Make a user for an address that has none: who asks for something is known from then on, whatever becomes of it. An
@@ -50,11 +52,11 @@ bool people_assign(Work *work, const char *address, const char *who, const char 
 bool people_register(Work *work, const char *address, const char *name, bool names, GError **error);
 /* Take the address from its user. Its memberships stay with it. FAIL_MISSING: it has none. */
 bool people_unlink(Work *work, const char *address, GError **error);
-/* The user wants mail there where nothing else was said; address NULL: nowhere in particular. An address of nobody
- * becomes the user's. FAIL_EXISTS: it is another user's. FAIL_NEVER: it was never shown to be the person's own
+/* Set the user's preferred address, which memberships made with RosterEntry.as_user follow; NULL: none. An address that
+ * belongs to nobody becomes the user's. FAIL_EXISTS: it is another user's. FAIL_NEVER: it was never verified
  * (people_verify()). */
 bool people_prefer(Work *work, const char *who, const char *address, GError **error);
-/* Take for granted that the address is its user's own, or take that back. */
+/* Note that the address is verified, which means that it was shown to be its user's own; or take that back. */
 bool people_verify(Work *work, const char *address, bool verified, GError **error);
 bool people_name_address(Work *work, const char *address, const char *name, GError **error);
 /* Remove the address with its memberships. */

@@ -7,6 +7,6 @@
 #include "base/config.h"
 #include "lists/work.h"
 
-/* Return those that are enabled: of PostArchiver (posting/post_site.h), zero-terminated. Names are borrowed from
- * config. */
+/* Return the enabled archivers, an array of PostArchiver (posting/post_site.h), zero-terminated; g_array_unref(). Names
+ * are borrowed from config. */
 GArray *post_archivers_read(const Config *config, const WorkSite *site);

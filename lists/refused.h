@@ -51,12 +51,14 @@ void refused_keep(const Config *config, const Refused *mail);
  * freed with the array. Empty where the site keeps none. */
 GPtrArray *refused_names(const Config *config, const char *list_id, int64_t since, GError **error);
 
-/* Read one. FAIL_MISSING: it has gone; FAIL_NEVER: it is damaged. */
+/* Read the mail of this name into *mail; refused_clear(). FAIL_MISSING: it has gone; FAIL_NEVER: it is damaged;
+ * FAIL_LATER: it cannot be read. */
 bool refused_read(const Config *config, const char *list_id, const char *name, Refused *mail, GError **error);
 
-/* Call each for every mail of all lists; what it is given is borrowed for the call. *remove (false at first) removes
- * it. Damaged ones are passed over. */
+/* Called by refused_each() with a mail, which is borrowed for the call. Set *remove, which is false at first, to remove
+ * the mail's file. */
 typedef void RefusedEach(const Refused *mail, bool *remove, void *data);
+/* Call each() for every mail of all lists. Damaged mails are passed over. False: a file cannot be read or removed. */
 bool refused_each(const Config *config, RefusedEach *each, void *data, GError **error);
 
 /* Remove what is older than it is to be kept, and the oldest mail of all lists while there is no room for new one;

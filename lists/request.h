@@ -9,12 +9,14 @@ typedef enum RequestVerdict {
     REQUEST_ACCEPT,
     REQUEST_REJECT,  /* the person is told, with the reason */
     REQUEST_DISCARD, /* nobody is told */
-    REQUEST_BAN,     /* the same, and the address can neither join the list nor post to it any more */
-    REQUEST_DEFER,   /* it waits on, for as long again */
+    REQUEST_BAN,     /* nobody is told, and the address can neither join the list nor post to it any more */
+    REQUEST_DEFER,   /* the request waits on, for moderator_request_life from now */
     REQUEST_CONFIRM, /* the operator vouches that the person wants it; a moderator may have to decide still */
 } RequestVerdict;
 
-/* reason may be NULL. FAIL_MISSING: there is no such request. FAIL_NEVER: it waits for the person, not for a moderator
- * (who may only discard it or ban the address; an operator may confirm it). */
+/* Decide about the request of this number, as the actor of the unit. *subscription is filled; subscription_clear().
+ * reason is for REQUEST_REJECT and may be NULL. FAIL_MISSING: there is no such request. FAIL_NEVER: the request waits
+ * for the person, not for a moderator. Such a request can be discarded or banned by anybody who may decide; an operator
+ * may confirm it, and an owner may if it is to join or to leave. */
 bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const char *reason,
                     Subscription *subscription, GError **error);

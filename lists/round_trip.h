@@ -28,15 +28,16 @@ RoundTrip round_trip_at(const char *name, const char *mail_host);
 void round_trip_clear(RoundTrip *trip);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RoundTrip, round_trip_clear)
 
-/* Make both lists; they are not advertised, tell nobody of anything and keep no mail. FAIL_EXISTS: one of them is
- * there. FAIL_MISSING: the domain is not known. */
+/* Make both lists, with the second one as the only member of the first. They are not advertised, tell nobody of
+ * anything and keep no mail. FAIL_EXISTS: one of them is there. FAIL_MISSING: the domain is not known. */
 bool round_trip_make(Work *work, const RoundTrip *trip, GError **error);
 
-/* Remove those of them that are there. FAIL_EXISTS: one is younger than least_age (us); INT64_MIN: whatever its age. */
+/* Remove each of the two lists that is there. FAIL_EXISTS: one is younger than least_age (us). With INT64_MIN the age
+ * does not count. */
 bool round_trip_drop(Work *work, const RoundTrip *trip, int64_t least_age, GError **error);
 
-/* The mail with this Message-ID (without brackets) as an entry for the queue out. *key becomes what
- * round_trip_arrived() asks for; g_free(). */
+/* Make the mail with this Message-ID (without brackets), as a draft for the queue out; the caller stores it. *key
+ * (g_free()) is the key for round_trip_arrived(). */
 Draft *round_trip_mail(Store *store, const RoundTrip *trip, const char *id, char **key, GError **error);
 
 /* Has the mail been accepted by the list, one of the two? */

@@ -16,34 +16,35 @@
 #include "store/held.h"
 #include "store/scheduled.h"
 
-/* Keep a post until it is due, and write that into the log of the list; its number is set. */
+/* Store a post until it is due, and write that into the log of the list; post->number is set. */
 bool scheduled_post_keep(Work *work, Scheduled *post, GError **error);
 
 /* Write to somebody that the post waits, and until when. */
 bool scheduled_post_tell(Work *work, const List *list, const Scheduled *post, const char *to, GError **error);
 
-/* Let a held post through to its list: at once, or at the time that its metadata (taken) have. Its sender is told of
- * a time. */
+/* Let a held post through to its list, at once or at the time that its metadata name. If it waits, its sender gets a
+ * letter with the time. meta is taken in any case. To remove the held post is the caller's part. */
 bool scheduled_post_accept(Work *work, const Held *held, json_t *meta, GError **error);
 
-/* Send it at once, whatever its time. */
+/* Send the post at once, whatever its time. */
 bool scheduled_post_send(Work *work, int64_t number, GError **error);
 
-/* Give it another time; one that is not ahead sends it. */
+/* Give the post another time (us since 1970). A time that has come already sends it at once. */
 bool scheduled_post_move(Work *work, int64_t number, int64_t due, GError **error);
 
-/* Forget it. Nobody is told. */
+/* Remove the post without sending it. Nobody is told, but the list's log gets a row. */
 bool scheduled_post_drop(Work *work, int64_t number, GError **error);
 
 /* Send a post that is due. It is held instead while its list is in emergency, and when its author does not run the list
  * any more. */
 bool scheduled_post_due(Work *work, int64_t number, GError **error);
 
-/* Posts are sent so much later than they are due, in the worst case of a site that works. */
+/* A post that is not sent so long (us) after it was due is a fault: scheduled_post_fault() says so. */
 #define SCHEDULED_LATE (3 * 60 * CLOCK_SECOND)
 
 /* Say why a post has not been sent, or will not be; NULL: nothing is wrong. g_free() */
 char *scheduled_post_fault(const Scheduled *post, int64_t now);
 
-/* Tell the authors of the list's posts that it is about to be removed. */
+/* Tell the authors of the list's scheduled posts that these will not be sent, since the list is about to be removed.
+ * Call it in the transaction that removes the list, before that. */
 bool scheduled_post_list_goes(Work *work, const List *list, GError **error);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * List settings whose values name sections of the configuration, of which the store knows nothing: transport,
- * archivers, and the chains and pipelines.
+ * Check the values of list settings that name sections of the configuration, of which the store knows nothing:
+ * transport, archivers, family, and the chains and pipelines.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 /* In the setting archivers: none of them. */
 #define ARCHIVERS_NONE "none"
 
-/* Is everything that the value names there? True for all other settings. FAIL_NEVER: it is not; the message names what
- * there is. FAIL_MISSING: there is no such setting. */
+/* Check that each section which the value names is in the configuration. The default of a setting passes, and so do
+ * settings that name no sections. FAIL_NEVER: a section is not there; the message names those that are. FAIL_MISSING:
+ * there is no such setting. */
 bool setting_check(const Config *config, const char *setting, const char *value, GError **error);

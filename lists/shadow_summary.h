@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* Of one list, or of all. */
+/* The counts of posts of one list, or of all lists together (list NULL). */
 typedef struct ShadowCount {
     char *list;
     uint64_t posts, equal, decision, recipients, header, body; /* a post may differ in several of these */
@@ -24,5 +24,5 @@ void shadow_summary_init(ShadowSummary *summary);
 void shadow_summary_clear(ShadowSummary *summary);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ShadowSummary, shadow_summary_clear)
 
-/* Count one line. */
+/* Count one line of the report, with or without its line end. A line that cannot be read counts as unreadable. */
 void shadow_summary_add(ShadowSummary *summary, const char *line, size_t length);

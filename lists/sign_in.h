@@ -11,16 +11,19 @@
 #include "store/member.h"
 #include "store/session.h"
 
-/* Leave the entry. *valid: it is an address. */
+/* Gather an entry for the queue command, with the address that was typed. *valid is false, and nothing is gathered, if
+ * it cannot be an address. */
 bool sign_in_take(Work *work, const char *address, bool *valid, GError **error);
 
-/* In the runner, for a form of TO_SIGN_IN: mail the link, if there is somebody to mail it to. */
+/* In the runner of the queue command, for an entry of TO_SIGN_IN: gather the letter with the link, if the person has a
+ * list, domain or site as above and the limit on letters allows it. Else true is returned, too. */
 bool sign_in_work(Work *work, const json_t *meta, GError **error);
 
 typedef enum SignIn { SIGN_IN_DONE, SIGN_IN_UNKNOWN, SIGN_IN_GUESSING } SignIn;
 
-/* Look whose link it is, and change nothing: *address is of the caller, g_free(). An unknown one is counted as a guess
- * (lists/guessing.h). */
+/* Find whose link it is, without using it up. With SIGN_IN_DONE, *address is the person's (g_free()); with
+ * SIGN_IN_UNKNOWN it is NULL, and the guess is counted (lists/guessing.h). With SIGN_IN_GUESSING, too many were
+ * counted: nothing is looked up, and *address is not written. */
 bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, GError **error);
 
 /* Begin a session by the link, which shows that the address is the person's own: *token is what the browser keeps,

@@ -28,9 +28,10 @@
 
 /* Add a source to the list, after source_check(); it is due at once. FAIL_EXISTS: the list has one of that name. */
 bool source_make(Work *work, const List *list, MemberSource *source, GError **error);
-/* Write what was changed in a source, after source_check(). */
+/* Store a source that was changed, after source_check(). */
 bool source_set(Work *work, const List *list, MemberSource *source, GError **error);
-/* Remove a source. Members who came by it alone stay as if they had joined; source_empty() lets them go before. */
+/* Remove a source. Members who came by it alone stay, as if they had joined. To have them leave, call source_empty()
+ * before. */
 bool source_unmake(Work *work, const List *list, const MemberSource *source, GError **error);
 /* Look at what a person wrote: names, paths and whether they may be read, URLs, circles of lists. FAIL_NEVER: the
  * message says what is right; FAIL_MISSING: there is no list of that name. */
@@ -46,10 +47,10 @@ typedef struct SourceResult SourceResult;
 /* Read a source into the stage, and fill in what of the result is about bad lines. */
 typedef bool SourceReadAll(const SourceRun *run, const MemberSource *source, SourceStage *stage, SourceResult *result,
                            GError **error);
-/* Each kind by its own means. */
+/* Read a source of any kind. */
 SourceReadAll source_read;
 
-/* Does it send its password in plain text to another host, which whoever sits between can read? */
+/* Return whether the source sends its password unencrypted to another host, so that it can be read on the way. */
 bool source_is_plain(const MemberSource *source);
 
 /* Carry what a refresh works with; all borrowed. */

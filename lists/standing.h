@@ -18,7 +18,7 @@ typedef struct Standing {
     GHashTable *owned, *moderated; /* List-Ids: sets */
 } Standing;
 
-/* Of the person alone; free with standing_free(). */
+/* Read the roles of this person from the store; standing_free(). NULL: the store failed. */
 Standing *standing_new(Store *store, const SignedIn *person, GError **error);
 void standing_free(Standing *standing);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Standing, standing_free)

@@ -23,12 +23,12 @@ typedef struct Style {
  * configuration. */
 Style *style_all(const Config *config);
 
-/* The value (as list_get() writes it) that a list of this name gets of a setting, made in the style of a section
- * [style.NAME]; g_free(). FAIL_NEVER: no list can have it. */
+/* Return the value, as list_get() writes it, that a new list of this name gets for a setting in the style of the
+ * section [style.NAME]; g_free(). NULL with FAIL_NEVER: no list can have the value that the section names. */
 char *style_setting(const Config *config, const char *style, const ListSetting *setting, const char *list_name,
                     GError **error);
 
-/* Gives a new list the settings of the style, which goes by either name; NULL is discussion. A list of a style that is
- * a family belongs to that (lists/family.h). FAIL_NEVER: there is no such style (the message names those that there
- * are). */
+/* Give a new list the settings of the style, which may be called by either of its names; NULL is discussion. If the
+ * style is a family (lists/family.h), the list becomes a part of the family. FAIL_NEVER: there is no such style (the
+ * message names those that there are). */
 bool style_apply(Work *work, const char *list_id, const char *style, GError **error);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The result of a request, which is the answer of join_ask(), leave_ask(), change_address_ask(), options_ask(),
- * confirm_token() and request_decide().
+ * The outcome of a request to join, leave or change something. join_ask(), leave_ask(), change_address_ask(),
+ * options_ask(), confirm_token() and request_decide() fill it in; the caller frees it with subscription_clear().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_KEPT,            /* a moderator will decide later */
 } SubscriptionResult;
 
-/* The result, and whom it is about. */
+/* The result, and the list and person that it is about. */
 typedef struct Subscription {
     SubscriptionResult result;
     PendingKind kind;

@@ -6,8 +6,9 @@
 #include "lists/subscription.h"
 #include "lists/work.h"
 
-/* Takes the next step of a request that has these facts: asks the person, asks a moderator, or does what is asked for.
- * number of the request is 0 when it is not in the store yet. Fills *subscription. */
+/* Take the next step of a request, by its facts (lists/workflow.h): ask the person, ask a moderator, or do what is
+ * asked for. request->number is 0 when it is not in the store yet. *subscription is filled in. False: the store failed.
+ * */
 bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
 
 /* For join_ask() and leave_ask(): the facts in request are joined with those of a request that waits already, so that
@@ -28,7 +29,7 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
 /* A letter of this kind to one address and list goes once in this time. */
 #define SUBSCRIPTION_ASK_AGAIN (24 * 3600 * CLOCK_SECOND)
 
-/* The person answered the letter about the request: another one may be sent. */
+/* Note that the person answered the letter about the request, so that another letter may be sent. */
 bool subscription_answered(Work *work, const List *list, const Pending *request, GError **error);
 
 /* May the person be written to about what was done? Who confirmed it by mail or on a page always; anybody else once a
@@ -41,9 +42,9 @@ bool subscription_may_write(Work *work, const List *list, const Pending *request
 bool subscription_tell_owners(Work *work, const List *list, const Pending *request, const char *template,
                               const char *name, GError **error);
 
-/* Removes the request, if it is in the store. */
+/* Remove the request, which was answered, from the store if it is there; its token counts as used from then on. */
 bool subscription_end(Work *work, const Pending *request, GError **error);
-/* Fills *subscription, of which result is set, and writes it to the log. */
+/* Fill in *subscription, whose result the caller has set, and write it to the log. */
 void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription);
 
 /* change_address.c, options.c: what subscription_advance() does for such a request. */

@@ -2,9 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * This host among those that share the database (store/host.h). The runner host renews the lease and writes what it was
- * told into a file of the spool; the other processes read it there, also while the database is away. Where the runner
- * host is not started there is one host, and it may do everything.
+ * Find out what this host may do now, where several hosts share one database (store/host.h). The runner named "host"
+ * renews the host's lease in the database, and writes the answer into a file of the spool. The other processes read
+ * that file, also while the database is away. Where [runner.host] is not started there is one host, which may do
+ * everything.
+ *
+ * An epoch is the number of a start of the host. Times are in microseconds of clock_boot().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -21,16 +24,16 @@ typedef struct ThisHost {
     char *name;
     int64_t epoch;
     int64_t before; /* the epoch of this spool's last start before it; 0: none is known */
-    int64_t until;  /* clock_boot(): what only one host may do ends then; 0: nothing of the kind may be done */
+    int64_t until;  /* until then it may do work that only one host does at a time; 0: it may not */
     bool draining;
-    int64_t parts;       /* of the limits toward others' servers this host may use one in so many; 0: nothing */
-    int64_t share_until; /* clock_boot(): it may use nothing from then on */
+    int64_t parts;       /* it may use 1/parts of each limit toward servers of others; 0: nothing */
+    int64_t share_until; /* from then on it may use nothing of those limits */
 } ThisHost;
 
 void this_host_clear(ThisHost *host);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ThisHost, this_host_clear)
 
-/* Whether several hosts may share the database: the configuration starts the runner host. */
+/* Return whether several hosts may share the database, which is so if the configuration starts the runner host. */
 bool this_host_is_one_of_many(const Config *config);
 
 /* For the runner host: begin the host's next epoch, as host_begin() does, if this_host_check() has nothing against it.
@@ -38,19 +41,20 @@ bool this_host_is_one_of_many(const Config *config);
  * The epoch is in the spool before the database has it: whoever is killed between the two begins again as before. */
 bool this_host_begin(Store *store, Spool *spool, Host *host, int64_t lease, ThisHost *said, GError **error);
 
-/* For the runner host. */
+/* Replace the file of the spool, without a sync. The runner host alone calls it. */
 bool this_host_write(Spool *spool, const ThisHost *host, GError **error);
 
-/* Read what the runner host wrote since the machine was started. FAIL_MISSING: it has written nothing yet. */
+/* Read what the runner host wrote. FAIL_MISSING: it has written nothing since the machine was started. */
 bool this_host_read(int spool_fd, ThisHost *host, GError **error);
 
-/* Until when this host may do what only one does at a time ("task"): *until, by clock_boot(); 0: not now. It takes the
- * claim when no other living host has it. */
+/* Claim in the database the work `what` ("task"), which only one host does at a time, if no other living host has it.
+ * *until is when the claim ends; 0: this host may not do the work now; INT64_MAX: there is one host only. False: the
+ * store failed or the file cannot be read. */
 bool this_host_claims(Store *store, Spool *spool, const Config *config, const char *what, int64_t *until,
                       GError **error);
 
-/* Refuse a spool that was used with the database of another site: what is settled in it by the wrong database is lost.
- * FAIL_CONFIG. The first database that it is used with is noted in the spool. */
+/* Fail with FAIL_CONFIG when the spool was used with the database of another site, which would settle its mail wrongly.
+ * A spool that was used with none yet gets a note of this one (THIS_HOST_SITE_FILE). */
 #define THIS_HOST_SITE_FILE ".site"
 bool this_host_check_site(Store *store, Spool *spool, GError **error);
 
@@ -60,7 +64,7 @@ bool this_host_check_site(Store *store, Spool *spool, GError **error);
  * from host_may_work(); FAIL_CONFIG also: the host was started with another copy of this spool after this one. */
 bool this_host_check(Store *store, Spool *spool, const Config *config, GError **error);
 
-/* Open the configured database into *store, if this host may work with it as above; where *store is open already, look
- * whether it is still there, and open it anew if it was replaced. For servers that keep it open. Return *store; NULL:
- * as above, and *store is NULL. */
+/* Return an open database, for servers that keep it open between requests: *store if it is open and still there, else
+ * the configured one, opened into *store after this_host_check(). The caller frees *store in the end. NULL: *store is
+ * NULL too, and *error is that of store_open_configured() or this_host_check(). */
 Store *this_host_store(Store **store, Spool *spool, const Config *config, GError **error);

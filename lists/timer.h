@@ -4,5 +4,5 @@
 /* Asking the timer (runners/task) to do a job at once, rather than when it is due. */
 #include "lists/work.h"
 
-/* Leaves an entry for the queue task. Whether there is such a job, the timer sees. */
+/* Gather an entry for the queue task that names the job. If there is no such job, only the timer notices. */
 void timer_ask(Work *work, const char *job);

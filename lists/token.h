@@ -10,11 +10,12 @@
 
 #define TOKEN_PREFIX "lrt_"
 
-/* Make a token with the scopes and times of *like, whose id and digest do not count. Returns its text, which is told
- * this once; g_free(). FAIL_NEVER: it has expired already. */
+/* Make and store a token with the name, scopes and end of *like; id gets its new id. Returns its text (g_free()), which
+ * cannot be read again later. FAIL_NEVER: the end has passed already. FAIL_LATER: there are no random bytes. */
 char *token_create(Work *work, const Token *like, char id[TOKEN_ID_SIZE], GError **error);
 /* FAIL_MISSING: there is no such token. */
 bool token_revoke(Work *work, const char *id, GError **error);
-/* The token of this text. FAIL_MISSING: there is none, its secret is another one, or it has expired. The secret is
- * compared in a time that tells nothing of it. That it was used is written at most once a minute. */
+/* Return the token of this text, which a program sent; token_free(). FAIL_MISSING: there is none, its secret is another
+ * one, or it has expired. The secret is compared in constant time. The time of use is written to the store at most once
+ * a minute; where that write fails, the call does. error must not be NULL. */
 Token *token_check(Store *store, const char *text, int64_t now, GError **error);

@@ -25,13 +25,14 @@ char *trace_line_value(const char *line, const char *name);
 bool trace_line_is_of(const char *line, const char *list_id);
 /* The recipients that a line names; NULL: none. g_strfreev() */
 char **trace_line_recipients(const char *line);
-/* Is the line about the address? One that names no recipient is about all. address NULL: any. */
+/* Is the line about the address (NULL: any)? A line that names no recipient is about every address. */
 bool trace_line_is_about(const char *line, const char *address);
 
-/* time, program, trace, list, text. With an address, text names of the recipients that alone. */
+/* Return the line as an object {time, program, trace, list, text}, a new reference. With an address, `text` names only
+ * this one of the recipients. */
 json_t *trace_line_json(const char *line, const char *address);
-/* The same of one recipient: email too, and for an attempt to deliver its host, status (sent, deferred, bounced), dsn
- * and reply, else null. */
+/* Return the object of trace_line_json() for one recipient, with `email` besides. If the line is about an attempt to
+ * deliver, host, status (sent, deferred, bounced), dsn and reply are that attempt's; else they are null. */
 json_t *trace_line_of_recipient(const char *line, const char *address);
 
 /* Recipients by their last status. */

@@ -34,13 +34,15 @@ typedef struct TrialSide {
     const List *list; /* of lists */
 } TrialSide;
 
+/* Read the list from side->store, which the caller has set. FAIL_MISSING: there is no such list. */
 bool trial_side_open(TrialSide *side, const char *list_id, GError **error);
 void trial_side_clear(TrialSide *side);
 
-/* Ready the post; message is made from mail->octets and loses a moderator's password that stands in it. All is
- * borrowed. The caller sets post->trace, and may set post->post_id. */
+/* Ready *post, which the caller clears with post_clear(). The caller has made message from mail->octets; a moderator's
+ * password in it is taken out. All arguments are borrowed for the life of the post. The caller then sets post->trace,
+ * and may set post->post_id. */
 void trial_begin(const TrialRules *shared, const TrialSide *side, const TrialMail *mail, Message *message, Post *post);
 
-/* The rules, and for what they accept the handlers. */
+/* Run the rules over the post, and, if they accept it, the handlers. */
 bool trial_judge(Post *post, Verdict *verdict, GError **error);
 TrialFate trial_fate_of(const Post *post, Verdict verdict);

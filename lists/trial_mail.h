@@ -31,8 +31,9 @@ TrialMails *trial_mails_open(const Trial *trial, const List *list, TrialTally *t
 void trial_mails_free(TrialMails *mails);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TrialMails, trial_mails_free)
 
-/* About how many there are. */
+/* Return about how many mails are left. */
 uint64_t trial_mails_count(const TrialMails *mails);
 
-/* Read the next one, counting in the tally what is passed over. *more is false when there is none. */
+/* Read the next mail into *mail, which is cleared first. *more is false when there is none left. Files that are passed
+ * over are counted in the tally. False: the reading failed. */
 bool trial_mails_next(TrialMails *mails, TrialMail *mail, bool *more, GError **error);

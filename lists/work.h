@@ -2,8 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A unit of work: carries who asks, and gathers what a use case leaves behind besides the rows it writes: entries for
- * queues. It makes sure that rows and entries come to be together, once. README.md shows the order of the calls.
+ * A unit of work: everything that one request (a command by mail, a REST call, a verb of the shell) changes, in one
+ * transaction. The functions of lists/ that take a Work write rows to the store at once, and gather in the Work the
+ * entries that are to go into queues, such as letters. Committing makes rows and entries durable together, and each
+ * entry once. README.md shows the order of the calls.
  *
  * A Work belongs to one thread and borrows its store and all strings of site and actor. Errors are those of the store.
  */
@@ -36,7 +38,7 @@ typedef struct WorkSite {
     bool gathers;                   /* the timer runs, and tells of what was held meanwhile */
     bool keeps_maps;                /* the timer runs, and writes files of addresses for the MTA (lists/mta_maps.h) */
     bool tells;                     /* the runner hooks is started, and tells programs outside (lists/event.h) */
-    const Config *config;           /* for styles */
+    const Config *config;
     const KeptKey *kept_key;        /* for work_keep() and work_recall(); NULL where no runner calls them */
     VerpKeys *keys;                 /* for signed addresses and links; NULL where none is read */
 } WorkSite;
@@ -44,7 +46,7 @@ typedef struct WorkSite {
 /* The address of a page, "/confirm/TOKEN", below the site's web_url; NULL: the site has no pages. g_free() */
 char *work_site_page(const WorkSite *site, const char *path);
 
-/* Fills all but keys from the configuration, whose strings are borrowed. */
+/* Fill all but kept_key and keys, which become NULL, from the configuration. Its strings are borrowed. */
 void work_site_init(WorkSite *site, const Config *config);
 
 typedef enum ActorRole { ACTOR_OPERATOR, ACTOR_OWNER, ACTOR_MODERATOR, ACTOR_MEMBER, ACTOR_ADDRESS } ActorRole;
@@ -63,8 +65,9 @@ typedef struct Actor {
 
 typedef struct Work Work;
 
+/* Copy the two structs. The strings in them stay the caller's, save Actor.name, which is copied. */
 Work *work_new(Store *store, const WorkSite *site, const Actor *actor);
-/* Undoes what was begun and is neither committed nor cancelled. */
+/* Roll back the transaction of work_begin(), if it was neither committed nor cancelled, and drop the entries. */
 void work_free(Work *work);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Work, work_free)
 
@@ -72,8 +75,8 @@ Store *work_store(const Work *work);
 const WorkSite *work_site(const Work *work);
 const Actor *work_actor(const Work *work);
 const char *work_by(const Work *work); /* who asks, for the log: an address, "operator", or "-": nobody knows */
-int64_t work_now(const Work *work); /* the same for the whole unit */
-/* From now on this person asks, who has proved the address. */
+int64_t work_now(const Work *work); /* us since 1970, when work_new() was called */
+/* Set role and address (copied) of the actor, once the one who asks has proved to be the person at this address. */
 void work_become(Work *work, ActorRole role, const char *address);
 
 void work_set_host(Work *work, const char *host); /* Actor.host; copied */
@@ -84,37 +87,48 @@ GBytes *work_cause(const Work *work); /* NULL: there is none */
 /* Return the keys of these marks, read from the store when first asked for; borrowed. NULL: the store failed. */
 const LoopKeys *work_loop_keys(Work *work, GError **error);
 
-/* Adds an entry. Takes meta, pieces (of GBytes, the message) and recipients (g_strfreev()). */
+/* Gather an entry for the queue. The Work takes meta, pieces (of GBytes: the message) and recipients (g_strfreev();
+ * NULL: none). */
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients);
-/* The entry that was added last is not to be worked before then (us since 1970). Not for work_keep(). */
-void work_entry_due(Work *work, int64_t due);
-unsigned work_entries(const Work *work); /* how many there are */
 
-/* Writes a line to the log: from, list and what happened; none for the shell, whose log is the operator's terminal.
- * Never give it a token. */
+/* Let the entry that was gathered last wait in its queue until `due` (us since 1970). work_keep() does not keep this
+ * time. */
+void work_entry_due(Work *work, int64_t due);
+unsigned work_entries(const Work *work); /* the number of entries gathered */
+/* Write a line to the log of the process: Actor.from, the list ("-": none) and the text. At DOOR_SHELL nothing is
+ * written, since the operator sees the outcome on the terminal. Never put a token into the text. */
 void work_log(const Work *work, const char *list_id, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* ---- outside of runners ---- */
 
-/* Begins the transaction in which the use cases write. */
+/* Begin the transaction in which the use cases write. */
 bool work_begin(Work *work, GError **error);
-/* Undoes all since work_begin(). */
+
+/* Roll back the transaction and drop all entries gathered. */
 void work_cancel(Work *work);
-/* Tries a part that may fail while the rest goes on: what was written and gathered since, work_savepoint_end() keeps or
- * undoes. One at a time. */
+
+/* Begin a part that may fail while the rest of the unit goes on. Savepoints do not nest. */
 bool work_savepoint(Work *work, GError **error);
+
+/* End the part: keep the rows and entries that were made since work_savepoint(), or undo them. */
 void work_savepoint_end(Work *work, bool keep);
-/* Commits rows and entries durably. False: nothing was done, unless the message says that nobody knows. True:
- * everything was; an entry that its queue does not take now is put there later (lists/unit.h). spool may be NULL where
- * no use case was run that leaves entries behind. */
+
+/* Commit rows and entries durably. False: nothing was done, unless the message says that nobody knows. True: all is
+ * durable, and an entry that its queue cannot take now is put there later (lists/unit.h). spool may be NULL if no entry
+ * was gathered. The entries are gone from the Work in either case. */
 bool work_commit(Work *work, Spool *spool, GError **error);
 
-/* ---- in a runner, with entry ("command:4cd1...", as its effect is recorded) in hand ---- */
+/* ---- in a runner, which works an entry ("command:4cd1...", the name by which its effect is recorded) ---- */
 
-/* Keeps what was gathered in the outbox, sealed, for entry. Inside the transaction that records the effect. */
+/* Write the gathered entries, encrypted with kept_key, into the outbox (a table of the store) under the name of the
+ * entry that is worked. Call it inside the transaction that records the effect. The entries stay in the Work. */
 bool work_keep(Work *work, const char *entry, GError **error);
-/* Gathers what an earlier try kept. */
+
+/* Gather again the entries that an earlier try at the same entry kept. Having kept none is no failure. */
 bool work_recall(Work *work, const char *entry, GError **error);
-/* Hands out the drafts, which the callee owns then. */
+
+/* Take a draft, which is the callee's from then on. */
 typedef void WorkTake(void *data, Draft *draft);
+
+/* Call take() with a draft of each entry gathered, in order, and leave the Work without entries. */
 void work_into(Work *work, WorkTake *take, void *data);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Says what joining or leaving needs next, from the list's policy and what is known already. One table; nothing else
- * in the tree decides it.
+ * Decide what a request to join or leave needs next: a confirmation of the person, a decision of a moderator, or
+ * nothing more. The answer depends on the list's policy and on the facts that are known about the request. Nothing else
+ * in the tree decides this.
  */
 #include "store/list.h"
 
@@ -23,4 +24,6 @@ typedef enum WorkflowFact {
 
 typedef enum WorkflowStep { WORKFLOW_ASK_PERSON, WORKFLOW_ASK_MODERATOR, WORKFLOW_DO } WorkflowStep;
 
+/* Return the next step for these facts of WorkflowFact. FACT_INVITED without FACT_CONFIRMED asks the person under any
+ * policy. FACT_BRAKED asks a moderator in place of WORKFLOW_DO, unless FACT_ANSWERED or FACT_APPROVED is known. */
 WorkflowStep workflow_next(SubscriptionPolicy policy, unsigned facts);

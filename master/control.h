@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The master's side of base/control.h. A client that says nothing for a
- * minute, sends a line that is too long, or is one too many, is hung up on.
+ * Answer commands and questions on the master's control sockets (base/control.h tells the protocol). The master closes
+ * the connection of a client that says nothing for a minute, sends a line that is too long, or is one too many.
  */
 #include <glib.h>
 

@@ -19,8 +19,9 @@ typedef void GatherDone(void *data, const json_t *destinations, const char *faul
  * are dead, suspended, or throttled while mail waits for them. */
 typedef enum GatherWhat { GATHER_FIGURES, GATHER_TROUBLES } GatherWhat;
 
-/* done is called once, from the loop, within 5 seconds (figures) or one (troubles); then the object is gone. */
+/* Ask the children. done is called once, from the loop, within 5 seconds (figures) or one (troubles); after that the
+ * Gather is freed, and the pointer must not be used. */
 Gather *gather_destinations(const Master *master, GatherWhat what, GatherDone *done, void *data);
 
-/* done will not be called. */
+/* Stop asking and free the Gather. Its done will not be called. */
 void gather_cancel(Gather *gather);

@@ -24,24 +24,24 @@ typedef struct Group {
     char *scaled_why;
 } Group;
 
-/* Copy the plan; starts nothing yet. */
+/* Make a group with a copy of the plan. Nothing is started. */
 Group *group_new(Master *master, const PlanRunner *plan);
 void group_free(Group *group);
 
 void group_start(Group *group);
 
-/* Stop the children, then start those of next (copied); NULL: removes the
- * group. Said again while it is changing, only the goal changes. */
+/* Stop the children, and when all have ended start those of the plan next, which is copied. next NULL: the sweep then
+ * removes the group. A call while the group is changing only replaces the plan that follows. */
 void group_change(Group *group, const PlanRunner *next);
 
-/* SIGHUP to its children, and a new try for those that wait. */
+/* Have each running child read its files anew (SIGHUP), and start those that failed or wait before their next try. */
 void group_refresh(Group *group);
 
 /* Return the plan that the group follows or will follow; NULL when it is going. */
 const PlanRunner *group_goal(const Group *group);
 
-/* Called from the sweep: goes on with a change. False: the group has ended. */
+/* Go on with a change, once all old children are gone. The sweep calls it. False: the group has ended; free it. */
 bool group_sweep(Group *group);
 
-/* Every child has been ready or failed once. */
+/* Return whether every child has been ready, or has failed, at least once. */
 bool group_settled(const Group *group);

@@ -5,8 +5,8 @@
  * Listening sockets, bound by the master so that low ports need no root in a
  * runner and a restart of a runner refuses nobody. Each is known by its text
  * in the configuration: HOST:PORT, [v6]:PORT or unix:PATH; a reload
- * that names the same text keeps its sockets. A host name has one for each of its
- * addresses, * one for each family. Texts that mean the same address share its socket.
+ * that names the same text keeps its sockets. A host name has a socket for each of its addresses, and * one for each
+ * family. Texts that mean the same address share its socket.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -20,9 +20,9 @@ void listen_set_group(Listen *sockets, gid_t group);
 void listen_free(Listen *sockets); /* closes all, removes the files of UNIX sockets */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listen, listen_free)
 
-/* Bind all of it if it is not bound yet. Addresses of a family that the machine lacks are left out if there are
- * others. The file of a UNIX socket on which nobody answers is removed first; mode is that of the new one. FAIL_CONFIG
- * with the address and the reason. */
+/* Bind all sockets of the text, if it is not bound yet. Addresses of a family that the machine lacks are left out if
+ * there are others. The file of a UNIX socket on which nobody answers is removed first; mode is that of the new one.
+ * FAIL_CONFIG with the address and the reason. */
 bool listen_add(Listen *sockets, const char *address, mode_t mode, GError **error);
 
 /* Bind one UNIX socket for the caller; the same care with a stale file.
@@ -33,8 +33,9 @@ int listen_unix(const char *path, mode_t mode, GError **error);
  * file is there, stays as it is. FAIL_CONFIG: it cannot be bound now, and the old one is kept. */
 bool listen_renew(Listen *sockets, const char *address, mode_t mode, bool *renewed, GError **error);
 
-/* Append its descriptors to fds (of int, borrowed) that are not in there; false when it was never added. */
+/* Append to fds (of int) the descriptors of this text that are not in it yet; they stay ours. False: the text was never
+ * added. */
 bool listen_fds(const Listen *sockets, const char *address, GArray *fds);
 
-/* Close what none of wanted (a set of addresses) means. */
+/* Close the sockets that belong to none of the texts in the set `wanted`. */
 void listen_keep(Listen *sockets, GHashTable *wanted);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Read the environment and remove the variables from it. */
+/* Read $NOTIFY_SOCKET and the watchdog's variables, and remove them from the environment, so that no child has them. */
 void notify_init(void);
 void notify_close(void);
 

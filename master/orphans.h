@@ -7,7 +7,7 @@
  */
 #include <stdint.h>
 
-/* SIGTERM to every living owner of a slice, SIGKILL after timeout (us);
- * returns when the last one that could be ended is gone, or when SIGTERM or SIGINT, which the caller has blocked, is
- * pending. Blocks. */
+/* Send SIGTERM to every living owner of a slice, and SIGKILL to those that are left after timeout (us). Block until the
+ * last one that can be ended is gone, or until SIGTERM or SIGINT is pending for this process, which the caller has
+ * blocked before. */
 void orphans_end(int dir_fd, int64_t timeout);

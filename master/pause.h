@@ -18,13 +18,15 @@
 
 typedef struct Pause Pause;
 
-/* Called once, when every child stands still, or with an error when that took too long and all go on. */
+/* Called once from the loop: when every child stands still, with error NULL; or when that took longer than PAUSE_LIMIT
+ * and all go on again, with FAIL_LATER. It is not called if the pause ends before. */
 typedef void PauseDone(void *data, const GError *error);
 
-/* Stop all children. data says whose the pause is. FAIL_LATER: there is one already. */
+/* Begin to stop all children (SIGSTOP); done tells when they stand still. data is passed to done, and is the key for
+ * pause_end(). FAIL_LATER: there is a pause already. */
 bool pause_begin(Master *master, PauseDone *done, void *data, GError **error);
 
-/* Let all go on, if there is a pause and it is the one of data. False: there is none of that kind any more. */
+/* End the pause that was begun with this data, and let all children go on. False: that pause has ended already. */
 bool pause_end(Master *master, const void *data);
-/* Let all go on, whose pause ever it is; nothing if there is none. */
+/* End whatever pause there is, and let all children go on. */
 void pause_break(Master *master);

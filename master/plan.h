@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * From the configuration to what the master wants: one PlanRunner for each
- * [runner.NAME] with start = yes, and the master's own settings. A plan is
- * a copy: it does not keep the Config.
+ * Read from the configuration which runners the master is to run: one PlanRunner for each [runner.NAME] with start =
+ * yes, and the master's own settings. A plan copies all values, so the Config may be freed.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -46,7 +45,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Plan, plan_free)
 /* NULL when the plan has no such runner. Borrowed. */
 PlanRunner *plan_find(const Plan *plan, const char *name);
 
-/* Power of two, 1 .. 256. */
+/* Return whether a runner can have so many instances: a power of two from 1 to 256. */
 bool plan_instances_valid(int64_t instances);
 
 PlanRunner *plan_runner_copy(const PlanRunner *runner);

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Giving up root. A master that is not root stays who it is.
+ * Give up root: a master that was started as root becomes [site] user. A master that is not root stays who it is.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -15,8 +15,8 @@ typedef struct Account {
 void account_free(Account *account);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Account, account_free)
 
-/* NULL without error when there is nothing to drop to: we are not root.
- * FAIL_CONFIG when the user does not exist. */
+/* Look up the account that the master is to become; account_free(). NULL without error: we are not root, or user is
+ * NULL, and nothing changes. NULL with FAIL_CONFIG: the user does not exist. */
 Account *privileges_account(const char *user, GError **error);
 
 /* Make a directory, and those above it, and as root give it, but not those, to the account; a directory that is there
@@ -26,6 +26,7 @@ bool privileges_make_directory(const char *path, const Account *account, GError 
 /* Act as the account until privileges_resume(): for what lies where the account may write, so that nothing planted
  * there makes root touch more than the account itself could. account may be NULL. */
 bool privileges_assume(const Account *account, GError **error);
+/* Be root again, after privileges_assume() with the same account. */
 bool privileges_resume(const Account *account, GError **error);
 
 /* Become the account: groups, group, user, in this order; checked by trying to come back. Then, with or without an

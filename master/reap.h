@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* status is waitpid()'s; fault (may be NULL) is what the child said last. g_free(). */
+/* Describe the end of a child for people: "exit 75 (the system's fault, may pass): TEXT"; g_free(). status is that of
+ * waitpid(); fault is the last "fault TEXT" of the child, NULL: none. */
 char *reap_text(int status, const char *fault);
 
-/* A person must mend the configuration first. */
+/* Return whether the child ended with CHILD_EXIT_CONFIG: a person must mend the configuration before it can work. */
 bool reap_is_config(int status);
 
-/* Collect every dead child of this process. */
+/* Collect every child of this process that has ended, without waiting for others, and call died() for each. */
 void reap_all(void (*died)(pid_t pid, int status, void *data), void *data);

@@ -15,12 +15,13 @@
  * FAIL_CONFIG, one fault a line. */
 Plan *reload_read(const char *path, char **text, GError **error);
 
-/* Put text where children read it. */
+/* Write text to the copy of the configuration that children read (Master.config_copy), and keep it in config_text. */
 bool reload_keep(Master *master, const char *text, GError **error);
 
-/* Bind what the plan's runners listen on. FAIL_CONFIG, one fault a line. */
+/* Bind the addresses on which the plan's runners listen, as far as they are not bound yet. FAIL_CONFIG, one fault a
+ * line; the addresses without a fault are bound then. */
 bool reload_bind(Master *master, const Plan *plan, GError **error);
 
-/* All of it, on the running groups. When it fails nothing has changed, and
- * the faults are logged and kept for `status`. */
+/* Read the configuration anew and change the running groups as it wants. False: the runners go on as before, and the
+ * faults are logged and kept for `status`, unless the master is stopping (FAIL_LATER). */
 bool reload_apply(Master *master, GError **error);

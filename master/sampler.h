@@ -8,9 +8,9 @@
 
 typedef struct Sampler Sampler;
 
-/* master is borrowed; the file is in its state_dir. */
+/* Begin to sample, by a timer in the master's loop. master is borrowed; the file `history` is in its state_dir. */
 Sampler *sampler_new(const Master *master);
 void sampler_free(Sampler *sampler);
 
-/* As history_json(). */
+/* Return what history_json() tells until now, a new reference; NULL: there is no such range. */
 json_t *sampler_json(const Sampler *sampler, const char *range);

@@ -8,8 +8,8 @@
  * nothing has waited for a while and half of them could do the work. Each change makes all of them begin anew, so
  * changes are rare.
  *
- * Pure: the master looks at its children every [master] scale_interval and passes in what it saw. All spans are counted
- * in looks.
+ * Nothing here reads a clock or a process: the master looks at its children every [master] scale_interval and passes in
+ * what it saw. Such a look is the unit in which spans of time are counted.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -50,6 +50,6 @@ typedef struct Scale {
 
 void scale_init(Scale *scale, unsigned least, unsigned most);
 
-/* Take a look; return how many there should be, and, where that is another number, say in *why for the log and for
- * status (a constant). */
+/* Take in a look and return how many processes there should be. If that is another number than now, *why is the reason
+ * for the log and for status, a constant string. */
 unsigned scale_decide(Scale *scale, const ScaleLook *look, const char **why);

@@ -8,10 +8,11 @@
 
 typedef struct Scaler Scaler;
 
-/* master is borrowed. */
+/* Begin to look, by a timer in the master's loop. master is borrowed. */
 Scaler *scaler_new(Master *master);
 void scaler_free(Scaler *scaler); /* NULL is none */
 
-/* A reload has this plan for a runner that is there. Where its number goes by load, change the plan so that the number
- * stays as it is within the new limits, and give the group these limits. */
+/* Fit the plan that a reload wants for the runner of this group to its load. Where the number of instances goes by
+ * load, both before and in the new plan, wanted->instances becomes the present number, kept within the new limits. The
+ * group gets the new limits in any case, unless it is about to end. */
 void scaler_keep(Group *group, PlanRunner *wanted);

@@ -19,29 +19,28 @@
 #define SLICES_FINEST 256
 #define SLICES_RECORD 128
 
-/* A living process that signed for a range. */
+/* A living process that wrote its record for a range (slices_sign()). */
 typedef struct SliceOwner {
     char *queue;
     unsigned first; /* byte */
     pid_t pid;
-    int pidfd; /* close it */
+    int pidfd; /* closed when the array is freed */
 } SliceOwner;
 
 /* Open, and make if needed, SPOOL/.master; -1 on failure. */
 int slices_open_dir(const char *spool, GError **error);
 
-/* Take the range of instance of instances. Returns the descriptor that
- * holds the lock (close-on-exec; the child must inherit it), or -1: FAIL_RACE when it has
- * an owner. */
+/* Lock the range of this instance out of so many. Returns the descriptor that holds the lock, close-on-exec; the child
+ * must be given a copy. -1: FAIL_RACE, another holds the lock; FAIL_LATER, the file cannot be opened or locked. */
 int slices_take(int dir_fd, const char *queue, unsigned instance, unsigned instances, GError **error);
 
 /* In the child, after fork: writes its record. Async-signal-safe. A record
  * that cannot be written (the disk is full) hurts nobody: the lock counts. */
 bool slices_sign(int fd, unsigned instance, unsigned instances);
 
-/* Living owners whose range meets that of instance of instances, by their
- * records. Array of SliceOwner, empty when there is none. */
+/* Return the living owners, by their records, whose range overlaps that of this instance out of so many. Array of
+ * SliceOwner, which frees them and closes their pidfd; empty when there is none. */
 GPtrArray *slices_owners(int dir_fd, const char *queue, unsigned instance, unsigned instances);
 
-/* Living owners in all queues. */
+/* Return the living owners of all queues, in the same way. */
 GPtrArray *slices_all_owners(int dir_fd);

@@ -3,7 +3,7 @@
 #pragma once
 /*
  * The states of a child and what each event does in each of them: the table
- * of README.md. Pure; worker.c carries out the actions.
+ * of README.md. The functions only look into the table; worker.c carries out the actions.
  */
 
 typedef enum WorkerState {
@@ -52,7 +52,7 @@ typedef struct StateStep {
     WorkerAction action;
 } StateStep;
 
-/* For an empty cell: {state, ACTION_IMPOSSIBLE}. */
+/* Return the next state and the action for an event. An empty cell of the table gives {state, ACTION_IMPOSSIBLE}. */
 StateStep states_step(WorkerState state, WorkerEvent event);
 
 const char *states_name(WorkerState state);

@@ -6,5 +6,5 @@
 
 #include "master/supervisor.h"
 
-/* A new reference. */
+/* Return the report, a new reference. */
 json_t *status_json(Master *master);

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The master's objects: one Master owns Groups (a runner each), a Group owns
- * Workers (an instance each). One thread, one libevent loop; each may be
- * freed only from the sweep (supervisor_sweep_soon), never from its own callback.
+ * The master's objects, by which it starts, watches and stops the runners. A Master owns Groups, one for each runner; a
+ * Group owns Workers, one for each instance (child process) of the runner. There is one thread and one libevent loop.
+ * Groups and Workers are freed only in the sweep (supervisor_sweep_soon()), never in their own callbacks.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -36,7 +36,8 @@ typedef struct Master {
     struct Pause *pause;     /* NULL: children may run */
 } Master;
 
-/* config_path is absolute. The plan is consumed. */
+/* Make the master; nothing is started. config_path is absolute and copied. *plan is taken and set to NULL. base and
+ * state_dir stay the caller's. */
 Master *supervisor_new(struct event_base *base, const char *config_path, Plan **plan, int state_dir);
 void supervisor_free(Master *master);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Master, supervisor_free)
@@ -44,16 +45,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Master, supervisor_free)
 /* Start every group of the plan. */
 void supervisor_start(Master *master);
 
-/* End every child; the loop is left when the last one is gone. */
+/* Ask every child to end. The event loop is left when the last one is gone. */
 void supervisor_stop(Master *master);
 
-/* Something ended or became ready: look at the whole when this callback has returned. */
+/* Schedule the sweep for after the callback that runs now. Call it when a child ended or became ready. The sweep goes
+ * on with the changes of groups, frees the groups that have ended, and tells systemd when all children have been ready
+ * or have failed. */
 void supervisor_sweep_soon(Master *master);
 
-/* A child of ours ended. */
+/* Tell the worker of this process that the child ended, with the status of waitpid(). Other processes are ignored. */
 void supervisor_died(Master *master, pid_t pid, int status);
 
-/* Close the sockets that no group has or will have. */
+/* Close the listening sockets that no group's plan, present or next, names. */
 void supervisor_close_unwanted(Master *master);
 
-struct Group *supervisor_find(const Master *master, const char *runner);
+struct Group *supervisor_find(const Master *master, const char *runner); /* NULL: no group runs it */

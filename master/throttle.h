@@ -7,7 +7,7 @@
  * child keeps dying before it has lived `quiet`. Deaths that an entry is
  * charged with (base/contract.h) are few for each entry, and others wait
  * behind it: those are answered at once when something got done before, else
- * after min. All times in microseconds. Pure.
+ * after min. All times are in microseconds. Nothing here reads a clock.
  */
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Read what a child says on its status pipe (base/contract.h), and find whether it has stalled. Nothing a child writes
- * can do harm: a line that is no line of the contract, or is too long, is counted as garbage and dropped. Pure: times
- * (clock_monotonic, microseconds) are passed in.
+ * can do harm: a line that is no line of the contract, or is too long, is counted as garbage and dropped. Nothing here
+ * reads a clock or a descriptor: times (clock_monotonic(), microseconds) and bytes are passed in.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@ typedef struct Beat {
     int64_t oldest; /* due time of the oldest entry, microseconds; 0: none */
     char holding[160]; /* empty: none */
     Delays delays;     /* since its start */
-    bool charged;      /* that entry is charged with a crash */
+    bool charged;      /* if a signal kills the child now, the entry in `holding` is charged with it */
 } Beat;
 
 typedef enum WatchLine { WATCH_READY, WATCH_BEAT, WATCH_NOTICE, WATCH_ANEW, WATCH_FAULT, WATCH_GARBAGE } WatchLine;

@@ -46,23 +46,24 @@ void worker_free(Worker *worker); /* its process must be gone */
 
 void worker_step(Worker *worker, WorkerEvent event);
 
-/* Its process ended with waitpid's status. */
+/* Note that the worker's process ended, with the status of waitpid(). */
 void worker_died(Worker *worker, int status);
 
-/* SIGHUP, if there is a process to take it. */
+/* Have the process read its files anew (SIGHUP), if there is one that can take the signal. */
 void worker_reopen(const Worker *worker);
 
-/* SIGCONT after a pause, whose time does not count as silence. */
+/* Let the process go on after a pause (SIGCONT). The time of the pause does not count as silence. */
 void worker_go_on(Worker *worker);
 
-/* How often it was started after the first time, unless it had left to be started anew. */
+/* Return how many starts came after the first one, without those that followed a process that left to be renewed. */
 unsigned worker_restarts(const Worker *worker);
 
-/* Nothing is wrong with it now. */
+/* Return whether nothing is wrong with the worker now. */
 bool worker_healthy(const Worker *worker);
 
-/* How often it died in a row, when it does so again and again though it works in between; else 0. */
+/* Return how many processes in a row died after they had been ready, if they are many and the present one is young;
+ * else 0. */
 unsigned worker_loops(const Worker *worker);
 
-/* "throttled" instead of "waiting to restart" when it must wait. */
+/* Return the name of the state, or "throttled" when repeated deaths delay the next start. */
 const char *worker_state_text(const Worker *worker);

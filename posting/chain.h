@@ -34,9 +34,10 @@ struct Chain {
 extern const Chain chain_posting, chain_owner;
 extern const Chain chain_accept, chain_hold, chain_reject, chain_discard, chain_moderation;
 
-/* A chain that is built in, by its name; NULL: there is none. */
+/* Find a built-in chain by its name; NULL: there is none. */
 const Chain *chain_find(const char *name);
 
-/* Runs the post through, until there is a verdict (never VERDICT_NONE). One that loops (loop.h) is discarded. Where
- * the chains end without one, or lead to each other without an end, the post is held. */
+/* Run the post through the chain, and those that it leads to, until there is a verdict; it is never VERDICT_NONE. A
+ * post that goes round (loop.h) is discarded before any rule. It is held where the chains end without a verdict, or
+ * lead to each other without an end. False: a rule failed, and *verdict does not count. */
 bool chain_run(const Chain *chain, Post *post, Verdict *verdict, GError **error);

@@ -8,7 +8,8 @@
 #include "base/config.h"
 #include "posting/post.h"
 
-/* The exit codes. What it writes is the reason for people; with EXTERNAL_PASS, from a handler, the changed message. */
+/* The exit codes of a program. The first line of what the program writes to standard output is the reason for people.
+ * With EXTERNAL_PASS, a handler's program writes the changed message there, or nothing to leave it as it is. */
 enum {
     EXTERNAL_PASS = 0,
     EXTERNAL_HOLD = 10,
@@ -26,12 +27,13 @@ typedef struct External {
 /* Return the external programs that [SECTION] external names, in that order; with section NULL, return all. The array
  * has External, which are freed with it. */
 GPtrArray *external_read(const Config *config, const char *section);
-/* The one called "external.NAME", borrowed; NULL: there is none. */
+/* Find a program by its name "external.NAME"; it is borrowed from the array. NULL: there is none. */
 const External *external_find(const GPtrArray *all, const char *name);
 
-/* Let it judge the post, as a rule: *hit when it objects, and post->action is what it wants. FAIL_LATER: it could not
- * be run, took too long, or answered EXTERNAL_LATER or with a code that has no meaning; so no post passes because a
- * scanner is broken, and none is lost. */
+/* Run the program as a rule. *hit says whether it objects; then post->action is what it wants, and its reason is added
+ * to the post. FAIL_LATER: it could not be run, took too long, or answered EXTERNAL_LATER or with a code that has no
+ * meaning. So no post passes because a scanner is broken, and none is lost. */
 bool external_judge(const External *external, Post *post, bool *hit, GError **error);
-/* Let it change the post, as a handler, or end it; fails likewise. */
+/* Run the program as a handler: it changes the message, or ends the post (post->end). Here EXTERNAL_HOLD means
+ * POST_PRESERVED, since moderators have decided already. Failures are those of external_judge(). */
 bool external_change(const External *external, Post *post, GError **error);

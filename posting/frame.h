@@ -7,6 +7,6 @@
  */
 #include "posting/post.h"
 
-/* Finds both; g_free(). NULL where there is none, and both for an issue of a digest. Their placeholders are not filled
- * in. Fails when the store does. */
+/* Find both texts, with their placeholders not filled in yet; g_free(). NULL: there is none; an issue of a digest has
+ * neither. False: the store failed. */
 bool frame_find(const Post *post, char **above, char **below, GError **error);

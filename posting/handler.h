@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A handler edits the header of an accepted post or says where it goes. It
- * changes the Post and nothing else. One handler, one file in handlers/, one const struct, one line in
- * words.h.
+ * A handler is one step of a pipeline, through which an accepted post runs (pipeline.h). It edits the message, chooses
+ * recipients, adds a way on which the post leaves (post_send()), or ends the post (Post.end). It changes the Post and
+ * nothing else. Each handler has a file in handlers/, a const struct there, and a line in words.h.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -14,6 +14,7 @@
 
 typedef struct Handler {
     const char *name;
+    /* False: the handler failed, with *error set. To end the post is no failure. */
     bool (*process)(Post *post, GError **error);
 } Handler;
 
@@ -21,6 +22,6 @@ typedef struct Handler {
 POSTING_HANDLERS(DECLARE_HANDLER)
 #undef DECLARE_HANDLER
 
-/* All of them, by name, ended by NULL. */
+/* All handlers, ordered by name and ended by NULL. */
 extern const Handler *const handlers[];
-const Handler *handler_find(const char *name);
+const Handler *handler_find(const char *name); /* NULL: there is none */

@@ -10,14 +10,17 @@
 
 #include "posting/post.h"
 
-/* Say to the store what judge_run() will most likely ask it about the post, all of which is set but its list. */
+/* Tell the store which questions judge_run() will most likely ask about the post, so that it may answer them in one
+ * round trip (store_soon_forget() in store/store.h tells the rules). The caller has set the first part of the Post, but
+ * for its list. */
 void judge_soon(Post *post, const char *list_id);
 
-/* Run the post through the chain of its list, for posts or for mail to the owners. A post of a list whose chain the
- * configuration does not have is held. Only reads the store. */
+/* Run the post through the chain that its list has for posts, or for mail to the owners (Post.for_owners). If the
+ * configuration has no such chain, the post is held. The store is only read. */
 bool judge_run(Post *post, Verdict *verdict, GError **error);
 
-/* Enter the post into the accounts of the rules, as accepted or as held, in the transaction of the post. An accepted
- * one may be held then; one that is to be held is rejected where it is too large or where there is no room, and so is
- * not entered, and may come again. *stranger is set for one that stays held: none of its senders is on the list. */
+/* Enter an accepted or held post into the accounts of the rules (rules_settle()). Call it after judge_run(), in the
+ * transaction that stores what becomes of the post. It may change the verdict: an accepted post may become held, and a
+ * held post is rejected where it is too large or there is no room for it. A rejected post is not entered, so it may
+ * come again. *stranger is set for a held post: true when none of its senders is a member. */
 bool judge_enter(Post *post, Verdict *verdict, bool *stranger, GError **error);

@@ -20,11 +20,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListCache, list_cache_free)
  * forgotten, but the version, which is asked with what is said from now on. */
 void list_cache_refresh(ListCache *cache);
 
-/* Borrowed until the next refresh. FAIL_MISSING: no such list. */
+/* Return the list, which is borrowed until the next refresh. FAIL_MISSING: there is no such list. */
 const List *list_cache_get(ListCache *cache, const char *list_id, GError **error);
 
-/* The text that somebody set as the template `name` (store/template_text.h) for the list, in its language: *text is
- * g_free()d, and NULL when there is none. cache NULL: read it now. */
+/* Find the text that somebody set as the template `name` (store/template_text.h) for the list, in its language. *text
+ * is the caller's (g_free()); NULL: nobody set one. cache NULL: the text is read from the store. False: the store
+ * failed. */
 bool list_cache_template(ListCache *cache, Store *store, const List *list, const char *name, char **text,
                          GError **error);
 

@@ -2,28 +2,36 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Bounds the ways of a mail through the lists of this site (mail/loop_mark.h). A post that has been at the same
- * list, or at LOOP_DEPTH_MAX places, is discarded before any chain, and what leaves bears the mark whatever the
- * handlers do: no setting, chain or pipeline of the site changes that.
+ * Keep mail from going round between the lists of this site. Each mail that leaves a list bears a mark in its header,
+ * which names the lists that it has passed (mail/loop_mark.h). A post that has passed the same list before, or
+ * LOOP_DEPTH_MAX lists, is discarded before any chain runs. No setting, chain or pipeline of the site changes that.
+ *
+ * The runner calls loop_set() when it makes the Post; the chains call loop_stops(), and pipeline_run() the rest. A post
+ * without loop_set() is never stopped and gets no mark.
  */
 #include "mail/loop_mark.h"
 #include "posting/post.h"
 
 typedef struct PostLoop PostLoop;
 
-/* Say where the post has been: mark is taken. keys are borrowed, and make the marks of what leaves. */
+/* Put into the post the mark with which it came. The contents of *mark are taken, and *mark is emptied. keys sign the
+ * marks of what leaves; they are borrowed for the life of the post. */
 void loop_set(Post *post, const LoopKeys *keys, LoopMark *mark);
+
+/* Free it, which is not NULL. post_clear() does. */
 void loop_free(PostLoop *loop);
 
-/* Has the post been here before, or at too many places? Adds the hit (rule "loop") and the reason. */
+/* Return whether the post has passed this list before, or too many lists. If so, add a hit of the rule "loop" and a
+ * reason to the post; to discard it is the caller's part. */
 bool loop_stops(Post *post);
 
 /* Return the Message-ID under which the post's list records it: that of the first mail that it was made from, else
  * its own; its hash where it is long or no text. NULL: it has none. g_free() */
 char *loop_message_key(const Post *post);
 
-/* Remember where the post comes from, before any handler changes it. */
+/* Note the Message-ID of the first mail that the post was made from. Call it before any handler changes the post. */
 void loop_begin(Post *post);
 
-/* See to it that the post, and what was made of it for single ways, bears the mark. After each handler. */
+/* Put the mark into the post's message and into the messages that its sends have of their own. Call it after each
+ * handler. Digests and letters that we wrote (Post.ours) are left alone: they were marked when they were written. */
 void loop_mark_all(Post *post);

@@ -20,13 +20,15 @@ typedef enum Mitigation {
     MITIGATION_DISCARD,
 } Mitigation;
 
-/* Finds out, once, and keeps it in the post. NAMES_PENDING: ask again when post->names has more answers. NAMES_TROUBLE:
- * the DNS gave no answer; *mitigation is what the list wants then (dmarc_without_answer), which is never to refuse. */
+/* Find what the list does with this post, and keep the answer in the post for later calls. NAMES_FOUND: *mitigation is
+ * to be done. NAMES_NONE: nothing is. NAMES_PENDING: call again when post->names has more answers. NAMES_TROUBLE: the
+ * DNS gave no answer, and *mitigation follows dmarc_without_answer; it is then never MITIGATION_REJECT or _DISCARD. */
 NamesAnswer mitigation_find(Post *post, Mitigation *mitigation);
 
-/* May the copies, which leave as copy but for what handler decorate adds, keep their From because the signature of its
- * domain holds (dmarc_keep_signed)? After mitigation_find(). Fails when the store does. */
+/* Ask, after mitigation_find(), whether the copies may keep their From because a signature of its domain holds for them
+ * (dmarc_keep_signed). `copy` is the message as it leaves, without what the handler decorate adds to it. False: the
+ * store failed. */
 bool mitigation_unneeded(const Post *post, const Message *copy, bool *unneeded, GError **error);
 
-/* Does the list want to wait for the DNS rather than go on without an answer? */
+/* After NAMES_TROUBLE: return whether the list wants the post to wait for the DNS. It does so for a day at most. */
 bool mitigation_waits(const Post *post);

@@ -17,12 +17,13 @@
 
 typedef struct Orders Orders;
 
-/* Reads them. A word that is no rule or handler is left out and told in the log; "listrunner config check" has told of
- * it before. */
+/* Read the chains and pipelines of the configuration, which must live as long as the Orders. A word that is no rule,
+ * chain or handler is left out, and the log says so; "listrunner config check" reports it too. */
 Orders *orders_new(const Config *config);
 void orders_free(Orders *orders);
 
-/* By name, of the site's or built in; NULL: there is none. orders may be NULL. */
+/* Return the chain of this name, the site's own before a built-in one; NULL: there is none. It is borrowed from orders.
+ * orders NULL: only those that are built in. order_pipeline() does the same for pipelines. */
 const Chain *order_chain(const Orders *orders, const char *name);
 const Pipeline *order_pipeline(const Orders *orders, const char *name);
 

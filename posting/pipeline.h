@@ -21,8 +21,10 @@ typedef struct Pipeline {
 
 extern const Pipeline pipeline_posting, pipeline_owner, pipeline_digest, pipeline_virgin;
 
-/* A pipeline that is built in, by its name; NULL: there is none. */
+/* Find a built-in pipeline by its name; NULL: there is none. */
 const Pipeline *pipeline_find(const char *name);
 
-/* Runs all handlers. One that ends the post (post->end) is the last; then post->sends say what becomes of it. */
+/* Run the handlers in order, up to one that ends the post (post->end). Afterwards post->sends are the ways on which the
+ * post leaves, which the caller turns into entries. The sends of a post that was ended are replaced by what that end
+ * needs, such as a letter to the author. False: a handler failed, and the post is not to be used any more. */
 bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error);

@@ -5,7 +5,8 @@
  * A post on its way: what rules (rule.h) look at, what handlers (handler.h) change, and where both leave what is to be
  * done. Nothing here writes a file or sends anything; the runners do what the Post says at the end.
  *
- * The first part is set by the caller and borrowed. Everything else belongs to the Post.
+ * The caller sets the first part, whose values are borrowed for the life of the Post. All else belongs to the Post, and
+ * post_clear() frees it.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -128,36 +129,40 @@ typedef struct Post { /* set by the caller: */
     GHashTable *patterns; /* of pattern.h: those that gave up */
 } Post;
 
-/* Zeroes and readies a Post on the stack; the caller then sets the first part. */
+/* Ready a Post, whatever its memory holds; the caller then sets the first part. */
 void post_init(Post *post);
 void post_clear(Post *post);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Post, post_clear)
 
-/* The member of the post's list with that address, in a role. *member is NULL when there is none, and when the address
- * is not valid; false: the store failed. */
+/* Find the member of the post's list with that address and role; member_free(). *member is NULL when there is none, and
+ * when the address is not valid. False: the store failed. */
 bool post_find_member(const Post *post, Role role, const char *address, Member **member, GError **error);
 
-/* The mailboxes that may have sent it, each once: From, envelope sender, Reply-To, Sender. Borrowed. */
+/* Return the mailboxes (char *) that may have sent the post, each once, in this order: From, envelope sender, Reply-To,
+ * Sender. The array is the Post's, and made at the first call. */
 const GPtrArray *post_senders(Post *post);
 /* Return the poster's address, borrowed: the member, else the first of the senders; NULL when there is none. */
 const char *post_poster(Post *post);
 
-/* Everybody in To, Cc, Resent-To and Resent-Cc (of Address), up to ADDRESS_LIST_MAX. Borrowed. */
+/* Return the addresses (of Address) in To, Cc, Resent-To and Resent-Cc, up to ADDRESS_LIST_MAX. The array is the
+ * Post's, and made at the first call. */
 const GPtrArray *post_destinations(Post *post);
-/* The same for the fields of these names (NULL-terminated). */
+/* Return the addresses (of Address) in the fields of these names, NULL-terminated; g_ptr_array_unref(). */
 GPtrArray *post_addresses(const Post *post, const char *const *names);
 
-/* Adds a way on which the post leaves, for this queue; borrowed. A post may leave several times by one queue. */
+/* Add a way on which the post leaves, through this queue (a static string), and return it for the handler to fill in;
+ * it is the Post's. A post may leave several times through one queue. */
 PostSend *post_send(Post *post, const char *queue);
 
-/* Adds a letter about the post: the name of its template, static, and the address. The caller has asked
- * post_may_answer(). */
+/* Add a letter about the post: the name of its template (a static string), and the address, which is copied. Ask
+ * post_may_answer() before. */
 void post_send_letter(Post *post, const char *letter, const char *to, bool with_header);
 
-/* The first of them for this queue; NULL: there is none. */
+/* Return the first send for this queue; NULL: there is none. */
 PostSend *post_send_find(const Post *post, const char *queue);
 
-/* The message of this send alone, to be changed: a copy of the post's as it is when this is first called. */
+/* Return a message of this send alone, which may be changed. The first call copies the post's message as it is then;
+ * the copy belongs to the send. */
 Message *post_send_message(const Post *post, PostSend *send);
 
 /* Sign what leaves by this send with the site's keys, once for all copies, and note that in the send. Where copies

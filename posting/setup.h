@@ -11,8 +11,8 @@ typedef struct PostSetup {
     struct Orders *orders;
 } PostSetup;
 
-/* Read it; site.news, site.alive and site.ask are the caller's to set. Keys for signatures are read only where they
- * are wanted, for only those who sign may read their files. */
+/* Read the settings from config, which must live as long as the PostSetup. The caller then sets site.news, site.alive
+ * and site.ask. Keys for signatures are read only with `signs`: the files are readable only to processes that sign. */
 void post_setup_init(PostSetup *setup, const Config *config, bool signs);
 void post_setup_clear(PostSetup *setup);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PostSetup, post_setup_clear)

@@ -71,7 +71,8 @@ static inline Work *world_work(World *world)
     return work_new(world->store, &world->site, &world->actor);
 }
 
-/* All that the unit leaves for queues, as text: recipients, a line with metadata, the message. */
+/* Return all entries that the unit has gathered, as text; g_free(). Each is a line "QUEUE <RECIPIENTS> METADATA", and
+ * then the message. They stay in the unit. */
 static inline char *world_letters(World *world, Work *work)
 {
     GError *error = NULL;
@@ -89,7 +90,7 @@ static inline char *world_letters(World *world, Work *work)
     return g_string_free(all, FALSE);
 }
 
-/* The token that stands in a letter. */
+/* Return the token of the first letter in the text that has one; g_free(). The test fails if there is none. */
 static inline char *world_token(const char *letters)
 {
     const char *at = strstr(letters, "    confirm ");
@@ -97,7 +98,8 @@ static inline char *world_token(const char *letters)
     return g_strndup(at + strlen("    confirm "), PENDING_TOKEN_CHARS);
 }
 
-/* Answers it, whoever does, in words or without. */
+/* Answer the letter with this token as the world's actor, with this consent. *letters is set to the text of
+ * world_letters(). */
 static inline SubscriptionResult world_answer(World *world, const char *token, Consent consent, char **letters)
 {
     GError *error = NULL;

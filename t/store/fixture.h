@@ -58,7 +58,7 @@ static inline char *fixture_where(const char *directory, const char *name)
     return where ? g_strjoinv(own, parts) : g_build_filename(directory, file, NULL);
 }
 
-/* One more connection to the test's database; NULL with error. */
+/* Open one more connection to the test's database; store_free(). NULL: it failed, with *error set. */
 static inline Store *fixture_connect(const Fixture *fixture, GError **error)
 {
     return store_open(fixture_driver(), fixture->path, false, error);
@@ -76,7 +76,7 @@ static inline void fixture_open(Fixture *fixture, const void *data)
     g_assert_nonnull(fixture->store);
 }
 
-/* With the domain example.com and the list test@example.com. */
+/* Open a store as fixture_open() does, and make the domain example.com and the list test@example.com in it. */
 static inline void fixture_open_list(Fixture *fixture, const void *data)
 {
     fixture_open(fixture, data);

@@ -34,7 +34,7 @@ char *fixture_store(Fixture *fixture, const char *queue, const char *message);
 Inbox *fixture_inbox(Fixture *fixture, const char *queue);
 GPtrArray *fixture_claim(Inbox *inbox);
 
-/* Files of a queue with that suffix ("" for all), sorted, comma-separated. */
+/* Return the names of the queue's files with that suffix ("" for all), sorted, as one text with commas. */
 char *fixture_files(Fixture *fixture, const char *queue, const char *suffix);
 unsigned fixture_count(Fixture *fixture, const char *queue, const char *suffix);
 char *fixture_file_path(Fixture *fixture, const char *queue, const char *file);
