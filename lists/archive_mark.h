@@ -2,24 +2,26 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Posts of a maildir archive that are hidden or removed. That is told to the index, and written beside it, in
- * .index/marks/LIST/FILE, from where an index that is made again has it:
+ * Hide or remove posts of a maildir archive. The state is set in the index, and also written as a mark into a file
+ * beside it, .index/marks/LIST/FILE. When the index is made again, it takes the state from the mark:
  *
  *   removed\n
  *   at the wish of its author\n
  *
- * The file of a removed post is replaced by a mail of its Message-ID, Date and references and the note, so that its
- * thread stays what it is. What other archivers keep (an mbox) is not touched.
+ * The file of a removed post is replaced by a mail with its Message-ID, Date and references, and the note, so that its
+ * thread stays what it is. Copies of other archivers (an mbox) are not touched.
  */
 #include "store/archive_index.h"
 
-/* Show, hide or remove a post of a list. Removing cannot be undone (FAIL_NEVER). It may be called again after it
- * failed or was interrupted. */
+/* Show, hide or remove a post. directory is the archive's; note (may be NULL) is the reason, for readers of the
+ * archive. FAIL_NEVER: the post was removed, which cannot be undone. Call it again after it failed or was interrupted.
+ */
 bool archive_mark_set(ArchiveIndex *index, const char *directory, const ArchiveMessage *message, ArchiveState state,
                       const char *note, GError **error);
 
-/* Hide or remove a post that was just added, if it is marked so. In the index's transaction. */
+/* Set the state in the index of a post that was just added to it, if there is a mark for the post. Call it in the same
+ * transaction of the index. True also if there is no mark. */
 bool archive_mark_restore(ArchiveIndex *index, const char *directory, const ArchivePost *post, GError **error);
 
-/* Is a file of the maildir, without flags, what was left of a post that was removed? */
+/* Set *removed to whether a file of the maildir, named without flags, is the mail that replaced a removed post. */
 bool archive_mark_is_removed(const char *directory, const char *list, const char *file, bool *removed, GError **error);

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * An address is looked for in all that the archivers of this host keep, and replaced by another one
+ * Find an address in the maildirs and mboxes that the archivers of this host keep, and replace it by another one
  * (mail/pseudonym.h).
  *
  * A mail of a maildir is replaced as one file, an mbox as a whole, by a file beside it that is synced and renamed;
@@ -22,12 +22,14 @@
 typedef struct ArchivePseudonym {
     const Pseudonym *names;
     bool replace; /* else only look */
-    /* Called for each mail that has the address, count times; of an mbox, detail is the number of the mail in it. And
-     * with count 0 for an archiver whose archive is not looked through, since another program keeps it. */
+    /* Called once for each mail that has the address; count is how often it has it. In an mbox, detail is the number of
+     * the mail. Called with count 0 for an archiver whose archive is not looked through, since another program keeps
+     * it. */
     void (*found)(const char *place, const char *detail, size_t count, void *data);
     void (*looked)(uint64_t mails, void *data); /* now and then: so many were looked at */
     void *data;
     uint64_t mails;
 } ArchivePseudonym;
 
+/* Look through all archives, and replace if run->replace. False: it failed, and can be called again to go on. */
 bool archive_pseudonym_run(ArchivePseudonym *run, const Config *config, GError **error);

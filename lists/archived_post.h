@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* A mail of a maildir, read for the index of its archive (store/archive_index.h). */
+/* Read a mail of an archive's maildir into the row that the archive's index has of it (store/archive_index.h). */
 #include <glib.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,14 +9,15 @@
 #include "store/archive_index.h"
 
 typedef struct ArchivedPost {
-    ArchivePost post; /* its texts belong to this */
+    ArchivePost post; /* its strings are owned by texts */
     GPtrArray *texts;
 } ArchivedPost;
 
-/* Read a mail of any bytes. list is its directory, file its name there without flags; arrival 0: what the name says. */
+/* Read a mail, whose bytes may be anything; never NULL. list is the list's directory in the archive, file the mail's
+ * file name without flags. arrival 0: take the time that the file name says. */
 ArchivedPost *archived_post_new(const char *list, const char *file, int64_t arrival, const char *octets, size_t length);
 void archived_post_free(ArchivedPost *post);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchivedPost, archived_post_free)
 
-/* The arrival that a maildir's file says by its name, which begins with seconds; 0: it does not. */
+/* Return the time of arrival from a maildir's file name, which begins with seconds; 0: it does not begin so. */
 int64_t archived_post_arrival(const char *file);

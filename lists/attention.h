@@ -2,18 +2,18 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * All that waits for a person, as sentences: made of what the master and the database say of the site's state
- * (lists/site_state.h). "listrunner status" prints them, its exit code follows from them, and the runner watch tells
- * them to the operator.
+ * Make sentences about everything that a person has to look at, from what the master and the database say of the site's
+ * state (lists/site_state.h). "listrunner status" prints them, its exit code follows from them, and the runner watch
+ * tells them to the operator.
  */
 #include <glib.h>
 #include <jansson.h>
 
 typedef enum AttentionKind {
     ATTENTION_PROCESS,   /* a process does not work as it should */
-    ATTENTION_SITE,      /* for who runs the site */
+    ATTENTION_SITE,      /* something for the operator of the site */
     ATTENTION_MODERATOR, /* for moderators of lists; nothing is wrong */
-    ATTENTION_UNKNOWN,   /* could not be found out */
+    ATTENTION_UNKNOWN,   /* a part of the state could not be found out */
 } AttentionKind;
 
 typedef struct Attention {
@@ -26,12 +26,14 @@ typedef struct Attention {
 void attention_free(Attention *one);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Attention, attention_free)
 
-/* All of them, of Attention, freed with the array. state is that of site_state(). */
+/* Return all sentences about a state of site_state(), of Attention, freed with the array. */
 GPtrArray *attention_of(const json_t *state);
 
-/* The sentence about a process that is not well, without its name, "no progress for 3m"; g_free(). */
+/* Return the sentence about a process that does not work as it should, without its name: "no progress for 3m";
+ * g_free(). child is the process as the master tells of it. */
 char *attention_of_process(const json_t *child);
 
-/* A time in its largest unit of which there are two: "3s", "12m", "5h", "8d". */
+/* Write a span of time into text, and return text: "3s", "12m", "5h", "8d". The unit is the largest of which the span
+ * has at least two. */
 #define ATTENTION_SPAN_SIZE 16
 const char *attention_span(char text[ATTENTION_SPAN_SIZE], double seconds);

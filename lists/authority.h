@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The rights of everybody. An asker stands in one relation to the object of the request (the site, a domain, a list, a
- * person), and that relation is one bit of Authority. A right is the bits of all who have it. Each row of a table that
+ * Decide who may do something. A person or program that asks stands in one relation to the object of the request (the
+ * site, a domain, a list, a person); that relation is one bit of Authority. A right is the set of the relations that
+ * have it, as the bits of Authority. Each row of a table that
  * opens something to others names a right:
  *
  *     runners/rest, the tables at the end of each resource   routes, and their fields: to read and to write
@@ -52,5 +53,5 @@ bool authority_covers(unsigned right, Authority by);
 /* The right to set a setting of a list. */
 unsigned authority_of_setting(const ListSetting *setting);
 
-/* "site, domain": who has the right, for people; or "nobody", "anybody". g_free() */
+/* Return the relations that have the right, as a text for people: "site, domain", "nobody" or "anybody"; g_free(). */
 char *authority_text(unsigned right);

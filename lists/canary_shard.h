@@ -2,20 +2,21 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Lead the mails that a host sends itself (lists/round_trip.h) through the slices that their sender chose, on both legs
- * of their way: their entries have a shard key that follows from the Message-ID.
+ * Compute the shard keys of canary mails. These are test mails that a host sends to itself through its MTA
+ * (lists/round_trip.h). The shard key of an entry decides which slice of a queue takes it. It follows from the
+ * Message-ID here, so the sender of such a mail can choose a slice of "out" and one of "in" by choosing the Message-ID.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/config.h"
 
-/* Is it one of the lists of these mails? list_id may be NULL. */
+/* Is it the List-Id under which such mails go out or come back? list_id NULL: false. */
 bool canary_is_list(const char *list_id);
 
-/* For how long such a mail is tried, us: the next ones tell more than an old one. */
+/* Return for how long the delivery of such a mail is tried, us. It is short, since newer ones tell more. */
 int64_t canary_lifetime(const Config *config);
 
-/* The shard key (META_SHARD) of the mail with this Message-ID, without brackets, in the queue "in" or "out"; NULL: the
- * list is none of the canary's. g_free(). */
+/* Return the shard key (META_SHARD) in the queue "in" or "out" of the mail with this Message-ID, without brackets;
+ * g_free(). NULL: the mail is no canary mail by its list_id, or message_id is NULL. */
 char *canary_shard(const char *list_id, const char *message_id, const char *queue);

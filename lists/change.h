@@ -2,35 +2,38 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The log of a list (store/list_log.h) gets a row for each change that somebody makes to it, whichever way it comes: by
- * a page, by mail, by REST or in the shell. The use cases of this folder write it within the change's own transaction.
+ * Change settings of a list, write changes into the list's log (store/list_log.h), and undo them. The log has a row for
+ * each change that somebody makes to the list by a page, by mail, by REST or in the shell. The row is written in the
+ * transaction of the unit of work that makes the change, so both are committed or neither.
  */
 #include "lists/work.h"
 #include "store/list.h"
 #include "store/list_log.h"
 
-/* All borrowed. */
+/* A row for the log: the kind of the thing that was changed (LOG_* of store/list_log.h), its name, and its value. All
+ * strings are borrowed. */
 typedef struct Change {
     const char *kind, *name;
-    const char *before, *after; /* NULL: there was, or is, nothing */
+    const char *before, *after; /* before NULL: there was nothing; after NULL: there is nothing now */
 } Change;
 
-/* Add the row, by whoever the unit's actor is. */
+/* Add the row to the list's log; its author is the actor of work. The change itself is the caller's. */
 bool change_log(Work *work, const char *list_id, const Change *change, GError **error);
 
-/* Set a setting (value NULL: to its default), and log that; a value that is there already is no change. FAIL_NEVER: the
- * value is not allowed, or names what is not in the configuration; the message says what is. */
+/* Set a setting (value NULL: to its default) and log the change. If it has that value already, nothing is logged.
+ * FAIL_NEVER: the value is not allowed, also by the list's family (lists/family.h), or names something that the
+ * configuration does not have; the message says what is allowed. */
 bool change_setting(Work *work, const List *list, const char *name, const char *value, GError **error);
 
 typedef enum Undo {
     UNDO_DONE,
     UNDO_NOTHING, /* the row is no change of a setting or a ban that can be undone */
-    UNDO_CHANGED, /* it was changed again since */
+    UNDO_CHANGED, /* the setting or ban was changed again since, so it stays as it is */
 } Undo;
 
 /* Tell how change_undo() would end for a row, with the list as it is now. Only reads the store. */
 bool change_look(Store *store, const List *list, const ListLogRow *row, Undo *undo, GError **error);
 
-/* Give the setting of a row the value that it had before, lift a ban, or ban again. FAIL_MISSING: the list has no such
- * row. */
+/* Undo the change of the row with this key: give the setting the value that it had before, lift the ban, or ban again.
+ * True with another *result than UNDO_DONE: nothing was changed. FAIL_MISSING: the list's log has no such row. */
 bool change_undo(Work *work, const List *list, int64_t key, Undo *result, GError **error);

@@ -14,13 +14,15 @@
 #include "lists/work.h"
 #include "store/list.h"
 
-/* From whose address to which. */
+/* The change that is asked for. Strings are borrowed. */
 typedef struct AddressChange {
     const char *old_address, *new_address;
-    bool old_agreed, new_agreed; /* known otherwise, so that nobody is asked */
+    bool old_agreed, new_agreed; /* known to agree, so it gets no letter that asks */
 } AddressChange;
 
-/* Asks for it; list speaks for the site. NO_CHANGE: the old address is on no list, or both are the same.
- * BAD_ADDRESS: the new one is none, or it is one of the list's own. REFUSED: the operator alone may change it. */
+/* Ask for the change. The letters are about all lists, and use the address of list to bring answers back. True: the
+ * request was worked, and *subscription, which the caller clears, has the result. NO_CHANGE: the old address is on no
+ * list, or both are the same. BAD_ADDRESS: one of them is not valid. OWN_ADDRESS: the new one belongs to a list or to
+ * the site. REFUSED: the operator alone may change it. False: the store failed. */
 bool change_address_ask(Work *work, const List *list, const AddressChange *change, Subscription *subscription,
                         GError **error);

@@ -2,23 +2,24 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A member leaves, and comes back when that is undone. For this folder: leave_ask() and its kin lead here by
- * subscription_advance(), and confirm_token() does by the token that departure_carry_out() mails.
+ * Carry out that a member leaves, and undo it. Only files of lists/ call this: subscription_advance() for a request of
+ * lists/leave.h, and confirm_token() for the token that departure_carry_out() mails.
  *
- * Who left by a way that the person or a program may have chosen (leave_way_undone()) gets one letter: the list's
- * goodbye, or where it sends none a short one. Its token restores the membership with every option, once, for
- * DEPARTURE_KEPT (store/departure.h).
+ * A member who left by a way of leave_way_undone() gets one letter: the list's goodbye, or a short one where the list
+ * sends none. Its token restores the membership with every option. It works once, within DEPARTURE_KEPT
+ * (store/departure.h).
  */
 #include "lists/confirm.h"
 #include "lists/subscription.h"
 #include "lists/work.h"
 
-/* Removes the member whom the request to leave is about, records the departure, writes the letter and tells programs
- * outside. *left: there was such a member. *told: a letter to the person says so. */
+/* Remove the member whom the request to leave is about, record the departure, write the letter, and leave the event for
+ * programs outside. *left: there was such a member. *told: a letter tells the person. False: the store failed. */
 bool departure_carry_out(Work *work, const List *list, const Pending *request, bool *left, bool *told, GError **error);
 
-/* Undoes the departure that has the token: RESTORED (kind is PENDING_JOIN), NOT_SAID where the answer does not say
- * "confirm", NO_CHANGE for one who is a member again, BANNED, OWN_ADDRESS, GUESSING. BAD_TOKEN: there is none, or none
- * of this list (NULL: of any); the caller finds out why. */
+/* Undo the departure that has the token, if nothing hinders it, and set *subscription, which the caller clears:
+ * RESTORED (kind is PENDING_JOIN), NOT_SAID where the answer does not say "confirm", NO_CHANGE for one who is a member
+ * again, BANNED, OWN_ADDRESS, GUESSING. BAD_TOKEN: there is none, or none of this list (NULL: of any); the caller finds
+ * out why. */
 bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
                        GError **error);

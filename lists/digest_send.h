@@ -2,11 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A list's digest is to be sent, by whoever asks: an operator, an owner, or the clock. Sending itself is the digest
- * runner's (runners/digest/README.md): asking leaves an entry for it, in the unit of work.
+ * Ask that a list's digest is sent: for an operator, an owner, or the clock. To ask is to leave an entry for the digest
+ * runner in the unit of work. That runner sends the digest when the unit is committed (runners/digest/README.md).
  *
- * The clock: with digest_send_periodic, posts that came before the last hour of sending (digest_period, digest_hour, in
- * local time) are due. That follows from the posts alone, so a machine that was off at that hour sends when it is up.
+ * The clock works so: with digest_send_periodic, posts that came before the last hour of sending are due
+ * (digest_period, digest_hour, in local time). That follows from the posts alone, so a machine that was off at that
+ * hour sends when it is up.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -17,20 +18,20 @@
 #include "store/list.h"
 #include "store/store.h"
 
-/* Ask for what waits now. *waiting tells how many posts do; with none, nothing is asked. */
+/* Ask that all posts that wait now are sent. *waiting is their number; with 0 nothing is asked. */
 bool digest_send_ask(Work *work, const List *list, int64_t *waiting, GError **error);
 
-/* The lists whose time has come by now; g_strfreev(). Reads alone. */
+/* Return the List-Ids of the lists whose posts are due at the time now; g_strfreev(). It only reads. */
 char **digest_send_lists(Store *store, int64_t now, GError **error);
 
-/* For one of them: ask, unless that has become needless. *posts grows by the number of posts that wait. Harmless to
- * repeat: an issue that was asked for twice is made once. */
+/* Ask for a list of digest_send_lists(), unless its posts are no longer due. *posts grows by the number of posts that
+ * wait. It may be repeated: an issue that was asked for twice is made once. */
 bool digest_send_due(Work *work, const List *list, int64_t *posts, GError **error);
 
-/* Begin a new volume: the next issue is its first. *digest, which the caller clears, is how the list stands then. */
+/* Begin a new volume: the next issue is its first. *digest, which the caller clears, is the list's state afterwards. */
 bool digest_send_bump(Work *work, const List *list, Digest *digest, GError **error);
 
-/* The last time of sending at or before now, and the next one after it. */
+/* Return the last regular time of sending at or before now; digest_send_next_time() returns the next one after now. */
 int64_t digest_send_last_time(const List *list, int64_t now);
 int64_t digest_send_next_time(const List *list, int64_t now);
 

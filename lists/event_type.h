@@ -9,7 +9,7 @@
 #define EVENT_POST_HELD "post.held"
 #define EVENT_POST_REJECTED "post.rejected"
 #define EVENT_POST_DISCARDED "post.discarded"
-#define EVENT_POST_DECIDED "post.decided"   /* about a held one: by a moderator, its sender or time */
+#define EVENT_POST_DECIDED "post.decided"   /* a held post was decided: by a moderator, its sender or time */
 #define EVENT_MEMBER_JOINED "member.joined"
 #define EVENT_MEMBER_LEFT "member.left"
 #define EVENT_MEMBER_DISABLED "member.disabled" /* by bounces */
@@ -18,7 +18,7 @@
 #define EVENT_LIST_CREATED "list.created"
 #define EVENT_LIST_REMOVED "list.removed"
 
-/* Is there an event that this word means: a type, "member.*", or "*"? */
+/* Is the word of a setting a type of event, or a pattern that at least one type fits: "member.*" or "*"? */
 bool event_known(const char *word);
-/* Does the word mean this type? */
+/* Does the word of a setting, a type or a pattern, include this type? */
 bool event_fits(const char *word, const char *type);

@@ -31,9 +31,9 @@ typedef struct FamilyDifference {
     char *before, *after; /* as list_get() writes them */
 } FamilyDifference;
 
-/* All of them (none where the family is gone), of FamilyDifference, freed with the array. NULL: FAIL_NEVER, the section
- * has a value that the list cannot have. */
+/* Return every such setting of the list, of FamilyDifference, freed with the array; empty where the configuration has
+ * no such family. NULL with FAIL_NEVER: the section has a value that the list cannot have. */
 GPtrArray *family_differences(const Config *config, const List *list, GError **error);
 
-/* Change them all, as change_setting() does. */
+/* Give each setting of family_differences() its value `after`, by change_setting(), which also logs it. */
 bool family_apply(Work *work, const List *list, const GPtrArray *differences, GError **error);

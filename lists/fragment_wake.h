@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Tell the defragment runner that something was decided about parts that wait: an entry without mail in its queue
- * (KEY_WAKE), for the slice that has the parts. The runner looks at the parts of that set again. Call it when the
- * decision is committed; before that the runner would find nothing changed.
+ * Tell the defragment runner that somebody decided about the parts of an incomplete message, which wait for one another
+ * and are called a set. The runner is told by an entry without mail in its queue (KEY_WAKE), for the slice that has the
+ * parts, and looks at the set again. Call it after the decision is committed; before, the runner would find nothing
+ * changed.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -13,8 +14,9 @@
 #include "store/fragment.h"
 #include "switchboard/spool.h"
 
-/* Store such an entry. FAIL_LATER: it is not stored; the runner looks once an hour, and at its start, anyway. */
+/* Store such an entry. FAIL_LATER: it is not stored; the runner still looks at all sets once an hour and at its start.
+ */
 bool fragment_wake(Spool *spool, const FragmentSet *set, GError **error);
 
-/* The metadata of such an entry, for who stores it otherwise; owned by the caller. */
+/* Return the metadata of such an entry, for a caller that stores it in another way; json_decref(). */
 json_t *fragment_wake_meta(const FragmentSet *set);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Change the rows of header fields that decide about a post, and write each change into the log, and into the
- * list's own log. With list_id NULL, the row is the whole site's, and only the log has it. The functions of the
- * same names in store/header_match.h tell of arguments and errors. */
+/*
+ * Change header rows, and log each change. A header row is a pattern for a header field, with the action for posts that
+ * match it. The change stands in the log and in the list's own log (store/list_log.h). With list_id NULL the row is for
+ * the whole site, and only the log has its change. Arguments and errors are those of header_match_add() and its kin
+ * in store/header_match.h.
+ */
 #include "lists/work.h"
 #include "store/header_match.h"
 

@@ -14,21 +14,24 @@
 #include "lists/work.h"
 #include "store/held.h"
 
-/* Asks the sender in From, by a letter with a token, to confirm the address: the answer sends the post to the list
- * (lists/held_post.h). Without an answer within [site] pending_request_life it is discarded. The caller has asked
- * letter_allowed(). */
+/* Ask the sender in From, by a letter with a token, to confirm the address: the answer sends the post to the list
+ * (lists/held_post.h). Without an answer within [site] pending_request_life the post is discarded. Call it only if
+ * letter_allowed() has allowed a letter. */
 bool held_ask_sender(Work *work, const List *list, const Held *held, GError **error);
 
-/* Tells the author, at the address to, that a post waits. The caller has asked letter_allowed(). */
+/* Tell the author, at the address to, that a post waits. Call it only if letter_allowed() has allowed a letter. */
 bool held_tell_poster(Work *work, const List *list, const Held *held, const char *to, GError **error);
 
-/* For whoever just held a post (of this number; held->told as it is in the store): tells the moderators now, or
- * leaves it to the timer. */
+/* Tell the moderators of a post that was just held, or leave that to the timer's held_tell_gathered(). Call it in the
+ * unit of work that holds the post; held has its number, and told as the store has it, so a call that is repeated after
+ * a crash does the same. With admin_immed_notify off, no letter goes. */
 bool held_tell_moderators(Work *work, const List *list, const Held *held, GError **error);
 
-/* Tells the moderators of all posts that they were not told of, when the last such letter is old enough. *posts is how
- * many they were told of. */
+/* For the timer: tell the moderators, in one letter, of all posts that they have not been told of, if
+ * held_notice_interval has passed since the last such letter. *posts is the number of posts that are now marked as
+ * told; 0, with true, if there is none or it is too early. */
 bool held_tell_gathered(Work *work, const List *list, int64_t *posts, GError **error);
 
-/* The daily letter with all that waits for the list's moderators: held posts and requests. *waiting is how much. */
+/* Write the daily letter with all that waits for the list's moderators: held posts and requests. *waiting is their
+ * number. */
 bool held_remind(Work *work, const List *list, int64_t *waiting, GError **error);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* A moderator decides about a held post. */
+/*
+ * Decide about posts that are held for a moderator: by the moderator's word, by the sender's confirmation, or by age.
+ * All changes and letters belong to the unit of work (lists/work.h), and take effect when it is committed.
+ */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,26 +14,28 @@
 
 typedef enum HeldVerdict {
     HELD_ACCEPT,  /* it goes to the list, through the queue pipeline, or waits for its time (lists/scheduled_post.h) */
-    HELD_ALLOW,   /* the same, and its sender's posts are not held for who sent them any more */
+    HELD_ALLOW,   /* as HELD_ACCEPT, and later posts are not held because of this sender any more */
     HELD_REJECT,  /* its sender is told, with the reason */
     HELD_DISCARD, /* nobody is told */
-    HELD_BAN,     /* the same, and its sender can neither post to the list nor join it any more */
-    HELD_DEFER,   /* it waits on */
+    HELD_BAN,     /* as HELD_DISCARD, and its sender can neither post to the list nor join it any more */
+    HELD_DEFER,   /* it goes on waiting */
 } HeldVerdict;
 
-/* reason may be NULL. *told: the sender of a rejected post gets a letter; not when it has no sender, or a program sent
- * it (RFC 3834, 2). FAIL_MISSING: there is no such held post. */
+/* Carry out the verdict on the held post of this number. reason is for the sender, and may be NULL. *told: the sender
+ * of a rejected post gets a letter; it is false when the post has no sender, or a program sent it (RFC 3834, 2).
+ * FAIL_MISSING: there is no such held post. */
 bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const char *reason, bool *told, GError **error);
 
-/* The sender brings back the token of lists/held_notice.h: that post goes to the list. *list_id (g_free()) is NULL
- * where no post waits for the token, or none of this list; list NULL: whichever it belongs to. */
+/* Send the held post to its list whose sender brings back the token of held_ask_sender() (lists/held_notice.h). With
+ * list NULL the post may be of any list, else only of this one. *list_id (g_free()) is the post's list; NULL, which is
+ * no error, if no such post waits for the token. */
 bool held_post_confirm(Work *work, const List *list, const char *token, char **list_id, GError **error);
 
-/* Sends the post, whole and as it came, to somebody who is to look at it; it waits on. FAIL_MISSING as above;
- * FAIL_NEVER: address is none. */
+/* Send the post, whole and as it came, to an address whose owner is to look at it. The post goes on waiting.
+ * FAIL_MISSING: there is no such held post. FAIL_NEVER: address is not a valid address. */
 bool held_post_forward(Work *work, int64_t number, const char *address, GError **error);
 
-/* Discards the list's posts that are held longer than its max_days_to_hold, and those whose senders were asked to
- * confirm the address and did not; *discarded is how many. A few hundred at a
- * time: call it again while it discards some. */
+/* Discard the list's posts that are held longer than its max_days_to_hold (0: none is), and posts whose senders did not
+ * confirm their address in time. *discarded is their number. One call discards a few hundred; call it again while it
+ * discards some. */
 bool held_post_expire(Work *work, const List *list, int64_t *discarded, GError **error);

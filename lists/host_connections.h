@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* How many connections to the database the hosts of a site may open, and whether its server takes so many. */
+/* Compute how many connections to the database the hosts of a site may open, and check that its server takes so many.
+ */
 #include <glib.h>
 #include <stdint.h>
 
 #include "base/config.h"
 
-/* The most that the processes of this host open, and a few commands beside them. */
+/* Return the most connections that the processes of this host and a few commands open together. */
 int64_t host_connections(const Config *config);
 
-/* Add up those of all hosts of the configured database, this one by its configuration, and return a sentence that says
- * what to change where the server does not take so many; g_free(). NULL without an error: it does, or there is nothing
- * to add up, since the database has no server, no schema yet, or that of an older version. Changes nothing. FAIL_LATER,
- * FAIL_CONFIG: it cannot be asked. */
+/* Add up the connections of all hosts of the configured database, this one by its configuration, and return a sentence
+ * that says what to change where the server does not take so many; g_free(). NULL without an error: it does, or there
+ * is nothing to add up, since the database has no server, no schema yet, or that of an older version. Changes nothing.
+ * FAIL_LATER, FAIL_CONFIG: it cannot be asked. */
 char *host_connections_fault(const Config *config, GError **error);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Asking to join a list. */
+/*
+ * Ask that a person becomes a member of a list. The list's subscription_policy decides whether that is done at once, or
+ * the person is asked by a letter, or a moderator decides.
+ */
 #include "lists/subscription.h"
 #include "lists/work.h"
 #include "store/list.h"
@@ -13,8 +16,8 @@ typedef struct Joiner {
     const char *name; /* for people; NULL: not known */
     unsigned facts;   /* of lists/workflow.h: what the caller knows for sure; 0 for a mail, whose From proves nothing;
                          FACT_APPROVED | FACT_INVITED for an invitation */
-    bool wishes;      /* the caller says in the person's place that it wants this, which shows nothing of the address:
-                         FACT_CONFIRMED where that is known to be the person's own, and no invitation */
+    bool wishes;      /* the caller says that the person wants to join. It counts as FACT_CONFIRMED if the address is
+                         known to be the person's own, unless this is an invitation */
     bool registers;   /* the person is known to the site from now on (people_register()), even while the request waits;
                          with FACT_VERIFIED and not FACT_VOUCHED, as the one whose address it is */
     bool names;       /* of people_register() */
@@ -23,9 +26,11 @@ typedef struct Joiner {
     PendingWelcome welcome;
 } Joiner;
 
-/* Is the address one of ours, which may not become a member, or not be asked for by mail or a form? */
+/* Set *barred to whether the address belongs to this site itself, so that it may not become a member. By mail or a form
+ * of a page more addresses of the site are barred than by the shell or REST. False: the store failed. */
 bool join_is_barred(const Work *work, const List *list, const char *address, bool *barred, GError **error);
 
-/* Asks for the joiner to become a member of list, as subscription_policy says. That an address was confirmed earlier is
- * found out here. A banned address is refused. Nothing is registered for a request that is refused. */
+/* Ask that the joiner becomes a member of list. Whether the address was confirmed earlier is looked up here. True: the
+ * request was worked, and *subscription, which the caller clears, says how it ended or what it waits for; a banned
+ * address is refused in this way. Nothing is registered for a request that is refused. False: the store failed. */
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error);

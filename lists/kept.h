@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Entries that a runner's hop makes, kept in the database for the parent that it has in hand, so that the same ones can
- * be made again after a crash (store/outbox.h). Letters and tokens are in them, which the database holds nowhere else
- * in the clear. So a row is sealed with AES-256-GCM, for its parent, by a key that only the spool has.
+ * Keep new queue entries in the database until a runner has stored them, so that the same ones can be made again after
+ * a crash (store/outbox.h). The new entries come of an entry that the runner is working, and the rows are kept under
+ * its name. They hold letters and tokens, which the database holds nowhere else in the clear. So each row is sealed
+ * with AES-256-GCM, for that entry, by a key that only the spool has.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -13,12 +14,12 @@
 #include "store/store.h"
 #include "switchboard/spool.h"
 
-/* The file in the spool. */
+/* The name of the key's file in the spool. */
 #define KEPT_KEY_FILE ".outbox-key"
 
 typedef struct KeptKey {
     unsigned char octets[32];
-    char spool[SPOOL_ID_SIZE]; /* whose it is */
+    char spool[SPOOL_ID_SIZE]; /* the spool whose key it is */
 } KeptKey;
 
 /* Read the spool's key; make it when there is none. FAIL_CONFIG: it is no key. */
@@ -31,7 +32,7 @@ bool kept_add(Store *store, const KeptKey *key, const char *entry, OutboxRow *ro
  * one was sealed with another key, or for another entry, or is damaged. */
 GPtrArray *kept_of(Store *store, const KeptKey *key, const char *entry, GError **error);
 
-/* Remove the rows of this spool made before that time whose entry is gone. One that is in any queue in any state keeps
- * its rows, for a command may have moved it, and it may come back. Looks through all queues when there are such
- * rows. */
+/* Remove rows of this spool that were made before that time, if their entry is gone. An entry that is in any queue, in
+ * any state, keeps its rows, since a command may have moved it. If there are such old rows, the function looks through
+ * all queues, so do not call it often. */
 bool kept_forget_gone(Store *store, Spool *spool, int64_t before, GError **error);

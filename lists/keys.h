@@ -2,9 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The metadata keys that runners, and the use cases that leave entries for them, write and read, beyond the
- * switchboard's own (switchboard/meta.h). One place, so that a key means one thing in every queue. Addresses in
- * metadata are as they came, without angle brackets.
+ * Name the metadata keys of queue entries. An entry is a message in a queue, with a JSON object that describes it; the
+ * keys of that object stand here, but for the switchboard's own (switchboard/meta.h). Runners write and read them, and
+ * so do the functions of lists/ that leave entries for runners. All stand in one file, so that a key means one thing in
+ * every queue. Each section names the program that writes its keys, and the queue where only one has them. Addresses
+ * are as they came, without angle brackets.
  */
 
 /* Written by intake (lmtp, inject). */
@@ -20,6 +22,7 @@
 /* Written by web into command, in place of a mail: a form of a page (lists/page_form.h). */
 #define KEY_FORM "form"       /* object: address, name, and from where it was sent */
 
+/* The values of KEY_TO. */
 #define TO_POSTING "posting"
 #define TO_OWNER "owner"
 #define TO_BOUNCES "bounces"
@@ -33,19 +36,19 @@
 
 /* Written by digest into pipeline, with TO_DIGEST: who gets this issue. */
 #define KEY_DIGEST_PLAIN "digest_plain"       /* bool: those who want plain text, else those who want MIME */
-#define KEY_DIGEST_LANGUAGE "digest_language" /* string: of these members, "" where they set none */
-#define KEY_DIGEST_MEMBERS "digest_members"   /* integer: how many there are */
-#define KEY_DIGEST_LAST "digest_last"         /* array of addresses: those too who left the mode since, or absent */
+#define KEY_DIGEST_LANGUAGE "digest_language" /* string: language of the members who get it, "" where they set none */
+#define KEY_DIGEST_MEMBERS "digest_members"   /* integer: number of members who get it */
+#define KEY_DIGEST_LAST "digest_last"         /* array: addresses that left this mode and get a last issue, or absent */
 
 /* Written into the queue digest by lists/digest_send.h, in place of a post. */
 #define KEY_DIGEST_ASK "digest_ask"       /* bool: the posts that wait are to be sent */
-#define KEY_DIGEST_BEFORE "digest_before" /* integer: if the first of them came before this time; absent: in any case */
+#define KEY_DIGEST_BEFORE "digest_before" /* integer: send only if the oldest came before this time; absent: always */
 
 /* Written by lmtp into defragment, and by defragment. */
-#define KEY_DEPTH "fragment_depth"        /* integer: how often it was put together from parts already */
+#define KEY_DEPTH "fragment_depth"        /* integer: how often the message was put together from parts already */
 #define KEY_WAKE "fragment_wake"          /* string: no mail, but a set's key: its parts are to be looked at again */
 #define KEY_LEFT "fragment_left"          /* string: why this part goes on alone, one of LEFT_* */
-#define KEY_LEFT_REASON "fragment_reason" /* string: the same for people, a sentence */
+#define KEY_LEFT_REASON "fragment_reason" /* string: a sentence that tells people why */
 #define LEFT_EXPIRED "expired"
 #define LEFT_REFUSED "refused"
 #define LEFT_RELEASED "released"
@@ -56,8 +59,8 @@
 /* Written into the queue nntp by lists/news.h, in place of a post. */
 #define KEY_NEWS_LOOK "news_look" /* bool: the list's news group is to be looked at now */
 
-/* Written into the queue task by who wants a job of the timer done at once. */
-#define KEY_JOB "job" /* string: its name */
+/* Written into the queue task by a program that wants a job of the timer done at once. */
+#define KEY_JOB "job" /* string: the job's name */
 
 /* Written into virgin by lists/letter.h. */
 #define KEY_OF_SITE "of_site" /* bool: the site writes, so the letter says of no list that it came from there */
@@ -65,16 +68,16 @@
 /* Written by inject and REST into in, and by in into the metadata of a held post. */
 #define KEY_SEND_AT "send_at" /* integer: when the post is to be sent, us; accepted, it waits until then */
 
-/* Written into pipeline, when a post is sent for which lists/scheduled_post.h had waited. */
-#define KEY_SCHEDULED "scheduled" /* bool: its Date becomes that of today */
+/* Written into pipeline by lists/scheduled_post.h, when the time of a post with KEY_SEND_AT has come. */
+#define KEY_SCHEDULED "scheduled" /* bool: the post's field Date is replaced by today's date */
 
 /* Written by in. */
 #define KEY_MODERATED "approved" /* bool: a person or a password let it pass */
 #define KEY_HITS "hits"          /* array of strings: rules that matched */
-#define KEY_MISSES "misses"      /* array of strings: rules that did not */
+#define KEY_MISSES "misses"      /* array of strings: rules that did not match */
 #define KEY_MEMBER "member"      /* string: the member's address that made it a member's post */
 
-/* The queue that out claims from first: mail of our own, all that has KEY_PRIORITY. */
+/* The queue from which the runner out claims first. It has the mail with KEY_PRIORITY, which Listrunner wrote. */
 #define NOTICE_QUEUE "notice"
 
 /* Written by pipeline and virgin, read by out. */

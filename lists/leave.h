@@ -2,16 +2,21 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Asking to leave a list. Each leaving has a way, which the log tells. Where the person left alone, or a program may
- * have done it for the person (LEAVE_BY_MAIL to LEAVE_BY_COMPLAINT), one letter goes with a token that undoes it
- * (lists/departure.h); and where nobody answered a letter of ours, too many of one mail domain wait for a moderator
+ * Ask that an address leaves a list. The list's unsubscription_policy decides whether it leaves at once, or a letter or
+ * a moderator is asked first. The functions return true when the request was worked, and *subscription, which the
+ * caller clears, has its result (lists/subscription.h): also that the address is no member, or a token is not valid.
+ * They return false when the store failed.
+ *
+ * The way by which a member left stands in the log. After LEAVE_BY_MAIL to LEAVE_BY_COMPLAINT, which a program may have
+ * done in the person's place, the person gets one letter with a token that undoes the leaving (lists/departure.h). If
+ * too many members of one mail domain leave without having answered a letter, the next ones wait for a moderator
  * (lists/leave_brake.h).
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
 #include "store/list.h"
 
-/* Kept in the store by number. */
+/* The way by which a member left. The store keeps its number, so numbers must not change. */
 typedef enum LeaveWay {
     LEAVE_BY_MAIL,      /* a mail to the list, be it to a signed address, or the answer to a letter of ours */
     LEAVE_BY_PAGE,      /* a button of a page */
@@ -25,29 +30,30 @@ typedef enum LeaveWay {
 const char *leave_way_text(LeaveWay way);
 /* The way of whoever comes in by this door. */
 LeaveWay leave_way_of(ActorDoor door);
-/* Does who left by this way get a letter with an undo? */
+/* Does a member who left by this way get a letter with a token that undoes it? */
 bool leave_way_undone(LeaveWay way);
 
-/* Asks for address to leave list, as unsubscription_policy says; the way is that of the actor's door. facts as in
- * join_ask(); that an address of a member is the person's own is taken for granted, since a letter goes there in any
- * case. */
+/* Ask that address leaves list; the way is that of the actor's door. facts are those of lists/workflow.h that the
+ * caller knows for sure; FACT_VERIFIED is added here, since a member's address counts as the person's own. */
 bool leave_ask(Work *work, const List *list, const char *address, unsigned facts, Subscription *subscription,
                GError **error);
 
-/* The same for one of our signed addresses, list-leave+DETAIL: whoever writes to it had our mail, so the person is not
- * asked any further. BAD_TOKEN: we did not sign it, or too long ago. */
+/* Ask the same for the member to whom a signed address list-leave+DETAIL was given; detail is the part behind the
+ * delimiter. A writer to such an address had mail of the list, so the person is not asked to confirm. BAD_TOKEN: this
+ * site did not sign it, or too long ago. */
 bool leave_signed(Work *work, const List *list, const char *detail, Subscription *subscription, GError **error);
 
-/* The same for the token of a link, which names its list: LEAVE_BY_ONE_CLICK for the POST of RFC 8058, LEAVE_BY_PAGE
- * for a button behind the link. list NULL: whichever it is; else the token of another list is BAD_TOKEN. */
+/* Ask the same for the member and list that the token of a link names, without a letter to confirm. way is
+ * LEAVE_BY_ONE_CLICK for the POST of RFC 8058, LEAVE_BY_PAGE for a button behind the link. list NULL: the token's list
+ * is taken; else the token of another list is BAD_TOKEN. */
 bool leave_token(Work *work, const List *list, const char *token, LeaveWay way, Subscription *subscription,
                  GError **error);
 
-/* The address complained of mail that the list sent to it, which the caller has made sure of. It leaves whatever
- * unsubscription_policy says. NO_CHANGE: it is no member. */
+/* Have an address leave since it complained of mail that the list sent to it. The caller has made sure of the
+ * complaint. The address leaves whatever unsubscription_policy says. NO_CHANGE: it is no member. */
 bool leave_complained(Work *work, const List *list, const char *address, Subscription *subscription, GError **error);
 
-/* The list and address of such a link, so that a page can say them before the button is pressed. */
+/* The list and address of a link's token, so that a page can show them before the button is pressed. */
 typedef struct LeaveView {
     char *list_id, *address; /* NULL: we did not sign it, or too long ago, or the list is gone */
     bool is_member;          /* else there is nothing to leave */
@@ -56,5 +62,6 @@ typedef struct LeaveView {
 void leave_view_clear(LeaveView *view);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LeaveView, leave_view_clear)
 
-/* Fill *view, which the caller clears, and change nothing. list as above. */
+/* Fill *view, which the caller clears, for the token of a link, and change nothing. list as in leave_token(). A token
+ * that is not valid leaves list_id and address NULL, which is no error. */
 bool leave_peek(const Work *work, const List *list, const char *token, LeaveView *view, GError **error);

@@ -2,11 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Writes letters: fills a template in the language of the person, else of the list, adds the fields of RFC 3834 and RFC
- * 5322, and leaves an entry for the queue virgin in the unit of work. That queue adds List-Id, but for templates of the
- * site (TEMPLATE_OF_SITE). The text is the one that somebody set for the list, for its domain or for the site
- * (store/template_text.h); else the file of the site's template_directory, else the built-in one. A letter that cannot
- * be made because its template is missing is told in the log and nothing else: what it is about must not wait for it.
+ * Write letters, which are the mails that Listrunner itself sends to people. A letter is a template, filled in the
+ * language of the person, else of the list, with the fields of RFC 3834 and RFC 5322. It is left as an entry for the
+ * queue virgin in the unit of work (lists/work.h), so it is sent only when that unit is committed. The queue adds
+ * List-Id, except to templates of the site (TEMPLATE_OF_SITE).
+ *
+ * The text is the one that somebody set for the list, for its domain or for the site (store/template_text.h); else the
+ * file of the site's template_directory, else the built-in one. If the template is missing, the log says so and no
+ * letter is sent. That is no error, since the change that the letter tells of must not wait for it.
+ *
+ * A function that returns bool returns false, with error set, only when the store failed.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -42,27 +47,29 @@ typedef struct ListLetter {
     const char *trace;            /* of the mail it is about, for the log; NULL: one of its own */
 } ListLetter;
 
-/* False only when the store failed. */
+/* Leave the letter in the unit of work; true also when its template is missing or it has no recipient. letter and all
+ * in it may be freed afterwards; the array recipients of it is freed here. */
 bool work_letter(Work *work, const List *list, const ListLetter *letter, GError **error);
 
-/* Read the mark (mail/loop_mark.h) that a letter has of the mails that it is about and of the unit's cause, into an
- * empty one. False: the store failed. */
+/* Compute the loop mark of a letter (mail/loop_mark.h) from the mails that it is about and from the mail that caused
+ * the unit of work. *mark must be empty before, and is the caller's to clear. */
 bool letter_mark(Work *work, const ListLetter *letter, LoopMark *mark, GError **error);
 
-/* The text of a template for a list: language NULL is the list's own. A text that somebody set without a first line
- * "Subject: ..." gets that of the file. g_free(); NULL: there is none, or the store failed. */
+/* Return the text of a template for a list, not filled yet; g_free(). language NULL: the list's own. A text that
+ * somebody set without a first line "Subject: ..." gets the subject of the template's file. NULL with FAIL_MISSING:
+ * there is no such template; with another code: the store failed. */
 char *letter_text(const Work *work, const List *list, const char *language, const char *template, GError **error);
 
-/* Fills a text with values (as ListLetter has them; NULL: none) and with what every letter about a list has;
- * g_free(). */
+/* Fill the placeholders of a text with values (as in ListLetter; NULL: none) and with the values that every letter
+ * about a list has, and return the result; g_free(). */
 char *letter_fill(const Work *work, const List *list, const char *text, const TemplateValue *values);
 
 /* The name that came with a membership or role of the address on this list, and no name that was given to another list;
  * g_free(). "" where there is none, or the store fails, for no letter is kept back for a name. */
 char *letter_member_name(const Work *work, const List *list, const char *address);
 
-/* Have those who run a list or its domain set the text in which an address is written to with this template? False for
- * the site's text and for that of a file of the installation. */
+/* Set *worded to whether a letter of this template to this address has a text that was set for the list or for its
+ * domain. It is false for a text that was set for the site, and for a file. */
 bool letter_is_worded_below(Work *work, const List *list, const char *address, const char *template, bool *worded,
                             GError **error);
 
@@ -73,9 +80,10 @@ bool letter_speaks(const WorkSite *site, const char *language);
  * who run lists have set for a member does not count; g_free(). */
 char *letter_language(const Work *work, const List *list, const char *address);
 
-/* May an address that did not prove itself get one more answer today? It is counted, for the mailbox and for the
- * network that the mail came from. When not, the log says so, and the first time the mailbox is told that it gets no
- * more. */
+/* Set *allowed to whether one more answer may go today to an address that has not proved to be the sender's. Call it
+ * once before each such answer, since it counts the answer, for the mailbox and for the network that the mail came
+ * from. When it is not allowed, the log says so, and the first time the mailbox gets a letter that no more will come.
+ */
 bool letter_allowed(Work *work, const List *list, const char *address, bool *allowed, GError **error);
 
 /* A letter that asks an address to confirm. */
@@ -88,19 +96,22 @@ typedef struct LetterAsking {
     bool vouched;     /* somebody who has proved an address, or may decide, has agreed already */
 } LetterAsking;
 
-/* The same for such a letter. Its count is one for each list and kind, so answers never use up what somebody needs to
- * join or to leave. Letters that others asked for by mail are counted apart from those that the address itself asked
- * for, and the latter for each network, so nobody uses up another's count by writing in that name. A letter that a form
- * of a page asks for (DOOR_PAGE, ACTOR_ADDRESS) has counts of its own: one a day for the mailbox over all lists, and
- * what the site allows for all. */
+/* Set *allowed, and count, as letter_allowed() does, for a letter that asks to confirm. Each list and kind has a count
+ * of its own, so other answers never use up the letters that somebody needs to join or to leave.
+ *
+ * A letter that another address asked for by mail is counted apart from one that the address itself asked for. The
+ * latter is counted for each network, so nobody uses up another's count by writing in that name.
+ *
+ * A letter that a form of a page asks for (DOOR_PAGE, ACTOR_ADDRESS) has counts of its own: the site's for all such
+ * letters, and one a day for the mailbox over all lists; a mailbox may have more with of_member or sign_in. */
 bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error);
 
-/* The list's owners and moderators; where there are none the site's owner: an array, g_strfreev(). NULL: the store
- * failed. */
+/* Return the addresses of the list's owners and moderators; where there are none, that of the site's owner, and an
+ * empty array where there is no site_owner either. g_strfreev(). NULL: the store failed. */
 char **letter_owners(Store *store, const List *list, const char *site_owner, GError **error);
 
-/* The text for $page in a letter that brings a token: a sentence and the link to the page of that kind ("confirm",
- * "decide") which does the same as an answer; "" where the site has no pages; g_free(). */
+/* Return the text for $page in a letter that brings a token: a sentence and the link to the page of that kind
+ * ("confirm", "decide") which does the same as an answer; "" where the site has no pages; g_free(). */
 char *letter_page(const Work *work, const List *list, const char *language, const char *kind, const char *token);
 
 /* A sentence of the template "answers", whose lines are "key: sentence" (\n in one is the end of a line), in a language

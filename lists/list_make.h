@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Lists are made and removed. */
+/* Make and remove lists. All changes, letters and events belong to the unit of work (lists/work.h). */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -13,15 +13,15 @@ typedef struct NewList {
     const char *address;
     const char *style;         /* lists/style.h; NULL: discussion */
     const char *const *owners; /* addresses; NULL: none */
-    bool make_domain;          /* when it is not known */
-    bool notify;               /* the owners get a letter about it */
+    bool make_domain;          /* make the domain of the address if the site does not have it */
+    bool notify;               /* the owners get a letter about the new list */
 } NewList;
 
-/* Makes the list. FAIL_NEVER: the address cannot be a list's, is one of another list's own (lists/list_name.h), an
- * owner's address is not valid, or there is no such style. FAIL_EXISTS: there is a list with that address or List-Id.
- * FAIL_MISSING: its domain is not known. */
+/* Make the list, and return it; list_free(). NULL with error: it was not made. FAIL_NEVER: the address cannot be a
+ * list's, is one of another list's own (lists/list_name.h), an owner's address is not valid, or there is no such style.
+ * FAIL_EXISTS: there is a list with that address or List-Id. FAIL_MISSING: its domain is not known. */
 List *list_make(Work *work, const NewList *new, GError **error);
 
-/* Removes the list with all that belongs to it. Parts of messages that wait for it on this host go to shunt, and
- * the authors of posts that were to be sent at a time are told. */
+/* Remove the list with all that the store has of it. Incomplete messages for it that wait on this host go to the queue
+ * shunt. Authors of posts that were to be sent at a later time are told. FAIL_MISSING: there is no such list. */
 bool list_drop(Work *work, const char *list_id, GError **error);

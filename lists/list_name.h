@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Which names a new list may have beside those that are there. */
+/* Check that the address of a new list does not collide with the sub-addresses of another list. */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -9,6 +9,6 @@
 
 /* FAIL_NEVER when mail to this posting address is for a sub-address of another list (talk-owner@ beside talk@), or when
  * the new list would have a sub-address that is a list already; the message says which. A list's sub-addresses are the
- * suffixes of mail/list_address.h, alone and with something behind delimiter ([lmtp] verp_delimiter). One that is no
- * address is left to list_create(). Call it in the transaction that makes the list. */
+ * suffixes of mail/list_address.h, alone and with something behind delimiter ([lmtp] verp_delimiter). A text that is no
+ * address returns true, for list_create() refuses it. Call it in the transaction that makes the list. */
 bool list_name_is_free(Store *store, const char *posting_address, char delimiter, GError **error);

@@ -4,6 +4,6 @@
 /* Read a file of another list system. */
 #include <glib.h>
 
-/* The whole file. NULL: FAIL_MISSING there is none; FAIL_NEVER it is no file, or too large; FAIL_LATER it cannot be
- * read. */
+/* Return the bytes of the whole file; g_bytes_unref(). NULL: FAIL_MISSING there is none; FAIL_NEVER it is no regular
+ * file, or larger than MBOX_MAIL_MAX; FAIL_LATER it cannot be read. */
 GBytes *moving_read_file(const char *path, GError **error);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Shared by the files that read Mailman 3. Its enumerations are numbers in the database; the words are its own. */
+/* Share types and functions among the files that read a site of Mailman 3 (mailman3.h). Numbers of Mailman's
+ * enumerations, as its database has them, are named here by Mailman's own words. The functions report things by
+ * Mailman3.moving. */
 #include "lists/moving/mailman3.h"
 #include "store/member.h"
 
@@ -20,26 +22,27 @@ bool mm_flag(const char *text);
 int64_t mm_integer(const char *text, int64_t fallback);
 int64_t mm_time(const char *text); /* us since 1970; 0 also for times before */
 
-/* The columns of a row of preferences of the table with that alias ("pm"), and what they say. */
+/* Name the columns of preferences of the table with the alias pm, for a SELECT. mm_preferences() reads them from the
+ * current row, of which column is the first. */
 #define MM_PREFERENCES(pm)                                                                \
     "`" pm ".acknowledge_posts`, `" pm ".hide_address`, `" pm ".receive_list_copy`, `" pm \
     ".receive_own_postings`, `" pm ".delivery_mode`, `" pm ".delivery_status`, `" pm ".preferred_language`"
 #define MM_PREFERENCE_COUNT 7
 Preferences mm_preferences(Mailman3 *from, ForeignRows *rows, int column, const char *place);
 
-/* Call each for every row; it returns false to end with error. */
+/* Run sql with argument, and call each() for every row. If each() returns false, mm_each() ends with its error. */
 typedef bool Mailman3Row(Mailman3 *from, ForeignRows *rows, void *data, GError **error);
 bool mm_each(Mailman3 *from, const char *sql, const char *argument, Mailman3Row *each, void *data, GError **error);
 
-/* The first column of the first row; *text is NULL where there is none. g_free() */
+/* Set *text (g_free()) to the first column of the first row of sql; NULL, with true, where there is no row. */
 bool mm_first_text(Foreign *database, const char *sql, char **text, GError **error);
 
-/* FAIL_CONFIG: it is of no Mailman that is known. */
+/* Check that the database is one of a known version of Mailman; else FAIL_CONFIG. */
 bool mm_version_check(Foreign *database, GError **error);
-/* See what it lacks, and tell what takes the place. */
+/* Set from->lacks to the columns that the database lacks, and report what is imported in place of their values. */
 bool mm_version_lacks(Mailman3 *from, GError **error);
 
-/* ---- the parts, in order ---- */
+/* ---- the parts: each function imports one kind of things; called in this order ---- */
 
 bool mm_domains(Mailman3 *from, GError **error);
 bool mm_people(Mailman3 *from, GError **error);
@@ -47,15 +50,15 @@ bool mm_domain_owners(Mailman3 *from, GError **error);
 bool mm_site(Mailman3 *from, GError **error); /* bans, templates */
 bool mm_lists(Mailman3 *from, GError **error);
 bool mm_requests(Mailman3 *from, GError **error);
-/* Tell of all that is under way in Mailman and cannot come along. */
+/* Report all that is under way in Mailman and cannot be imported. */
 bool mm_left_behind(Mailman3 *from, GError **error);
 
-/* Of a list, which is in. */
+/* Import these things of one list, which has been imported itself. */
 bool mm_bans(Mailman3 *from, const char *list_id, GError **error);
 bool mm_members(Mailman3 *from, const List *list, GError **error);
 bool mm_held(Mailman3 *from, const List *list, GError **error);
 bool mm_digest(Mailman3 *from, const List *list, GError **error);
-/* list NULL: those of the site and the domains. */
+/* Import texts of letters of a list; list NULL: those of the site and of the domains. */
 bool mm_templates(Mailman3 *from, const List *list, GError **error);
-/* The default footer, where the list has no other. */
+/* Import Mailman's default footer for a list that has no footer of its own. */
 bool mm_footer(Mailman3 *from, const List *list, GError **error);

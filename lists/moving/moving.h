@@ -2,17 +2,20 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Move a site in from another list system. A reader of such a system (mailman3.h) describes what it finds, one thing
- * after another and none of it kept, by the calls below; they write it into the store in transactions of two seconds.
- * The order is: domains; people (moving_address()); all lists with what is small about them; then for each list its
- * members, and what waits.
+ * Import a site from another list system into the store. A reader is the code that reads one such system, like
+ * mailman3.h. It calls the functions below for one thing after another (a list, a member, a held post). They write each
+ * into the store, in transactions of about two seconds, and keep no pointer to it. The order is: domains; people
+ * (moving_address()); all lists with their settings and other small data; then for each list its members, and the
+ * posts and requests that wait.
  *
- * What belongs together is a part, with a name of the reader's: one that is in whole is passed over when the import
- * is run again, and one that was cut short is gone through anew, where whatever is in already stays as it is. So an
- * import that was interrupted goes on, and one that is complete changes nothing.
+ * The reader divides the things into parts and names them: moving_begin(), the things, moving_end(). When the import is
+ * run again, a part that was imported whole is passed over. A part that was cut short is gone through anew, and things
+ * of it that the store has already stay as they are. So an interrupted import goes on, and a complete one changes
+ * nothing.
  *
- * Something that cannot be taken is told with the place and the key of the other system, and the rest goes in. A call
- * returns false only when the import must end, since the store or the system failed.
+ * A thing that cannot be imported is reported by MovingTell, with the other system's name for it; the call returns
+ * true, and the import goes on. A call returns false only when the import must end, since the store or the system
+ * failed.
  *
  * Nobody gets a letter, and programs outside are told nothing.
  */
@@ -45,24 +48,25 @@ typedef enum MovingKind {
     MOVING_TICKETS,
     MOVING_DIGEST_POSTS,
     MOVING_ANSWERS,
-    MOVING_ROWS, /* what stands beside these */
+    MOVING_ROWS, /* rows of the store that are of none of these kinds */
 } MovingKind;
 #define MOVING_KINDS 15
 const char *moving_kind_text(MovingKind kind); /* "held posts" */
 
 typedef struct MovingCount {
-    uint64_t in, there; /* brought in by this run; in the store before */
+    uint64_t in, there; /* imported by this run; in the store before it */
 } MovingCount;
 
 /* The meaning of a line of the report. */
 typedef enum MovingNote {
-    MOVING_LEFT_OUT, /* something is wrong with it */
-    MOVING_LOST,     /* it has no equal here */
-    MOVING_CHANGED,  /* it is in, and means something else here */
+    MOVING_LEFT_OUT, /* the thing was not imported, since something is wrong with it */
+    MOVING_LOST,     /* the thing was not imported, since Listrunner has nothing like it */
+    MOVING_CHANGED,  /* the thing was imported, and means something else in Listrunner */
 } MovingNote;
 const char *moving_note_text(MovingNote note);
 
-/* Told of each such line: place is a list, an address or a file, key what it is there called; both may be "". */
+/* Called for each line of the report. place is a list, an address or a file, key the other system's name of the thing;
+ * both may be "". */
 typedef void MovingTell(MovingNote note, const char *place, const char *key, const char *text, void *data);
 
 /* Called now and then, with the number of rows gone through. */
@@ -70,18 +74,19 @@ typedef void MovingProgress(uint64_t rows, void *data);
 
 typedef struct MovingSite {
     Store *store; /* is written to */
-    Store *there; /* is asked what is in already: the same, or the site's own where store is one to try in; NULL */
+    Store *there; /* is asked what was imported earlier: the same store, or the site's where store is only for a trial;
+                     NULL: nothing was */
     const WorkSite *site;
     bool at_once; /* all is one transaction, which moving_finish() commits */
-    Spool *spool; /* NULL: none is needed, for no unit leaves entries */
+    Spool *spool; /* NULL: queue entries of the import are dropped */
     MovingTell *tell;
     MovingProgress *progress;
     void *data;
 } MovingSite;
 
-/* source names the other site, for good: "mailman3 9f3c...". */
+/* Begin an import. source names the other site, and must be the same whenever it is imported: "mailman3 9f3c...". */
 Moving *moving_new(const MovingSite *site, const char *source);
-/* Undo all that was not committed. */
+/* Free it, and undo all that was not committed. */
 void moving_free(Moving *moving);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Moving, moving_free)
 
@@ -95,18 +100,20 @@ void moving_tell(Moving *moving, MovingNote note, const char *place, const char 
 /* The way in which a part is committed. */
 typedef enum MovingWay {
     MOVING_AT_ONCE,    /* whole or not at all */
-    MOVING_IN_PORTIONS /* in several transactions: of these, what is there already is known from a second time */
+    MOVING_IN_PORTIONS /* in several transactions, so a part that was cut short may be there in pieces */
 } MovingWay;
-/* Begin a part; *whole: it is in, and the reader passes on to the next. list_id NULL: it belongs to no list. */
+/* Begin a part; list_id NULL: it belongs to no list. *whole: it was imported earlier, so no part is begun, and the
+ * reader passes on to the next without moving_end(). */
 bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingWay way, bool *whole, GError **error);
-/* Count one thing of a part that is in. */
+/* Count one thing of a part that was imported earlier, as MovingCount.there. */
 void moving_there(Moving *moving, MovingKind kind);
-/* Leave a part in which nothing was written. */
+/* End a part in which nothing was written, in place of moving_end(); it does not count as whole. */
 void moving_cancel(Moving *moving);
-/* Note that the part is whole; it is committed with that, at once or with the parts that follow. */
+/* End a part, and note that it is whole. The note is committed together with the part's things, at once or together
+ * with the parts that follow. */
 bool moving_end(Moving *moving, GError **error);
 
-/* ---- things ---- */
+/* ---- things: each call takes one thing of the part that is begun, and borrows its arguments ---- */
 
 typedef struct MovingDomain {
     const char *mail_host, *description, *alias; /* alias NULL: none */
@@ -128,44 +135,46 @@ typedef struct MovingList {
     int64_t volume, next_digest, digest_sent_at; /* of the next digest; when the last one was sent, 0: never */
     int64_t watermark;                           /* of linked_newsgroup; -1: none */
 } MovingList;
-/* Make the list. *made (list_free()) is NULL where it was left out: it is not from this import, or cannot be made. */
+/* Make the list with its settings. *made (list_free()) is NULL where the list was left out, since it cannot be made, or
+ * there is such a list that did not come by this import. */
 bool moving_list(Moving *moving, const MovingList *list, List **made, GError **error);
 
-/* Make the list in its part "list", which is whole or not there at all: make() calls moving_list() and writes what
- * stands in that part, too. *in: the list came by this import, now or earlier, so that its other parts may follow. */
+/* Begin the part "list" of a list, call make(), and end the part, which is committed whole or not at all. make() calls
+ * moving_list(), and writes the other things of that part; it is not called if the part was imported earlier. *in: the
+ * list came by this import, now or earlier, so its other parts may follow. */
 typedef bool MovingMake(void *data, List **made, GError **error);
 bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *data, bool *in, GError **error);
 
-/* Find a list that moving_make() made. *list (list_free()) is NULL where it is not, and where it was there before
- * a run that only tries. */
+/* Find a list that moving_make() made. *list (list_free()) is NULL if this import has not made it, or if it was there
+ * before a trial run. */
 bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error);
 
 bool moving_member(Moving *moving, const BroughtMember *member, GError **error);
-/* The address left the list, then (0: nobody knows when), and is not brought back by its sources. */
+/* Note that the address left the list at that time (0: unknown), so that sources of members do not add it again. */
 bool moving_kept_out(Moving *moving, const char *list_id, const char *address, int64_t left_at, GError **error);
-/* Set one setting more of a list that was just made. */
+/* Set one more setting of a list that was just made. */
 bool moving_setting(Moving *moving, const List *list, const MovingSetting *setting, GError **error);
 /* Has the place (store/template_text.h) a text of this name, in any language? */
 bool moving_template_is_set(Moving *moving, const char *place, const char *name, bool *set, GError **error);
-/* list_id NULL: for the site. */
+/* Ban an address or a pattern from the list; list_id NULL: from the whole site. */
 bool moving_ban(Moving *moving, const char *list_id, const char *email, GError **error);
 bool moving_header_match(Moving *moving, const HeaderMatch *match, GError **error);
 bool moving_template(Moving *moving, const TemplateText *text, GError **error);
-/* Both numbers are set; 0 where it was left out. */
+/* Import a held post. held->number is set to its number here; 0: it was left out. */
 bool moving_held(Moving *moving, Held *held, GError **error);
-/* The same for the message alone, besides sender, reason and held_at: its Message-ID and Subject are found in it.
- * sender: of the envelope; NULL: none is known. */
+/* Import a held post as moving_held() does, where the reader has only held->message, sender, reason and held_at. Its
+ * Message-ID and Subject are read from the message. sender: of the envelope; NULL: unknown. */
 bool moving_post(Moving *moving, const List *list, Held *held, const char *sender, GError **error);
-/* token: as it was mailed; NULL: none. */
+/* Import a request that waits for an answer. token: as it was mailed to the person; NULL: none. */
 bool moving_request(Moving *moving, const Pending *request, const char *token, GError **error);
-/* The answer to a letter with the token decides about the held post. */
+/* Note that an answer to a letter with this token decides about the held post of that number. */
 bool moving_ticket(Moving *moving, const char *list_id, int64_t held, const char *token, int64_t expires_at,
                    GError **error);
 bool moving_digest_post(Moving *moving, const char *list_id, GBytes *post, int64_t time, GError **error);
 bool moving_last_digest(Moving *moving, const char *list_id, const char *address, DeliveryMode mode, GError **error);
-/* The address got the automatic answer of this kind (store/autoresponse.h) at that time. */
+/* Note that the address got the automatic answer of this kind (store/autoresponse.h) at that time. */
 bool moving_answered(Moving *moving, const char *list_id, const char *kind, const char *address, int64_t time,
                      GError **error);
 
-/* The site writes files of addresses for the MTA anew, where it keeps such. Call it last. */
+/* Commit what is still open, and ask for new files of addresses for the MTA if lists came in. Call it last. */
 bool moving_finish(Moving *moving, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Shared by the files of moving.h. */
+/* Share the import's state and its transactions among the files that implement moving.h. */
 #include "lists/moving/moving.h"
 
 struct Moving {
@@ -20,10 +20,11 @@ struct Moving {
     MovingWay way;
 };
 
-/* The open unit, begun where there is none. NULL with error. */
+/* Return the open unit of work, and begin one if none is open; it belongs to moving. NULL: the store failed. */
 Work *moving_work(Moving *moving, GError **error);
-/* One row more was gone through; commits now and then where the part is in portions. */
+/* Count one more row, and report progress. In a part that is MOVING_IN_PORTIONS it also commits now and then. */
 bool moving_step(Moving *moving, GError **error);
+/* Commit the open unit; true also where none is open. */
 bool moving_commit(Moving *moving, GError **error);
 
 /* Write into the list's log how many members came to the list under way. */
@@ -35,9 +36,13 @@ typedef struct MovingThing {
     const char *place, *key;
 } MovingThing;
 
-/* A change that may be refused after it wrote: begin, then settle. What was refused is undone and told. */
+/* Begin a change that may be refused after it has written something: sets a savepoint, and *work to the open unit. End
+ * it by moving_settle(), which undoes what a refused change wrote. */
 bool moving_try(Moving *moving, Work **work, GError **error);
-/* done: it is in. refusal is taken. *in (may be NULL): whether it is. False: the import must end. */
+/* End a change, count it, and report it if it was refused. done: the change was made; else refusal, which is freed
+ * here, says why not. FAIL_EXISTS counts as there before. *in (may be NULL) is set to done. False: the import must end.
+ */
 bool moving_settle(Moving *moving, bool done, GError *refusal, const MovingThing *thing, bool *in, GError **error);
-/* The same for what was refused before anything was written, so that no savepoint is needed. */
+/* Count and report as moving_settle() does, without moving_try() before: for a change that is refused before it writes
+ * anything, and so needs no savepoint. */
 bool moving_judge(Moving *moving, bool done, GError *refusal, const MovingThing *thing, bool *in, GError **error);
