@@ -26,8 +26,8 @@ typedef struct TransportOwner {
     /* A batch comes back untried, because its destination takes nothing now: its recipients are to wait for that
      * destination until due (clock_steady()). */
     void (*parked)(void *data, Batch *batch, int64_t due);
-    /* A batch comes back unfinished, and is not tried again in this life of the process: its recipients stay "to do".
-     * */
+    /* A batch comes back unfinished, and is not tried again in this life of the process: its recipients stay "to
+     * do". */
     void (*withdrawn)(void *data, Batch *batch);
     /* The destination has room again: claim the entries that wait for it alone (destination->parked). */
     void (*recalled)(void *data, Destination *destination);
@@ -58,15 +58,15 @@ Scheduler *transport_scheduler(Transport *transport);
 size_t transport_per_transaction(const Transport *transport);
 /* transport_settings.c: return the backoff_schedule of a section, *count times in us; g_free(). */
 int64_t *transport_read_schedule(const Config *config, const char *section, size_t *count);
-/* Return the rule for how long deferred mail waits: the transport's own if it has one, else shared->backoff. Borrowed.
- * */
+/* Return the rule for how long deferred mail waits: the transport's own if it has one, else shared->backoff.
+ * Borrowed. */
 const Backoff *transport_backoff(const Transport *transport);
 /* Return true when all mail of this transport goes to one relay. */
 bool transport_is_relay(const Transport *transport);
 
 /* Return the next hop for a recipient of this domain (not NUL-terminated, any case), borrowed. A new one is made, and
- * the look-up of its servers begins. A relay has one next hop for each family of addresses (AF_UNSPEC: all of them).
- * */
+ * the look-up of its servers begins. A relay has one next hop for each family of addresses (AF_UNSPEC: all of
+ * them). */
 Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family);
 
 /* Let a batch, which waits nowhere yet, wait for its destination; or give it straight back to the owner (parked or

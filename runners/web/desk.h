@@ -52,15 +52,15 @@ void desk_set_line(json_t *view, const char *name, const char *text);
 void desk_complete(const Desk *desk, json_t *view);
 /* Complete the view (taken), and answer with the template NAME filled with it. */
 void desk_page(const Desk *desk, int status, const char *name, json_t *view);
-/* Answer 303. path, such as "/members?removed=2", is below the pages of the list, or below /desk on a page of no list.
- * */
+/* Answer 303. path, such as "/members?removed=2", is below the pages of the list, or below /desk on a page of no
+ * list. */
 void desk_see(const Desk *desk, const char *path);
 
 /* Make a page from a view (taken), and answer with it. */
 typedef void DeskShow(Desk *desk, int status, json_t *view);
 /* Answer a change that failed (error and view are taken). A refusal (FAIL_NEVER, FAIL_EXISTS, FAIL_MISSING) is shown
- * with status 400 on the page that show() makes, as "fault" of the view. Any other failure is answered by web_fail().
- * */
+ * with status 400 on the page that show() makes, as "fault" of the view. Any other failure is answered by
+ * web_fail(). */
 void desk_refuse(Desk *desk, GError *error, DeskShow *show, json_t *view);
 
 #define DESK_PAGE 100 /* rows on a page */
