@@ -120,7 +120,7 @@ bool destination_crowded(Destination *destination, int64_t now);
 size_t destination_most(Destination *destination, size_t allowed, int64_t now);
 /* Return the most transactions that one connection may have, at most `allowed`; 0 means no limit. */
 unsigned destination_most_transactions(const Destination *destination, unsigned allowed, int64_t now);
-/* Learn that it took this many recipients (transactions) and refused the next one; recipients: true when that is new. */
+/* Learn that it took this many recipients (transactions) and refused the next; recipients: true when that is new. */
 bool destination_learn_recipients(Destination *destination, unsigned taken, int64_t now);
 void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now);
 /* Learn that it refused a connection, or the mail on it, because there are too many beside the `others`. */

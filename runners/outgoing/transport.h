@@ -48,8 +48,8 @@ typedef struct TransportShared {
 /* Make the transport of section [transport.NAME]; shared is borrowed for its life. FAIL_CONFIG: a setting is wrong; the
  * message names section and key. */
 Transport *transport_new(const TransportShared *shared, const char *name, GError **error);
-/* Free the transport, and drop every connection at once. Batches that are out are not given back, as by
- * transport_drop(). */
+/* Free the transport, and drop every connection at once. Batches that are out are not given back:
+ * transport_drop() does that. */
 void transport_free(Transport *transport);
 
 const char *transport_name(const Transport *transport);
