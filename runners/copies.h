@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The lines of recipients who get copies of their own (mail/copy.h): their
- * envelope sender and the token to unsubscribe, signed (mail/verp.h), their name, and whether the post names them.
+ * Write the recipient lines of an entry whose recipients get copies of their own (mail/copy.h). A line has the address
+ * and what differs in the copy: the envelope sender and the token to unsubscribe, both signed (mail/verp.h), the
+ * recipient's name, and whether the post names the recipient.
  */
 #include <glib.h>
 
@@ -12,15 +13,15 @@
 
 typedef struct Copies Copies;
 
-/* NULL: the post's copies are all the same. keys are borrowed; arrival is the
- * post's, in which its addresses are dated; delimiter is [lmtp] verp_delimiter. */
+/* Make the writer for one way in which a post leaves. NULL: all recipients get the same. keys are borrowed. arrival is
+ * that of the post, and dates the signed addresses. delimiter is [lmtp] verp_delimiter. */
 Copies *copies_new(const Post *post, const PostSend *send, VerpKeys *keys, int64_t arrival, char delimiter);
 Copies *copies_ref(Copies *copies);
 void copies_unref(Copies *copies);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Copies, copies_unref)
 
-/* Must the names of recipients be known? */
+/* Return true when copies_line() needs the names of recipients. */
 bool copies_want_names(const Copies *copies);
 
-/* The line; borrowed until the next call. */
+/* Return the line of a recipient; borrowed until the next call. */
 const char *copies_line(Copies *copies, const char *address, const char *name);

@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How copies are signed, in the metadata of an entry for out (KEY_SIGN): the pipeline writes it, the runner out reads
- * it. The pipeline signs a message that is the same for all. Out signs copies that differ when it makes them, and
- * whatever it converts for a server without 8BITMIME, because that breaks the signatures of the pipeline.
+ * Write and read how out is to sign the copies of an entry, in its metadata (KEY_SIGN). The runner pipeline writes it,
+ * the runner out reads it. The pipeline signs a message that is the same for all. Out signs copies that differ when it
+ * makes them, and whatever it converts for a server without 8BITMIME, because that breaks the signatures of the
+ * pipeline.
  *
  *   {"domain": "lists.example.com", "dkim": true, "octets": 512,
  *    "chain": "pass", "instance": 1, "results": "lists.example.com; ..."}
@@ -22,9 +23,10 @@ typedef struct CopySign {
     size_t octets;   /* of the fields that the message has already; may be more than it has, if the entry is damaged */
 } CopySign;
 
-/* Write it; octets is the length of the fields that were made already. */
+/* Write into meta how copies are signed; octets is the length of the fields that the pipeline has put into the
+ * message. */
 void copy_sign_write(json_t *meta, const Signing *signing, size_t octets);
 
-/* Read it. Texts are borrowed from meta; sign points into itself and must stay where it is. The caller sets the time of
- * the seal. */
+/* Read it from meta, whose texts are borrowed. *sign points into itself, so it must not be moved in memory. The caller
+ * sets the time of the seal. */
 void copy_sign_read(const json_t *meta, CopySign *sign);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The hosts that deliver a large post ([host] fan_out_over). Each that lives, is not drained and has a door gets a part
- * of the recipients; the parts are as what the hosts got done lately, and equal until that is known of all. No part is
+ * Divide the recipients of a large post among the hosts of the site ([host] fan_out_over). Each host that lives, is not
+ * drained and takes entries from others gets a part. The parts are in proportion to how much mail each host delivered
+ * lately, and equal until that is known of all. No part is
  * less than an eighth of the greatest, so that a host which fell behind once can show that it is well again.
  */
 #include <glib.h>
@@ -15,12 +16,12 @@
 
 typedef struct FanOutPart {
     char *host;    /* NULL: this one */
-    double pace;   /* what it gets done, compared with others; 0: not known */
-    int64_t count; /* recipients; those of all parts together are all */
+    double pace;   /* how much it delivers, compared with the other hosts; 0: not known */
+    int64_t count; /* recipients of this part; the counts of all parts add up to the whole */
 } FanOutPart;
 
-/* Divide count recipients: of FanOutPart, this host's first. One part alone, of this host, when the post is not so
- * large or when there is no other host. FAIL_LATER. */
+/* Return the parts (of FanOutPart, g_array_unref()) for count recipients; the first is this host's. It is the only one
+ * when the post is not so large or there is no other host. NULL: the store failed. */
 GArray *fan_out_plan(const Config *config, Store *store, int64_t count, GError **error);
 
 /* Set the counts of the parts from their paces. */

@@ -28,19 +28,19 @@ typedef struct HttpSpec {
     const char *name;    /* for the log and the usage text */
     const char *section; /* of its settings */
     bool (*start)(Http *http, GError **error);
-    /* Judge who sends a request by its Authorization field (NULL: it has none), before anything of its body is read;
-     * what is returned is http_sender() of the call, and is freed behind it. NULL: nobody is judged, everybody may send
-     * a body, and there is no sender. */
+    /* Judge the sender of a request by its Authorization field (NULL: it has none), before anything of its body is
+     * read. The returned sender is http_sender() of the call, and is freed after it by sender_free(). Member NULL:
+     * nobody is judged, everybody may send a body, and there is no sender. */
     void *(*judge)(Http *http, const char *authorization, const char *peer);
-    /* May the sender send a body with this verb? If not it is not read, the call comes without it, and the connection
-     * ends with the answer. */
+    /* Return true when the sender may send a body with this verb. If not, the body is not read, the call comes without
+     * it, and the connection ends with the answer. */
     bool (*may_send)(const void *sender, const char *verb);
     void (*sender_free)(void *sender);
     /* Answer the call with http_answer(), once. */
     void (*handle)(Http *http, HttpCall *call);
-    /* Answer a request likewise that is refused before handle() sees it: 400, 413, 431, 501 or 505. why is a sentence
-     * for who writes such programs, or NULL. Of the call only the answer, http_header() and http_peer() are of use. The
-     * connection ends with the answer. NULL: the answer is JSON. */
+    /* Answer, once, a request that is refused before handle() sees it, with this status: 400, 413, 431, 501 or 505.
+     * why is a sentence for authors of clients, or NULL. Of the call only the functions for the answer, http_header()
+     * and http_peer() may be used. The connection ends with the answer. Member NULL: the answer is JSON. */
     void (*refuse)(Http *http, HttpCall *call, int status, const char *why);
     void (*stop)(Http *http);
 } HttpSpec;
@@ -72,7 +72,8 @@ void http_answer(HttpCall *call, int status, const char *type, const char *body,
  * many clients as are sent the same at one time. A client that reads it slower than HTTP_SLOWEST is cut off. */
 #define HTTP_SLOWEST (16 * 1024) /* bytes a second, behind request_timeout */
 void http_answer_bytes(HttpCall *call, int status, const char *type, GBytes *content);
-/* Is it on its way already, or would it and all others that are take no more than HTTP_LARGE_TOTAL? */
+/* Return true when this content may be sent now: it is being sent already, or all such contents together, with this
+ * one, take no more than HTTP_LARGE_TOTAL. */
 #define HTTP_LARGE_TOTAL (64 * 1024 * 1024) /* bytes; one that is larger goes alone */
 bool http_has_room(const HttpCall *call, GBytes *content);
 
@@ -94,11 +95,12 @@ HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *
 void http_stream_end(HttpStream *stream);
 /* End the answer as whole, behind what was sent; closed() is called before this returns. */
 void http_stream_finish(HttpStream *stream);
+/* Send a part of the answer, which is copied. */
 void http_stream_send(HttpStream *stream, const char *octets, size_t length);
-/* Does something wait to be read? Whoever sends only when nothing does needs no more memory than for that. */
+/* Return true while something that was sent has not left yet. Send only when it returns false, to bound the memory. */
 bool http_stream_busy(const HttpStream *stream);
 void *http_stream_data(const HttpStream *stream);
-/* The event loop, for a program that must hear of more than requests. */
+/* Return the event loop, for a program that waits for other events than requests. */
 struct event_base *http_loop(const Http *http);
 
 /* "Not Found"; "" for a number that has no name here. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Shared by http.c, which reads requests, and http_answer.c, which answers them. For these two alone. */
+/* Declarations that only http.c, which reads requests, and http_answer.c, which answers them, share. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,5 +74,5 @@ struct HttpCall {
     bool last; /* of its connection */
 };
 
-/* Of a connection that is closed: tell the stream on it, if there is one, and free that. */
+/* Call it for a connection that is closed: call closed() of the stream on it, if there is one, and free the stream. */
 void http_stream_forget(HttpClient *client);

@@ -2,12 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The rows of lists/kept.h, for a runner whose entries leave letters with tokens behind. A row serves an entry that
- * comes again after a crash; once the entry's hop is committed it is dropped, before the next batch or while the runner
- * is idle. Rows that a killed process left are dropped when the next one starts. A row that cannot be dropped stays for
- * the timer.
+ * Keep letters in rows of the store (lists/kept.h), for a runner whose entries write letters with tokens. When an entry
+ * comes again after a crash, the same letters are read from its rows. Once the entry's hop is committed, its rows are
+ * dropped, before the next batch or while the runner is idle. Rows that a killed process left are dropped when the next
+ * one starts. A row that cannot be dropped stays for the timer.
  *
- * Put kept_rows_begin() and kept_rows_committed() into the RunnerSpec as they are. list_runner_stop() ends it.
+ * Put kept_rows_begin() and kept_rows_committed() into the RunnerSpec as they are. list_runner_stop() calls
+ * kept_rows_end().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -21,11 +22,13 @@ bool kept_rows_start(Runner *runner, GError **error);
 /* Note that an entry of the batch in hand has rows with this key, which are needed until its outcome is committed. */
 void kept_rows_note(ListRunner *own, const char *key, const Outcome *outcome);
 
-bool kept_rows_begin(Runner *runner, GError **error); /* with list_runner_refresh() */
+/* Begin a batch: call list_runner_refresh(), and drop the rows that are needed no more. */
+bool kept_rows_begin(Runner *runner, GError **error);
+/* After the commit: mark the noted rows of each committed outcome to be dropped. */
 void kept_rows_committed(Runner *runner);
 
-/* Drop what is needed no more; a failure is logged. For idle(). */
+/* Drop the rows that are needed no more; a failure is logged. For idle(). */
 void kept_rows_idle(Runner *runner);
 
-/* The same, in silence, and free the rest. */
+/* Drop them at the end, without a log line for a failure, and free the memory of this module. */
 void kept_rows_end(ListRunner *own);

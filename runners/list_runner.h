@@ -3,8 +3,9 @@
 #pragma once
 /*
  * Give the runners of list mail what they share: the store, the lists, the keys, and the way from an entry to new
- * entries. Put start and stop into the RunnerSpec as they are; runner_data() is then the ListRunner. Runners of posts
- * (in, pipeline, virgin) use list_posts.h for that.
+ * entries. Put list_runner_start() and list_runner_stop() into the RunnerSpec as they are, or call them from a start
+ * and stop of your own; runner_data() is then the ListRunner. Runners of posts (in, pipeline, virgin) use list_posts.h
+ * instead.
  *
  * Begin a batch with list_runner_refresh(). A runner that writes to the store does so in a transaction for each entry
  * (bounces, command), so that others wait for one entry and not for a batch; the batch's one sync makes all of these
@@ -28,58 +29,64 @@ typedef struct ListRunner {
     Store *store;
     ListCache *lists;
     WorkSite site;    /* its keys are not set */
-    bool no_requests; /* as in Post */
+    bool no_requests; /* no runner works the queue command: letters must not name -join, -leave and -request */
     VerpKeys *keys;     /* list_runner_keys() */
     LoopKeys *loop_keys; /* list_runner_loop_keys() */
     int64_t keys_until; /* monotonic: of both */
     ListPosts *posts;   /* of a runner of posts (list_posts.h); else NULL */
     GPtrArray *kept;    /* likewise: of ListRunnerPost, in order; NULL where one was taken */
-    unsigned taken;     /* up to this one */
-    KeptRows *rows;     /* kept_rows.h; NULL where no entry has such */
-    void *more;         /* what one runner has besides */
+    unsigned taken;     /* how many of kept were looked at by list_runner_take() */
+    KeptRows *rows;     /* kept_rows.h; NULL: this runner keeps none */
+    void *more;         /* state of one runner's own, which that runner frees */
 } ListRunner;
 
 bool list_runner_start(Runner *runner, GError **error);
-bool list_runner_refresh(Runner *runner, GError **error); /* forgets lists and keys that may be stale */
-/* Commit the transaction of an entry when that is done, else undo it. False: nothing was written. */
+/* Begin a batch: forget lists and keys that may be stale, and posts kept for the batch before. A database that was
+ * removed or replaced ends the process, so that the next start opens the new one. */
+bool list_runner_refresh(Runner *runner, GError **error);
+/* End the transaction of an entry: commit it when done is true, else undo it and leave error as the caller set it.
+ * False: nothing was written. */
 bool list_runner_end(ListRunner *own, bool done, GError **error);
 void list_runner_stop(Runner *runner);
 
-/* Return what the address asks for that the mail came to, one of TO_* (keys.h); borrowed. */
+/* Return what the address that the mail came to asks for, one of TO_* (keys.h): TO_POSTING unless metadata says
+ * another. Borrowed from the entry. */
 const char *list_runner_asked(Entry *entry);
 
 /* The name under which an entry's effect is recorded: "command:4cd1..."; g_free(). */
 char *list_runner_effect(const Entry *entry);
 
-/* Has this entry's effect on the store been made at an earlier try, and with
- * what number? If not, the one that makes it records it. */
+/* Look whether an earlier try of this entry has recorded its effect on the store: *before says so, *number is the
+ * number recorded with it. If not, make the effect, and record it in the same transaction with
+ * list_runner_record_effect(). */
 bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error);
 bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GError **error);
 
-/* A draft with the entry's metadata (less what belongs to the entry alone) and
- * the message as it is now. */
+/* Make a draft for the queue with the entry's metadata, less the keys that belong to that entry alone, and with the
+ * message as it is now. */
 Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message);
 /* The same with the message in pieces (of GBytes). */
 Draft *list_runner_draft_pieces(const char *queue, Entry *entry, const GPtrArray *pieces);
 
-/* The keys that addresses and links are signed with; read again now and then, since somebody may make a new one.
- * Borrowed until the next batch begins. */
+/* Return the keys that addresses and links are signed with, borrowed until the next list_runner_refresh(). They are
+ * read again after a minute, since somebody may make a new one. NULL: the store failed. */
 VerpKeys *list_runner_keys(Runner *runner, GError **error);
-/* The same for the marks of mail that leaves. */
+/* The same for the keys of loop marks (mail/loop_mark.h). */
 const LoopKeys *list_runner_loop_keys(ListRunner *own, GError **error);
 
-/* Read where the mail of an entry has been (mail/loop_mark.h), and log a mark that is not ours. */
+/* Read into *mark which lists a message has passed (mail/loop_mark.h), and log marks that are not of this site. False:
+ * the store failed. */
 bool list_runner_loop_mark(ListRunner *own, Entry *entry, const Message *message, LoopMark *mark, GError **error);
 
-/* A unit of work (lists/work.h) about an entry, whose sender asks by mail; and its end: what it gathered goes into the
- * hop. Borrows from the entry. */
+/* Make a unit of work (lists/work.h) in the name of an entry's sender, who asks by mail. It borrows from the entry. */
 Work *list_runner_work(ListRunner *own, Entry *entry);
 /* Return the address of the host that the MTA before us took the message from; g_free(). NULL: it is not said, or is no
  * public address. Then it is a relay or filter of the site's own, which brings the mail of everybody. */
 char *list_runner_host(const Message *message);
-/* Note that host (work_set_host()). */
+/* Tell the unit of work the host of list_runner_host() (work_set_host()). */
 void list_runner_set_host(Work *work, const Message *message);
+/* Move the drafts that the unit of work has gathered into the outcome, to be committed with it. */
 void list_runner_work_into(Work *work, Outcome *outcome);
 
-/* One line a hop. */
+/* Write the line of the log about what became of an entry: its trace, list and queue, then this text. */
 void list_runner_log(Entry *entry, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -2,8 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The skeleton of a listener: a program that serves the sockets the master
- * bound for it. Its main is
+ * Run a listener: a program that serves the sockets which the master bound for it, and speaks in lines. Its main is
  *
  *   int main(int argc, char **argv) { return listener_main(&spec, argc, argv); }
  *
@@ -33,22 +32,24 @@ typedef struct ListenerSpec {
     const char *section; /* of its settings */
     const char *busy;    /* "421 4.3.2 ...", without line end; NULL: further clients wait in the kernel's queue */
     bool (*start)(Listener *listener, GError **error);
-    /* A client came: sets connection_set_data(); returns the string whose
-     * bytes are to be sent (net/line.h), which lives until close(). */
+    /* Begin a session with a new client: call connection_set_data(), and return the string whose bytes are to be sent
+     * (net/line.h). The string must live until close(). */
     GString *(*open)(Connection *connection);
-    /* Return the session when all that is said is to be said over TLS; NULL: it is not. */
+    /* Return the TLS session of a new connection, over which all is said; NULL: it is without TLS. The member may be
+     * NULL. */
     TlsSession *(*secure)(Listener *listener, int fd);
-    /* As LineEvents.receive. */
+    /* Take bytes that came, as LineEvents.receive (net/line.h). */
     size_t (*receive)(Connection *connection, const char *octets, size_t length);
-    /* As LineEvents.awaited. */
+    /* Say whether the client is waited for, as LineEvents.awaited. */
     bool (*waiting)(Connection *connection);
-    /* Silent for command_timeout, or older than session_timeout. */
+    /* End a session that was silent for command_timeout, or is older than session_timeout. why says which. */
     void (*expire)(Connection *connection, const char *why);
-    /* The process wants to leave: ends now, or after what is in progress. */
+    /* End a session because the process is leaving: now, or after what is in progress. */
     void (*leave)(Connection *connection);
+    /* Free the data of a connection that was closed. */
     void (*close)(Connection *connection);
-    /* Work in progress that no connection stands for; the process
-     * does not leave while there is any, and calls it the backlog. */
+    /* Return the number of things in progress that no connection stands for. The process does not leave while there are
+     * any; the master is told the number as the backlog. May be NULL. */
     size_t (*pending)(Listener *listener);
     void (*stop)(Listener *listener);
 } ListenerSpec;
@@ -60,17 +61,17 @@ struct event_base *listener_base(Listener *listener);
 void listener_set_data(Listener *listener, void *data);
 void *listener_data(const Listener *listener);
 
-/* Something moved: the next beat says so. */
+/* Note that work made progress, which the next report to the master says. */
 void listener_progress(Listener *listener);
-/* Tell the listener that the number which pending() returns went down. */
+/* Call it when the number that pending() returns went down: a process that is leaving may then end. */
 void listener_settled(Listener *listener);
 
 Listener *connection_listener(const Connection *connection);
-/* "127.0.0.1", "::1" or "unix". */
+/* Return the client's address: "127.0.0.1", "::1" or "unix". */
 const char *connection_peer(const Connection *connection);
 const TlsSession *connection_tls(const Connection *connection); /* not in open() */
 void connection_set_data(Connection *connection, void *data);
 void *connection_data(const Connection *connection);
-/* See line_resume() and line_finish(). */
+/* Do as line_resume() and line_finish() (net/line.h). */
 void connection_resume(Connection *connection);
 void connection_finish(Connection *connection);

@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Which list, and what of it, an envelope recipient means: the store asked through a small cache, so that a busy site
- * costs no query for each recipient. The runners lmtp and mta share it, so that they give one answer. What is cached is
- * dropped as soon as another process wrote to the database.
+ * Find the list that an envelope recipient means, and which of its addresses (posting, owner, bounces and so on). The
+ * store is asked through a small cache, so that a busy site costs no query for each recipient. The runners lmtp and
+ * mta share this, so that they give the same answers. The cache is dropped as soon as another process wrote to the
+ * database.
  *
  * A database that cannot be used, or not with this spool (lists/this_host.h), does not end the process: each look-up
  * fails with FAIL_LATER, and once a second it is opened anew. While the server of a database is away, lists that were
@@ -24,20 +25,23 @@ Lists *lists_new(const Config *config);
 void lists_free(Lists *lists);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lists, lists_free)
 
-/* The list, or, where no list has the name, the people who run the site (LIST_ADDRESS_SITE, list_id ""): one of [site]
- * role_addresses at a domain of lists. None of these is found where site_owner, who gets their mail, is one of them:
- * the mail would come back here for ever. FAIL_MISSING: nobody answers to the address. FAIL_LATER: it cannot be
- * told. */
+/* Return the list and kind of address that a mailbox means; the caller frees it. Where no list has the name, it may be
+ * one of [site] role_addresses at a domain of lists: then it means the people who run the site (LIST_ADDRESS_SITE,
+ * list_id ""). No role address is found if site_owner, who gets that mail, is one itself: the mail would come back for
+ * ever. FAIL_MISSING: nobody answers to the address. FAIL_LATER: the database cannot be used now. */
 ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error);
-/* Whether mail to an address that was found is taken: requests are not where nobody works the queue command. */
+/* Return whether mail to an address that was found is taken. Requests (join, leave and the like) are not, where no
+ * runner works the queue command. */
 bool lists_takes(const Lists *lists, const ListAddress *address);
-/* How many bytes a post to an address that was found may have at the door: above what its list holds for a moderator,
- * it is refused. 0: the list has no limit there, or the address is not for posts. FAIL_LATER. */
+/* Set *most to the bytes that a mail to an address that was found may have; a larger one is to be refused at the door.
+ * 0: the list has no such limit, or the address is not for posts. False, with FAIL_LATER: the database cannot be
+ * used. */
 bool lists_size_limit(Lists *lists, const ListAddress *address, uint64_t *most, GError **error);
-/* Is it a domain of lists, or the alias of one? */
+/* Look whether a domain has lists, or is the alias of one that has: *has. False, with FAIL_LATER, as above. */
 bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **error);
 
-/* The database, for further questions, borrowed until the next call; NULL with FAIL_LATER. */
+/* Return the database, for further questions, borrowed until the next call. NULL, with FAIL_LATER: as above. */
 Store *lists_store(Lists *lists, GError **error);
-/* A question to it failed: logs why, takes a new connection for the next one, and makes it FAIL_LATER. */
+/* Call it when a question to that database failed. The error stays the caller's, and its code becomes FAIL_LATER. It is
+ * logged, and the database is opened anew for the next question, unless its server is away. */
 void lists_give_up(Lists *lists, GError *why);

@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Answers of the DNS, kept as long as their records say, for runners that work through batches and must not wait: the
- * Names of mail/names.h. A question that has no answer yet is asked in the background; names_cache_turn() takes the
- * answers in. One per process and thread.
+ * Answer questions to the DNS from memory, for runners that work through batches and must not wait. The cache is given
+ * to code that asks as the Names of mail/names.h. A question without a known answer gets NAMES_PENDING and is sent to
+ * the servers; names_cache_turn() takes the answers in. Answers are kept as their records say, from a minute to a day.
+ * Use one cache for each process and thread.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -14,14 +15,15 @@
 
 typedef struct NamesCache NamesCache;
 
-/* servers as dns_new() has them; NULL: the system's. A question without an answer is given up after timeout_us. */
+/* servers as dns_new() has them; NULL: the system's. A question without an answer is given up after timeout_us. NULL:
+ * error is set. */
 NamesCache *names_cache_new(const char *servers, int64_t timeout_us, GError **error);
 void names_cache_free(NamesCache *cache);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NamesCache, names_cache_free)
 
-/* Borrowed. */
+/* Return the interface by which others ask this cache; borrowed. */
 const Names *names_cache_names(NamesCache *cache);
 
-/* Take in what has come; waits at most wait_us for an answer to a question that is under way. True while questions are
- * under way. */
+/* Take in the answers that have come. If none has, wait for the first, at most wait_us. Returns true while a question
+ * is still without an answer. */
 bool names_cache_turn(NamesCache *cache, int64_t wait_us);

@@ -11,15 +11,15 @@
 #include "posting/post.h"
 #include "runners/list_posts.h"
 
-/* Run the handlers and add the entries to outcome. The post has its number (post_id) by then. Reads the store and
- * writes nothing there. FAIL_NEVER: there is nobody to deliver it to, or no such
- * pipeline. */
+/* Run the handlers and add the entries to outcome. The post must have its number (post_id) before. The store is only
+ * read. FAIL_NEVER: there is nobody to deliver to, or the pipeline that the list chose is not configured. */
 bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
 
-/* Add the entries for post->sends alone, where no handler runs. */
+/* Add the entries for post->sends to outcome without running handlers. */
 bool post_leave(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
 
-/* Write into meta what the rules found: it goes with the post, whatever becomes of it. */
+/* Write into meta what the rules found (KEY_HITS, KEY_MISSES, KEY_MEMBER). Do nothing if the post came through the
+ * rules at an earlier hop: then its metadata has that. */
 void post_hop_findings(json_t *meta, const Post *post);
 
 /* Write the line of the log that tells what became of a post. */

@@ -6,6 +6,7 @@
 #include "posting/post.h"
 #include "runners/runner.h"
 
-/* Find it out. True: the post may go on; post->names is set for posts to the list. False: the answer is not there, and
- * the entry waits for it (runner_wait()); nothing else may become of it now. Other entries do not wait. */
+/* Ask for the answers. True: the post may go on; post->names is set for posts to the list. False: an answer is missing,
+ * and the entry was put off (runner_wait()); the caller must return without deciding about it. Other entries do not
+ * wait. */
 bool post_names_ready(Runner *runner, Entry *entry, Post *post, Outcome *outcome);

@@ -12,11 +12,13 @@
  * headers, so that a runner can be written outside this tree; see listrunner-runner(7).
  *
  * All callbacks run in one thread. When handle() fails with FAIL_LATER or FAIL_RACE, the entry is put back, due again
- * after a back-off that doubles with each try (1 s to 5 min). Any other code moves it to shunt with the error's text,
- * in metadata "fault". A crash repeated RECOVER_CRASHES_LIMIT times sets it aside in its own queue, as .psv: within
- * handle() and finish() the entry in hand is charged with it. An entry that is alone in hand is charged from the first
- * handle() to the end of committed(); with a crash in begin_batch() or idle() no entry is. After a crash that left
- * several in hand they are handled alone.
+ * after a back-off that doubles with each try (1 s to 5 min). Any other code moves the entry to the queue shunt, with
+ * the error's text in metadata "fault".
+ *
+ * A crash of the process is charged to the entry whose handle() or finish() was running. An entry that is alone in its
+ * batch is charged from handle() to the end of committed(); a crash in begin_batch() or idle() is charged to no entry.
+ * After RECOVER_CRASHES_LIMIT crashes the entry is set aside in its own queue, as .psv. After a crash that
+ * left several entries in hand and charged none, each of them is handled alone.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -39,25 +41,30 @@ typedef struct Runner Runner;
 typedef struct RunnerSpec {
     const char *name;  /* for the log and the usage text */
     const char *queue; /* NULL: [runner.NAME] queue, or the runner's name */
-    bool durable_claim; /* sync the claim before handle(), because its work is felt outside */
+    bool durable_claim; /* sync the claim before handle(), because handle() does work that is felt outside */
+    /* Get ready. When it fails, the process ends, after stop(). May be NULL. */
     bool (*start)(Runner *runner, GError **error);
     /* Called before the first and after the last handle() of a batch, for one transaction of a database. When
      * end_batch() fails, all entries of the batch are put back. Both may be NULL. */
     bool (*begin_batch)(Runner *runner, GError **error);
+    /* Decide about one entry: add drafts to its outcome, or fail. With no draft the entry ends. */
     bool (*handle)(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
     bool (*end_batch)(Runner *runner, GError **error);
     /* Called after end_batch() for each entry whose handle() succeeded and that neither waits nor was taken, to
      * complete the outcome with what the transaction has produced, such as a number. It fails as handle() does, for
      * this entry alone. It is not called for an entry to whose outcome end_batch() gave an error. May be NULL. */
     bool (*finish)(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
-    /* Called after each batch, for effects outside that may only follow its commit; also after a batch that failed. An
-     * outcome that has an error now was not committed, and its entry comes again. */
+    /* Called after each batch, also one that failed, for effects outside that may only follow its commit. An outcome
+     * that has an error now was not committed: its entry comes again, or is in shunt. May be NULL. */
     void (*committed)(Runner *runner);
-    /* Called when nothing is ready. Returns the microseconds until it wants to be called again, or -1. */
+    /* Called when nothing is ready. Returns the microseconds until it wants to be called again; -1: it need not
+     * be. May be NULL. */
     int64_t (*idle)(Runner *runner);
+    /* Free what start() made, all of it or a part: it is called after a start() that failed, too. May be NULL. */
     void (*stop)(Runner *runner);
 } RunnerSpec;
 
+/* Run the program until SIGTERM, and return its exit code (base/contract.h). */
 int runner_main(const RunnerSpec *spec, int argc, char **argv);
 
 const char *runner_name(const Runner *runner); /* of [runner.NAME] */
@@ -70,15 +77,18 @@ const char *runner_queue(const Runner *runner); /* the name of the queue that it
  * runner_sync_along() is on the disk, it is put back into its queue, due at that time. */
 void runner_wait(Runner *runner, Outcome *outcome, int64_t due);
 
-/* For handle(): find the entry of this queue and slice with that hash, so that it can be read. It may be of the batch
+/* For handle(): find another entry of this queue and slice by its hash, so that it can be read. It may be of the batch
  * in hand; else it is claimed now, due or not. due is the time that its name is expected to have. *entry is borrowed
- * until the next call, and NULL when there is none. */
+ * until the next call of runner_find() or runner_leave(); NULL: there is no such entry. FAIL_LATER: another outcome of
+ * this batch has taken it, or it has failed. */
 bool runner_find(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, Entry **entry, GError **error);
 
-/* Call one of these for each entry found. runner_take() lets the outcome take it, because the children contain what it
- * held (outcome_take()); an entry of the batch in hand is not handled then. When the outcome is not committed, what it
- * took waits as before. runner_leave() puts it back, due at that time or, with 0, as it was. */
+/* Call runner_take() or runner_leave() for each entry that was found. runner_take() ends the found entry together with
+ * the outcome, whose children contain what it held (outcome_take()); an entry of the batch in hand is then not handled.
+ * When the outcome is not committed, the taken entries go back as they were. */
 void runner_take(Runner *runner, Outcome *outcome, const uint8_t hash[HASH_SIZE]);
+/* Put a found entry back, due at that time or, with 0, as it was. An entry of the batch in hand stays there; only if it
+ * waits by runner_wait(), its time becomes due. */
 bool runner_leave(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, GError **error);
 
 /* One place for the runner's own state. */
@@ -89,9 +99,9 @@ void *runner_data(const Runner *runner);
  * the disk. fd is borrowed. Call it from start(). */
 void runner_sync_along(Runner *runner, int fd);
 
-/* From start(): ask whether what all the work needs, such as the server of a database, cannot be reached. While it
- * cannot, no entry is claimed, so none is late for that, idle() is not called, and away() is asked again each second.
- * It tells the log and the master itself. */
+/* Call it from start(). away() returns true while something that all the work needs, such as the server of a database,
+ * cannot be reached. While it does, no entry is claimed, idle() is not called, and away() is asked again each second.
+ * away() itself has to say so in the log. */
 void runner_pause_while(Runner *runner, bool (*away)(Runner *runner));
 
 /* Tell the master that a handler which works long on one entry makes progress, so that it is not taken for stalled.
@@ -101,6 +111,6 @@ void runner_progress(Runner *runner);
 /* True once SIGTERM was received: a long handler may give up with FAIL_LATER. */
 bool runner_stopping(const Runner *runner);
 
-/* Both, for what waits long and asks now and then whether it may go on: makes progress; false once SIGTERM was
- * received. */
+/* Call runner_progress(), and return false once SIGTERM was received: for a function that waits long and asks by a
+ * callback whether it may go on. runner is a Runner. */
 bool runner_alive(void *runner);

@@ -11,10 +11,10 @@
 
 /* The fate of one entry of the batch, beyond its Outcome. */
 typedef struct EntryFate {
-    int64_t wait;   /* not 0: it is put back, due then */
-    Outcome *taker; /* not NULL: taken by the outcome of another */
-    bool freed;     /* that was not committed */
-    bool settled;   /* its failure has given it its place */
+    int64_t wait;   /* not 0: the entry is put back, due then */
+    Outcome *taker; /* the outcome of another entry, which takes this one; NULL: none does */
+    bool freed;     /* that outcome was not committed, so the entry is not taken */
+    bool settled;   /* shunt() has dealt with the entry, which failed for good */
     bool canary;    /* META_CANARY: it is not handled */
 } EntryFate;
 
@@ -34,17 +34,17 @@ struct Runner {
     Hop *hop;
     void *data;
     GHashTable *delays; /* hash of an entry put back -> its last delay, us */
-    uint64_t late;      /* those of them whose delay is LATE_DELAY or more */
-    size_t batch_limit, batch_size; /* of entries: at most; as many as are taken next */
+    uint64_t late;      /* entries whose last delay is LATE_DELAY or more */
+    size_t batch_limit, batch_size; /* the most entries of a batch; the most of the next one */
     bool (*away)(Runner *runner); /* runner_pause_while(); may be NULL */
-    int64_t away_until;           /* it is asked again then; 0: it said no */
+    int64_t away_until;           /* monotonic: when away() is asked again; 0: it returned false */
     int64_t heartbeat_us, beat_at, sweep_at, intake_at, settle_at;
     uint64_t progress, done;
     const char *holding;
     Outcome **batch; /* in hand; NULL: none */
     EntryFate *fates;
     GArray *found;   /* of Found: claimed beyond the batch, not settled yet */
-    Entry *looked_at; /* the last of them */
+    Entry *looked_at; /* the last entry that runner_find() claimed */
     Entry *alone;    /* the only one in hand, charged with a crash until it is settled; NULL: several are, or none */
     size_t suspects; /* entries to be handled one at a time: one of them may have ended the process before */
     size_t in_batch;
@@ -52,11 +52,10 @@ struct Runner {
     int64_t oldest, counted_at;
 };
 
-/* End the process: what is on the disk is not what we think. Recovery at the next start settles it. */
+/* End the process, because it is unknown what is on the disk. Recovery at the next start settles it. */
 void runner_die(const char *doing, GError *error) G_GNUC_NORETURN;
 
-/* runner_take.c: what a failed outcome took is free again. */
+/* runner_take.c: free again the entries that a failed outcome took. */
 void take_undo(Runner *runner, Outcome *outcome);
-/* After a commit, entries beyond the batch: those whose taker was committed are the hop's, the others wait as
- * before. */
+/* After a commit: put back the entries found beyond the batch, but for those whose taker was committed. */
 void take_settle(Runner *runner);

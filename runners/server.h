@@ -4,8 +4,8 @@
 /*
  * Start and end a program that serves the sockets which the master bound for it: read the configuration, open the log,
  * take the listening sockets over (base/contract.h), run the event loop, beat, and on SIGTERM let what is in progress
- * end. Who accepts on the sockets and what is spoken there is the caller's: runners/listener.h speaks in lines,
- * runners/http.h HTTP. Everything runs in one thread.
+ * end. The caller accepts on the sockets and speaks there: runners/listener.h does so in lines, runners/http.h in
+ * HTTP. Everything runs in one thread.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -50,8 +50,9 @@ bool server_leaving(const Server *server);
  * without delay (TCP_NODELAY on fd). */
 void server_greet_peer(const struct sockaddr *address, int fd, char peer[SERVER_PEER_SIZE]);
 
-/* Something moved, or a session ended: the next beat says so. */
+/* Note that work made progress, which the next report to the master says. */
 void server_progress(Server *server);
+/* Note that one session or the like was done, which the next report counts. */
 void server_done(Server *server);
 /* Leave the event loop. Without effect unless the process is leaving. */
 void server_end(Server *server);

@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Housekeeping of a runner that has nothing else to do: it holds no entry of the slice, and no clean-up is owed.
- * What cannot be done now is logged and waits for the next time; where a failure leaves it unknown what is
- * on the disk, and something hangs on it, the process ends (INTERNALS.md, "Failure").
+ * Clean up a runner's slice of its queue while the runner has nothing else to do. Call sweep_slice() when the runner
+ * holds no entry of the slice, and no hop is to be settled. Work that cannot be done now is logged and waits for the
+ * next time. The process ends where a failure leaves it unknown what is on the disk, and entries depend on that
+ * (INTERNALS.md, "Failure").
  */
 #include <stdint.h>
 
@@ -13,8 +14,8 @@
 
 #define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
 
-/* recover_sweep() and a thorough recover_slice(). */
+/* Call recover_sweep(), with age_us, and a thorough recover_slice(). */
 void sweep_slice(Queue *queue, Slice slice, int64_t age_us);
 
-/* recover_intake(). */
+/* Call recover_intake(). */
 void sweep_intake(Queue *queue, Slice slice);

@@ -2,22 +2,20 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * An archiver: one [archiver.NAME] of the configuration. A type is a const
- * struct in a file of its own (maildir.c, mbox.c, command.c) and a line
- * in archiver_types[] (archive.c).
+ * The interface between the runner archive and an archiver, which stores the mails of lists in one place. Each section
+ * [archiver.NAME] of the configuration is an archiver of some type. A type is a const struct in a file of its own
+ * (maildir.c, mbox.c, command.c) and a line in archiver_types[] (archive.c).
  *
- * store() takes one mail; it may keep what it did unsynced until flush(),
- * which the runner calls at the end of a batch, before the hop is committed, and whenever store() fails with
- * FAIL_RACE: then the archiver must be flushed before it can take this mail, which is handed to store() once more.
- * When flush() fails the archiver forgets what it held, and the whole batch comes again, each mail between two flushes,
- * so that a failure is known to be of that mail.
- * A mail that comes again has the same key: a type whose store() can look up the key
- * stores it once. One that cannot (immediate) is remembered for as long as
- * the process lives. settled() says that a mail that was stored does not come again,
- * not after a power cut either; it may be said late, and not at all where the process is killed.
+ * store() takes one mail. It may leave its work unsynced until flush(), which the runner calls at the end of a batch,
+ * before the hop is committed. When store() fails with FAIL_RACE, the runner calls flush() and then store() once more
+ * for that mail. When flush() fails, the archiver must forget the mails that it held, and the whole batch comes again.
+ * Then flush() is called before and after each mail, so that a failure is known to be of that mail.
  *
- * Failure: FAIL_LATER keeps this archiver's copy in the queue, any other
- * code sends this copy to shunt.
+ * A mail that comes again has the same key. A type whose store() can look up the key stores it once. For a type that
+ * cannot (immediate), the runner remembers the keys as long as the process lives.
+ *
+ * When store() fails with FAIL_LATER, this archiver's copy of the mail stays in the queue; any other code sends the
+ * copy to shunt.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -33,7 +31,7 @@ typedef struct ArchiveMail {
     const char *message_id;    /* without brackets, "" when unknown */
     const char *sender;        /* envelope sender, "" for the null sender */
     int64_t arrival;
-    bool closed;               /* not everybody may read the list's archive */
+    bool closed;               /* the list's archive is not open to everybody */
     bool repeat;               /* it may have been stored before: look closely */
     bool again;                /* it may have been stored since this process began */
     const char *octets;        /* the mail with LF line ends */
@@ -42,15 +40,19 @@ typedef struct ArchiveMail {
 
 typedef struct ArchiverType {
     const char *name;
-    bool immediate; /* done when store() returns; a repeat would do it again */
+    bool immediate; /* the work is done when store() returns, and a second store() would do it again */
+    /* Read the archiver's section, and return its state for the other functions. NULL: *error is set. */
     void *(*open)(Runner *runner, const char *section, GError **error);
     bool (*store)(void *archiver, const ArchiveMail *mail, GError **error);
-    /* In place of store(): the address that gets the mail by mail. An entry of the queue out, in the same hop. */
+    /* In place of store(): return the address to which each mail is sent, as an entry of the queue out in the same
+     * hop. */
     const char *(*recipient)(void *archiver);
     bool (*flush)(void *archiver, GError **error); /* NULL: nothing to flush */
-    void (*settled)(void *archiver, const char *key); /* NULL: of no interest */
-    /* Work that can wait, when the runner has nothing else to do. Returns the microseconds until it wants to be called
-     * again, -1: not. NULL: none. */
+    /* Take note that the mail with this key, which was stored, does not come again, not even after a power cut. It may
+     * be called late, and never where the process is killed. NULL: the type does not need to know. */
+    void (*settled)(void *archiver, const char *key);
+    /* Do work that can wait, while the runner has nothing else to do. Returns the microseconds until it is to be called
+     * again; -1: it need not be. NULL: there is no such work. */
     int64_t (*idle)(void *archiver);
     /* Return trouble that a person should know of though mails are stored, borrowed until the next call; NULL: none. */
     const char *(*trouble)(void *archiver);
@@ -64,9 +66,9 @@ extern const ArchiverType archiver_mhonarc;
 extern const ArchiverType archiver_hyperkitty;
 extern const ArchiverType archiver_mail_archive;
 
-/* Whether a maildir archiver is to write an index beside its maildirs. *looks: in this process it looks for posts that
- * are missing there. */
+/* Look whether a maildir archiver is to write an index beside its maildirs. *looks becomes true if this process is the
+ * one that looks for posts which the index lacks. */
 bool archiver_wants_index(Runner *runner, const char *section, bool *looks);
 
-/* The setting, or FAIL_CONFIG that names what is missing. */
+/* Return a setting that must be there, borrowed. NULL, with FAIL_CONFIG: it is missing. */
 const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error);

@@ -2,15 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * One mbox that is appended to exactly once, across kill -9 and power loss.
- * Three files: NAME.mbox, and beside it NAME.mbox.index, one line of
- * fixed length a mail that we appended,
+ * Append mails to an mbox so that each is there exactly once, across kill -9 and power loss. There are three files:
+ * NAME.mbox; beside it NAME.mbox.index, with one line of fixed length for each mail that was appended,
  *
  *   4cd1b2...(40 digits) 000000012345 0000006789\n    key, offset, length
  *   until 1764000000123456   (blanks) 000000019134 0000000000\n
  *
- * with a mark after each append: no mail above it arrived after that time. So who looks for a mail goes up
- * from the end as far as the first mark that is older than the mail, however long the index is.
+ * and a mark, "until TIME", after each append: no mail above the mark arrived after that time. A search for a mail
+ * goes up from the end, and stops at the first mark whose time is before the mail's arrival.
  *
  * and NAME.mbox.intent, which describes the append in progress or the last one:
  *
@@ -53,18 +52,19 @@ bool mbox_file_locked(const MboxFile *file);
 typedef struct MboxKey {
     const char *text; /* MBOX_KEY_LENGTH bytes */
     int64_t arrival;
-    bool again;       /* it may have been stored since the file was opened */
+    bool again;       /* the mail may have been stored since the file was opened, so later lines are searched, too */
 } MboxKey;
 
-/* Is key in the index? */
+/* Look whether a mail of this key was appended before, or was added since. Take the lock first. */
 bool mbox_file_knows(MboxFile *file, const MboxKey *key, bool *known, GError **error);
 
 /* Add a mail, complete with From_ line and the empty line behind it, to the append to come. */
 void mbox_file_add(MboxFile *file, const MboxKey *key, const char *octets, size_t length);
-size_t mbox_file_pending(const MboxFile *file); /* bytes */
+size_t mbox_file_pending(const MboxFile *file); /* bytes added and not appended yet */
 
-/* The three steps; the caller syncs in between what mbox_file_syncs() adds
- * to the group. A failure in any of them: mbox_file_abandon(). */
+/* Take the three steps of an append, in this order. After begin() and after append(), the caller syncs the files that
+ * mbox_file_syncs() adds to a group. After a failure of a step or a sync, call mbox_file_abandon(). end() gives up the
+ * lock. */
 bool mbox_file_begin(MboxFile *file, GError **error);
 bool mbox_file_append(MboxFile *file, GError **error);
 void mbox_file_end(MboxFile *file);

@@ -2,13 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * One entry in hand, and what is done to a member because of it. Each act is
- * recorded in the transaction that does it, under the entry and the address,
- * with what was done: an entry that comes again, after a crash between the
- * transaction and the commit of the entry, changes nothing and writes the same letters.
- * Another entry about the same, which out may write after a crash of its own, changes nothing and writes none.
+ * Act on one entry of the queue bounces: score, disable, warn or remove the members that it is about, and write the
+ * letters. A Case is the entry in hand. Each act is recorded as an effect (store_record_effect()), in the transaction
+ * that does it, under the entry's key and the member's address. So an entry that comes again after a crash, before its
+ * commit, changes nothing and writes the same letters. A second entry about the same refusals, which out may write
+ * after a crash of its own, changes nothing and writes no letters.
  *
- * Functions return false only when the store (or the system) failed.
+ * Functions return false only when the store or the system failed.
  */
 #include "mail/bounce.h"
 #include "mail/verp.h"
@@ -16,7 +16,7 @@
 #include "runners/bounces/score.h"
 #include "runners/list_runner.h"
 
-/* The runner's own, ListRunner.more. */
+/* The state of the runner bounces, in ListRunner.more. */
 typedef struct Bounces {
     ListRunner *shared;
     const char *queue; /* that we work */
@@ -30,8 +30,8 @@ typedef struct Bounces {
     int64_t check_at;   /* monotonic */
     int64_t keep_us;    /* how long days are kept */
     int64_t expire_at;  /* monotonic */
-    int64_t notices_a_day, unsigned_a_day; /* by list; 0: no limit */
-    int64_t unsigned_recipients;           /* by mail; 0: no limit */
+    int64_t notices_a_day, unsigned_a_day; /* letters to owners, and mails nobody signed, for each list; 0: no limit */
+    int64_t unsigned_recipients;           /* addresses that count of such a mail; 0: no limit */
 } Bounces;
 
 typedef struct Case {
@@ -47,7 +47,7 @@ typedef struct Case {
 /* One failed delivery: the address, and how it failed; all borrowed. */
 typedef struct Failed {
     const char *address;
-    const char *known_as; /* looked for when address is no member; or NULL */
+    const char *known_as; /* address to look for instead when address is no member; NULL: none */
     const char *reported; /* NULL, or what the report calls the address, which was found by known_as */
     BounceClass class;
     const char *status, *reason, *text;
@@ -58,41 +58,47 @@ typedef struct Failed {
 /* Return a unit of work by which the runner changes a member, for the list's log. */
 Work *case_work(const Case *given, ActorDoor door);
 
-/* Scores a member; an address that is no member of the list is only logged. */
+/* Count a failed delivery against a member, and do what the rules then ask for (score.h). A failure of an address that
+ * is no member is logged; if the address is an owner's or moderator's, the owner of the site is told, once a day. */
 bool case_failed(Case *given, const Failed *failed, GError **error);
 
-/* Add to acts whether the owners are told (there is a bound by day), and keep all of it under effect. */
+/* Record the acts under the name effect. Add SCORE_TELL_OWNER to *acts before, if the list's owners want to know and
+ * have not had all letters of today (notices_a_day). */
 bool case_record(Case *given, const char *effect, unsigned *acts, GError **error);
 
-/* Was something recorded under effect, and what of it did this entry itself do? For what another entry did there are no
- * letters to write: out may report one recipient in two entries. */
+/* Look for a record under the name effect: *before says whether there is one. *acts becomes the acts in it if this
+ * entry made it, else 0: the letters of another entry's acts are not written again. */
 bool case_find(Case *given, const char *effect, bool *before, unsigned *acts, GError **error);
 
-/* A member reported a post as spam. */
+/* Act on a member's report of a post as spam, as the list's bounce_complaint_action says. */
 bool case_complained(Case *given, const Failed *failed, GError **error);
 
-/* The mail names nobody: to whom the list says. why is for the log. */
+/* Forward the mail of the entry, which names no recipient, as the list's forward_unrecognized_bounces_to says. Discard
+ * it if that says so, if it is mail of this site that came back, or after notices_a_day. why is for the letter and the
+ * log. */
 bool case_forward(Case *given, const char *why, GError **error);
 
-/* The mail of an entry; which: how it came back (mail.c). */
+/* Read the mail of the entry, and call the function above that fits it (mail.c). */
 bool case_mail(Case *given, GError **error);
 /* Count the refusals that out met (refusals.c). */
 bool case_refusals(Case *given, GError **error);
 
-/* Members for whom something is due (due.c). */
+/* Warn or remove the members whom the entry names because their time has come (due.c). */
 bool case_due(Case *given, GError **error);
 
-/* Look for such members and write entries about them into our own queue. */
+/* Look for members whose time has come, and write entries about them into the runner's own queue. */
 bool due_gather(Bounces *bounces, Spool *spool, GError **error);
 
-/* "test-bounces" of list and the rest of what makes its addresses; local is allocated (g_free()). */
+/* Return the parts that make up the VERP addresses of the case's list. The result borrows *local, such as
+ * "test-bounces"; free that with g_free(). */
 VerpList case_verp_list(const Case *given, char **local);
 
-/* The signature in an address: VERP_VALID with the recipient, or why it is not valid; and whether it is of a probe or
- * of a copy. */
+/* The signature in an address of the list: VERP_VALID with the recipient (g_free()), or why it is not valid. purpose
+ * tells whether the address is that of a probe or of a copy of a post. */
 typedef struct Signature {
     VerpResult result;
     VerpPurpose purpose;
     char *recipient;
 } Signature;
+/* Read the signature from detail, the part of an address behind the delimiter. */
 bool case_read_signature(Case *given, const char *detail, Signature *signature, GError **error);

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Members by the hash that stands in their VERP address (mail/verp.h). Only
- * those whose address has one are kept, list by list, from the first bounce
- * that needs them until the list is forgotten for want of room.
+ * Find members by the hash that stands in their VERP address (mail/verp.h) in place of their own address. Only members
+ * whose VERP address has a hash are kept in memory, list by list, from the first bounce that needs them until the list
+ * is forgotten for want of room.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -15,8 +15,10 @@
 
 typedef struct Hashed Hashed;
 
+/* Make an empty cache; store is borrowed. */
 Hashed *hashed_new(Store *store);
 void hashed_free(Hashed *hashed);
 
-/* *addresses: those that have the hash (borrowed until the next call), NULL for none. */
+/* Find the members of a list with this hash: *addresses, borrowed until the next call; NULL: there are none. False: the
+ * store failed. */
 bool hashed_find(Hashed *hashed, const VerpList *list, uint64_t hash, const GPtrArray **addresses, GError **error);

@@ -7,21 +7,22 @@
  */
 #include "runners/bounces/case.h"
 
-/* One member, and what became of it. */
+/* A member, and the acts that letters are about; all is borrowed. */
 typedef struct Letter {
     const char *address;
-    const Failed *failed; /* NULL: time did it */
+    const Failed *failed; /* the failure that led to the acts; NULL: a time had come (score_due()) */
     int64_t score;        /* hundredths */
-    int64_t warnings;     /* sent, this one included */
+    int64_t warnings;     /* how many warnings were sent, this one included */
     int64_t next_at;
     unsigned acts;        /* flags of ScoreAct: which letters there are */
 } Letter;
 
-/* Fails only when the store does; a letter that cannot be made is told in the log. */
+/* Write the letters for the acts: a probe, a warning, a letter to the list's owners; and note the event of a removed
+ * or disabled member. False: the store failed. A letter that cannot be made is only logged. */
 bool letters_send(Case *given, const Letter *letter, GError **error);
 
-/* To the owner of the site: an owner or moderator cannot be reached. */
+/* Write to the owner of the site that an owner or moderator of the list cannot be reached. */
 bool letters_unreachable(Case *given, const Failed *failed, GError **error);
 
-/* The mail of the entry, with a word why; last: no more of them today. */
+/* Forward the mail of the entry, with the reason why; last: the letter adds that no more come today. */
 bool letters_forward(Case *given, const char *why, bool last, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Mail for the people who run the site (TO_SITE) that out could not deliver: its sender is told, as an MTA does. */
+/* Tell the sender of a mail to the people who run the site (TO_SITE) that out could not deliver it, as an MTA does. */
 #include "runners/list_runner.h"
 
 /* Add a report of RFC 3464 to the outcome, to the envelope's sender; without one, or where the entry has no failures,

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The rules: what a bounce, and the passing of time, make of a member. They
- * change the numbers of a BounceScore and say what is to be done; nothing is
- * written here.
+ * Decide what a bounce, or the passing of time, means for a member. The functions change the numbers of a BounceScore,
+ * and return the acts to be done, flags of ScoreAct. They write nothing: the caller stores the score and does the
+ * acts.
  *
  *   clean -> scored: a bounce; each day counts once, with its gravest
  *   scored -> clean: nothing came back for stale_us
@@ -18,33 +18,35 @@
 #define SCORE_POINT 100 /* BounceScore counts hundredths */
 
 typedef struct ScoreRules {
-    int64_t threshold; /* hundredths; 0: never */
-    int64_t stale_us;
-    int64_t warnings, interval_us;
-    bool probes;
+    int64_t threshold; /* hundredths at which a member is probed or disabled; 0: never */
+    int64_t stale_us;  /* after so long without a bounce the score is forgotten */
+    int64_t warnings, interval_us; /* how many warnings a disabled member gets, and the time between them */
+    bool probes;       /* a probe is sent before a member is disabled */
 } ScoreRules;
 
 ScoreRules score_rules(const List *list, bool probes);
 
-/* Acts to be done, or done: flags, also kept with the record of an effect. */
+/* Acts that are to be done, or were done; the flags are kept with the record of an effect (case.h). */
 typedef enum ScoreAct {
     SCORE_GREW = 1,
     SCORE_PROBE = 2,
     SCORE_DISABLE = 4,
     SCORE_WARN = 8,
     SCORE_REMOVE = 16,
-    SCORE_TELL_OWNER = 32, /* not by the rules: set when the owners are told of it */
-    SCORE_LEFT = 64,       /* nor this: the member left by a complaint, of which lists/leave.h tells the rest */
+    SCORE_TELL_OWNER = 32, /* set by case.h, not by these rules: the owners are told */
+    SCORE_LEFT = 64,       /* set by case.h: the member left by a complaint; lists/leave.h wrote the other letters */
 } ScoreAct;
 
-/* Somebody enabled a member whom we had disabled, or disabled it for another reason: all begins anew. */
+/* Begin anew with a member: after somebody enabled one whom the rules had disabled, or disabled it for another
+ * reason. */
 void score_forgive(BounceScore *score);
 
-/* added: by how many hundredths the day became graver. */
+/* Take in a bounce that came at this time. added: by how many hundredths it made the worst bounce of its day worse;
+ * with 0, or for a disabled member, nothing changes. */
 unsigned score_bounced(const ScoreRules *rules, BounceScore *score, int64_t added, int64_t at);
 
-/* A probe came back. Nothing when none is out. */
+/* Take in a probe that came back: disable the member. Do nothing when no probe is out. */
 unsigned score_probe_bounced(const ScoreRules *rules, BounceScore *score, int64_t at);
 
-/* Its next_at has come. */
+/* Take in that the score's next_at has come: forget what is stale, or warn or remove a disabled member. */
 unsigned score_due(const ScoreRules *rules, BounceScore *score, int64_t now);

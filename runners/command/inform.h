@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Commands that only tell something: who is on the list, about the list, which lists there are. The answer goes to
- * `who` (the address in From) and nowhere else; so it may say what that address may know, though a From proves nothing.
+ * Answer the commands by mail that only tell something: "who", "info" and "lists". The answer goes to `who` (the
+ * address in From) and nowhere else; so it may say what that address may know, though a From proves nothing.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -20,16 +20,18 @@ typedef struct InformAsked {
     WhoFilter filter; /* for inform_who() */
 } InformAsked;
 
-/* Appends indented lines. False only when the store failed. */
+/* Append the answer to a command, as indented lines. False: the store failed. */
 typedef bool Informing(const InformAsked *asked, GString *answer, GError **error);
 
 /* Has the address that asks one of these roles (1u << ROLE_..., joined by |) on the list? */
 bool inform_has_role(const InformAsked *asked, unsigned roles, bool *has, GError **error);
 
-/* As member_roster_visibility says. At most INFORM_LINES_MAX, and how many more there are. */
+/* List the members, to those who may see them (member_roster_visibility): at most INFORM_LINES_MAX, and how many more
+ * there are. */
 Informing inform_who;
+/* Tell about the list. */
 Informing inform_list;
-/* The lists of this one's domain that are advertised. */
+/* List the advertised lists of this list's domain. */
 Informing inform_lists;
 
 #define INFORM_LINES_MAX 1000

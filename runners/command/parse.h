@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Reads commands from the Subject and the first of a person's own lines (mail/reply.h).
+ * Read commands by mail from the Subject and from the first of the lines that the sender wrote (mail/reply.h), not
+ * those that a mail program quoted.
  *
  * A line is a command only when the whole of it is one ("join", "join address=anne@example.org", "confirm TOKEN"):
  * prose that begins with such a word is not. Lines that are no commands are kept for the answer, and harm nothing.
@@ -40,7 +41,7 @@ typedef struct MailCommand {
     char *argument; /* address=, the token, the options, the new address, what to echo or to get; NULL: none */
     char *digest;   /* digest=, a word of delivery_mode_of_word(); NULL: not said */
     WhoFilter filter; /* of who */
-    bool answers;     /* confirm: the mail answers the letter of this token, and need not say that it confirms */
+    bool answers;     /* of confirm: the mail is a reply to the letter, and does not say "confirm" itself */
 } MailCommand;
 
 typedef struct MailCommands {
@@ -51,16 +52,17 @@ typedef struct MailCommands {
 
 #define COMMAND_LINES_MAX 10 /* lines of the text that are read; empty and quoted ones do not count */
 
-/* How mail is to come, by the word behind "digest=" or "list-join+": no, plain, mime, digest, summary. False: there is
- * no such word. */
+/* Read how mail is to come from the word behind "digest=" or "list-join+": no, plain, mime, digest, summary. False: it
+ * is no such word. */
 bool delivery_mode_of_word(const char *word, DeliveryMode *mode);
 
-/* Numbers of posts: "N", "N..", "N..M"; *last is 0 for "N..". False: it is none of these. */
+/* Read numbers of posts: "N", "N..", "N..M"; *last is 0 for "N..". False: the text is none of these. */
 bool post_range_read(const char *text, int64_t *first, int64_t *last);
 
-/* message is the whole mail. It answers the letter of a token that its address (token; NULL: none) or its Subject
- * brings: this is a command confirm, with `answers` unless the first of the person's own lines is "confirm" or "confirm
- * TOKEN". Programs that answer do not begin so, but some repeat the letter below. */
+/* Read the commands of a whole mail into *read, which is to be cleared. A mail is a reply to the letter with a token
+ * when the address that it came to (token; NULL: none) or its Subject brings that token. Such a mail is a command
+ * confirm. Its `answers` is set unless the sender's first line is "confirm" or "confirm TOKEN": programs that reply by
+ * themselves do not begin so, though some repeat the letter below. */
 void mail_commands_read(MailCommands *read, GBytes *message, const char *token);
 void mail_commands_clear(MailCommands *read);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MailCommands, mail_commands_clear)

@@ -11,10 +11,10 @@
 
 typedef struct MailRight {
     const char *word;  /* "join" */
-    unsigned asks;     /* the right to ask for it; a command without is not run */
-    unsigned has_done; /* the right to have it done: whose consent it takes, or who gets to know */
-    const char *about; /* how that is found out, for people */
+    unsigned asks;     /* the right that the asker needs for the command to be run at all */
+    unsigned has_done; /* the right to have it done: the person whose consent it takes, or who gets the answer */
+    const char *about; /* how it is found out whether the right is there, as text for people */
 } MailRight;
 
-/* By CommandWord. */
+/* The rights of each command, by CommandWord. */
 extern const MailRight mail_rights[COMMAND_WORDS];

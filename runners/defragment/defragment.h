@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The files of this runner share these. README.md says what happens; the numbers D1, F2, P3 in the comments are those
- * of its tables.
+ * Declarations that the files of the runner defragment share. The runner puts the parts of a message (message/partial)
+ * together. README.md says how; the numbers D1, F2, P3 in the comments are those of its tables. A set is all parts of
+ * one message, and the index (store/fragment.h) knows the sets.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -26,11 +27,11 @@ typedef struct Defragment {
     const char *host; /* our own name */
     int64_t max_parts, max_size, sets_per_sender, sets_per_list, sets_per_host, max_waiting;
     int64_t notices; /* days */
-    FragmentCount waiting; /* of this host, for this batch */
-    bool counted;
-    bool looked; /* for parts that the index does not know, in this batch */
+    FragmentCount waiting; /* what waits on this host, counted once a batch */
+    bool counted; /* waiting was counted in this batch */
+    bool looked;  /* settle_unknown() has looked in this batch */
     GPtrArray *given_up; /* of FragmentSet: ended in this batch, whose parts are to be woken */
-    GPtrArray *joins;    /* of Join: made in this batch, or committed and not settled yet */
+    GPtrArray *joins;    /* of Join: made in this batch, or not settled yet */
     int64_t forget_at; /* monotonic */
 } Defragment;
 
@@ -38,7 +39,7 @@ typedef struct Defragment {
 typedef struct Join {
     char *key;
     Outcome *outcome; /* NULL: the batch is over */
-    bool committed;   /* then: its entry is no more, for the whole */
+    bool committed;   /* when the batch is over: the hop was committed, so the whole message is on its way */
 } Join;
 
 /* One part in hand. */
@@ -55,24 +56,30 @@ typedef struct Part {
     int64_t now, deadline; /* when its own retention is over */
 } Part;
 
-/* For the tests, which run it with hooks of their own. */
+/* The runner, declared for tests, which run it with hooks of their own. */
 extern const RunnerSpec defragment_spec;
 
-/* part.c: a part meets its set. */
+/* part.c: handle one part: find its set in the index, and let it wait, join the set, or send it on. */
 bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error);
 void part_log(const Part *part, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* join.c: D4. *done is false when a part turned out to be lost, and the set is open. */
+/* join.c: join a set that is complete (D4). *done is false when one of its parts turned out to be lost: then the set
+ * stays open. False: it failed. */
 bool join_set(Part *part, const FragmentSet *set, bool *done, GError **error);
 
-/* settle.c: D5, and what a start finds. */
+/* settle.c */
+
+/* After the commit of a batch: note in own->joins which of its joins were committed. */
 void settle_batch(Defragment *own);
+/* Write into the index how the joins of batches that are over ended (D5). Call it in a transaction. */
 bool settle_joins(Defragment *own, GError **error);
+/* At a start: settle the joins that a process before has left open, and wake parts that the index does not know. */
 bool settle_start(Defragment *own, GError **error);
-/* Parts that wait and that the index does not know, as those of a list that was removed, are handled now. Once a
- * batch: own->looked. */
+/* Have parts handled now that wait and that the index does not know, as those of a list that was removed. It looks
+ * once a batch, and else does nothing. */
 bool settle_unknown(Defragment *own, GError **error);
-/* After the commit: the parts of what was given up in this batch are looked at again, in whatever slice they are. */
+/* After the commit: wake the parts of the sets in own->given_up, in whatever slice they are. A failure is only
+ * logged. */
 void settle_given_up(Defragment *own);
-/* All parts of the set that wait are handled now. */
+/* Wake all parts of the set that wait: they are handled now. */
 bool settle_wake(Defragment *own, const FragmentSet *set, GError **error);

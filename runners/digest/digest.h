@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Shared by the files of this runner. README.md says what happens; G1 and the like in comments are of its tables. */
+/* Declarations that the files of the runner digest share. README.md says how a digest is made; G1 and the like in
+ * comments are rows of its tables. */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -10,16 +11,18 @@
 
 #define DIGEST_QUEUE "digest"
 
-/* The messages made of an issue: one for each group of its readers. */
+/* The making of one issue of a digest; all is borrowed. */
 typedef struct IssueTask {
     Runner *runner;
-    Entry *entry; /* that makes it */
+    Entry *entry; /* the entry that asks for the issue */
     const List *list;
     const DigestIssue *issue;
 } IssueTask;
 
-/* issue_build.c: adds an entry for the queue pipeline to outcome for each group. FAIL_LATER: disk or database. */
+/* issue_build.c: write the issue as one message for each group of readers (groups: of DigestGroup), and add a draft for
+ * the queue pipeline with each to outcome. FAIL_LATER: the disk or the database failed. */
 bool issue_build(const IssueTask *task, const GPtrArray *groups, Outcome *outcome, GError **error);
 
-/* settle.c: issues whose entries are not known to be decided, at a start. */
+/* settle.c: at a start, settle each issue of this host and slice whose entry is in no queue any more. An issue whose
+ * entry was damaged is withdrawn: its posts wait for the next issue. False: the store or a queue could not be read. */
 bool settle_start(Runner *runner, GError **error);

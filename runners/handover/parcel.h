@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * An entry on its way from one host to another, as the content of a message. The content is base64 in lines, because
- * mail servers may change line ends and an entry must arrive as it left. Inside it is text up to the message:
+ * Write an entry as the content of a message, which carries it from one host of the site to another, and read it there.
+ * The content, a parcel, is base64 in lines, because mail servers may change line ends and an entry must arrive as it
+ * left. Decoded, it is text up to the message:
  *
  *   listrunner-entry 1\n
  *   {"entry":"a.example.org:4cd1...","meta":{...},"queue":"out"}\n
@@ -11,8 +12,8 @@
  *   \n
  *   Subject: ...\r\n            the message, byte for byte
  *
- * "entry" is the entry's own name, by which it is known when it comes twice: the host that made it, and the hash of its
- * name there. "queue" is the one that it is for.
+ * "entry" is the name by which the entry is recognized when it comes twice: the host that made it, and the hash of its
+ * name there. "queue" is the queue that it is for.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -24,15 +25,15 @@
 
 #define DOOR_QUEUES "out defragment archive" /* what a host may hand over */
 
-/* The name of an entry that was made here, on the host of that name; g_free(). */
+/* Return the name, for "entry", of an entry that was made here, on the host of that name; g_free(). */
 char *parcel_name(const Entry *entry, const char *host);
 
-/* Write it, without the recipients that are done; g_bytes_unref(). */
+/* Return the parcel of an entry, without the recipients that are done; g_bytes_unref(). */
 GBytes *parcel_pack(Entry *entry, const char *name, const char *queue);
 
-/* Its bytes when message, metadata and recipients have so many. */
+/* Return the bytes of a parcel whose text has this many before it is coded, rounded up to whole lines. */
 uint64_t parcel_size(uint64_t plain);
 
-/* Make the entry for the queue HANDOVER_QUEUE of this host. FAIL_NEVER: it is no parcel, or for a queue that no other
- * host may write to. */
+/* Read a parcel, and make the draft of its entry, for the queue HANDOVER_QUEUE of this host. FAIL_NEVER: it is no
+ * parcel, or is for a queue that no other host may write to. */
 Draft *parcel_unpack(GBytes *content, GError **error);

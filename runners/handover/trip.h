@@ -19,15 +19,16 @@ typedef struct Shipment {
     Entry *entry;               /* borrowed; packed when its turn comes, so that a host has one in memory at a time */
     const char *name, *queue;   /* as of parcel_pack() */
     GBytes *content;            /* owned; NULL but while it is on its way */
-    bool sent;                  /* out: the host has it on its disk */
-    bool unreachable;           /* out: its host could not be reached, or did not answer */
-    char *why;                  /* out: else the reason, for the log; owned */
+    bool sent;                  /* result: the host has the entry on its disk */
+    bool unreachable;           /* result: the host could not be reached, or did not answer */
+    char *why;                  /* result, when not sent: the reason, for the log; owned */
 } Shipment;
 
 void shipment_free(Shipment *shipment);
 
-/* Read the certificates. FAIL_CONFIG. */
+/* Read the certificates. NULL, with FAIL_CONFIG: they cannot be used. */
 SmtpTls *trip_certificates(const Config *config, GError **error);
 
-/* Send all (of Shipment); takes as long as the slowest host. Those for a host that cannot be reached have why set. */
+/* Send all shipments (of Shipment), and set their results; this takes as long as the slowest host. Where the runner is
+ * to stop, return early. */
 void trip_make(GPtrArray *shipments, Runner *runner, const SmtpTls *tls);

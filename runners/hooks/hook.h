@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * One web hook, [hook.NAME]: which events it wants, and a delivery to it (README.md).
+ * Read the web hooks of the site, each a section [hook.NAME], and send events to them by POST (README.md).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -13,9 +13,9 @@
 typedef struct Hook {
     const char *name, *url;            /* borrowed from the configuration */
     const char *const *events, *const *lists;
-    GBytes *key;
+    GBytes *key;         /* with which deliveries are signed */
     int64_t timeout;     /* us, for one delivery */
-    int64_t rests_until; /* it failed, or had its turn: nothing is sent before that time */
+    int64_t rests_until; /* nothing is sent before that time, because the hook failed or had its turn */
     int failures;        /* HOOK_FAILED in a row; an event that it took or refused ends the row */
     int64_t spent;       /* us, on slow deliveries in its turn */
 } Hook;
@@ -23,10 +23,11 @@ typedef struct Hook {
 void hook_free(Hook *hook);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hook, hook_free)
 
-/* Reads those that are enabled. NULL: FAIL_CONFIG, a secret cannot be read, or others may read it. */
+/* Return the hooks that are enabled, of Hook, freed with the array. NULL, with FAIL_CONFIG: a secret cannot be read, or
+ * others may read it. */
 GPtrArray *hooks_read(const Config *config, GError **error);
 
-/* list_id "": the event is about no list. */
+/* Return true when the hook wants events of this type about this list; list_id "": the event is about no list. */
 bool hook_wants(const Hook *hook, const char *type, const char *list_id);
 
 /* Return the value of the field webhook-signature; g_free(). time is in seconds. */
@@ -34,8 +35,8 @@ char *hook_signature(const Hook *hook, const char *id, int64_t time, GBytes *bod
 
 typedef enum HookResult {
     HOOK_TAKEN,
-    HOOK_REFUSED, /* this event, and maybe no other: 4xx */
-    HOOK_FAILED,  /* it would have failed with any event */
+    HOOK_REFUSED, /* the hook refused this event, and may take others: 4xx, but for 408 and 429 */
+    HOOK_FAILED,  /* the hook cannot be reached or is in trouble: any event would have failed */
 } HookResult;
 
 typedef struct HookDelivery {

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Group commit: threads that make the messages of all sessions durable
- * together. Each takes whatever is ready when its group before is on the
- * disk, and never waits for more; meanwhile the loop receives the next group.
- * What a turn of the loop brings is handed over at its end, so that it can be one group.
+ * Store the messages of all sessions in groups, by threads that share the syncs among a group (group commit). When a
+ * thread's group is on the disk, it takes all jobs that are ready by then as its next group, and never waits for more.
+ * Meanwhile the loop receives further messages. The loop hands over the jobs of a turn at the turn's end, so that they
+ * can be one group.
  *
  * A job belongs to the Commit from commit_submit() until commit_take()
  * returns it. All functions are called by the loop's thread.
@@ -29,13 +29,15 @@ Commit *commit_new(const char *directory, size_t limit, GError **error);
 void commit_free(Commit *commit); /* after the last job was taken back */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Commit, commit_free)
 
+/* Add a job to the ones that commit_start() hands over. */
 void commit_submit(Commit *commit, CommitJob *job);
-void commit_start(Commit *commit); /* what was submitted; called at the end of each turn that submitted anything */
+/* Hand the submitted jobs to the threads. Call it at the end of each turn of the loop that submitted any. */
+void commit_start(Commit *commit);
 
-/* Readable when there are jobs to take back; a take that returns NULL makes it
- * unreadable again. */
+/* Return the descriptor that is readable when there are jobs to take back. commit_take() returns one of them; when it
+ * returns NULL there are no more, and the descriptor is no longer readable. */
 int commit_fd(const Commit *commit);
 CommitJob *commit_take(Commit *commit);
 
-/* Jobs submitted and not taken back. */
+/* Return how many jobs were submitted and not taken back. */
 size_t commit_pending(const Commit *commit);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Entries of a transaction: one for each recipient, with what the runners
- * behind must know as metadata (runners/keys.h). A recipient named twice
+ * Make the entries of an LMTP transaction: one for each recipient, with metadata for the runners that handle it
+ * (runners/keys.h). The caller stores them (group). A recipient named twice
  * gets one entry. A message without Message-ID is given one, in a header
  * field above all others; nothing else in it is touched. A part of a message
  * for a list goes where the list wants it, or is refused.
@@ -16,9 +16,9 @@
 
 typedef struct Entries {
     Intake *group;
-    size_t count;
-    size_t *of;     /* for each recipient, its place in group; ENTRIES_NONE: it is refused */
-    char **refusals; /* for those, the reply; else NULL */
+    size_t count;    /* entries in group */
+    size_t *of;     /* for each recipient, the place of its entry in group; ENTRIES_NONE: it is refused */
+    char **refusals; /* for each refused recipient the reply; else NULL */
     size_t recipients;
 } Entries;
 

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Decide at the door about message/partial: whether the list has parts joined, and whether there is room for the part's
- * bytes (runners/defragment/README.md, "Limits"). Parts let in since the index was asked are counted, so that a flood
- * does not slip in while the runner is behind.
+ * Decide what the runner lmtp does with a part of a message (message/partial): whether the list has parts joined, and
+ * whether there is room for the part's bytes (runners/defragment/README.md, "Limits"). Parts that were let in since the
+ * index was asked are counted, so that a flood does not slip in while the runner defragment is behind.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -33,5 +33,5 @@ typedef struct FragmentAnswer {
     char *key, *refusal;
 } FragmentAnswer;
 
-/* FAIL_LATER: it cannot be told now. */
+/* Decide about a part. False, with FAIL_LATER: the database cannot be used now. */
 bool fragments_decide(Fragments *fragments, const FragmentOffer *offer, FragmentAnswer *answer, GError **error);

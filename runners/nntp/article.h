@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Posts as news articles (RFC 5536), and articles as posts. */
+/* Make news articles (RFC 5536) of posts, and judge articles that might become posts. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "mail/message.h"
 
-/* Names the list that posted an article: this list does not take it back. */
+/* The field that names the list which posted an article, so that this list does not take the article back. */
 #define ARTICLE_MARK "X-News-Gateway"
 
-/* All borrowed. */
+/* How articles of one list are made; all is borrowed. */
 typedef struct ArticleRules {
     const char *newsgroup, *list_id, *mail_host;
     const char *approved;      /* mailbox for Approved, in moderated groups; NULL: none */
@@ -19,13 +19,15 @@ typedef struct ArticleRules {
     int64_t date;              /* us; for a post without Date */
 } ArticleRules;
 
-/* Make an article of a post, mended where news servers would refuse it: fields that are theirs to write, or that order
- * them to do something, are left out; of fields that may stand once, further ones are called X-Original-NAME; fields
- * without text go, and folded lines without text are joined; what is not UTF-8 is made so, control characters in fields
- * become blanks, NULs of the body go, and long lines of fields are folded; Subject, Date and Message-ID are supplied,
- * also for a Date that nobody can read or that lies in the future. From is the author's: without one the server refuses
- * the article. *message_id (g_free()) is its Message-ID without brackets: the post's, or with own_id, and where that is
- * none for news, one that follows from list and post. */
+/* Make an article of a post, mended where news servers would refuse it:
+ *   - Fields that servers write, or that order them to do something, are left out, and so are fields without text.
+ *   - Of a field that may stand once, further ones are renamed X-Original-NAME.
+ *   - Folded lines without text are joined, and long lines of fields are folded.
+ *   - Text that is not UTF-8 is made UTF-8, control characters in fields become blanks, and NULs of the body go.
+ *   - Subject, Date and Message-ID are supplied where they lack, Date also where it cannot be read or is in the future.
+ * From stays the author's: a server refuses an article without it. *message_id (g_free()) is the article's Message-ID
+ * without brackets. It is the post's, unless own_id is set or news does not allow it: then it is made from list and
+ * post. */
 GBytes *article_make(GBytes *post, const ArticleRules *rules, bool own_id, char **message_id);
 
 /* Did this list post the article, or has it been on the list some other way? */

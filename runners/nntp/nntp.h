@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Shared by the files of the runner nntp: nntp.c posts, and keeps the connection; fetch.c reads groups. */
+/* Declarations that the files of the runner nntp share. The runner connects lists with news groups: nntp.c posts to
+ * the news server, and keeps the connection; fetch.c reads the groups. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,9 +13,9 @@
 /* A look at the groups of all lists, one step at a time. */
 typedef struct NewsRound {
     GPtrArray *places; /* of NewsPlace */
-    guint next;        /* the list that comes next */
-    bool more;         /* a list was not done with */
-    GString *faults;   /* for people */
+    guint next;        /* the place whose turn is next */
+    bool more;         /* a group has more articles than were fetched */
+    GString *faults;   /* groups that cannot be read, and why, for people */
 } NewsRound;
 
 void news_round_free(NewsRound *round);
@@ -33,12 +34,14 @@ typedef struct News {
     char *faults;         /* of the last look, for people; NULL: none */
 } News;
 
+/* Return the state of the runner, borrowed. */
 News *news_of(Runner *runner);
 
-/* The connection, made if there is none. NULL: FAIL_LATER; the server is not tried again within seconds. */
+/* Return the connection, borrowed, and make it if there is none. NULL, with FAIL_LATER: the server cannot be used, and
+ * is not tried again for some seconds. */
 NntpClient *news_client(Runner *runner, GError **error);
 
-/* A call on the connection failed: forget it unless error is FAIL_MISSING. */
+/* Call it when a call on the connection failed: close the connection, unless error is FAIL_MISSING. */
 void news_failed(Runner *runner, const GError *error);
 
 /* fetch.c: Put new articles of the list's group into the queue in, no more than a step has room for, and note how that
@@ -47,5 +50,5 @@ bool news_fetch(Runner *runner, const List *list, bool *more, GError **error);
 /* Do the next step of the round of all lists that want it, and begin one if none is being done. Returns true when the
  * round is done, and has told the master what a person must know; *more: another is worth while at once. */
 bool news_fetch_step(Runner *runner, bool *more);
-/* Tell the master. */
+/* Tell the master what a person must know: that the server or some groups cannot be used; or that all is well. */
 void news_tell(Runner *runner);

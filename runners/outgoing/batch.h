@@ -24,10 +24,10 @@ typedef struct Fate {
     SmtpPhase phase;
     size_t accepted; /* recipients of the transaction that had been accepted before */
     SmtpFallback fallback;
-    bool in_doubt;
-    bool connection; /* the connection is to blame */
+    bool in_doubt;   /* the server may have delivered the mail, though the connection was lost */
+    bool connection; /* the connection failed, not this recipient */
     bool again;      /* the refusal was not about these recipients: they go again at once (judge.h) */
-    bool waits;      /* it was not about them either, but they wait for the destination */
+    bool waits;      /* the refusal was not about these recipients: they wait for the destination (judge.h) */
 } Fate;
 
 typedef struct Batch {
@@ -35,7 +35,7 @@ typedef struct Batch {
     struct Job *job;
     struct Nexthop *nexthop;
     GList link;              /* in its peer */
-    size_t count, room;
+    size_t count, room;      /* recipients in it, and the most that it can hold */
     Recipient *recipients;   /* their bytes belong to the entry */
     uint32_t *fate_of;       /* index into fates, by recipient; NULL until it goes out for the first time */
     GArray *fates;           /* of Fate */
@@ -51,26 +51,27 @@ typedef struct Batch {
     bool other_host;         /* there is another mail host to try */
     char *relay;             /* the server that it went to, for the log */
     unsigned conn_use;
-    int64_t begun, connect_us, finished; /* monotonic; how long the connection took */
+    int64_t begun, connect_us, finished; /* monotonic; connect_us: how long it took to connect */
 } Batch;
 
-/* Make an empty batch with room for this many recipients. */
+/* Make an empty batch with room for this many recipients; delivery and next hop are borrowed. */
 Batch *batch_new(struct Delivery *delivery, struct Nexthop *nexthop, size_t room);
 void batch_free(Batch *batch);
+/* Add a recipient (copied); there must be room. */
 static inline void batch_add(Batch *batch, const Recipient *recipient)
 {
     batch->recipients[batch->count++] = *recipient;
 }
 
-/* Forget the fates of an earlier attempt, before a batch goes out. */
+/* Forget the fates of an earlier attempt. Call it before a batch goes out, ahead of any batch_set_fate(). */
 void batch_begin(Batch *batch);
 /* Record the fate of one recipient. */
 void batch_set_fate(Batch *batch, size_t index, const SmtpResult *result);
 /* Record the same fate for all recipients that have none. */
 void batch_set_rest(Batch *batch, const SmtpResult *result);
-/* Keep the first `most` recipients and return a new batch with the others. */
+/* Keep the first `most` recipients (fewer than it has), and return a new batch with the others. */
 Batch *batch_cut(Batch *batch, size_t most);
-/* Move the recipients that go again at once into a new batch; return NULL when there are none. The old batch may be
+/* Move the recipients whose fate says `again` into a new batch; return NULL when there are none. The old batch may be
  * empty afterwards. */
 Batch *batch_split(Batch *batch);
 /* Return the fate of a recipient, borrowed. */

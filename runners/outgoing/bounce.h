@@ -2,10 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Entries of the queue bounces, made of recipients that were refused for
- * good: metadata KEY_FAILURES (runners/keys.h) and the header of the message. Their
- * names follow from the entry and the recipients, so that storing one a second time
- * after a crash is noticed (intake.h, `once`).
+ * Report recipients that were refused for good to the runner bounces: make entries for its queue, which hold the
+ * failures in metadata (KEY_FAILURES, runners/keys.h) and the header of the message. The caller stores the drafts. The
+ * name of such an entry follows from the delivered entry and the recipients, so that storing it again after a crash is
+ * noticed (intake.h, `once`).
+ *
+ * Make a BounceMaker for a delivery, add each refused recipient, and end it. Both adding and ending may return a draft.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -15,32 +17,35 @@
 
 #define BOUNCES_QUEUE "bounces"
 
-/* Gather failures of one delivery and cut them into drafts of a size that metadata allows. */
+/* Gather failures of one delivery, and make a draft whenever they are as many as the metadata of one entry may hold. */
 typedef struct BounceMaker {
     Delivery *delivery;
     json_t *failures;
-    size_t octets;
-    GChecksum *names;
-    GArray *offsets;    /* of size_t: the recipients of the draft in hand */
+    size_t octets;      /* an estimate of the size of failures, in bytes */
+    GChecksum *names;   /* over the entry's name and the recipients' addresses, for the name of the draft */
+    GArray *offsets;    /* of size_t: the recipients gathered so far, by their places in the entry */
 } BounceMaker;
 
-/* One draft and whom it is about. */
+/* One draft, and the recipients whose failures it reports. */
 typedef struct BounceDraft {
-    Delivery *delivery;
+    Delivery *delivery; /* borrowed */
     Draft *draft;
-    GArray *offsets; /* of size_t */
+    GArray *offsets; /* of size_t: the places of these recipients in the entry */
 } BounceDraft;
 
 typedef struct Failure {
     const char *status;
     const char *reply;
-    const char *relay;
-    bool of_message; /* what was refused is the mail, or how we speak, whoever the recipient is */
+    const char *relay; /* the server that said so; NULL: none did */
+    bool of_message;   /* the server refused the mail itself, or how we speak, whoever the recipient is */
 } Failure;
 
+/* Begin to gather; delivery is borrowed. */
 BounceMaker *bounce_maker_new(Delivery *delivery);
-/* Add a recipient; returns a bounce when the one in hand is full, else NULL. */
+/* Add a recipient. Returns the draft of all gathered recipients, this one included, when it is full; it is the
+ * caller's. NULL: there is room for more. */
 BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure);
-/* The last one, NULL when there is nothing left; frees the maker. */
+/* Free the maker, and return the draft of the recipients that are left; it is the caller's. NULL: none are left. */
 BounceDraft *bounce_maker_end(BounceMaker *maker);
+/* Free the draft with it; NULL is allowed. */
 void bounce_draft_free(BounceDraft *bounce);

@@ -2,15 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Entries on their way from the queues into the loop. To claim one (a rename in a large directory, opening, reading,
- * verifying) takes about as long as all else that is done for an entry of one recipient, so while the loop has
- * something else to do, a thread does it. The thread knows nothing but the names it is given: what they come to is
- * for the loop.
+ * Claim entries for the runner out, by a thread beside its event loop. To claim one (a rename in a large directory,
+ * opening, reading, verifying) takes about as long as all else that is done for an entry of one recipient. So while the
+ * loop has something else to do, a thread does it. The thread is given names alone; the loop judges the results.
  *
- *   claims_pick()     as often as wanted: due names of a source
- *   claims_begin()    they are claimed, by the thread or at once
- *   claims_ready()    they are; the descriptor of claims_wake() became readable
- *   claims_collect()  the entries; then others may be picked
+ *   claims_pick()     choose names of due entries of a source, as often as wanted
+ *   claims_begin()    have the chosen entries claimed, by the thread or at once
+ *   claims_ready()    ask whether all are claimed; the descriptor of claims_wake() becomes readable then
+ *   claims_collect()  take the entries; afterwards others may be picked
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -35,19 +34,21 @@ void claims_init(Claims *claims);
 void claims_clear(Claims *claims);
 
 int claims_wake(const Claims *claims);
-/* To be called when it is readable. */
+/* Call it when that descriptor is readable, so that it is no longer. */
 void claims_woken(Claims *claims);
 
-/* How many were found. */
+/* Choose at most limit due entries of an inbox, which is that of the source. Returns how many were found. */
 size_t claims_pick(Claims *claims, Inbox *inbox, unsigned source, size_t limit);
-/* One by its name, due or not; it may be gone. */
+/* Choose one entry by its name, due or not; the entry may be gone. */
 void claims_recall(Claims *claims, Inbox *inbox, unsigned source, const EntryName *name);
+/* Have the chosen entries claimed: by the thread if aside is true, else before this returns. */
 void claims_begin(Claims *claims, bool aside);
 
-/* How many are picked and not yet collected. */
+/* Return how many entries are chosen and not yet collected. */
 size_t claims_count(const Claims *claims);
 bool claims_ready(Claims *claims);
 
-/* Wait for them if it must. inboxes and entries: one for each source; the entries are appended, and are the
- * caller's. False when the system failed (inbox_take()), after all were looked at. */
+/* Append the claimed entries, which are the caller's now, to the array of their source; wait for the thread if it is at
+ * work. inboxes and entries have one element for each source. False: the system failed (inbox_take()); the entries that
+ * could be taken were appended all the same. */
 bool claims_collect(Claims *claims, Inbox *const inboxes[SOURCES], GPtrArray *const entries[SOURCES], GError **error);

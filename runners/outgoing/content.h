@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Content is all that a delivery sends: the envelope sender and the message, the same for all recipients, or for each a
- * copy made from the pieces of mail/copy.h. Of a copy only what differs is made, when its transaction begins.
+ * Hold what a delivery sends: the envelope sender and the message. They are the same for all recipients, or each
+ * recipient has a copy made from the pieces of mail/copy.h. Of a copy only the parts that differ are made, when its
+ * transaction begins.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -16,8 +17,8 @@
 struct Batch;
 
 typedef struct Content {
-    const char *sender; /* of the entry's metadata */
-    const char *xverp;  /* the same; NULL: none */
+    const char *sender; /* the envelope sender, of the entry's metadata */
+    const char *xverp;  /* KEY_XVERP of the metadata; NULL: none */
     bool smtputf8;
     CopyPlan *plan;     /* each recipient has a copy of their own; NULL: all have the same */
     SmtpBody *body;     /* with a plan, the pattern of the copies */
@@ -28,8 +29,8 @@ typedef struct Content {
     const char *trace;
 } Content;
 
-/* From the entry, whose metadata is borrowed, and so are the keys. content must stay where it is. FAIL_NEVER: that can
- * never be delivered. */
+/* Read the content from the entry, whose metadata is borrowed, and so are the keys. content must not be moved in
+ * memory. FAIL_NEVER: the entry can never be delivered. Call content_clear() in either case. */
 bool content_init(Content *content, Entry *entry, const GPtrArray *keys, GError **error);
 void content_clear(Content *content);
 
@@ -39,7 +40,7 @@ static inline bool content_single(const Content *content)
     return content->plan != NULL;
 }
 
-/* Cuts the recipient, as it was read, down to the address. */
+/* Cut a recipient line, as it was read from the entry, down to the address: lines for copies hold more. */
 void content_address(const Content *content, Recipient *recipient);
 
 /* Ask servers that know DSN (RFC 3461) to send back failures alone and without the text, as letters about the entry of
@@ -47,6 +48,6 @@ void content_address(const Content *content, Recipient *recipient);
  * list. Mail without a sender is to cause no report. */
 void content_ask_reports(const struct Batch *batch, SmtpTransaction *transaction);
 
-/* Everything of the transaction but its recipients and data, which is the batch. What is made for it belongs to
- * the batch. */
+/* Fill the transaction of a batch, but for its recipients and its data pointer. A copy is made here; it belongs to the
+ * batch. */
 void content_describe(struct Batch *batch, SmtpTransaction *transaction);

@@ -6,8 +6,8 @@
  * and makes batches of them, so that only a bounded number of a million recipients is in memory. All batches of the
  * delivery for one transport are a job of that transport's scheduler.
  *
- * A delivery is over (delivery_over()) when every recipient has been read and no batch waits or is out. Recipients that
- * were deferred still stand as "to do" in the file; the delivery has counted them.
+ * A delivery is over (delivery_over()) when every recipient has been read, or the delivery was withdrawn, and no batch
+ * waits or is out. Recipients that were deferred still stand as "to do" in the file; the delivery has counted them.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@ typedef struct Delivery {
     size_t cursor;      /* offset of the next unread recipient */
     bool exhausted;     /* all are read */
     bool withdrawn;     /* no more is read or sent in this attempt; the entry goes back as it was */
-    bool asked;         /* an operator's command waits for the entry under its name */
+    bool asked;         /* an operator's command about this entry waits until the entry is back in its queue */
     GPtrArray *jobs;    /* of Job, owned: one for each transport it uses */
     size_t batches;     /* waiting or out */
     size_t in_core;     /* recipients in these batches */
@@ -71,18 +71,21 @@ const Place *delivery_place(const Delivery *delivery, const Destination *destina
 /* Note that the connection was lost while the mail went to the recipient at this offset. in_doubt: the server had all
  * of it, and may have delivered it. */
 void delivery_lost(Delivery *delivery, size_t offset, bool in_doubt);
-/* Return true when nothing was ever said against this recipient: its transactions broke off. */
+/* Return true when a recipient failed only because its connection was lost: in this attempt, or in one before
+ * (doubts). */
 bool delivery_blameless(const Delivery *delivery, size_t offset);
 
-/* Begin to deliver an entry, which is consumed; keys (of DkimKey) are borrowed. FAIL_NEVER: it cannot be delivered at
- * all; it stays the caller's. */
+/* Begin to deliver an entry, which is consumed; keys (of DkimKey) are borrowed. source is the index of its inbox
+ * (finish.h). NULL, with FAIL_NEVER: the entry can never be delivered, and stays the caller's. */
 Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GError **error);
+/* Free the delivery and its entry. NULL is allowed. */
 void delivery_free(Delivery *delivery);
 
 /* Read the next recipient that is still to do. Returns false at the end. */
 bool delivery_next(Delivery *delivery, Recipient *recipient);
 
-/* Return the domain of an address, with the bytes that content_address() leaves; "" when it has none. */
+/* Return the domain of a recipient's address, which is not ended by a zero byte; *length is 0 when there is none.
+ * Borrowed from the recipient. */
 const char *delivery_domain(const Recipient *recipient, size_t *length);
 
 bool delivery_over(const Delivery *delivery);

@@ -5,9 +5,9 @@
  * Decide how much mail may go to a destination, and how fast. A destination is a group of servers that share a load: a
  * relay is one, and with MX lookups each set of mail hosts is one, which many domains may share. It knows how many
  * batches may be under way (window.h, pipelining.h), the rate (bucket.h, pace.h), whether it is dead and until when,
- * and it counts what was sent. It is pure: times are passed in, and it neither sends nor waits. The scheduler asks it,
- * and the transport tells it what the servers said. A function that may change whether there is room notes so for the
- * scheduler, which looks again before it decides; other code writes none of the fields that room depends on.
+ * and it counts what was sent. It reads no clock: times are passed in, and it neither sends nor waits. The scheduler
+ * asks it, and the transport tells it what the servers said. A function that may change whether there is room notes so
+ * for the scheduler, which looks again before it decides; other code writes none of the fields that room depends on.
  *
  *   alive      there is room while busy < window, a token is there, and connections are not refused
  *   dead       after `cohorts` full windows of failures in a row. Its mail is put off without an attempt. The time
@@ -116,11 +116,11 @@ bool destination_room(Destination *destination, int64_t now, int64_t *wake_at);
  * no rate to keep, and more mail waits for it than it has room for. */
 bool destination_crowded(Destination *destination, int64_t now);
 /* Return the most recipients that one transaction may have now, at most `allowed`: no more than the servers were found
- * to take, no more than the pace allows in a second, and one while the pace rests. */
+ * to take, no more than the pace allows in a second, and one while the pace rests (pace.h). */
 size_t destination_most(Destination *destination, size_t allowed, int64_t now);
 /* Return the most transactions that one connection may have, at most `allowed`; 0 means no limit. */
 unsigned destination_most_transactions(const Destination *destination, unsigned allowed, int64_t now);
-/* Learn that it took this many recipients (transactions) and refused the next. The first: true when that is new. */
+/* Learn that it took this many recipients (transactions) and refused the next; recipients: true when that is new. */
 bool destination_learn_recipients(Destination *destination, unsigned taken, int64_t now);
 void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now);
 /* Learn that it refused a connection, or the mail on it, because there are too many beside the `others`. */
@@ -166,18 +166,18 @@ void destination_set_unresolved(Destination *destination, bool unresolved);
 /* Obey the operator: send it nothing; end its suspension, its death and its pace. */
 void destination_suspend(Destination *destination, int64_t now);
 void destination_resume(Destination *destination, int64_t now);
-/* Let it live again, when dead_until has come. */
+/* Let a dead destination live again, when dead_until has come: it is probing then. */
 void destination_revive(Destination *destination);
-/* Return true when it lives again and nothing has succeeded since. */
+/* Return true when it was dead, lives again, and nothing has succeeded since. */
 bool destination_probing(const Destination *destination);
 /* Return the rate in force, in recipients a second: that of the operator, else that of the transport, else none. A pace
  * that was learnt and is lower takes its place. */
 Rate destination_rate(Destination *destination, int64_t now);
 /* Set the operator's rate; < 0 removes it. */
 void destination_order_rate(Destination *destination, double per_second, int64_t now);
-/* Its limits are about to change: count what its rate allowed until now. */
+/* Call it before its limits change: fill its bucket by the rate that held until now. */
 void destination_settle(Destination *destination, int64_t now);
-/* Its limits have changed. */
+/* Call it after its limits have changed. */
 void destination_relimit(Destination *destination);
 /* Take over the operator's orders and the waiting mail of `from`, which was the name of the same servers before they
  * were known. */
@@ -194,7 +194,7 @@ int64_t destination_full_until(Destination *destination, int64_t now);
 void destination_observe(Destination *destination, double seconds, int64_t now);
 /* Return "alive", "dead", "probing", "suspended", "throttled" or "resolving". */
 const char *destination_state(Destination *destination, int64_t now);
-/* Return whether something is known that a restart should not forget; return it; read it again (false: no sense). */
+/* Return whether something is known that a restart should keep; write it; read it (false: it makes no sense). */
 bool destination_memorable(Destination *destination, int64_t now);
 json_t *destination_save(Destination *destination, int64_t now);
 bool destination_load(Destination *destination, const json_t *saved, int64_t now);

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * End an attempt at an entry:
+ * End an attempt at an entry, and decide what becomes of the entry:
  *
  *   all recipients delivered or bounced      the entry ends
  *   some left over, the entry is in out      it becomes an entry of retry with only those; or several, when they wait
@@ -12,6 +12,8 @@
  *   some left over, the entry is too old     they are bounced, and the entry ends; of mails that this host sends to
  *                                            itself (lists/canary_shard.h) nobody is told
  *   it can never be delivered                it is moved to shunt
+ *   it was withdrawn                         it is put back as it was: if no recipient was deferred, or
+ *                                            by an operator's command
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -42,18 +44,20 @@ typedef struct Finish {
     Warning warning;
     GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */
     GPtrArray *deliveries[SOURCES];     /* of Delivery, without their entries: for the log */
-    uint64_t done;                /* entries that left */
+    uint64_t done;                /* entries that left their queue */
 } Finish;
 
 void finish_init(Finish *finish);
 void finish_clear(Finish *finish);
 
-/* End the deliveries in over, after their bounces have been stored. They leave the queue and are freed. Returns false
- * when the system failed in a way that only recovery can settle: end the process. */
+/* End the deliveries in `over`: store the bounces gathered in marks, then commit what becomes of each entry. The
+ * deliveries leave `over` and are freed. Returns false when the system failed in a way that only recovery can settle:
+ * the caller is to end the process. */
 bool finish_over(Finish *finish, GQueue *over, GError **error);
 
-/* Put back a delivery that is not over, as it was, with its marks. */
+/* Sync the marks of a delivery, put its entry back into its queue as it was, and free the delivery. False: as above. */
 bool finish_put_back(Finish *finish, Delivery *delivery, GError **error);
 
-/* Move an entry that can never be delivered to shunt. Consumes entry. */
+/* Move an entry (consumed) that can never be delivered to the queue shunt, with the text of why. If there is no shunt,
+ * the entry waits where it is. False: as above. */
 bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error);

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Judge what the answers to one transaction are about: the recipients, the session, the size of the transaction, the
- * number of connections, the pace or the life of the destination (README.md has the table). Pure: it looks at the batch
- * and its destination, and sets `again` and `waits` of the fates.
+ * number of connections, the pace or the life of the destination (README.md has the table). The functions change
+ * nothing but `again` and `waits` of the fates; the caller applies the verdict to the destination and the session.
  */
 #include "runners/outgoing/batch.h"
 #include "runners/outgoing/destination.h"
@@ -12,19 +12,19 @@
 
 typedef struct ReplyVerdict {
     SiteReport report;
-    const Fate *worst;     /* what the report is for; NULL: nothing was answered */
-    bool elsewhere;        /* of those that go again, some at another host */
-    size_t again;          /* recipients that go again at once */
-    bool spent;            /* this connection takes no more */
-    bool full;             /* there are as many connections as there may be */
+    const Fate *worst;     /* the fate with the worst news, borrowed from the batch; NULL: there was no fate */
+    bool elsewhere;        /* some recipients that go again are to go to another mail host */
+    size_t again;          /* how many recipients go again at once */
+    bool spent;            /* this connection takes no further mail */
+    bool full;             /* the server takes no more connections than stand */
     unsigned recipients;   /* 0, or how many the server takes in a transaction */
     unsigned transactions; /* 0, or how many it takes over a connection */
 } ReplyVerdict;
 
-/* The fates of a batch that was sent. relay: to a server of the site's own, whose words about its load during a
+/* Judge the fates of a batch that was sent. relay: the server is the site's own, and its words about its load during a
  * session concern the mail in hand alone. */
 ReplyVerdict judge_batch(const ReplyTable *replies, const Destination *destination, bool relay, Batch *batch);
 
-/* The same of a connection that did not come about, for so many recipients: the report, and `full`. others: some stand,
- * or are on their way. */
+/* Judge a connection that did not come about, for a batch of this many recipients; why is the answer. Only the report
+ * and `full` are set. others: other connections stand, or are on their way. */
 ReplyVerdict judge_connection(const ReplyTable *replies, bool others, size_t recipients, const SmtpResult *why);

@@ -2,16 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The memory of what was delivered. When a batch comes back, its sent recipients are
- * marked 'D' in the entry at once (a kill finds them there), and its refused ones are
- * gathered; then, once a turn of the loop:
+ * Write down which recipients of an entry are done, so that a crash repeats as few deliveries as it can. When a batch
+ * comes back, marks_batch() marks its sent recipients 'D' in the entry's file at once, so that the marks survive a
+ * kill, and gathers the refused ones. Then, once a turn of the loop:
  *
- *   marks_store_bounces()  bounces entries are stored, their recipients marked 'B'
- *   marks_sync_begin()     every mark, and every directory in which an entry ended, is synced in one group,
- *   marks_sync_end()       while the loop claims what comes next
+ *   marks_store_bounces()  store the entries for the queue bounces, and mark their recipients 'B'
+ *   marks_sync_begin()     begin to sync every mark, and every directory in which an entry ended, in one group
+ *   marks_sync_end()       wait for that sync; between the two the loop claims the next entries
  *
- * No session gets new work before that (a power cut finds them there too), so
- * what a crash can repeat is what was in flight.
+ * The caller gives no session new work before the sync has ended, so that the marks survive a power cut, too. Then a
+ * crash repeats only what was in flight.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -35,16 +35,20 @@ void marks_clear(Marks *marks);
 /* Take in a batch that came back. False when a mark could not be written: the process must end. */
 bool marks_batch(Marks *marks, const Batch *batch, GError **error);
 
-/* A failed store leaves its recipients deferred. False: as above. */
+/* Store all gathered bounces, and mark their recipients. If one cannot be stored, its recipients count as deferred.
+ * False: a mark could not be written, and the process must end. */
 bool marks_store_bounces(Marks *marks, Spool *spool, GError **error);
 
-/* An entry has ended there, perhaps with marks that are not synced: that it is gone must be durable in their place. */
+/* Note that an entry of this queue has ended, perhaps with marks that were not synced: the next sync makes its removal
+ * durable instead. */
 void marks_touch(Marks *marks, Queue *queue);
-/* The delivery is leaving: its marks need no sync any more, or it is made now. */
+/* Take a delivery out of the next sync. Call it before the delivery is freed, if its entry ends. */
 void marks_forget(Marks *marks, Delivery *delivery);
+/* Sync the marks of one delivery now, before its entry is put back. False: the sync failed. */
 bool marks_sync_job(Marks *marks, Delivery *delivery, GError **error);
 
-/* Between the two, what is marked or ends belongs to the next sync, and no delivery may be freed. */
+/* Begin a sync of all marks, and wait for its end. Marks that are made in between belong to the next sync, and no
+ * delivery may be freed in between. marks_sync() does both. False: the sync failed. */
 void marks_sync_begin(Marks *marks);
 bool marks_syncing(const Marks *marks);
 bool marks_sync_end(Marks *marks, GError **error);

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A next hop: what recipients are sorted by. With a relay there is one, the relay, and another one for mail that keeps
- * to one kind of address (KEY_FAMILY); with MX lookups each domain is one. It knows the hosts to connect to, and its
- * destination: domains with the same set of MX hosts share one. What is known of hosts is asked again when its time is
- * over, and used until the answer has come.
+ * Know where the recipients of one batch go: a next hop. With MX lookups each domain is a next hop. With a relay, the
+ * relay is one, and for mail that keeps to one kind of address (KEY_FAMILY) there is another for each kind. A next hop
+ * knows the hosts to connect to, and its destination: domains with the same set of MX hosts share one destination.
+ * After their time, the hosts are looked up again; the old ones are used until the answer has come.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ typedef struct Host {
     struct sockaddr_storage address;
     socklen_t length;
     int64_t bad_until; /* monotonic: others are tried first */
-    int64_t without[SMTP_FALLBACK_EHLO + 1]; /* monotonic: what of SmtpFallback it is spared until then */
+    int64_t without[SMTP_FALLBACK_EHLO + 1]; /* monotonic, by SmtpFallback: until then that feature is not used here */
 } Host;
 
 typedef struct Nexthop {
@@ -40,21 +40,25 @@ typedef struct Nexthop {
     unsigned code;
     bool never;
     int64_t refused_until;
-    size_t batches;    /* that name it */
+    size_t batches;    /* batches for this next hop, waiting or out */
     int64_t last_used; /* monotonic */
 } Nexthop;
 
+/* Make a next hop whose hosts are not known; transport is borrowed, name is copied. */
 Nexthop *nexthop_new(struct Transport *transport, const char *name);
 void nexthop_free(Nexthop *nexthop);
 
-/* True while it is known that nothing can be sent. */
+/* Return true while it is known that nothing can be sent to the next hop. */
 bool nexthop_refused(const Nexthop *nexthop, int64_t monotonic);
+/* Note that nothing can be sent, and why (answer, which says whether for good), until this time. */
 void nexthop_refuse(Nexthop *nexthop, const MxAnswer *answer, int64_t until);
 
+/* Replace the hosts by those of an answer, which are copied. The refusal is forgotten; failures of an address stay
+ * known. */
 void nexthop_take_mx(Nexthop *nexthop, const MxAnswer *answer);
 void nexthop_take_addresses(Nexthop *nexthop, const struct addrinfo *addresses, const char *name, int64_t expires);
 
-/* A socket on this host, known for good. */
+/* Set as its only host a socket on this machine, which is never looked up again. */
 void nexthop_take_path(Nexthop *nexthop, const char *path);
 
 /* Return the indices of its hosts in the order in which one connection tries them: by preference, equal ones in an

@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The runner's parts in one place: what out.c (the loop) and setup.c (start and end) share.
+ * Hold the state of a process of the runner out. out.c (the loop), setup.c (start and end), choose.c (what to claim)
+ * and requests.c (the operator's orders) share it.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -37,7 +38,7 @@ typedef struct Out {
     MxResolver *resolver;
     ReplyTable *replies;
     TransportShared shared;
-    GPtrArray *transports;  /* the first is picked from first in this turn */
+    GPtrArray *transports;  /* of Transport; the first one is served first in this turn */
     Transport *standard;    /* the default */
     Routes *routes;
     GPtrArray *keys;        /* of DkimKey: they sign copies that differ */
@@ -49,9 +50,9 @@ typedef struct Out {
     size_t entries_max; /* held at a time */
     Claims claims;
     GArray *recalled;   /* of Parked: to be claimed before they are due */
-    size_t ended;       /* since the last claims began */
-    int64_t claimed_at; /* monotonic: when they did */
-    size_t notices;     /* held, of SOURCE_NOTICE */
+    size_t ended;       /* deliveries that ended since the last claims began */
+    int64_t claimed_at; /* monotonic: when the last claims began */
+    size_t notices;     /* deliveries in held that came from SOURCE_NOTICE */
     unsigned first;     /* the source that claims first in the next turn */
     unsigned turns;
     bool every_recipient;
@@ -59,7 +60,7 @@ typedef struct Out {
     Delays delays; /* of the recipients since the start */
     SavedState saved;
     LimitShare *share;
-    int64_t share_at;    /* monotonic: when it is looked at again */
+    int64_t share_at;    /* monotonic: when the share is looked at again */
     int64_t remember_at; /* monotonic */
     ControlServer *control;    /* NULL: it could not be made */
     bool stopping;
@@ -71,21 +72,27 @@ typedef struct Out {
     int64_t heartbeat_us, beat_at, beaten, sweep_at, tidy_at;
 } Out;
 
-/* setup.c. owner is what transports call. False: nothing can be done; out_tear_down() is due all the same. */
+/* setup.c: make all parts; owner is called by the transports. False: the process cannot work. Call out_tear_down() in
+ * either case. */
 bool out_set_up(Out *out, const Process *process, const TransportOwner *owner, GError **error);
 void out_tear_down(Out *out);
 
+/* Return a transport by its name, borrowed; NULL: there is none. */
 Transport *out_find_transport(const Out *out, const char *name);
 
 /* choose.c: what to claim next. */
-/* Fewer are claimed sooner than a thread begins to. Of few at hand no more than that are claimed besides those once
- * more: what is sent first does not wait for a backlog. */
+/* The loop claims fewer entries than this itself, since that is done sooner than a thread begins. While few deliveries
+ * are held, one turn claims at most this many more than are held, so that the first mail does not wait for a
+ * backlog. */
 #define OUT_ASIDE_MIN 8
 size_t out_busy(const Out *out); /* connections with mail under way */
-/* How many entries may be claimed now, of all kinds, or of one; and how long until it is time for that (us). */
+/* Return how many entries of all sources may be claimed now. */
 size_t out_claim_quota(const Out *out);
+/* Return how many entries of one source may be claimed now: places are kept for the other kinds of mail. */
 size_t out_source_quota(const Out *out, unsigned source);
+/* Return how long to wait before entries are claimed again, in us. */
 int64_t out_claim_pause(const Out *out);
-/* There is something else to do than to claim: something is under way, or can be sent. */
+/* Return true when the loop has something else to do than to claim: mail is under way, or can be sent. */
 bool out_engaged(const Out *out);
+/* Pick entries of all sources to be claimed next (claims.h). */
 void out_pick_all(Out *out);

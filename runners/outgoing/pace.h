@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The pace that a destination was found to bear, in recipients a second, learnt from refusals that speak of rate or
- * volume. Without such a refusal there is no limit.
+ * Learn at which pace mail may go to a destination, in recipients a second, from refusals that speak of rate or volume.
+ * Without such a refusal there is no limit.
  *
  * A refusal makes the destination rest: for 1 s, then 2 s, 4 s, at most PACE_REST_MAX, while nothing but refusals
  * comes. What was under way together and is refused during the rest counts as one refusal. After the rest one
@@ -16,7 +16,8 @@
  * above for a minute, there is no such limit any more: it doubles every two seconds, and is forgotten when it
  * limits nothing. It is never below PACE_LEAST, and forgotten when nothing was refused for PACE_MEMORY.
  *
- * Pure: times are passed in (clock_steady(), microseconds).
+ * The functions look at no clock: the caller passes the time as now (clock_steady(), microseconds). A Pace of zeros
+ * knows nothing yet.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,17 +45,18 @@ typedef struct Pace {
     int64_t second;    /* the last one of the rings */
 } Pace;
 
-/* The destination dealt with so many recipients, or refused so many for their number. */
+/* Note that the destination dealt with this many recipients, whatever it said of them. */
 void pace_taken(Pace *pace, unsigned recipients, int64_t now);
+/* Note that the destination refused this many recipients because of rate or volume. */
 void pace_refused(Pace *pace, unsigned recipients, int64_t now);
 
-/* Forget all. */
+/* Forget all that was learnt. */
 void pace_clear(Pace *pace);
 
-/* The rate to keep, 0: none. Forgets what is old. */
+/* Return the rate to keep; 0: there is no limit. Forget first all that was learnt more than PACE_MEMORY ago. */
 Rate pace_rate(Pace *pace, int64_t now);
 
-/* One recipient alone may go, from rests_until on. */
+/* Return true when the destination rests: nothing may go until rests_until, and then one recipient alone. */
 static inline bool pace_rests(const Pace *pace)
 {
     return pace->refusals > 0;

@@ -11,22 +11,24 @@
 #define PARKED_MAX 200000 /* as many as an inbox knows */
 
 typedef struct Parked {
-    unsigned source; /* the queue */
+    unsigned source; /* the index of its inbox (finish.h) */
     uint8_t hash[20];
     int64_t due;     /* clock_now() */
     int64_t arrival; /* of the mail */
 } Parked;
 
-/* All zero: none. */
+/* The entries that are remembered for one destination. All zero: none. */
 typedef struct ParkedEntries {
     GArray *all;   /* of Parked, oldest first; NULL: none */
-    guint most;    /* at this length, but not before look, those that wait no longer are dropped */
-    int64_t look;  /* clock_now() */
+    guint most;    /* at this length, entries that are due by now are dropped */
+    int64_t look;  /* clock_now(): they are not dropped before this time */
 } ParkedEntries;
 
+/* Remember an entry, unless PARKED_MAX are remembered. */
 void parked_add(ParkedEntries *entries, const Parked *parked, int64_t now);
 /* Return how many are not due yet. */
 size_t parked_count(const ParkedEntries *entries, int64_t now);
-/* Add all to an array of Parked, which is sorted by arrival then, and forget them. */
+/* Move all remembered entries to an array of Parked, and sort that by arrival. */
 void parked_move(ParkedEntries *entries, GArray *to);
+/* Forget all. */
 void parked_clear(ParkedEntries *entries);

@@ -2,15 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Whether several transactions may be under way to a destination over one connection, one behind the other
- * (smtp_client_send_behind()): learnt from how long it takes to answer, and from what became of earlier flights. Pure:
- * times are passed in.
+ * Decide how many transactions may go to a destination in one flight: one behind the other over one connection, without
+ * waiting for each answer (smtp_client_send_behind()). It is learnt from how long the destination takes to answer, and
+ * from how earlier flights ended. The functions look at no clock: times are passed in.
  *
- * Where it is left to us (wanted = 0), it must pay: no answer of the last span or two came within PIPELINING_SLOW. The
- * shortest answer counts, so that a moment in which this host is busy does not make a server slow.
+ * Without a wish of the site (wanted 0), flights have more than one transaction only to a slow server: no answer of
+ * the last one or two spans came within PIPELINING_SLOW. The shortest answer of a span counts, so that a moment in
+ * which this host is busy does not make a server slow.
  *
- * However many are wanted, the first flight goes alone until it has come back whole; one that was broken off, or whose
- * commands the server did not understand, is the last for PIPELINING_PAUSE.
+ * Until a flight of several transactions has come back whole, only one such flight is under way. After a flight that
+ * was broken off, or whose commands the server did not understand, there is none for PIPELINING_PAUSE.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,17 +26,18 @@
 typedef struct Pipelining {
     int64_t span;          /* clock_steady(), its begin */
     int64_t least, before; /* us: the shortest answer in this span, and in the one before; 0: none */
-    unsigned out;
-    bool proven;
+    unsigned out;          /* flights of several transactions under way */
+    bool proven;           /* the last of them came back whole */
     int64_t pause_until;   /* clock_steady() */
 } Pipelining;
 
-/* A transaction was answered after so long. */
+/* Take in that a transaction was answered after so long (us). */
 void pipelining_observe(Pipelining *pipelining, int64_t took, int64_t now);
 
-/* How many transactions the next flight may have. */
+/* Return how many transactions the next flight may have; wanted is the site's wish, 0: none. */
 unsigned pipelining_most(const Pipelining *pipelining, unsigned wanted, int64_t now);
 
-/* One of more than one transaction leaves, or is over. */
+/* Count a flight of several transactions that leaves. */
 void pipelining_begin(Pipelining *pipelining);
+/* Count a flight of several transactions that is over; whole: it was not broken off. */
 void pipelining_end(Pipelining *pipelining, bool whole, int64_t now);

@@ -2,11 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How many recipients a delivery may have in memory. Each may have `minimum`, even beyond `limit`; the first one (in
- * order of claiming) that still has unread ones may have all that is free of `limit` besides, and one that preempts
- * another gets half of what is left of `extra`. A delivery reads more when refill_limit of its places are free, or any
- * and refill_delay has passed, or when nothing of it waits. One read takes READ_MAX at most, so that the loop comes
- * round. The first read of any delivery may take all that is free of `limit`, or `minimum` if that is more. The
+ * Decide how many recipients of a delivery may be in memory, and when more are read. Each delivery may have `minimum`
+ * recipients in memory, even beyond `limit`. The first delivery in order of claiming that has unread recipients may
+ * have all that is free of `limit` as well. At its first read any delivery may take all that is free of `limit`, or
+ * `minimum` if that is more. A delivery that preempts another gets half of what is left of `extra` besides.
+ *
+ * A delivery reads more when refill_limit of its places are free, or when any place is free and refill_delay has
+ * passed, or when nothing of it waits. One read takes at most POOL_READ_MAX, so that the loop comes round. The
  * functions change nothing: the caller counts.
  */
 #include <stdbool.h>
@@ -32,7 +34,7 @@ typedef struct PoolView {
     int64_t last_read;
 } PoolView;
 
-/* Recipients that it may read now; 0: none. */
+/* Return how many recipients a delivery may read now; 0: none. */
 size_t pool_may_read(const Pool *pool, const PoolView *view, int64_t now);
 
 /* Return the part of the extra that a delivery which preempts is given; the caller counts it in extra_taken until that

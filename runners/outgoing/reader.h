@@ -23,7 +23,7 @@ typedef struct Reader {
 void reader_init(Reader *reader, const Config *config);
 void reader_clear(Reader *reader);
 
-/* Read the first recipients of a delivery. Set delivery->chosen before. */
+/* Take in a new delivery, and read its first recipients. Set delivery->chosen before. */
 void reader_begin(Reader *reader, Delivery *delivery);
 
 /* Take note that a batch has ended or was withdrawn: its recipients leave memory, and the delivery may need more. */

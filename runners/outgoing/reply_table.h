@@ -14,8 +14,8 @@
 typedef enum ReplyScope {
     REPLY_MESSAGE,     /* this message; the server is well */
     REPLY_RECIPIENT,   /* this recipient; the server is well */
-    REPLY_SITE,        /* the server is in trouble: counts like a lost connection */
-    REPLY_GROUP,       /* we are too fast for it, and for all domains that it serves: slower */
+    REPLY_SITE,        /* the server is in trouble: it counts like a lost connection */
+    REPLY_GROUP,       /* mail comes too fast for the server and all domains that it serves: send more slowly */
     REPLY_SESSION,     /* this connection has had its share: the next one may have more */
     REPLY_TRANSACTION, /* the transaction has as many recipients as it may: the next one may have more */
     REPLY_CONNECTIONS, /* there are as many connections as there may be */
@@ -23,10 +23,10 @@ typedef enum ReplyScope {
 
 typedef struct ReplyTable ReplyTable;
 
-/* config NULL: the built-in rules alone. */
+/* Make the table; config NULL: of the built-in rules alone. */
 ReplyTable *reply_table_new(const Config *config);
 void reply_table_free(ReplyTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ReplyTable, reply_table_free)
 
-/* Of a 4xx reply. */
+/* Return what a 4xx reply is about. */
 ReplyScope reply_table_look(const ReplyTable *table, const char *reply);

@@ -14,15 +14,15 @@
 #include "switchboard/draft.h"
 
 typedef struct RetryPart {
-    const Backoff *law;  /* of their transport; NULL: they wait for place */
-    const Place *place;  /* a destination */
+    const Backoff *law;  /* the back-off of their transport; NULL: they wait for place */
+    const Place *place;  /* the destination that they wait for, and until when; NULL: none */
     bool doubt;          /* nobody knows whether they got it */
 } RetryPart;
 
 typedef struct RetryLaws {
     const Routes *routes;
-    const Backoff *standard; /* of those that have no transport */
-    bool varied;             /* some transports have a law of their own */
+    const Backoff *standard; /* the back-off of recipients without a transport */
+    bool varied;             /* some transports have a back-off of their own */
 } RetryLaws;
 
 /* Return the parts (of RetryPart, whose pointers are borrowed; g_array_unref); there is at least one. */

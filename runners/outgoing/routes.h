@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The transport table: which transport a recipient's domain takes. The domain itself is looked for, then
- * ".sub.domain", ".domain" and so on upward (a suffix does not match the domain of that name itself). A domain that
- * is not in it takes the transport that the list has chosen, else the default.
+ * Find the transport that mail to a recipient's domain takes, in the table of the setting [out] transport_table. The
+ * table is searched for the domain "a.sub.domain" itself, then for ".sub.domain", ".domain" and so on upward. An entry
+ * with a leading dot does not match the domain of that name itself. For a domain that the table lacks, the caller takes
+ * the transport that the list has chosen, else the default one.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -13,10 +14,10 @@
 
 typedef struct Routes Routes;
 
-/* Of [out] transport_table. find gives the transport of a name that is configured. */
+/* Read the table from the configuration. find returns the transport of a name; routes_look() returns these pointers. */
 Routes *routes_new(const Config *config, void *(*find)(void *data, const char *name), void *data);
 void routes_free(Routes *routes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Routes, routes_free)
 
-/* NULL: not in the table. domain is not NUL-terminated, and of any case. */
+/* Return the transport of a domain, which is not NUL-terminated and of any case. NULL: it is not in the table. */
 void *routes_look(const Routes *routes, const char *domain, size_t length);

@@ -31,9 +31,9 @@ typedef struct SavedState {
 void saved_state_init(SavedState *state, const char *spool, Slice slice);
 void saved_state_clear(SavedState *state);
 
-/* transports: of Transport. */
+/* Read what was saved into the destinations of the transports (of Transport). */
 void saved_state_load(const SavedState *state, const GPtrArray *transports);
-/* False, with a line in the log, when it cannot be written. */
+/* Write the file. False, with a line in the log: it cannot be written. */
 bool saved_state_save(SavedState *state, const GPtrArray *transports);
-/* The same, but writes nothing when the file says it already: an idle process lets the disk sleep. */
+/* The same, but write nothing when the file says it already, so that an idle process lets the disk sleep. */
 bool saved_state_keep(SavedState *state, const GPtrArray *transports);

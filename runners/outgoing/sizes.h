@@ -6,7 +6,7 @@
  */
 #include <stdint.h>
 
-/* Each is believed until a time by clock_steady(), after which more is tried. 0: unknown. */
+/* A number is believed until its time by clock_steady(); after that more is tried. 0: unknown. */
 typedef struct SizeLimits {
     unsigned recipients;   /* of a transaction */
     int64_t recipients_until;
@@ -15,4 +15,5 @@ typedef struct SizeLimits {
     unsigned transactions; /* of a connection */
     int64_t transactions_until;
 } SizeLimits;
+/* How long a number is believed, us. */
 #define SIZE_MEMORY (INT64_C(24) * 3600 * 1000000)

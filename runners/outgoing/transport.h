@@ -2,10 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A way out, of one [transport.NAME]: its next hops, destinations and sessions. It finds out where next hops are,
- * takes one batch after another from its scheduler, gives each to a session of the batch's destination, a kept one
- * or a new one, and tells the destination what became of it. What comes back is its owner's, with the fates of the
- * recipients.
+ * Send batches of recipients over SMTP or LMTP as one section [transport.NAME] says. A transport has next hops (the
+ * domain or relay that mail is for), destinations (groups of servers, destination.h) and sessions (connections). It
+ * looks up the servers of next hops and takes one batch after another from its scheduler. A session of the batch's
+ * destination, a kept one or a new one, sends it; then the destination is told of the result.
+ *
+ * Its owner is the runner's loop. It gives batches by transport_accept(), and calls transport_feed() to start them.
+ * Each batch comes back to the owner by one of the functions of TransportOwner, and belongs to it again.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -18,14 +21,15 @@
 #include "runners/outgoing/reply_table.h"
 
 typedef struct TransportOwner {
-    /* A batch comes back with a fate for each recipient; it is the owner's again. */
+    /* A batch comes back with a fate for each recipient. */
     void (*finished)(void *data, Batch *batch);
-    /* A batch comes back untried because its destination takes nothing now: its recipients wait for it until due
-     * (clock_steady()). */
+    /* A batch comes back untried, because its destination takes nothing now: its recipients are to wait for that
+     * destination until due (clock_steady()). */
     void (*parked)(void *data, Batch *batch, int64_t due);
-    /* A batch comes back untried, not to be tried in this life: its recipients stay as they are. */
+    /* A batch comes back unfinished, and is not tried again in this life of the process: its recipients stay "to
+     * do". */
     void (*withdrawn)(void *data, Batch *batch);
-    /* There is room for what waits for the destination (destination->parked). */
+    /* The destination has room again: claim the entries that wait for it alone (destination->parked). */
     void (*recalled)(void *data, Destination *destination);
 } TransportOwner;
 
@@ -41,63 +45,72 @@ typedef struct TransportShared {
     void *data;
 } TransportShared;
 
-/* shared is borrowed. FAIL_CONFIG, naming section and key. */
+/* Make the transport of section [transport.NAME]; shared is borrowed for its life. FAIL_CONFIG: a setting is wrong; the
+ * message names section and key. */
 Transport *transport_new(const TransportShared *shared, const char *name, GError **error);
-/* Drop every connection at once: what is in flight stays undone. */
+/* Free the transport, and drop every connection at once. Batches that are out are not given back:
+ * transport_drop() does that. */
 void transport_free(Transport *transport);
 
 const char *transport_name(const Transport *transport);
 Scheduler *transport_scheduler(Transport *transport);
+/* Return the most recipients of one transaction that the settings allow. */
 size_t transport_per_transaction(const Transport *transport);
-/* transport_settings.c: the backoff_schedule of a section; g_free(). */
+/* transport_settings.c: return the backoff_schedule of a section, *count times in us; g_free(). */
 int64_t *transport_read_schedule(const Config *config, const char *section, size_t *count);
-/* How long what it deferred waits; shared->backoff itself unless the transport has a law of its own. */
+/* Return the rule for how long deferred mail waits: the transport's own if it has one, else shared->backoff.
+ * Borrowed. */
 const Backoff *transport_backoff(const Transport *transport);
 /* Return true when all mail of this transport goes to one relay. */
 bool transport_is_relay(const Transport *transport);
 
-/* The next hop for a recipient of this domain (not NUL-terminated, any case); made, and looked up, if it is new. That
- * of a relay is for one family of addresses, AF_UNSPEC: all. */
+/* Return the next hop for a recipient of this domain (not NUL-terminated, any case), borrowed. A new one is made, and
+ * the look-up of its servers begins. A relay has one next hop for each family of addresses (AF_UNSPEC: all of
+ * them). */
 Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family);
 
-/* Give batch, which waits nowhere yet, its place: with its destination, or straight back to the owner when
- * nothing can be sent there now. new: scheduler_add_batch(). */
+/* Let a batch, which waits nowhere yet, wait for its destination; or give it straight back to the owner (parked or
+ * finished) when nothing can be sent there now. new: as for scheduler_add_batch(). */
 void transport_accept(Transport *transport, Job *job, Batch *batch, bool new);
-/* The destination that such a recipient waits for, if its next hop is known; else NULL. */
+/* Return the destination of a recipient of this domain, borrowed, and make nothing. NULL: its next hop is not known. */
 Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family);
-/* When a recipient that was refused for the destination's sake is tried again, its mail being so old. */
+/* Return how long a recipient waits that was refused for the destination's sake, in us; age is that of its mail. */
 int64_t transport_wait_time(const Transport *transport, int64_t age);
 
-/* Start the batches that can go. The owner calls this when the results so far are safe. Return true when any was
- * started. */
+/* Start the batches that can go. The owner calls this when the results so far are written to the disk. Return true when
+ * any was started. */
 bool transport_feed(Transport *transport);
 
-/* When, by clock_steady(), it wants to be fed again though nothing happens; 0: no such time. */
+/* Return when, by clock_steady(), transport_feed() is to be called even if nothing happens; 0: at no such time. */
 int64_t transport_wake(Transport *transport);
 
-/* Take no more work and say QUIT where it can. */
+/* Start no more batches, and say QUIT on each connection that has none out. */
 void transport_stop(Transport *transport);
 size_t transport_busy(const Transport *transport); /* connections with batches that are out */
 size_t transport_in_flight(const Transport *transport); /* batches that are out; costs a look at each connection */
 size_t transport_connections(const Transport *transport);
-/* Break off what is still out; its batches are withdrawn. */
+/* Close all connections at once. The owner gets each batch that is out back by withdrawn(). */
 void transport_drop(Transport *transport);
 
 /* Return what is left of the transport's rate at `filled` (clock_steady()), to be remembered; NULL: it has none, or all
  * of it is there. */
 const Bucket *transport_bucket(const Transport *transport);
+/* Set what is left of the rate, as it was remembered. */
 void transport_set_bucket(Transport *transport, const Bucket *bucket);
 
 /* Keep to one of `hosts` equal parts of the limits from now on; 0: start nothing. Return whether what is under way, and
  * each connection, is within them already. If not, idle connections are closed, and it is to be called again. */
 bool transport_share(Transport *transport, unsigned hosts);
 
-/* Forget next hops and destinations about which there is nothing to know. */
+/* Forget next hops and destinations that nobody has used for ten minutes, unless something is known of them that
+ * counts: mail, connections, an order, a death, a pace. */
 void transport_tidy(Transport *transport);
 
-/* All its destinations. The list is the caller's (g_ptr_array_unref), its elements are borrowed. */
+/* Return all destinations of the transport. The list is the caller's (g_ptr_array_unref), its elements are borrowed. */
 GPtrArray *transport_destinations(Transport *transport);
-/* By name, or by the name of a next hop; NULL. make: made if it is not there. */
+/* Return a destination by its name, or by the name of a next hop that uses it; borrowed. If there is none, make it when
+ * make is true, else return NULL. */
 Destination *transport_find(Transport *transport, const char *name, bool make);
-/* Something about it was changed from outside: what waits for it leaves memory, or is called back. */
+/* Look again at a destination that was changed from outside. If it is now dead or suspended, its waiting batches are
+ * parked; else the entries that wait for it are recalled. */
 void transport_look(Transport *transport, Destination *destination);

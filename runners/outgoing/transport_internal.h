@@ -13,9 +13,9 @@ typedef struct Session Session;
 
 /* Transactions that go out together over one connection: often one. */
 typedef struct Flight {
-    unsigned sent, back;
-    bool trouble; /* one of them told of it: the others, sent before its answer, say nothing new */
-    bool broken;  /* one of them suffered from where it stood */
+    unsigned sent, back; /* batches that went out, and those of them that have come back */
+    bool trouble; /* one of them has told of trouble: the others, sent before its answer, say nothing new */
+    bool broken;  /* one of them failed because of the batch before it (Batch.behind) */
 } Flight;
 
 struct Transport {
@@ -28,7 +28,7 @@ struct Transport {
     bool mx;              /* next hops are looked up */
     bool lmtp;
     bool group_by_mx;
-    bool asks_reports;    /* by the parameters of DSN */
+    bool asks_reports;    /* delivery reports are asked for by the parameters of DSN */
     SmtpSettings settings;
     SmtpTls *tls;         /* of settings */
     char *password;
@@ -48,7 +48,7 @@ struct Transport {
     } whole; /* the limits of all hosts and processes together */
     size_t per_transaction;
     unsigned per_connection;
-    unsigned pipelined;   /* transactions in a flight (pipelining.h); 0: as it pays */
+    unsigned pipelined;   /* transactions in a flight; 0: as many as pay off (pipelining.h) */
     int64_t reuse_time;   /* us; 0: no limit */
 
     Scheduler scheduler;
@@ -58,7 +58,7 @@ struct Transport {
     GPtrArray *sessions;      /* of Session, owned */
     GQueue idle;              /* of Session: that used longest ago first */
     size_t busy;              /* sessions with batches that are out */
-    size_t between;           /* those that still wait for the answer to RSET */
+    size_t between;           /* sessions that still wait for the answer to RSET */
     bool stopping;
 };
 
@@ -68,7 +68,7 @@ bool transport_read_settings(Transport *transport, GError **error);
 /* transport_share.c: set the limits to this process's part of the whole ones, for transport->hosts. */
 void transport_limit(Transport *transport);
 
-/* transport_security.c: the same for TLS and AUTH. */
+/* transport_security.c: read the settings of TLS and AUTH. FAIL_CONFIG, naming section and key. */
 bool transport_read_security(Transport *transport, const char *section, GError **error);
 void transport_clear_security(Transport *transport);
 
@@ -89,19 +89,26 @@ Destination *transport_destination(Transport *transport, const char *name);
 
 /* transport.c: what sessions tell. */
 
-/* End one batch of a flight: its recipients have their fates, or it was never started. The flight stops counting as
- * busy with its last batch. Return true when the batch was queued again; the connection takes no further batch then. */
+/* End one batch of a flight: its recipients have their fates, or it was never started. With its last batch, the flight
+ * stops counting as busy. Return true when the connection is to take no further batch: the batch was not started, or
+ * the answers said so. */
 bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch, Flight *flight);
 /* End a batch for which no connection could be made. why is the answer of the last address. */
 void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why);
 
 /* transport_results.c */
+
+/* Give a batch back to the owner whose next hop was refused (its domain takes no mail, or its hosts cannot be
+ * found). */
 void transport_put_off_refused(Transport *transport, Batch *batch);
+/* Give a batch that is out back to the owner by withdrawn(). */
 void transport_withdraw(Transport *transport, Batch *batch);
 /* Put the batches that wait for the destination off to the queue, because nothing can go there now. */
 void transport_park_all(Transport *transport, Destination *destination);
 /* Release the batches that waited for the addresses of the destination's hosts, or put them off to the queue when
  * nothing can go there. */
 void transport_resolved(Transport *transport, Destination *destination);
+/* Write into the log that the destination is dead, how long and why. */
 void transport_say_dead(const Transport *transport, const Destination *destination);
+/* Count the new batch that the scheduler has cut off one that goes out. */
 void transport_was_cut(Batch *rest);

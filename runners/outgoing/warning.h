@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Tell the list's owners, who can do something about it, what became of a post: a report (RFC 3464) that it has not
- * been delivered yet and is still tried, once for an entry, when it has waited for `delay_warning_time`; and one that
- * it was given up because the transactions broke off. There are none for reports and other mail that has no sender.
+ * Make reports (RFC 3464) to a list's owners about a post that cannot be delivered. One says that the post is late and
+ * is still tried: once for an entry, when it has waited for `delay_warning_time`. The other says that delivery was
+ * given up to recipients whose connection was lost each time. Reports and other mail without a sender cause none.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,11 +18,11 @@ typedef struct Warning {
     int64_t lifetime_us;   /* how long delivery is tried */
 } Warning;
 
-/* Is it time for it? */
+/* Return true when the report of a delay is due, and was not made for this entry before. */
 bool warning_due(const Warning *warning, const Delivery *delivery, int64_t now);
 
 /* Return the report of a delay, for the queue in. */
 Draft *warning_draft(const Warning *warning, const Delivery *delivery, int64_t now);
-/* Return the report, for the queue in, that nothing is sent any more to the recipients whose transactions broke off;
- * NULL when there are none among those left. */
+/* Return the report, for the queue in, that delivery was given up to recipients who failed only by lost connections
+ * (delivery_blameless()). NULL: there are no such recipients left, or the mail is no post. */
 Draft *warning_given_up(const Warning *warning, const Delivery *delivery, int64_t now);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The concurrency window of a destination: how many deliveries may be under way to it at once, learnt
- * from what became of the earlier ones, and whether it is dead. Pure arithmetic; who calls says what happened.
+ * Decide how many deliveries may be under way to a destination at once (its window), and whether the destination is
+ * dead, from the results of earlier deliveries. The functions only calculate; the caller tells them each result.
  *
  * A success adds the positive feedback to a sum, and the window grows when the sum has reached 1; so it changes at
  * the end of its cycle. A failure takes the negative feedback away, and the window shrinks at once,
@@ -22,7 +22,7 @@ typedef struct Feedback {
     FeedbackIndex index;
 } Feedback;
 
-/* FAIL_CONFIG, with what would be right. */
+/* Read a feedback. FAIL_CONFIG: the text is wrong; the message says what is allowed. */
 bool feedback_parse(const char *text, Feedback *feedback, GError **error);
 
 typedef struct WindowLimits {
@@ -39,17 +39,17 @@ typedef struct Window {
 
 void window_init(Window *window, const WindowLimits *limits);
 
-/* A delivery ended well; busy counts those under way, this one included. True when a dead
- * destination is alive again. */
+/* Take in a delivery that ended well; busy counts those under way, this one included. True: the destination was dead,
+ * and is alive again. */
 bool window_success(Window *window, const WindowLimits *limits, unsigned busy);
 
-/* A delivery failed for the destination's sake. True when it died of that. */
+/* Take in a delivery that failed for the destination's sake. True: the destination died of that. */
 bool window_failure(Window *window, const WindowLimits *limits);
 
-/* It wants less, but works: the window shrinks as after a failure, and nobody dies. */
+/* Shrink the window as after a failure, without counting cohorts: the destination works, and wants less. */
 void window_shrink(Window *window, const WindowLimits *limits);
 
-/* The time of a dead one is over. */
+/* Make a dead destination alive, since its time is over; busy counts the deliveries under way. */
 void window_revive(Window *window, const WindowLimits *limits, unsigned busy);
 
 static inline bool window_dead(const Window *window)

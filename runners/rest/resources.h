@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The tables of all resources, and what one resource shows of another. */
+/*
+ * Declare what the files of runners/rest need of each other: the table of routes of each resource, and the functions
+ * with which one resource reads or shows objects of another. A json_t that is returned is the caller's (json_decref()).
+ */
 #include "runners/rest/rest.h"
 #include "store/list.h"
 #include "store/member.h"
@@ -33,7 +36,7 @@ extern const RestRoute rest_events[];
 extern const RestRoute rest_trace[];
 extern const RestRoute rest_openapi[];
 
-/* operations.c: /metrics, which stands outside of the versions */
+/* operations.c: the route /metrics, whose path has no version of the interface before it. */
 extern const RestRoute rest_metrics;
 
 /* The fields of objects that several resources show. */
@@ -42,36 +45,42 @@ extern const RestField rest_list_fields[];
 extern const RestField rest_member_fields[];
 extern const RestField rest_user_fields[];
 
-/* hosts.c: all of them, an array; NULL with the error */
+/* hosts.c: return an array of the objects of all hosts. NULL: the store failed, and error is set. */
 json_t *hosts_json(const Call *call, Store *store, GError **error);
 
-/* events.c; NULL is allowed */
+/* events.c: free what serves the readers of events; NULL is allowed. */
 void event_readers_free(struct EventReaders *readers);
 
 /* lists.c */
-#define STYLE_DEFAULT "legacy-default" /* of lists that are made without one */
+#define STYLE_DEFAULT "legacy-default" /* the style of a list when the call that makes it names none */
+/* Return the object of a list. NULL: the store failed, and error is set. */
 json_t *list_json(const Call *call, Store *store, const List *list, GError **error);
-/* The lists of a domain (NULL: of all), as the call's parameters ask for them. */
+/* Answer the call with the lists of a domain (NULL: of all domains): those that its parameters advertised, count and
+ * page ask for. Any other parameter is refused with 400. */
 void answer_lists(Call *call, const char *domain);
 
-/* members.c */
+/* members.c: return the object of a membership. */
 json_t *rest_member_json(const Call *call, const Member *member);
-/* From the parameter subscriber, where it is given: a user's id (written into id), an address, or a pattern with *. */
+/* Narrow criteria to the call's parameter subscriber, if it was sent: a user's id, an address, or a pattern with *. The
+ * criteria borrow the call's text and id, into which a user's id is written: keep both until the search is over. */
 void criteria_subscriber(Call *call, MemberCriteria *criteria, char id[STORE_ID_SIZE]);
-/* From the parameter role, where it is given. False: 400 was answered. */
+/* Narrow criteria to the call's parameter role, if it was sent. False: it is no role, and 400 was answered. */
 bool criteria_role(Call *call, MemberCriteria *criteria);
-/* The members that fit, as count and page ask for them. */
+/* Answer the call with the members that fit criteria, as its parameters count, page and fields ask for them. A list
+ * that does not exist has no members. */
 void answer_members(Call *call, const MemberCriteria *criteria);
 
-/* users.c, addresses.c, members.c: the one that the first argument names; NULL: 404 or 503 was answered. */
-User *find_user(Call *call); /* by id or by address */
+/* users.c, addresses.c, members.c: return the object that the first argument of the path names; it is the caller's.
+ * NULL: 404 or 503 was answered. */
+User *find_user(Call *call); /* the argument is an id or an address */
 KnownAddress *find_address(Call *call);
 Member *find_member(Call *call);
 
-/* users.c, addresses.c */
+/* users.c, addresses.c: return the object of a user or an address; answer the call with the users that fit. */
 json_t *user_json(const Call *call, const User *user);
 json_t *address_json(const Call *call, const KnownAddress *address);
 void answer_users(Call *call, const UserCriteria *criteria);
 
-/* preferences.c: reads delivery_mode and delivery_status, if they were sent. False: 400 was answered. */
+/* preferences.c: read the parameters delivery_mode and delivery_status. A value whose parameter was not sent stays as
+ * it is. False: 400 was answered. */
 bool form_delivery(Call *call, int *mode, int *status);

@@ -44,7 +44,7 @@ typedef struct Form {
 struct Call {
     Rest *rest;
     HttpCall *http;
-    const char *user;      /* who it is by, of the password file; NULL: of a token */
+    const char *user;      /* the caller's name in the password file; NULL: the caller has a token */
     Token *token;          /* NULL: a user of the password file */
     bool old;              /* version 3.0, in which ids are decimal numbers */
     char *root;            /* "http://localhost:8001/3.1/" */
@@ -65,22 +65,22 @@ extern const HttpSpec rest_spec;
 Store *rest_open(Rest *rest, GError **error);
 /* Return the store of the call, which stays the same until its end. NULL: 503 was answered. */
 Store *rest_store(Call *call);
-/* A unit of work, begun. NULL: 503 was answered. */
+/* Make a unit of work in the caller's name, and begin it. NULL: 503 was answered. */
 Work *rest_begin(Call *call);
-/* Commit it. False: 503 was answered, and nothing was done. A unit that is not committed is undone when it is freed. */
+/* Commit a unit of work; if it is freed without, it is undone. False: 503 was answered, and nothing was done. */
 bool rest_commit(Call *call, Work *work);
-/* End a change: done, commit it and answer 204; else rest_fail() with *error. work may be NULL where the call was
- * answered. */
+/* End a change: when done is true, commit it and answer 204; else rest_fail() with *error (taken). work may be NULL
+ * where done is false. */
 void rest_finish(Call *call, Work *work, bool done, GError **error);
-/* The list that argument `index` names by List-Id or posting address. NULL: 404 was answered. */
+/* Find the list that argument `index` names, by List-Id or posting address. NULL: 404 or 503 was answered. */
 List *rest_list(Call *call, unsigned index);
 /* Answer a failure (taken): 404 for what is not there, 400 for what is wrong, 409 for what is there already, else 503,
  * and why goes to the log. Does nothing where error is NULL and the call was answered. */
 void rest_fail(Call *call, GError *error);
-/* Answer a failure with this status and text instead, where *error has that code, and clear it. What follows is
- * rest_fail(), which then does nothing. */
+/* If *error has this code, clear it, and answer with this status and text. Call rest_fail() with *error after it in any
+ * case: where *error was cleared, rest_fail() does nothing. */
 void rest_refuse(Call *call, GError **error, int code, int status, const char *format, ...) G_GNUC_PRINTF(5, 6);
-/* As rest_fail(), but 404 also for a name that nothing can have. */
+/* Do as rest_fail(), but answer 404 also for FAIL_NEVER: a name that nothing can have. */
 void rest_unknown(Call *call, GError *error);
 /* Does the failure only say that something is not there, or cannot be? Takes error. False: it is another, and 503 was
  * answered. For what a parameter names, whose absence has an answer of its own. */
@@ -88,29 +88,29 @@ bool rest_missing(Call *call, GError *error);
 
 /* ---- form.c ---- */
 
-/* Reads query and body. False: 400 or 415 was answered. */
+/* Read the query and the body into call->form. False: 400 or 415 was answered. */
 bool form_read(Call *call);
 void form_clear(Form *form);
-/* Is the verb PUT, which must send the whole? And form_expect() for a change: PUT all these names, PATCH some. */
+/* Look whether the verb is PUT; and form_expect() all these names of a PUT, and any of them of a PATCH. */
 bool call_puts(const Call *call);
 bool form_expect_change(Call *call, const char *names);
 /* Refuse what is neither in required nor in optional (names separated by blanks), or is missing of required, or is not
  * for the caller to set. False: 400 or 403 was answered. */
 bool form_expect(Call *call, const char *required, const char *optional);
 bool form_has(const Call *call, const char *name);
-/* The last value; NULL exactly where form_has() is false. Borrowed. */
+/* Return the last value of a name, borrowed; NULL exactly where form_has() is false. */
 const char *form_text(const Call *call, const char *name);
-/* All values, NULL at the end; g_strfreev(). One empty value is none. */
+/* Return all values of a name that are not empty, NULL at the end; g_strfreev(). */
 char **form_words(const Call *call, const char *name);
-/* Yes or no as Python, JSON and people write it; empty in a GET: yes. Absent: *value stays. False: 400 was answered. */
+/* Read yes or no (form_truth()); empty in a GET: yes. Absent: *value stays. False: 400 was answered. */
 bool form_bool(Call *call, const char *name, bool *value);
-/* The same of one text; false: it is neither. */
+/* Read "true", "yes", "on", "1" or their opposites, of any case. False: the text is none of them. */
 bool form_truth(const char *text, bool *value);
 bool form_integer(Call *call, const char *name, int64_t *value);
-/* Absent, or without a value. */
+/* Is the parameter absent, or empty? */
 bool form_is_empty(const Call *call, const char *name);
-/* One of the choices, "hold, reject, discard"; *value is its place among them. Absent: *value stays. False: 400 was
- * answered. */
+/* Read one of the choices, "hold, reject, discard"; *value is its place among them, from 0. Absent: *value stays.
+ * False: 400 was answered. */
 bool form_choice(Call *call, const char *name, const char *choices, int *value);
 /* In the order of the values of Role, Action, DeliveryMode and DeliveryStatus. */
 #define FORM_ROLES "member, owner, moderator, nonmember"
@@ -125,7 +125,7 @@ typedef struct Paging {
     int64_t start;
     unsigned count;
 } Paging;
-/* From count and page. False: 400 was answered. */
+/* Read the parameters count and page. False: 400 was answered. */
 bool form_paging(Call *call, Paging *paging);
 
 /* One page of a collection, whose rows a function walks from the first to the last. */
@@ -134,11 +134,11 @@ typedef struct Page {
     int64_t total;    /* rows so far */
     json_t *entries;  /* objects of the page */
 } Page;
-/* Begin it: count and page may be sent, and those of required and optional. False: 400 or 403 was answered. */
+/* Begin a page, with form_expect(); count and page may be sent as well. False: 400 or 403 was answered. */
 bool page_begin(Call *call, const char *required, const char *optional, Page *page);
-/* Count one more row. True: it is on the page, and its object is to be added. */
+/* Count one more row of the collection. True: the row is on the page, and its object is to be added. */
 bool page_takes(Page *page);
-/* Add the object of a row (taken; NULL: there was an error). */
+/* Add the object of a row (taken). NULL is ignored, after an error that goes to answer_page(). */
 void page_add(Page *page, json_t *object);
 void page_clear(Page *page);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Page, page_clear)
@@ -149,20 +149,20 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Page, page_clear)
 void answer_json(Call *call, int status, json_t *object);
 /* 200 with the object (taken) as answer_json(); NULL: rest_fail() with *error. */
 void answer_found(Call *call, json_t *object, GError **error);
-/* 201 with the Location of a path below root, or with a whole one. */
+/* Answer 201 with a Location: this path below root. */
 void answer_created(Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void answer_empty(Call *call, int status);
 /* 200 with a text of this media type. */
 void answer_text(Call *call, const char *type, const char *text);
-/* The error of this status: title, and a description that says what is wrong. */
+/* Answer with this error status, its usual title, and a description of what is wrong. */
 void answer_refusal(Call *call, int status, const char *format, ...) G_GNUC_PRINTF(3, 4);
 /* 400 with a title of its own. */
 void answer_titled(Call *call, const char *title, const char *format, ...) G_GNUC_PRINTF(3, 4);
-/* A collection: entries (taken; an array of objects, which get their http_etag), their number without paging, and where
- * they begin. */
+/* Answer with a collection: entries (taken; an array of objects, which get their http_etag), the number of all entries
+ * without paging, and the place of the first one. */
 void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start);
-/* The page that was walked, with a self_link of this path (NULL: none). Where *error is set, or the call was answered:
- * rest_fail(). */
+/* Answer with the page that was walked, with a self_link of this path (NULL: none). Where *error is set (taken), or the
+ * call was answered, call rest_fail() instead. */
 void answer_page(Call *call, const char *path, Page *page, GError **error);
 /* The same, of a collection that may be too long to hold in memory: what does not fit into one part is sent part by
  * part as the client reads it, without a length and an ETag, and the connection is closed behind it. What comes and
@@ -176,7 +176,7 @@ typedef struct LongCollection {
 } LongCollection;
 void answer_long(Call *call, const LongCollection *kind, void *place, int64_t total, const Paging *paging);
 
-/* Text that is a value; not NULL. What is no UTF-8 becomes so. */
+/* Return text, which is not NULL, as a JSON value. Bytes that are no UTF-8 are replaced. */
 json_t *json_words(const char *text);
 /* An array of texts. */
 json_t *json_texts(const GPtrArray *texts);
@@ -188,7 +188,7 @@ json_t *json_time(int64_t time);
 json_t *json_link(const Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* The text with all that a segment of a path cannot hold encoded; g_free(). */
 char *segment(const char *text);
-/* An id as this version writes it; g_free(). And back: false when it is none. */
+/* Write an id as the call's version of the interface does, g_free(); and read it. False: the text is no id. */
 char *id_text(const Call *call, const char *id);
 bool id_parse(const Call *call, const char *text, char id[STORE_ID_SIZE]);
 

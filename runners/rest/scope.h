@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The rights to call, and to see and set each field: the rows of the tables at the end of each resource, and the only
- * functions that ask them. lists/authority.h has the rights.
+ * Judge whether a caller may call a route, and see or set a field. The rights stand in the rows of the tables at the
+ * end of each resource (RestRoute, RestField); only the functions here read them. lists/authority.h explains the
+ * rights.
  */
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 typedef struct Call Call; /* rest.h */
 typedef void RestFunction(Call *call);
 
-/* How what a route is about is found in the call. */
+/* The object that a route is about, and where the call names it. */
 typedef enum RestObject {
     OF_SITE = 1,   /* the site, and whatever belongs to no list or domain: people, queues */
     OF_DOMAIN,     /* the domain of the first argument */
@@ -29,7 +30,7 @@ typedef enum RestObject {
 /* A field of an answer, or a parameter. "*": all that have no row of their own. */
 typedef struct RestField {
     const char *name;
-    unsigned read, write; /* rights (lists/authority.h). To choose by it with GET is to read */
+    unsigned read, write; /* rights (lists/authority.h). A parameter of GET that selects by the field needs `read` */
 } RestField;
 
 /* A path is segments separated by "/"; "{name}" stands for any segment, "{name*}" at the end for all that is left. */
@@ -45,18 +46,18 @@ typedef struct RestRoute {
 /* May the token send requests with this verb (also HEAD where it may GET)? */
 bool token_has_verb(const Token *token, const char *verb);
 
-/* May the caller call this? Sets route and by of the call. False: 403 or 503 was answered. */
+/* Judge whether the caller may call the route; set route and by of the call. False: 403 or 503 was answered. */
 bool scope_allows(Call *call, const RestRoute *route);
-/* May the caller see, or set, this field of what the call's route shows? */
+/* May the caller see this field of the objects that the call's route shows? And may the caller set it? */
 bool scope_reads(const Call *call, const char *field);
 bool scope_writes(const Call *call, const char *field);
-/* Is there a row for the field? */
+/* Do the route's fields have a row for this one? */
 bool scope_knows(const Call *call, const char *field);
-/* Take away from the object what the caller may not see. */
+/* Remove from the object the fields that the caller may not see, and log fields without a row. */
 void scope_show(const Call *call, json_t *object);
 /* May the caller set (with GET: choose by) the parameter? False: 403 was answered. */
 bool scope_takes(Call *call, const char *name);
-/* Set *covers: is the list in the scope of the token? One that is gone is if the token names it. */
+/* Set *covers: is the list in the scope of the token? A list that was removed is, if the token names it. */
 bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error);
 /* Set *sees: may the token read the event? The list that it tells of is in its scope, or was in a domain of its scope,
  * and that is not another list or domain of the same name, made since. A token for the site reads all. */

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Puts an entry that does nothing (META_CANARY) into a slice of each queue through which posts and their letters pass
- * beside in and out, and sees whether it is taken. All slices have their turn. So a slice that nobody works is known by
- * its name. The record is that of mails (CANARY_QUEUE in store/canary.h). A slice whose entry still lies there gets no
- * second one.
+ * Find slices of queues that nobody works. An entry that does nothing (META_CANARY) is put into a slice of each queue
+ * through which posts and their letters pass, but for in and out. Later it is looked whether the entry was taken. All
+ * slices have their turn. Rows in the store (CANARY_QUEUE in store/canary.h) record the entries. A slice whose entry is
+ * still there gets no second one.
  *
  * Left out are queues whose runner is not started, or is a program of the site's own.
  */
@@ -24,17 +24,18 @@ typedef struct Queues {
     uint64_t count; /* of turns so far */
 } Queues;
 
-/* Put one entry into the slice of each queue whose turn it is. rows, of Canary: what is recorded. The first error is
- * returned, after all had their try. */
+/* Put one entry into the slice of each queue whose turn it is. rows, of Canary, are the records so far. False: one
+ * could not be put; all others were tried, and error is the first. */
 bool queues_put(Queues *queues, const GPtrArray *rows, GError **error);
 
-/* Record which of the entries in rows were taken; late_too: look for those, too, that should have been for long.
- * *under_way is set when one should be soon, and else left. */
+/* Record which of the entries in rows were taken. late_too: look also for entries older than [watch] patience.
+ * *under_way becomes true when a younger one is still there; else it stays as it is. */
 bool queues_look(const Queues *queues, const GPtrArray *rows, bool late_too, bool *under_way, GError **error);
 
-/* Forget the slices that there are no longer. */
+/* Forget the records of slices that no longer exist. */
 bool queues_forget(const Queues *queues, const GPtrArray *rows, GError **error);
 
-/* The slice that the shard key (META_SHARD) chooses, and the most slices that the runner may have. */
+/* Return the slice that a shard key (META_SHARD) chooses. */
 unsigned queues_slice_for(const char *key, unsigned slices);
+/* Return the most slices that the runner may have. */
 unsigned queues_slices(const Config *config, const char *runner);

@@ -2,11 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Sends mails through the MTA and back (lists/round_trip.h), one each [watch] interval, and records them and their
- * return (store/canary.h). They take the relay's addresses of IPv4 and IPv6 by turns (families.h), and the slices of
- * out and of in, so that in time each combination of these has its turn (turn.h). Both legs of a mail take the same
- * slices. Entries that do nothing go through the slices of other queues (queues.h). Without [watch] canary it does
- * nothing.
+ * Send test mails through the MTA and back (lists/round_trip.h), one each [watch] interval, and record them and their
+ * return (store/canary.h). They take turns in the relay's addresses of IPv4 and IPv6 (families.h) and in the slices of
+ * out and of in, so that in time each combination has its turn (turn.h). A mail takes the same slices on its way out
+ * and back. Entries that do nothing go through the slices of other queues (queues.h). Without [watch] canary nothing
+ * is done.
  */
 #include "base/config.h"
 #include "lists/round_trip.h"
@@ -23,13 +23,14 @@ typedef struct Sender {
     Turn turn; /* of the next one */
     Families families;
     Queues queues;
-    bool ready;      /* the lists are there */
-    int64_t due;     /* clock_monotonic(): of the next */
-    int64_t late_at; /* clock_monotonic(): when to look for those that should be back for long */
+    bool ready;      /* the lists of the test mails exist */
+    int64_t due;     /* clock_monotonic(): when the next mail is sent */
+    int64_t late_at; /* clock_monotonic(): when to look for mails that are late */
 } Sender;
 
 void sender_init(Sender *sender, const Config *config, Store *store, Spool *spool);
 void sender_clear(Sender *sender);
 
-/* Look for what is under way, and send what is due. *wait becomes the time until it has something to do, in us. */
+/* Look for mails and entries that are under way, and send the ones that are due. *wait becomes the time in us after
+ * which to call again. */
 bool sender_turn(Sender *sender, int64_t *wait, GError **error);

@@ -2,11 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The pages of an archive: declarations that their files share. What they show comes from the index of the first
- * archiver that has one (store/archive_index.h) and from its maildirs.
+ * Declarations that the pages of the archive share. The pages show what the first archiver with an index has stored:
+ * its index (store/archive_index.h) and its maildirs.
  *
  * A list's archive is /archive/NAME, by the name of list_archive_name(); all links below it are made of
- * Message-ID-Hashes and of times. Who reads a public archive without being a member sees no domains of addresses.
+ * Message-ID-Hashes and of times. A reader of a public archive who is no member of the list sees addresses without
+ * their domains.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -30,7 +31,7 @@ typedef struct WebArchive {
     int64_t search_free;   /* when the time that strangers' searches took is paid off; monotonic */
 } WebArchive;
 
-/* NULL: the site has no archive to be shown. */
+/* Make the state of the archive's pages. NULL: the site has no archiver with an index. */
 WebArchive *web_archive_new(const Config *config);
 void web_archive_free(WebArchive *archive);
 
@@ -43,57 +44,61 @@ typedef struct ArchiveReading {
     char *name;         /* of the archive */
     char *directory;    /* its maildir, below the archiver's directory */
     char *path;         /* "/base/archive/NAME", as links have it */
-    bool member;        /* sees addresses */
+    bool member;        /* the reader has a role on the list, and sees whole addresses */
 } ArchiveReading;
 
 void archive_reading_clear(ArchiveReading *reading);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ArchiveReading, archive_reading_clear)
 
-/* Look who may read the list's archive that the first part of the path names. false: the call was answered.
+/* Open the archive that the first part of the path names, if the reader may read it. false: the call was answered.
  * Begin with {0}, and clear *reading in either case. */
 bool archive_read(WebCall *call, ArchiveReading *reading);
 /* The same for the archive of this name. */
 bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading);
-/* The same for a list in whose archive somebody found something. FAIL_MISSING: there is none that he may read. */
+/* Open the archive of a list without answering the call, for a search over several lists. FAIL_MISSING: there is no
+ * such list, or the reader may not read its archive. */
 bool archive_read_list(WebCall *call, const char *list_id, ArchiveReading *reading, GError **error);
-/* Open the index. NULL: the call was answered. */
+/* Return the index, borrowed, opened anew where it was replaced. NULL: the call was answered. */
 ArchiveIndex *archive_open(WebCall *call);
-/* Answer 503, or 404 for what is not there; error is taken. The index is opened anew for the next call, since it may be
- * what is wrong. */
+/* Answer a failure (taken): 404 for FAIL_MISSING and FAIL_NEVER, else 503. Unless it is FAIL_MISSING, the index is
+ * closed, and the next call opens it anew, since the index may be at fault. */
 void archive_fail(WebCall *call, GError *error);
 
 /* Find the message that the second part of the path names by its hash; NULL: the call was answered. With shown, the
  * call is answered (404 or 410) for a message that is hidden or removed; without, that message is returned. */
 ArchiveMessage *archive_find(const ArchiveReading *reading, bool shown);
-/* Its bytes; NULL as above. */
+/* Return the bytes of the message; g_bytes_unref(). NULL: the call was answered. */
 GBytes *archive_load(const ArchiveReading *reading, const ArchiveMessage *message);
-/* How its text is made into HTML. files, "/base/archive/NAME/HASH/file/", has to outlive *how. */
+/* Set *how to the way in which this reader sees the text of the message (mail_html()). *files (g_free()) becomes the
+ * path of its files, "/base/archive/NAME/HASH/file/", and has to outlive *how. */
 void archive_how(const ArchiveReading *reading, const ArchiveMessage *message, char **files, MailHtml *how);
 
 /* ---- views ---- */
 
-/* A text as whoever reads may see it, not escaped; g_free(). */
+/* Return a text as the reader may see it: addresses masked for one who is no member. It is not escaped; g_free(). */
 char *archive_masked(const ArchiveReading *reading, const char *text);
-/* Fields that each page of a list's archive has: list, path, title. */
+/* Return a view with the fields that each page of a list's archive has, such as list, archive and title. title NULL:
+ * the name of the list alone. */
 json_t *archive_view(const ArchiveReading *reading, const char *title);
-/* A message in a list of them: subject, who, when, its place. */
+/* Return the view of a message as one row of a page: its hash, subject, author and time. */
 json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *message);
-/* The same of the message at the top of a thread. */
+/* Return the same view of the message that began a thread. */
 json_t *archive_top(const ArchiveReading *reading, const ArchiveThread *thread);
-/* The path of a place between rows for the next page: "1764312000.HASH". g_free() */
+/* Write the place behind a row, where the next page begins, as in a link: "1764312000.HASH" (seconds); g_free(). */
 char *archive_place_text(int64_t date, const char *hash);
-/* Read it; id is that of the message, or of its thread. Anything else is no place: false. */
+/* Read such a place. place->id becomes the id of the message, or with thread that of its thread. false: the text (may
+ * be NULL) is no place in this archive. */
 bool archive_place_read(const ArchiveReading *reading, const char *text, bool thread, ArchivePlace *place);
 /* "November 2026"; g_free(). */
 char *archive_month_title(const WebCall *call, int year, int month);
 
-/* Answer with a page. Caches may share it when whoever reads is no member. */
+/* Answer with the template NAME filled with view (taken). Caches may share the page if the reader is no member. */
 void archive_page(const ArchiveReading *reading, const char *name, json_t *view);
 
-/* ---- functions of one file that the table of routes in another has ---- */
+/* ---- functions that answer a route, each called from the table in another file ---- */
 
 void archive_get_message(ArchiveReading *reading);
-/* As a compressed mbox, of which dates are from `from` to before `to`. */
+/* Answer with the messages dated from `from` to before `to`, as a compressed mbox. */
 void archive_get_month_mails(ArchiveReading *reading, int64_t from, int64_t to);
 void archive_get_thread(WebCall *call);
 void archive_get_feed(WebCall *call);

@@ -13,7 +13,7 @@ typedef struct DeskGroup {
 
 extern const DeskGroup desk_groups[];
 
-/* NULL: there is none. */
+/* Return the group of this path; NULL: there is none. */
 const DeskGroup *desk_group_find(const char *path);
-/* The names of the group; g_strfreev(). */
+/* Return the names of the group's settings; g_strfreev(). */
 char **desk_group_names(const DeskGroup *group);

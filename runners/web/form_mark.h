@@ -2,12 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A mark in a form shows that it was read from a page of ours not long ago, so that pages elsewhere cannot send forms
- * in somebody's name, and a program has to read the page first. It is the time and an HMAC-SHA256 over the time and
- * over what the form is about; all hosts of a site make the same.
+ * Make and check the marks of forms. A mark in a form shows that the form was read from a page of ours not long ago.
+ * So pages elsewhere cannot send forms in somebody's name, and a program has to read the page first. A mark is the
+ * time and an HMAC-SHA256 over the time and over a text `about` that says what the form is for. All hosts of a site
+ * make the same.
  *
- * The newest secret of the site (store/secret.h) makes marks. The one before it is read for forms that were open when
- * it was replaced: a mark of it that names a later time was made by somebody else who knows it.
+ * The newest secret of the site (store/secret.h) makes marks. The one before it still proves marks of forms that were
+ * open when it was replaced. A mark of the old secret with a later time is refused, as somebody else who knows that
+ * secret made it.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -23,8 +25,8 @@ FormKeys *form_keys_new(const GPtrArray *secrets, int64_t replaced_at);
 void form_keys_free(FormKeys *keys);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FormKeys, form_keys_free)
 
-/* Return the mark, of letters, digits and a dot; g_free(). */
+/* Return the mark for a form about this at the time now (us), of letters, digits and a dot; g_free(). */
 char *form_mark_make(const FormKeys *keys, const char *about, int64_t now);
 
-/* Was the mark made for this, within FORM_MARK_LIFE? */
+/* Was the mark made about this, within FORM_MARK_LIFE before now (us)? */
 bool form_mark_good(const FormKeys *keys, const char *about, const char *mark, int64_t now);

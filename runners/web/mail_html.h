@@ -9,22 +9,23 @@
 #include "runners/web/theme.h"
 
 typedef struct MailHtml {
-    const Theme *theme; /* NULL: our words are in English */
+    const Theme *theme; /* NULL: words that are not of the mail are in English */
     const char *language;
-    const char *files; /* before the number and the name of a file: "/archive/LIST/HASH/file/" */
+    const char *files; /* path before the number and the name of an attachment: "/archive/LIST/HASH/file/" */
     bool masked;       /* addresses are shown as "anne@…", and there are no links to them */
 } MailHtml;
 
-/* Append the text, its files and the messages within it. */
+/* Append to out the text of a mail, links to its attachments, and the messages within it. */
 void mail_html(const MailHtml *how, const Readable *mail, GString *out);
 
 /* Append text in one line as a page shows it, masked where *how says so. */
 void mail_html_line(const MailHtml *how, const char *text, GString *out);
 
-/* An array of the people of a field, as texts. */
+/* Return an array of the people in a field, as texts; json_decref(). */
 json_t *mail_html_people(const MailHtml *how, const ReadablePeople *people);
 /* Does To or Cc name anybody? */
 bool mail_html_is_addressed(const ReadableHead *head);
 
-/* "Anne <anne@example.org>", "anne@…"; g_free(). */
+/* Return a person as a page shows it: "Anne <anne@example.org>"; masked, the name alone, or "anne@…" for a person
+ * without one; g_free(). */
 char *mail_html_person(const MailHtml *how, const char *name, const char *address);

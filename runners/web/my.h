@@ -10,28 +10,29 @@
 
 #define MY_DAY (86400 * CLOCK_SECOND)
 
-/* Return the person who is signed in; NULL: the call was answered, a stranger by the form to sign in. */
+/* Return the person who is signed in, borrowed from the call. NULL: the call was answered; a stranger was sent to the
+ * page to sign in. */
 const SignedIn *my_person(WebCall *call);
-/* The same for a form, whose mark must be of this session. */
+/* The same for a form that was sent: it must carry the mark of this session, or the call is answered with 400. */
 const SignedIn *my_sender(WebCall *call);
 
-/* A view that has what each of these pages has. */
+/* Return a new view with what each of these pages shows: mark, me, signed_in. */
 json_t *my_view(WebCall *call, const SignedIn *person);
-/* A membership or role, as a line of a page. */
+/* Return the view of a membership or role as one line of a page. */
 json_t *my_member_line(const WebCall *call, const Member *member, const List *list);
 /* Put such lines into "lists" of the view for members (of Member; NULL: error is set), and say whether the person
  * "receives" mail of one, "runs" one, "owns" one. */
 bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError **error);
-/* Does the person own the site or a domain? */
+/* Look whether the person owns the site or a domain: *owns. false: the store failed. */
 bool my_owns_place(Store *store, const SignedIn *person, bool *owns, GError **error);
-/* The text in the language of the page. */
+/* Return the text in the language of the page, borrowed. */
 const char *my_say(const WebCall *call, const char *text);
-/* "2026-12-20"; g_free() */
+/* Return the day of a time (us), as "2026-12-20"; g_free(). */
 char *my_day(int64_t time);
 
 /* Answer with the page of all lists; more (taken) says what was done. */
 void my_show(WebCall *call, const SignedIn *person, json_t *more);
 
-/* Languages in which there are letters, as options of a select; chosen is one of them, or "default", whose text is
- * `none`. json_decref() */
+/* Return the languages in which there are letters, as options of a select; json_decref(). chosen is the language that
+ * is selected, or "default": the option that stands for no choice, whose text is `none`. */
 json_t *my_language_choices(const WebCall *call, const char *chosen, const char *none);

@@ -2,11 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How pages look: templates (NAME.mustache), texts in other languages (po/LANGUAGE.po) and files that are served as
- * they are (style.css). Each is read from the site's folder, [web] directory, where it has one of that name, else from
- * the built-in folder. All is read at the start; a template that cannot be parsed keeps the runner from starting.
+ * Read and fill the look of pages: templates (NAME.mustache), texts in other languages (po/LANGUAGE.po) and files that
+ * are served as they are (style.css). Each is read from the site's folder, [web] directory, where it has one of that
+ * name, else from the built-in folder. All is read at the start; a template that cannot be parsed keeps the runner
+ * from starting.
  *
- * A language is what the files of po/ are called, and "en", in which the templates are written.
+ * A language is named as its file in po/, such as "de". The templates are written in "en".
  */
 #include <glib.h>
 #include <jansson.h>
@@ -14,7 +15,8 @@
 
 typedef struct Theme Theme;
 
-/* site NULL: the site has no folder of its own. FAIL_CONFIG, FAIL_LATER as of what is read. */
+/* Read all from the folder built_in and from the site's folder; site NULL: it has none. FAIL_CONFIG: a file has a
+ * mistake. FAIL_LATER: a file cannot be read. */
 Theme *theme_new(const char *built_in, const char *site, GError **error);
 void theme_free(Theme *theme);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Theme, theme_free)
@@ -29,7 +31,8 @@ const char *theme_language(const Theme *theme, const char *accept);
 /* Return text in the language, borrowed; theme NULL: as it is written. */
 const char *theme_text(const Theme *theme, const char *language, const char *text);
 
-/* Append the page NAME. FAIL_CONFIG: partials without an end. FAIL_MISSING: there is no such template. */
+/* Append to out the template NAME, filled with view in this language. FAIL_CONFIG: its partials contain each other
+ * without an end. FAIL_MISSING: there is no such template. */
 bool theme_fill(const Theme *theme, const char *language, const char *name, const json_t *view, GString *out,
                 GError **error);
 
@@ -40,5 +43,5 @@ typedef struct ThemeFile {
     char *tag; /* for ETag, with its quotation marks */
 } ThemeFile;
 
-/* NULL: there is none of that name. */
+/* Return the file of that name, borrowed; NULL: there is none. */
 const ThemeFile *theme_file(const Theme *theme, const char *name);

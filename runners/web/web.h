@@ -38,7 +38,7 @@ typedef struct Web {
     struct WebArchive *archive; /* runners/web/archive.h; NULL: the site has none */
     unsigned streams;           /* mboxes on their way */
     GPtrArray *trials;          /* runners/web/desk_try.h; NULL: none yet */
-    unsigned viewers;           /* who look at the operator's page */
+    unsigned viewers;           /* open streams of events to operators' pages */
     Http *http;
     int64_t keys_version; /* store_version() at which this and site.keys were read */
 } Web;
@@ -47,51 +47,55 @@ typedef struct WebCall {
     Web *web;
     HttpCall *http;
     const char *language; /* of the page */
-    char *args[WEB_ARGS]; /* what stands in the place of braces, decoded; UTF-8 */
+    char *args[WEB_ARGS]; /* parts of the path that stand in the place of braces, decoded; UTF-8 */
     GHashTable *form;     /* name -> value; NULL: not read yet */
-    char *client;         /* address of who asks; NULL: not known */
+    char *client;         /* IP address of the client, by a proxy of the site if it came through one; NULL: not known */
     bool shared; /* the page is the same for all strangers: it has an ETag, and proxies may keep it for a minute */
-    bool script; /* scripts of the site itself may run on it */
+    bool script; /* scripts of the site itself may run on the page */
     SignedIn *person;  /* who is signed in; NULL: nobody, or not looked at yet */
-    bool person_known; /* it was looked at */
+    bool person_known; /* web_person() has looked who is signed in */
     bool answered;
     bool changed; /* web_commit() has written something */
 } WebCall;
 
-/* "/confirm/{}": each {} is one segment of the path. */
+/* A path with the function that answers it. In the path, such as "/confirm/{}", each {} is one segment. */
 typedef struct WebRoute {
     const char *verb, *path; /* verb NULL: the end of a table; GET is also asked for HEAD */
     void (*function)(WebCall *call);
 } WebRoute;
 
-#define WEB_ONE_CLICK "/u/{}" /* POST is taken from anywhere (RFC 8058); all else from our own pages alone */
+/* On this path a POST is taken from anywhere (RFC 8058); on others only from pages of the site itself. */
+#define WEB_ONE_CLICK "/u/{}"
 
 extern const HttpSpec web_spec;
 
-/* ---- what a page works with; where one of these fails, the call was answered ---- */
+/* ---- what a page works with; where one of these fails, it has answered the call (web_fail()) ---- */
 
-/* NULL: the database is away. */
+/* Return the store, borrowed, opened anew where it was lost. NULL: the database is away. */
 Store *web_store(WebCall *call);
-/* Make a unit of work, by somebody who has proved nothing so far, for looking only: it takes no lock, and what it
- * counts (a guess) is written at once. NULL: the database is away. */
+/* Make a unit of work for reading, in the name of a visitor who has proved nothing so far. It has no transaction: a
+ * wrong guess that it counts is written at once. NULL: the database is away. */
 Work *web_look(WebCall *call);
-/* The same for changing something: it is begun, and wants web_commit(). NULL: it cannot be begun. */
+/* Make such a unit of work for changing something, and begin it. End it with web_commit(), or free it to undo it.
+ * NULL: it cannot be begun. */
 Work *web_begin(WebCall *call);
+/* Commit a unit of work. The caller still frees it. false: nothing was written. */
 bool web_commit(WebCall *call, Work *work);
-/* The value of a field of the form; "" where there is none; borrowed. */
+/* Return the value of a field of the form that was sent as the body; "" where there is none; borrowed from the call. */
 const char *web_field(WebCall *call, const char *name);
 bool web_has_field(WebCall *call, const char *name);
-/* The value of a field of the query; NULL where there is none; g_free(). */
+/* Return the value of a field of the query; NULL where there is none; g_free(). */
 char *web_query(const WebCall *call, const char *name);
 
 /* ---- who is signed in ---- */
 
-/* *person (borrowed) is who is signed in; NULL: a stranger. false: the call was answered. */
+/* Find who is signed in: *person is borrowed from the call, and NULL for a stranger. false: the call was answered. */
 bool web_person(WebCall *call, const SignedIn **person);
-/* Give the browser the token of a session; NULL: take it away. */
+/* Have the answer give the browser the token of a session as a cookie; NULL: have it take the cookie away. */
 void web_set_session(WebCall *call, const char *token);
-/* The mark of forms of this session, g_free(); and whether the form that was sent has it (in its field "mark"). */
+/* Return the mark that each form of this session carries in its field "mark" (form_mark.h); g_free(). */
 char *web_my_mark(WebCall *call, const SignedIn *person);
+/* Does the form that was sent carry the mark of this session? */
 bool web_my_mark_good(WebCall *call, const SignedIn *person);
 /* Did the request come through a proxy of the site? */
 bool web_through_proxy(const WebCall *call);
@@ -101,31 +105,35 @@ bool web_through_proxy(const WebCall *call);
 /* Answer with the template NAME filled with view (taken), to which "language", "base" (before each path) and
  * "site_owner" are added. */
 void web_page(WebCall *call, int status, const char *name, json_t *view);
-/* The same with another type than that of HTML. */
+/* The same with this media type in place of that of HTML. */
 void web_page_as(WebCall *call, int status, const char *type, const char *name, json_t *view);
-/* Give the view what each page has, and append the template filled with it; for who answers in parts. */
+/* Set in the view (not taken) what each page has, and append the template NAME filled with it to page. For a function
+ * that sends its answer in parts. */
 bool web_fill(const WebCall *call, const char *name, json_t *view, GString *page, GError **error);
-/* Set the fields that each answer has; for who answers without a template. */
+/* Set the header fields that each answer has. For a function that answers without a template. */
 void web_set_headers(WebCall *call);
-/* Answer with content that strangers share: 304 where the client has it already. tag is in quotation marks. */
+/* Answer with content that is the same for all strangers, or 304 where the client has it already. tag is the ETag, in
+ * quotation marks. Call web_set_headers() before. */
 void web_shared(WebCall *call, const char *type, const char *tag, GBytes *content);
-/* Look whether there is memory for content that may be large (http_answer_bytes()); ask before a field of the answer is
- * set. false: the call was answered. */
+/* Look whether there is memory for content that may be large (http_answer_bytes()). Ask before any header field of the
+ * answer is set. false: the call was answered with 503. */
 bool web_has_room(WebCall *call, GBytes *content);
 /* Send the browser to another page of ours, by 303. */
 void web_see_other(WebCall *call, const char *path);
 /* Say that what is asked for is always at this path of ours, by 301; the query goes with it. */
 void web_moved(WebCall *call, const char *path);
-/* The same for a page that may have been another host's, whose query means nothing here. */
+/* The same with the whole web_url before the path and without the query: for a page whose old address may have been on
+ * another host. */
 void web_moved_host(WebCall *call, const char *path);
-/* Answer with the template "notice": its section of that name says what happened. view (taken) may be NULL. */
+/* Answer with the template "notice", whose section of the name `what` says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
-/* The same about a list, whose posting address is "list" of the view. */
+/* The same about a list, whose posting address becomes "list" of the view. list_id NULL: about no list. */
 void web_notice_of(WebCall *call, int status, const char *what, json_t *view, const char *list_id);
-/* Tell the log why, and answer 503; where something was written already, that it was, with 200. error is taken. Where
- * the call was answered already, only tell the log. */
+/* Write the error (taken) into the log, and answer 503. If web_commit() has written something, answer 200 instead,
+ * with a notice that it was done. A call that was answered already gets no further answer. */
 void web_fail(WebCall *call, GError *error);
-/* The same for an error of FAIL_MISSING or FAIL_NEVER: there is no such page. */
+/* Answer 404: there is no such page. An error (taken; NULL: none) other than FAIL_MISSING and FAIL_NEVER goes to
+ * web_fail() instead. */
 void web_missing(WebCall *call, GError *error);
 
 /* Set a time (us since 1970) as NAME, "2026-11-28 06:40", and as NAME_iso, "2026-11-28T06:40:00Z", for the element
@@ -139,11 +147,11 @@ json_t *web_made_view(const Subscription *made);
 /* Answer with a file of a mail (mail/readable.h), to be saved and not to be shown; NULL: 404. */
 void web_attachment(WebCall *call, const ReadableFile *file);
 
-/* Answer the address of a page of an archive that was moved here (old_archives of [web]); path is that of the call,
- * with or without the path of web_url. false: it is none, and nothing was answered. */
+/* Answer a call whose path is that of a page of an older archive, which was moved here (old_archives of [web]). path is
+ * that of the call, with or without the path of web_url. false: the path is no such page, and nothing was answered. */
 bool old_pages_answer(WebCall *call, const char *path);
 
-/* ---- tables, of web.c ---- */
+/* ---- tables of routes, each of one file, that web.c knows ---- */
 
 extern const WebRoute web_lists[], web_confirm[], web_leave[], web_decide[], web_files[], web_archive[], web_my[],
     web_my_list[], web_my_all[], web_my_person[], web_my_forget[];
