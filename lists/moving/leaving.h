@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A site, or some lists of it, as lines of JSON (doc/export.md), and back. Nothing is kept of what was written or read.
+ * Export a site, or some lists of it, as lines of JSON (doc/export.md), and import such a file by moving.h.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -19,16 +19,18 @@ typedef struct LeavingChoice {
     bool no_secrets;    /* leave out hashes of passwords, and tokens */
 } LeavingChoice;
 
-/* Write all that is chosen. Writers to the store wait meanwhile. *lines: how many were written. */
+/* Write all that is chosen, in one transaction, so other writers to the store wait meanwhile. *lines is the number of
+ * lines written. After false the file is not complete. */
 bool leaving_write(Store *store, const LeavingChoice *choice, FILE *to, uint64_t *lines, GError **error);
 
 typedef struct LeavingFile LeavingFile;
-/* Read the first line. FAIL_CONFIG: no such file, or of another version. file is borrowed. */
+/* Begin to read an export: read its first line. file is borrowed. NULL with FAIL_CONFIG: it is no export, or has
+ * another version. */
 LeavingFile *leaving_open(FILE *file, GError **error);
 void leaving_free(LeavingFile *from);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LeavingFile, leaving_free)
 const char *leaving_source(const LeavingFile *from); /* for moving_new() */
 
-/* Bring all in, but for moving_finish(), so that the caller can look at the notes first where all is one transaction.
- * FAIL_CONFIG: the file is damaged or ends early; the message names the line. */
+/* Import all of the file, but do not call moving_finish(): so the caller can look at the notes first, and drop the
+ * import where it is one transaction. FAIL_CONFIG: the file is damaged or ends early; the message names the line. */
 bool leaving_move(LeavingFile *from, Moving *moving, GError **error);

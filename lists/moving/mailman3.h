@@ -15,9 +15,9 @@
  * FAIL_CONFIG: it is another program's, of a version that is not known, or damaged. */
 char *mailman3_source(Foreign *database, GError **error);
 
-/* Call each for every list, until it returns false. */
+/* Call each() for every list of the database. If it returns false, so does this, with its error. */
 bool mailman3_each_list(Foreign *database, bool (*each)(const char *list_id, void *data, GError **error), void *data,
                         GError **error);
 
-/* Describe all of it to moving. */
+/* Describe the whole site to moving. False: the import must end. */
 bool mailman3_move(Foreign *database, const char *var, Moving *moving, GError **error);

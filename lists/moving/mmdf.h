@@ -15,7 +15,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Call each for every mail, without the line of its sender and the '>' before "From "; it returns false, with error,
- * to stop. */
+/* Take one mail, without the line of its sender and without the '>' before "From ". Return false, with error, to stop.
+ */
 typedef bool MmdfEach(GBytes *mail, void *data, GError **error);
+/* Call each for every mail of the file, in order. False, with its error: each returned false. */
 bool mmdf_each(GBytes *file, MmdfEach *each, void *data, GError **error);

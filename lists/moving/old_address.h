@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Addresses of pages of the archives that other programs make, taken apart. What is read is a path behind that of the
- * program ("/pipermail"), percent signs and all, and a query; both are strangers' and of any bytes.
+ * Take apart the addresses (URLs) of pages in archives that other programs made. The input is the path behind that of
+ * the program ("/pipermail"), with its percent signs not decoded, and the query; both come from strangers.
  *
  *   pipermail   LIST/2019-March/001234.html, LIST/2019-March/thread.html, LIST/2019-March.txt.gz; volumes of a year, a
  *               quarter (2019q1), a week (Week-of-Mon-20190304) and a day (20190304), too
@@ -54,12 +54,13 @@ typedef struct OldAddress {
 void old_address_clear(OldAddress *address);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(OldAddress, old_address_clear)
 
-/* Read an address. path begins with a slash or is empty, query may be empty. false: it is none of that program's. */
+/* Read an address into *address, which the caller clears. path begins with a slash or is empty; query may be empty.
+ * False: that program has no such address. */
 bool old_address_read(OldKind kind, const char *path, const char *query, OldAddress *address);
 
-/* The key of the message in a file, by its path below the directory of the list's archive ("2019-March/001234.html"; of
- * ezmlm the mail "1/23"); g_free(). NULL: there is no message in such a file. */
+/* Return the key of the message in a file, by its path below the directory of the list's archive
+ * ("2019-March/001234.html"; of ezmlm the mail "1/23"); g_free(). NULL: there is no message in such a file. */
 char *old_address_file_key(OldKind kind, const char *file);
-/* The key of the mail that was the one of this number, from 0, in the mailbox of which pipermail made its pages;
+/* Return the key of the mail with this number, counted from 0, in the mailbox from which pipermail made its pages;
  * g_free(). */
 char *old_address_counted(guint64 number);

@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Which mail a page shows, as pipermail, MHonArc and Sympa write it. Pages are input like mail: any bytes.
+ * Find out which mail a page of an old archive shows. pipermail, MHonArc and Sympa write that into the page in these
+ * forms. Pages may have any bytes.
  *
  *   MHonArc, Sympa   <!--X-Message-Id: 1&#45;2@example.org -->, <!--X-Subject: ... -->, <!--X-Date: ... -->
  *   pipermail        <A HREF="mailto:LIST?Subject=...&In-Reply-To=%3C1-2%40example.org%3E">, by which a reader answers,
@@ -23,4 +24,5 @@ typedef struct OldPage {
 void old_page_clear(OldPage *page);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(OldPage, old_page_clear)
 
+/* Read a page into *page, which the caller clears. It always succeeds: data that is not found stays unknown. */
 void old_page_read(const char *octets, size_t length, OldPage *page);

@@ -25,4 +25,5 @@ Sympa *sympa_open(const char *directory, Foreign *database, const char *domain, 
 void sympa_free(Sympa *sympa);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sympa, sympa_free)
 
+/* Describe all these lists and their people to moving. False: the import must end. */
 bool sympa_move(Sympa *sympa, Moving *moving, GError **error);

@@ -24,10 +24,10 @@ typedef struct SympaParagraph {
     GPtrArray *entries; /* of SympaEntry: the lines below */
 } SympaParagraph;
 
-/* Told of each line that cannot be taken; it is left out. */
+/* Called for each line that cannot be read, with the reason; the line is left out. */
 typedef void SympaFault(unsigned line, const char *text, void *data);
 
-/* Of SympaParagraph, as they stand in the file; never NULL. */
+/* Return the paragraphs in the order of the file, of SympaParagraph; never NULL. fault is called with data. */
 GPtrArray *sympa_config_read(const char *octets, size_t length, SympaFault *fault, void *data);
 
 /* The first paragraph of that name; NULL: there is none. */

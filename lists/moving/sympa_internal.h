@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Shared by the files that read Sympa. */
+/* Share types and functions among the files that read lists of Sympa (sympa.h). Problems are reported to moving. */
 #include "lists/moving/sympa.h"
 #include "lists/moving/sympa_config.h"
 #include "store/member.h"
@@ -20,37 +20,39 @@ typedef struct SympaList {
     char *domain, *name, *address, *list_id;
     char *place;       /* its folder below the directory */
     GPtrArray *config; /* of sympa_config_read(), while the list is looked at */
-    bool quiet;        /* what is wrong with the config was told */
+    bool quiet;        /* what is wrong with the config was reported, so do not report it again */
 } SympaList;
 
 #define SYMPA_DUMP_MAX ((size_t)256 << 20) /* bytes of member.dump */
 
-/* Read a file of the list's folder. *bytes is NULL where there is none, or what is wrong with it was told. */
+/* Read a file of at most `most` bytes from the list's folder. *bytes is NULL, with true, where there is no such file,
+ * or what is wrong with it was reported. */
 bool sympa_read(const SympaList *list, const char *name, size_t most, GBytes **bytes, GError **error);
-/* The same, as paragraphs, of which what is wrong with a line was told. */
+/* Read such a file as paragraphs of sympa_config.h. A line that is wrong is reported and left out. *config is NULL,
+ * with true, where sympa_read() gives no bytes. */
 bool sympa_read_config(const SympaList *list, const char *name, size_t most, GPtrArray **config, GError **error);
 
-/* Make the settings (setting_list.h) of the config, and tell what has no equal. */
+/* Make settings (setting_list.h) of the list's config, and report parameters that have no equal. */
 bool sympa_settings(const SympaList *list, GPtrArray *settings, GError **error);
 
 /* Addresses of the list's owners (ROLE_OWNER) or editors (ROLE_MODERATOR), in order; g_ptr_array_unref(). NULL with
  * error. */
 GPtrArray *sympa_staff(const SympaList *list, Role role, GError **error);
 
-/* The list's users, owners, editors and members. */
+/* Import the list's users, owners, editors and members. */
 bool sympa_people(const SympaList *list, GError **error);
 
-/* The code of a language here: "pt-BR" is pt_BR, "en-US" is en. g_free() */
+/* Return Listrunner's code of a language: "pt-BR" is pt_BR, "en-US" is en. g_free() */
 char *sympa_language(const char *lang);
 
-/* Is it a database of Sympa's? */
+/* Check that the database is Sympa's; false with error: it is not, or cannot be read. */
 bool sympa_check_database(Foreign *database, GError **error);
 
-/* A scenario of who may post. */
+/* A scenario of Sympa (its parameter send): who may post to a list. */
 typedef struct SympaSend {
     const char *name, *member, *nonmember;
     bool editors, owners; /* may post where the others may not */
     const char *differs;  /* NULL: it means the same here */
 } SympaSend;
-/* Of the list's config; its name is NULL where the scenario is not known. */
+/* Return the scenario of a list's config; its name is NULL where the scenario is not known. */
 SympaSend sympa_send(const GPtrArray *config);
