@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The headers that nearly every file needs. The Makefile compiles them once (base/prefix.h.gch), and includes this file
- * before each source file, alone: gcc takes a compiled header only where it is the first. A source file still includes
- * all that it uses. */
-#include <config.h> /* of the build; there is another in base/ */
+ * before each source file; a few with compiler flags of their own may get config.h alone. gcc takes a compiled header
+ * only where it is the first, so no other file is included that way. A source file does not include config.h, but still
+ * includes all else that it uses. */
+#include <config.h> /* what configure found; base/config.h is another file */
 
 #include <glib.h>
 

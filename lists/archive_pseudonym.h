@@ -6,10 +6,11 @@
  * (mail/pseudonym.h).
  *
  * A mail of a maildir is replaced as one file, an mbox as a whole, by a file beside it that is synced and renamed;
- * whoever reads sees the old bytes or the new ones. The index of a maildir archive is made again from the new bytes
- * when at least one was replaced, and put in the place of the old one at once. Called again after it was interrupted,
- * it goes on: what was replaced is not found again, and a file beside the index, .index/pseudonyms, says that the index
- * still has to be made.
+ * whoever reads sees the old bytes or the new ones. A mail of an mbox that is longer than MBOX_MAIL_MAX (mail/mbox.h)
+ * is neither looked through nor replaced. The index of a maildir archive is made again from the new bytes when at least
+ * one was replaced, and renamed to the place of the old one. Called again after it was interrupted, it goes on: what
+ * was replaced is not found again, and a file beside the index, .index/pseudonyms, says that the index still has to be
+ * made.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -24,11 +25,11 @@ typedef struct ArchivePseudonym {
     bool replace; /* else only look */
     /* Called once for each mail that has the address; count is how often it has it. In an mbox, detail is the number of
      * the mail. Called with count 0 for an archiver whose archive is not looked through, since another program keeps
-     * it. */
+     * it; place is then its name, detail its type. A mail is told of before it is replaced. */
     void (*found)(const char *place, const char *detail, size_t count, void *data);
-    void (*looked)(uint64_t mails, void *data); /* now and then: so many were looked at */
+    void (*looked)(uint64_t mails, void *data); /* after each mail: so many were looked at; may be NULL */
     void *data;
-    uint64_t mails;
+    uint64_t mails; /* were looked at; 0 before the first call */
 } ArchivePseudonym;
 
 /* Look through all archives, and replace if run->replace. False: it failed, and can be called again to go on. */

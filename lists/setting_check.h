@@ -10,10 +10,10 @@
 
 #include "base/config.h"
 
-/* In the setting archivers: none of them. */
+/* The value of the setting archivers for a list that no archiver keeps. */
 #define ARCHIVERS_NONE "none"
 
 /* Check that each section which the value names is in the configuration. The default of a setting passes, and so do
- * settings that name no sections. FAIL_NEVER: a section is not there; the message names those that are. FAIL_MISSING:
- * there is no such setting. */
+ * settings that name no sections. FAIL_NEVER: a section is not there (the message names those that are, but for
+ * family), or a chain or pipeline is empty. FAIL_MISSING: there is no such setting. */
 bool setting_check(const Config *config, const char *setting, const char *value, GError **error);

@@ -9,12 +9,14 @@
 #include <glib.h>
 #include <jansson.h>
 
-/* The fields that differ: an array of {"field", "live": [VALUE...], "ours": [VALUE...]} in order of names, at most
- * SHADOW_FIELDS_MAX; empty where none does. ignore: names of fields that are not compared, beside those that always
- * differ; may be NULL. */
+/* Return the fields that differ, json_decref(): an array of {"field", "live": [VALUE...], "ours": [VALUE...]} in order
+ * of names, at most SHADOW_FIELDS_MAX, and of each the first few values only; empty where none differs. ignore: names
+ * of fields that are not compared, beside those that always differ; may be NULL. */
 #define SHADOW_FIELDS_MAX 50
 json_t *shadow_compare_header(GBytes *live, GBytes *ours, char *const *ignore);
 
-/* The first part that differs: {"part": "2 text/plain", "line": 3, "live": TEXT, "ours": TEXT}, with null for what one
- * of them lacks, and for lines of what is no text; NULL: there is none. */
+/* Return the first part that differs, json_decref(); NULL: there is none. Of a text it is
+ * {"part": "2 text/plain", "line": 3, "live": TEXT, "ours": TEXT}. TEXT is the first line that differs, or null for the
+ * copy that ends before it. Of a part that is no text, the last three are null. Where the types differ or one copy
+ * lacks the part, "line" is null, and TEXT is the type of the part, or null for the copy that lacks it. */
 json_t *shadow_compare_body(GBytes *live, GBytes *ours);

@@ -2,11 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Find out which recipients a mail to a -bounces address reports as failed, how and why. It reads machine-readable
- * reports (RFC 3464, 6533, 5965) and, by a table of dialects (mail/recognise/), what mail systems write for people.
+ * Find out which recipients a mail to a -bounces address reports as failed, how and why. A table of dialects
+ * (mail/recognise/) reads machine-readable reports (RFC 3464, 6533, 5965) and what mail systems write for people.
  *
- * An address is returned only when the mail reports it; from a mail that is
- * no report nothing is returned. Nothing fails; any bytes may be read.
+ * An address is returned only when the mail reports it; a mail that is no report has no recipients. Nothing fails; any
+ * bytes may be read.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -15,7 +15,8 @@
 typedef enum BounceKind {
     BOUNCE_NONE,         /* ordinary mail */
     BOUNCE_FAILURE,      /* at least one recipient failed or is delayed */
-    BOUNCE_FEEDBACK,     /* a complaint, or another report by a reader's provider (complaint is false) */
+    BOUNCE_FEEDBACK,     /* a complaint; or another report by a reader's provider: complaint is false, and recipients is
+                          * empty */
     BOUNCE_REPLY,        /* written by a program on behalf of a person: vacation, challenge */
     BOUNCE_SUCCESS,      /* a report that all went well */
     BOUNCE_UNRECOGNISED, /* looks like a failure, and names nobody */
@@ -41,7 +42,7 @@ typedef struct BounceRecipient {
 typedef struct Bounce {
     BounceKind kind;
     bool complaint;        /* with BOUNCE_FEEDBACK: somebody does not want the mail */
-    const char *dialect;   /* the name of the row that read it, or NULL */
+    const char *dialect;   /* the name of the row of that table that read it; NULL: none did */
     GPtrArray *recipients; /* of BounceRecipient, each address once */
 } Bounce;
 

@@ -41,13 +41,13 @@ typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN, PO
 typedef struct PostDigest {
     bool plain;              /* for members in MODE_PLAINTEXT_DIGESTS, else for the others with digests */
     const char *language;    /* of these members; "": they set none */
-    const char *const *last; /* who left the mode, and gets this one yet; may be NULL */
+    const char *const *last; /* who left the mode, but still gets this one; may be NULL */
     int64_t members;         /* about how many there are */
 } PostDigest;
 
 /* One way on which a post leaves: an entry for a queue, with the post's metadata. A handler adds one with post_send().
- * What leaves is the message as the last handler has made it; a handler that changes it for this way alone changes
- * post_send_message(). */
+ * What leaves is the message as the last handler has made it; a handler that changes it for this way alone changes the
+ * copy that post_send_message() returns. */
 typedef struct PostSend {
     const char *queue;     /* static */
     Message *message;      /* NULL: the post's */
@@ -161,8 +161,8 @@ void post_send_letter(Post *post, const char *letter, const char *to, bool with_
 /* Return the first send for this queue; NULL: there is none. */
 PostSend *post_send_find(const Post *post, const char *queue);
 
-/* Return a message of this send alone, which may be changed. The first call copies the post's message as it is then;
- * the copy belongs to the send. */
+/* Return the send's own message, which may be changed and belongs to the send. The first call makes it, a copy of the
+ * post's message as it is then. */
 Message *post_send_message(const Post *post, PostSend *send);
 
 /* Sign what leaves by this send with the site's keys, once for all copies, and note that in the send. Where copies
@@ -175,7 +175,7 @@ char *post_reasons(const Post *post, const char *separator); /* g_free() */
 bool post_archiver_chosen(const List *list, const PostArchiver *archiver); /* does the list use it? */
 
 /* May an answer go to the envelope sender? None to the null sender, robots, lists, bulk, automatic mail (RFC 3834). The
- * mail as it came says so: handlers make it a list's. */
+ * first call decides, and the answer is kept: ask before the handlers, which change the mail into one of a list. */
 bool post_may_answer(Post *post);
 
 /* list-SUFFIX@host, or the posting address for NULL; g_free(). */

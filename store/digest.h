@@ -6,6 +6,8 @@
  * until an issue takes it. An issue is made by one entry of the queue `digest` of one host, whose hash (40 hex digits)
  * is the issue's name. A hop is the step in which a runner makes other entries, here the digests, of an entry. Once the
  * entry's hop is committed the issue is settled, and its posts are removed from here.
+ *
+ * FAIL_MISSING from a function that takes a list_id or a DigestIssue: there is no such list.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -18,16 +20,17 @@ typedef struct Digest {
     int64_t volume, next_number; /* of the next issue */
     int64_t sent_at;             /* when the last issue was made, 0: never */
     int64_t waiting, octets;     /* posts for the next issue */
-    int64_t first_at;            /* when the first of them came; 0: there is none */
+    int64_t first_at;            /* when the first of them came; after digest_issue_withdraw(), when that issue was
+                                  * made; 0: none waits */
 } Digest;
 void digest_clear(Digest *digest);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Digest, digest_clear)
 
-/* Fill *digest, which the caller clears. A list that never collected is at volume 1, number 1. FAIL_MISSING: no such
- * list. */
+/* Fill *digest, which the caller clears. A list that never collected is at volume 1, number 1. */
 bool digest_read(Store *store, const char *list_id, Digest *digest, GError **error);
 
-/* Call each for the lists with posts that wait, until it returns false; each must not write to the store. */
+/* Call each for the lists with posts that wait. It must not write to the store. Where it returns false, digest_each()
+ * calls it no more and returns true. */
 typedef bool DigestEach(const Digest *digest, void *data);
 bool digest_each(Store *store, DigestEach *each, void *data, GError **error);
 

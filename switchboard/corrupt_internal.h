@@ -11,8 +11,8 @@
 #include "switchboard/spool.h"
 #include "switchboard/suffix_internal.h"
 
-/* Bring the claimed file of this name into corrupt/ as NAME.msg, byte for byte, with the steps of a hop. When it is no
- * regular file, or there is no space for a copy, preserve it (.psv) in its own queue instead. */
+/* Bring the claimed file of this name into corrupt/ as NAME.msg, byte for byte, with the steps of a hop. Where no copy
+ * can be made (it is no regular file, there is no space), preserve it (.psv) in its own queue instead. */
 bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GError **error);
 
 /* Bring a tagged file whose parent is gone (R6) into shunt/ as NAME.psv, whole. The caller must sync the directory of

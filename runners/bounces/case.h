@@ -8,7 +8,8 @@
  * commit, changes nothing and writes the same letters. A second entry about the same refusals, which out may write
  * after a crash of its own, changes nothing and writes no letters.
  *
- * Functions return false only when the store or the system failed.
+ * The runner begins the transaction before it works an entry, and ends it afterwards; these functions do neither. They
+ * return false only when the store or the system failed.
  */
 #include "mail/bounce.h"
 #include "mail/verp.h"
@@ -21,7 +22,7 @@ typedef struct Bounces {
     ListRunner *shared;
     const char *queue; /* that we work */
     VerpKeys *keys;
-    int64_t keys_version; /* of the store they were read from */
+    int64_t keys_version; /* the version of the store from which the keys were read */
     Hashed *hashed;
     char delimiter;
     bool probes;
@@ -40,7 +41,7 @@ typedef struct Case {
     Outcome *outcome;
     const List *list;
     int64_t now;
-    char *key;     /* of its effects */
+    char *key;     /* of its effects, g_free(); case_refusals() sets that of out's entry (KEY_OF) in its place */
     bool has_mail; /* the entry is a mail that may be shown to the owners */
 } Case;
 
@@ -55,15 +56,15 @@ typedef struct Failed {
     bool probe;         /* it was a probe that came back */
 } Failed;
 
-/* Return a unit of work by which the runner changes a member, for the list's log. */
+/* Return a unit of work by which the runner changes a member, for the list's log; work_free(). */
 Work *case_work(const Case *given, ActorDoor door);
 
 /* Count a failed delivery against a member, and do what the rules then ask for (score.h). A failure of an address that
  * is no member is logged; if the address is an owner's or moderator's, the owner of the site is told, once a day. */
 bool case_failed(Case *given, const Failed *failed, GError **error);
 
-/* Record the acts under the name effect. Add SCORE_TELL_OWNER to *acts before, if the list's owners want to know and
- * have not had all letters of today (notices_a_day). */
+/* Record the acts under the name effect. If the list's owners want to know and have not had all letters of today
+ * (notices_a_day), this first adds SCORE_TELL_OWNER to *acts. */
 bool case_record(Case *given, const char *effect, unsigned *acts, GError **error);
 
 /* Look for a record under the name effect: *before says whether there is one. *acts becomes the acts in it if this

@@ -8,14 +8,15 @@
  *   msgid "Leave {{list}} now?"
  *   msgstr "{{list}} jetzt verlassen?"
  *
- * Entries that are marked fuzzy or have an empty msgstr count as missing. Of msgctxt and plural forms there is nothing:
- * a text that depends on a number is worded so that it does not.
+ * Entries that are marked fuzzy or have an empty msgstr count as missing. A line with msgctxt, msgid_plural or
+ * msgstr[0] is a mistake: the pages word a text so that it does not depend on a number.
  */
 #include <glib.h>
 
 typedef struct Catalogue Catalogue;
 
-/* FAIL_MISSING: there is no such file. FAIL_CONFIG: a mistake in it, with its line. FAIL_LATER: it cannot be read. */
+/* FAIL_MISSING: there is no such file. FAIL_CONFIG: a mistake in it, with its line, or it is not in UTF-8. FAIL_LATER:
+ * it cannot be read. */
 Catalogue *catalogue_read(const char *path, GError **error);
 void catalogue_free(Catalogue *catalogue);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Catalogue, catalogue_free)
