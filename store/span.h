@@ -7,8 +7,8 @@
  *
  * A collection is the members of a list in one role, all addresses, or all users. It is cut, in the order of its keys,
  * into spans of at most SPAN_MOST rows; a row of the table `span` says where one begins and how many rows it has. One
- * that grows beyond that is halved. Whoever adds, removes or moves a row calls span_count() in the same transaction,
- * when the row has changed, since halving a span reads its rows.
+ * that grows beyond that is halved. Each function that adds, removes or moves a row calls span_count() in the same
+ * transaction. For a row that is added it does so afterwards, since halving a span reads its rows.
  */
 #include <stdbool.h>
 #include <stdint.h>
