@@ -237,7 +237,8 @@ def test_jobs_that_nobody_does_are_not_late(pair, server):
     """Jobs of a host that was stopped are not late, nor those of the time before there were hosts, which the next start
     forgets."""
     a, b = pair
-    wait_until(lambda: {"outbox", "outbox@b.example.com"} <= set(a.jobs()), 30, "the jobs of each")
+    wait_until(lambda: {"outbox", "outbox@b.example.com", "digests"} <= set(a.jobs()), 30,
+               "the jobs of each, and those that either does")
     b.stop()
     server.sql("UPDATE site.job SET due_at = 1 WHERE name LIKE '%@b.example.com'", database="listrunner")
     server.sql("INSERT INTO site.job (name, started_at, ended_at, due_at, done, runs, failures, fault) "
