@@ -8,6 +8,7 @@ import time
 from support.hosts import Watch
 from support.instance import wait_until
 from support.post import post
+from support.serving import Serving
 
 
 def test_work_that_comes_while_a_connection_says_goodbye(instances, sinks):
@@ -24,15 +25,12 @@ def test_work_that_comes_while_a_connection_says_goodbye(instances, sinks):
     assert len(sink.transactions()) == 6
 
 
-class NoFarewell(socketserver.ThreadingTCPServer):
+class NoFarewell(Serving):
     """Takes mail and never answers QUIT; counts the connections that stand."""
 
-    allow_reuse_address = daemon_threads = True
-
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Session)
+        super().__init__(Session)
         self.lock, self.open, self.most, self.taken, self.farewells = threading.Lock(), 0, 0, 0, 0
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
 class Session(socketserver.StreamRequestHandler):
@@ -70,7 +68,7 @@ def test_no_more_connections_than_allowed_when_nobody_answers_quit(instances):
     assert server.taken == mails
     # Without the limit there would be one for each mail; those that our side has closed may still be counted there.
     assert server.most <= 3 * limit
-    server.shutdown()
+    server.server_close()
 
 
 def test_no_more_connections_than_allowed_while_a_refused_mail_is_forgotten(instances, sinks):

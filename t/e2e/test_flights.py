@@ -11,28 +11,22 @@ from collections import Counter
 from support.dns import Dns
 from support.instance import wait_until
 from support.post import post
+from support.serving import Serving
 
 MEMBERS = [f"m{i}@members.example.org" for i in range(30)]
 COMMAND = re.compile(rb"(?:BDAT (\d+) LAST|[A-Z][^\r\n]*)\r\n")
 
 
-class Flights(socketserver.ThreadingTCPServer):
+class Flights(Serving):
     """Answers when nothing more comes, and notes what came together: the transactions of each flight. After so many
     flights in all it hangs up instead (hang_up), or has trouble with the next one of four (trouble). One that is
     confused does not expect another transaction behind the first, one that forgets has not even heard it."""
 
-    allow_reuse_address = daemon_threads = True
-
     def __init__(self, keywords=("PIPELINING", "CHUNKING"), hang_up=0, refuse=b"(none)", trouble=0, manner=None):
-        super().__init__(("127.0.0.1", 0), Session)
+        super().__init__(Session)
         self.keywords, self.hang_up, self.refuse = keywords, hang_up, refuse
         self.trouble, self.manner = trouble, manner
         self.lock, self.flights, self.taken, self.senders = threading.Lock(), [], [], []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def port(self):
-        return self.server_address[1]
 
 
 class Session(socketserver.BaseRequestHandler):

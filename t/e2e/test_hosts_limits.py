@@ -13,6 +13,7 @@ import pytest
 from support import postgresql
 from support.instance import HOST, wait_until
 from support.post import post
+from support.serving import Serving
 from test_hosts import die, hosts, make_host, server, states  # noqa: F401: server is a fixture
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
@@ -21,17 +22,13 @@ LIMIT = 4
 MEMBERS = [f"member{number}@example.org" for number in range(60)]
 
 
-class Counter(socketserver.ThreadingTCPServer):
+class Counter(Serving):
     """An SMTP server that counts connections, and answers the end of a message when `open` is set."""
-    allow_reuse_address = daemon_threads = True
-    request_queue_size = 128
-
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Connection)
+        super().__init__(Connection)
         self.lock, self.open = threading.Lock(), threading.Event()
         self.open.set()
         self.connections, self.most, self.taken = set(), 0, []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def held(self):
         """How many there are whose clients have not closed them, whether or not this server has seen that yet."""
@@ -102,7 +99,6 @@ def counter():
     one = Counter()
     yield one
     one.open.set()
-    one.shutdown()
     one.server_close()
 
 

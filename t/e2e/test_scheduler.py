@@ -180,7 +180,7 @@ def test_throttled_destination_is_not_stormed(instances):
         assert ": alive, rate none." in instance.cli("dest", "resume", "slow.test")
     finally:
         dns.stop()
-        server.shutdown()
+        server.server_close()
 
 
 def test_suspend_resume_and_rate_outlive_a_restart(instances, sinks):

@@ -4,7 +4,6 @@
 import re
 import socket
 import socketserver
-import threading
 from datetime import datetime
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from support.dns import Dns
 from support.instance import wait_until
 from support.post import post
+from support.serving import Serving
 
 REFUSED = ["rcpt do 450 4.2.2 mailbox full"]
 
@@ -114,15 +114,12 @@ def test_nonsense_is_refused(instances, sinks, key, value):
     assert done.returncode != 0 and f"{instance.config}:{number}: [transport.relay] {key}: found" in done.stderr
 
 
-class Listening(socketserver.ThreadingTCPServer):
+class Listening(Serving):
     """An SMTP server that notes the commands of the envelope; it offers what it is told to."""
 
-    allow_reuse_address = daemon_threads = True
-
     def __init__(self, *offers):
-        super().__init__(("127.0.0.1", 0), Envelopes)
+        super().__init__(Envelopes)
         self.offers, self.heard = offers, []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def commands(self, verb):
         return sorted(line for line in self.heard if line.startswith(verb))
@@ -150,8 +147,8 @@ def test_servers_are_asked_for_reports(instances):
     server, deaf, plain = Listening("DSN", "SIZE"), Listening("DSN", "SIZE"), Listening("SIZE")
     instance = instances(server.server_address[1], settings={
         "out": {"transport_table": "deaf.example:deaf plain.example:plain"},
-        "transport.deaf": {"port": deaf.server_address[1], "dsn": "no"},
-        "transport.plain": {"port": plain.server_address[1]}}).start()
+        "transport.deaf": {"port": deaf.port, "dsn": "no"},
+        "transport.plain": {"port": plain.port}}).start()
     address = instance.create_list("test", ["a+b=c@example.org", "m@deaf.example", "m@plain.example"])
     send(instance, address)
     instance.wait_idle()

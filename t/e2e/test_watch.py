@@ -16,6 +16,7 @@ import pytest
 
 from support import postfix
 from support.instance import HOST, free_port, wait_until
+from support.serving import Serving
 
 SLICES = 4
 RELAY = "relay.example.org"
@@ -246,9 +247,8 @@ class Copier(socketserver.BaseRequestHandler):
             target.shutdown(socket.SHUT_WR)
 
 
-class SixServer(socketserver.ThreadingTCPServer):
+class SixServer(Serving):
     address_family = socket.AF_INET6
-    allow_reuse_address = daemon_threads = True
 
 
 class Six:
@@ -258,12 +258,10 @@ class Six:
         self.port, self.server = port, None
 
     def open(self):
-        self.server = SixServer(("::1", self.port), Copier)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.server = SixServer(Copier, ("::1", self.port))
 
     def cut(self):
         if self.server:
-            self.server.shutdown()
             self.server.server_close()
         self.server = None
 

@@ -4,6 +4,8 @@
 import socketserver
 import threading
 
+from .serving import Serving
+
 
 class NewsServer:
     """groups: {name: {number: text with LF}}. marks: {name: "COUNT FIRST LAST"} in place of the true ones. knows: the
@@ -21,16 +23,11 @@ class NewsServer:
             def handle(self):
                 outer.session(self)
 
-        class Server(socketserver.ThreadingTCPServer):
-            allow_reuse_address = daemon_threads = True
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.server = Serving(Handler)
+        self.port = self.server.port
 
     def close(self):
         self.delay.set()
-        self.server.shutdown()
         self.server.server_close()
 
     def count(self, *words):

@@ -5,17 +5,16 @@ import socketserver
 import threading
 import time
 
+from .serving import Serving
 
-class SlowServer(socketserver.ThreadingTCPServer):
+
+class SlowServer(Serving):
     """An SMTP server that takes `rate` recipients a second, saved up to `burst`, and refuses the rest as too fast."""
 
-    allow_reuse_address = daemon_threads = True
-
     def __init__(self, rate, burst):
-        super().__init__(("127.0.0.1", 0), Session)
+        super().__init__(Session)
         self.rate, self.burst, self.tokens, self.filled = rate, burst, burst, time.monotonic()
         self.lock, self.taken, self.refused = threading.Lock(), [], []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def take(self):
         with self.lock:
