@@ -57,9 +57,9 @@ class TurnCounter:
                 self.loop.call_later(self.delay, to.write, data) if self.delay else to.write(data)
         self.loop.call_later(self.delay, to.close)
 
-    def turns(self, word):
-        """Of all connections whose client has said word since they were made."""
-        return sum(link.turns for link in self.links if word.encode() in link.asked)
+    def turns(self, word=None):
+        """Of all connections; with a word, of those whose client has said it since they were made."""
+        return sum(link.turns for link in self.links if word is None or word.encode() in link.asked)
 
     def stop(self):
         self.loop.call_soon_threadsafe(self.loop.stop)
