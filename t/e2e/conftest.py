@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.dont_write_bytecode = True
+sys.dont_write_bytecode = not sys.pycache_prefix  # nothing is written beside the tests
 
 from support import corpus, mariadb, page_check, pages, postgresql  # noqa: E402
 from support.clock import DAY, HOUR, Clock, turn_soon  # noqa: E402
