@@ -9,5 +9,5 @@
 #include <stdbool.h>
 
 /* Return the base of a decoded subject (UTF-8), folded so that equal ones are the same text; "" when nothing is left.
- * g_free(). Set *reply to whether there was a "Re:" or "Fwd:". */
+ * g_free(). Set *reply to whether there was a "Re:", a "Fwd:" or a "(fwd)". */
 char *base_subject(const char *subject, bool *reply);

@@ -36,10 +36,12 @@ bool account_add(Store *store, AccountKind kind, const char *who, int64_t now, i
 /* Set *total to how many acts were counted in the hour or day of now; 0: none. */
 bool account_count(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error);
 
-/* All accounts of a kind in the hour or day of now: how many there are, the sum of their totals, the greatest total. */
 typedef struct AccountSum {
-    int64_t counted, total, greatest;
+    int64_t counted;  /* accounts */
+    int64_t total;    /* acts of all accounts */
+    int64_t greatest; /* the most acts of one account */
 } AccountSum;
+/* Sum up all accounts of a kind in the hour or day of now. */
 bool account_sum(Store *store, AccountKind kind, int64_t now, AccountSum *sum, GError **error);
 
 /* Remove the accounts of all kinds that have exactly this `who`. */
