@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Keep track of strangers. A stranger is an address that is not on the list, and whose post to it was held. It becomes a
- * nonmember, so that moderators can say what becomes of the next post. Nobody else asked for that nonmember, nor for the
- * rows of the address and the person behind it. So all these rows are removed again when nothing needs them.
+ * Keep track of strangers. A stranger is an address that is not on the list, and whose post to it was held. The address
+ * becomes a nonmember, so that moderators can say what becomes of the next post. Nobody else asked for that nonmember,
+ * nor for the rows of the address and the person behind it. So all these rows are removed again when nothing needs
+ * them.
  */
 #include <glib.h>
 #include <stdbool.h>
