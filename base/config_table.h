@@ -43,8 +43,9 @@ typedef struct ConfigKey {
     const char *readers;  /* names of runners that read it besides those of the section; "*": all; NULL: none */
     const char *opens;    /* of a path, or a list of paths: names of all runners that read the file or what is below the
                              directory; no other may (base/confine.h) */
-    ConfigCertificates certificates; /* of a path: the file has certificates, and is told when they expire */
-    const char *writes;   /* the same of those that make, change and remove what is below the directory */
+    ConfigCertificates certificates; /* of a path: the file has certificates, and people are told when they expire */
+    const char *writes; /* of a path, or a list of paths: names of all runners that make, change and remove what is
+                             below the directory; no other may */
 } ConfigKey;
 
 /* A word that stands alone on a line, as the Sun Messaging Server has them, and the line that it stands for. */

@@ -50,7 +50,8 @@
  *   period (seconds), until, runners: {NAME: {done: [...], backlog: [...], oldest: [...]}},
  *   delays: how long mail took (master/history.h)
  *
- * Who speaks HTTP gets that text, too: GET /metrics, one request a connection; a fault is its last line, a comment.
+ * A client that speaks HTTP gets the text of the metrics, too: GET /metrics, one request a connection. A fault is then
+ * its last line, a comment.
  *
  * state of a child: "starting", "ready", "stopping", "killed", "waiting to
  * restart", "throttled", "failed config", "waiting for orphan".

@@ -39,5 +39,5 @@ typedef struct CanaryState {
  * g_array_unref(); NULL with the error of the store. */
 GArray *canary_state(Store *store, const char *host, GError **error);
 
-/* The same from rows that were read already, of Canary. */
+/* Return what canary_state() returns, from rows (of Canary) that were read already. */
 GArray *canary_state_of(const GPtrArray *rows);
