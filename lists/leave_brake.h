@@ -24,5 +24,5 @@ bool leave_brake_concerns(const Pending *request);
  * one that has to wait prolongs the brake. */
 bool leave_brake_ask(Work *work, const List *list, const Pending *request, bool *waits, GError **error);
 
-/* Tell the owners that such requests wait, unless they were told lately. */
+/* Tell the owners that requests from the mail domain of this request wait, unless they were told lately. */
 bool leave_brake_tell_owners(Work *work, const List *list, const Pending *request, GError **error);

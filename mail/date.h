@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The Date field (RFC 5322, 3.3, with its obsolete forms), read as forgivingly as GMime does it. */
+/* Read the Date field (RFC 5322, 3.3, with its obsolete forms) as forgivingly as GMime does. */
 #include <stdbool.h>
 #include <stdint.h>
 
