@@ -2,8 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Links and addresses in plain text: where they stand, so that a page can make links of them, and addresses so that it
- * can mask them.
+ * Find links and addresses in plain text, so that a page can make links of them, and mask the addresses.
  *
  *   see https://example.com/a_(b). or write to <anne@example.org>.
  *       ----------------------- TEXT_LINK_WEB  ---------------- TEXT_LINK_ADDRESS

@@ -34,8 +34,8 @@ int slices_open_dir(const char *spool, GError **error);
  * must be given a copy. -1: FAIL_RACE, another holds the lock; FAIL_LATER, the file cannot be opened or locked. */
 int slices_take(int dir_fd, const char *queue, unsigned instance, unsigned instances, GError **error);
 
-/* In the child, after fork: writes its record. Async-signal-safe. A record
- * that cannot be written (the disk is full) hurts nobody: the lock counts. */
+/* In the child, after fork, write its record into the file of the lock, whose descriptor is fd. Async-signal-safe.
+ * False: the record cannot be written (the disk is full), which hurts nobody, because the lock counts. */
 bool slices_sign(int fd, unsigned instance, unsigned instances);
 
 /* Return the living owners, by their records, whose range overlaps that of this instance out of so many. Array of

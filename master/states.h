@@ -55,5 +55,6 @@ typedef struct StateStep {
 /* Return the next state and the action for an event. An empty cell of the table gives {state, ACTION_IMPOSSIBLE}. */
 StateStep states_step(WorkerState state, WorkerEvent event);
 
+/* Return the name of a state, or of an event, for the log and for `status`; static. */
 const char *states_name(WorkerState state);
 const char *states_event_name(WorkerEvent event);

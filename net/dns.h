@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Questions to name servers (c-ares) on a libevent loop, with the lifetimes
- * of the answers, which c-ares keeps to itself. The hosts file plays no part:
- * mail is routed by DNS alone.
+ * Ask name servers (c-ares) on a libevent loop, and tell the lifetimes of the answers, which c-ares keeps to itself.
+ * The hosts file plays no part: mail is routed by DNS alone.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -37,8 +36,8 @@ typedef struct DnsAnswer {
     int64_t lifetime_us;  /* the shortest TTL involved; without records that of the zone's SOA; 0 when unknown */
 } DnsAnswer;
 
-/* Called exactly once for each question, from the loop or from dns_ask() itself; answer lives until it
- * returns. NULL: dns_free() was called. */
+/* Take the answer. It is called exactly once for each question, from the loop or from dns_ask() itself; answer lives
+ * until it returns. answer NULL: dns_free() was called. */
 typedef void DnsDone(const DnsAnswer *answer, void *data);
 
 /* Make a Dns that asks these servers: HOST[:PORT] or [IPv6]:PORT, separated by commas; NULL: those of /etc/resolv.conf.
