@@ -37,6 +37,7 @@ typedef struct HttpBody {
     uint64_t left;   /* bytes of the body, or of the chunk */
 } HttpBody;
 
+/* Begin to read the body that follows this head. */
 void http_body_begin(HttpBody *body, const HttpHead *head);
 /* Take what belongs to the body, at most length bytes. Returns how many bytes that is; false in *sound: the chunks are
  * malformed at the byte behind those, and nothing that follows can be understood. */
