@@ -108,7 +108,7 @@ void runner_pause_while(Runner *runner, bool (*away)(Runner *runner));
  * Cheap; call it often. */
 void runner_progress(Runner *runner);
 
-/* True once SIGTERM was received: a long handler may give up with FAIL_LATER. */
+/* Return true once SIGTERM was received: a long handler may give up with FAIL_LATER. */
 bool runner_stopping(const Runner *runner);
 
 /* Call runner_progress(), and return false once SIGTERM was received: for a function that waits long and asks by a

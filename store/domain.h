@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Domains of lists' posting addresses. A list is made only in a domain that exists. Names of domains are taken in any
- * case, and kept in lower case. FAIL_MISSING: there is no such domain.
+ * Make, change and find the domains of lists' posting addresses. A list is made only in a domain that exists. Names of
+ * domains are taken in any case, and kept in lower case. FAIL_MISSING: there is no such domain.
  */
 #include <glib.h>
 #include <stdbool.h>

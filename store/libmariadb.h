@@ -40,5 +40,5 @@ typedef struct Libmariadb {
 
 extern Libmariadb libmariadb; /* empty before libmariadb_load() */
 
-/* Load it, once. FAIL_CONFIG where it is not installed, or older than what we need. */
+/* Load the library, once. FAIL_CONFIG: it is not installed, or older than what we need. */
 bool libmariadb_load(GError **error);
