@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 typedef enum Action { ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD, ACTION_ACCEPT, ACTION_DEFER, ACTION_UNSET } Action;
-const char *action_text(Action action);
-bool action_parse(const char *text, Action *action);
+const char *action_text(Action action);              /* "hold", static */
+bool action_parse(const char *text, Action *action); /* false: text is no such word */
 
 typedef enum ArchivePolicy { ARCHIVE_NEVER, ARCHIVE_PRIVATE, ARCHIVE_PUBLIC } ArchivePolicy;
 typedef enum RosterVisibility { ROSTER_MODERATORS, ROSTER_MEMBERS, ROSTER_PUBLIC } RosterVisibility;

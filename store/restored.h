@@ -22,8 +22,8 @@ typedef struct RestoredPost {
     int64_t seen_at;
 } RestoredPost;
 
-/* Call each for the posts that lists saw after `since`, by list, in order of time. each returns false to stop, and must
- * not write to the store. */
+/* Call each for the posts that lists saw after `since`, by list, in order of time. each must not write to the store; it
+ * returns false to stop, and restored_posts() then returns true. */
 typedef bool RestoredEach(const RestoredPost *post, void *data);
 bool restored_posts(Store *store, int64_t since, RestoredEach *each, void *data, GError **error);
 
