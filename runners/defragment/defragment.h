@@ -61,6 +61,7 @@ extern const RunnerSpec defragment_spec;
 
 /* part.c: handle one part: find its set in the index, and let it wait, join the set, or send it on. */
 bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error);
+/* Write a line about the part into the log. */
 void part_log(const Part *part, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* join.c: join a set that is complete (D4). *done is false when one of its parts turned out to be lost: then the set

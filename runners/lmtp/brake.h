@@ -18,8 +18,8 @@
 
 typedef struct Brake Brake;
 
-/* directory: of the spool. limit: entries (in_flow.h). delay: microseconds that each reply is held, for the log;
- * 0: nothing is ever held, and no look is made. */
+/* Make a brake. directory is that of the spool, limit a number of entries (in_flow.h), delay the microseconds that each
+ * reply is held, for the log. delay 0: nothing is ever held, and no look is made. */
 Brake *brake_new(struct event_base *base, const char *directory, uint64_t limit, int64_t delay);
 /* Wait for the look that is under way. */
 void brake_free(Brake *brake);

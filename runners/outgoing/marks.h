@@ -47,9 +47,12 @@ void marks_forget(Marks *marks, Delivery *delivery);
 /* Sync the marks of one delivery now, before its entry is put back. False: the sync failed. */
 bool marks_sync_job(Marks *marks, Delivery *delivery, GError **error);
 
-/* Begin a sync of all marks, and wait for its end. Marks that are made in between belong to the next sync, and no
- * delivery may be freed in between. marks_sync() does both. False: the sync failed. */
+/* Begin a sync of all marks. Marks that are made before its end belong to the next sync, and no delivery may be freed
+ * before its end. */
 void marks_sync_begin(Marks *marks);
+/* Return whether a sync was begun and not ended. */
 bool marks_syncing(const Marks *marks);
+/* Wait for the end of the sync. False: it failed. */
 bool marks_sync_end(Marks *marks, GError **error);
+/* Begin a sync, and wait for its end. False: it failed. */
 bool marks_sync(Marks *marks, GError **error);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/*
- * The sizes of transactions and connections that a destination was found to take (destination.h).
- */
+/* Declare how it is kept which sizes of transactions and connections a destination was found to take
+ * (destination.h). */
 #include <stdint.h>
 
 /* A number is believed until its time by clock_steady(); after that more is tried. 0: unknown. */

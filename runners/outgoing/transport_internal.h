@@ -62,13 +62,15 @@ struct Transport {
     bool stopping;
 };
 
-/* transport_settings.c. FAIL_CONFIG, naming section and key. */
+/* transport_settings.c: read the settings of the transport. FAIL_CONFIG: one is wrong; the message names section and
+ * key. */
 bool transport_read_settings(Transport *transport, GError **error);
 
 /* transport_share.c: set the limits to this process's part of the whole ones, for transport->hosts. */
 void transport_limit(Transport *transport);
 
-/* transport_security.c: read the settings of TLS and AUTH. FAIL_CONFIG, naming section and key. */
+/* transport_security.c: read the settings of TLS and AUTH. FAIL_CONFIG: one is wrong; the message names section and
+ * key. */
 bool transport_read_security(Transport *transport, const char *section, GError **error);
 void transport_clear_security(Transport *transport);
 
