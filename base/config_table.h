@@ -60,8 +60,9 @@ typedef struct ConfigTable {
     const char *about;             /* sentences about the section, for the same two texts; "{members}" stands for the
                                       names of its ConfigMembers. NULL where another folder's table says it */
     const ConfigKey *keys;         /* ended by an element without name */
-    const ConfigKeyword *keywords; /* likewise, by one without word; NULL: none */
-    const ConfigKeyword *gone;     /* likewise: keys that there were once, and the clause that says what is so now */
+    const ConfigKeyword *keywords; /* ended by one without word; NULL: none */
+    const ConfigKeyword *gone;     /* keys that there were once, with the clause that says what is so now; ended by an
+                                      element without word; NULL: none */
     const char *readers;           /* names of further runners that read all its keys; "*": all; NULL: none */
     bool free_keys;                /* it may have keys of the site's own, which begin with x_ */
     bool any_keys;                 /* it may have any further key; its check looks at them (config_extra()) */
@@ -83,7 +84,7 @@ typedef struct ConfigMember {
 /* ConfigSettings holds the tables that one folder adds to the configuration. */
 typedef struct ConfigSettings {
     const ConfigTable *tables;   /* ended by an element without section; NULL: none */
-    const ConfigMember *members; /* likewise */
+    const ConfigMember *members; /* ended by an element without section; NULL: none */
     void (*check)(const struct ConfigCheck *check); /* base/config_check.h; NULL: nothing to check */
     /* Adds to `lines`, one line each, what is no fault but will hinder mail as things are now; NULL: nothing. */
     void (*doubt)(const Config *config, GString *lines);

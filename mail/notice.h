@@ -28,7 +28,7 @@ typedef struct Notice {
     bool replied; /* say Auto-Submitted: auto-replied; else it says auto-generated */
     NoticeAttach attach;
     GBytes *about; /* the message, for NOTICE_HEADER and NOTICE_MESSAGE */
-    const GPtrArray *further; /* more messages, of GBytes, attached in the same way; NULL: none */
+    const GPtrArray *further; /* more messages, of GBytes, attached as about is; NULL: none */
     /* The most bytes of about, and of each further message, that are attached; 0: no limit. Of a longer message the
      * start is attached, up to the end of a line if one is in its second half, and Content-Description says so. */
     size_t most;

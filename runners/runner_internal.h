@@ -41,7 +41,7 @@ struct Runner {
     int64_t heartbeat_us;
     int64_t beat_at, sweep_at, intake_at, settle_at; /* monotonic: when each is due next */
     uint64_t progress, done;                         /* for child_beat() (base/child.h) */
-    const char *holding; /* likewise: the text of the entry that is held longest; NULL: none */
+    const char *holding; /* for child_beat(): the text of the entry that is held longest; NULL: none */
     Outcome **batch; /* in hand; NULL: none */
     EntryFate *fates;
     GArray *found;   /* of Found: claimed beyond the batch, not settled yet */

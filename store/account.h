@@ -23,7 +23,7 @@ typedef enum AccountKind {
     ACCOUNT_SIGN_IN,       /* an hour: letters to a mailbox with a link to sign in on the pages */
     ACCOUNT_FORM_LETTERS,  /* a day: letters to a mailbox that ask to confirm what a form of a page asked for */
     ACCOUNT_FORM_SITE,     /* a day: letters of ACCOUNT_FORM_LETTERS to all mailboxes; who is ACCOUNT_OF_SITE */
-    ACCOUNT_FORM_REFUSED,  /* an hour: such letters not sent since the site had sent too many; who as above */
+    ACCOUNT_FORM_REFUSED,  /* an hour: letters of ACCOUNT_FORM_SITE not sent, as there were too many; who as for that */
 } AccountKind;
 #define ACCOUNT_KINDS (ACCOUNT_FORM_REFUSED + 1)
 #define ACCOUNT_OF_SITE "site"

@@ -25,7 +25,7 @@
 
 #define ARCHIVE_RANKED 1000    /* messages */
 #define ARCHIVE_QUERY_MAX 1000 /* bytes; the rest of a longer one is left out */
-#define ARCHIVE_TERMS_MAX 32   /* likewise */
+#define ARCHIVE_TERMS_MAX 32   /* words and phrases of a query; further ones are left out */
 
 typedef struct ArchiveQuery ArchiveQuery;
 

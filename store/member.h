@@ -81,7 +81,7 @@ bool member_remove(Store *store, const char *list_id, Role role, const char *add
 /* Return the member; member_free(). member_find_soon() announces the question (store.h). */
 void member_find_soon(Store *store, const char *list_id, Role role, const char *address);
 Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
-/* As member_find(), but that there is no such member is no error: then *member is NULL. */
+/* Set *member to the member, or to NULL when there is none; member_free(). FAIL_MISSING: there is no such list. */
 bool member_look_up(Store *store, const char *list_id, Role role, const char *address, Member **member, GError **error);
 bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address,
                             const Preferences *own, GError **error);

@@ -74,7 +74,8 @@ bool source_begin(Store *store, MemberSource *source, int64_t now, GError **erro
 /* Check, in the transaction of each page, that this refresh is still the one that counts. FAIL_RACE: a later refresh
  * has begun, or somebody has changed the source: give up. */
 bool source_check_turn(Store *store, const MemberSource *source, GError **error);
-/* Write how the refresh ended: read_at, due_at, given, kept_out, bad, bad_lines and fault. FAIL_RACE likewise. */
+/* Write how the refresh ended: read_at, due_at, given, kept_out, bad, bad_lines and fault. FAIL_RACE: as for
+ * source_check_turn(). */
 bool source_end(Store *store, const MemberSource *source, GError **error);
 
 /* ---- comparing ---- */

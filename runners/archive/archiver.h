@@ -45,8 +45,8 @@ typedef struct ArchiverType {
     void *(*open)(Runner *runner, const char *section, GError **error);
     /* Store one mail, as the comment above says. */
     bool (*store)(void *archiver, const ArchiveMail *mail, GError **error);
-    /* In place of store(): return the address to which each mail is sent, as an entry of the queue out in the same
-     * hop. */
+    /* Return the address to which each mail is sent instead of being stored, as an entry of the queue out in the same
+     * hop. NULL: mails are stored with store(). */
     const char *(*recipient)(void *archiver);
     bool (*flush)(void *archiver, GError **error); /* NULL: nothing to flush */
     /* Take note that the mail with this key, which was stored, does not come again, not even after a power cut. It may

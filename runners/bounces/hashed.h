@@ -19,6 +19,6 @@ typedef struct Hashed Hashed;
 Hashed *hashed_new(Store *store);
 void hashed_free(Hashed *hashed);
 
-/* Find the members of a list with this hash: *addresses, borrowed until the next call; NULL: there are none. False: the
- * store failed. */
+/* Find the members of a list with this hash: set *addresses to an array of char *, borrowed until the next call; NULL:
+ * there are none. False: the store failed. */
 bool hashed_find(Hashed *hashed, const VerpList *list, uint64_t hash, const GPtrArray **addresses, GError **error);

@@ -35,7 +35,7 @@ typedef struct Nexthop {
     int64_t expires;   /* monotonic */
     MxLookup *lookup;
     Resolve *resolve;
-    /* Why nothing can be sent, until (monotonic) it is asked again; NULL: no reason. */
+    /* Why nothing can be sent until refused_until (monotonic), when it is asked again; text NULL: no reason. */
     char *status, *text;
     unsigned code;
     bool never;

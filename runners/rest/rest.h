@@ -112,7 +112,7 @@ bool form_is_empty(const Call *call, const char *name);
 /* Read one of the choices, "hold, reject, discard"; *value is its place among them, from 0. Absent: *value stays.
  * False: 400 was answered. */
 bool form_choice(Call *call, const char *name, const char *choices, int *value);
-/* In the order of the values of Role, Action, DeliveryMode and DeliveryStatus. */
+/* Choices for form_choice(), in the order of the values of Role, Action, DeliveryMode and DeliveryStatus. */
 #define FORM_ROLES "member, owner, moderator, nonmember"
 #define FORM_ACTIONS "hold, reject, discard, accept, defer"
 #define FORM_MODES "regular, plaintext_digests, mime_digests, summary_digests"
@@ -134,7 +134,7 @@ typedef struct Page {
     int64_t total;    /* rows so far */
     json_t *entries;  /* objects of the page */
 } Page;
-/* Begin a page, with form_expect(); count and page may be sent as well. False: 400 or 403 was answered. */
+/* Begin a page: call form_expect() with count and page as further optional ones. False: 400 or 403 was answered. */
 bool page_begin(Call *call, const char *required, const char *optional, Page *page);
 /* Count one more row of the collection. True: the row is on the page, and its object is to be added. */
 bool page_takes(Page *page);
