@@ -19,8 +19,8 @@
 int64_t clock_now(void);
 
 /* Return a time that is near the wall clock's but never jumps: it was the wall clock's when this process first called
- * the function, and has counted on evenly since. Use it for rates and waits whose times are also shown or saved, so
- * that they do not end early or last longer when somebody sets the clock. */
+ * the function, and has counted on evenly since. Use it for rates and waits whose times are also shown or saved: they
+ * then do not end early or last longer when somebody sets the clock. */
 int64_t clock_steady(void);
 
 /* Translate a time of clock_steady() into the time that the wall clock, as it is set now, shows at that moment. */

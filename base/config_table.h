@@ -2,12 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The tables that say which settings there are.
+ * Declare the tables that say which settings there are.
  *
  * A setting stands once: as a row of the table in the file settings.c of the folder whose code reads it. From that row
- * come the default and the check of its value, etc/listrunner.conf, the page listrunner.conf(5), "listrunner config
- * show", the completion of the shell, and what the master knows of whom a change concerns. A folder's settings.c holds
- * one ConfigSettings, called FOLDER_settings; the program gathers them in the array config_settings[]
+ * come the default and the check of its value, etc/listrunner.conf and the page listrunner.conf(5). So do "listrunner
+ * config show", the completion of the shell, and what the master knows of whom a change concerns. A folder's settings.c
+ * holds one ConfigSettings, called FOLDER_settings; the program gathers them in the array config_settings[]
  * (runners/settings.c). These files are plain data and checks: they include base/ alone.
  *
  * How to add a setting: add a row to the table of its section, read it with a getter of base/config.h, and build. When

@@ -77,9 +77,8 @@ bool control_may_command(int fd, GError **error);
 /* The functions below are for the side that asks. They block. */
 
 /* Connect to the socket `name` in directory, which is [master] runtime_directory, and return a descriptor that the
- * caller closes. From then on each wait on it ends after this many seconds. It returns -1 with FAIL_MISSING when nobody
- * listens there, with FAIL_LATER when we may not or the other side hangs, with FAIL_CONFIG when the path is too long.
- * */
+ * caller closes. From then on each wait on it ends after this many seconds. It returns -1 on an error. FAIL_MISSING:
+ * nobody listens there. FAIL_LATER: we may not, or the other side hangs. FAIL_CONFIG: the path is too long. */
 int control_connect(const char *directory, const char *name, int seconds, GError **error);
 
 /* Send a request, which is consumed, and return the reply, a new reference. FAIL_NEVER: the reply is not "ok"; the

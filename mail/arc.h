@@ -41,8 +41,9 @@ typedef struct ArcChain {
 /* Check the chain of the message, which arrived at that time (microseconds since 1970). All keys are asked for at once.
  * False: the answers are not there yet (NAMES_PENDING); ask again.
  *
- * The last signature is void when it had expired (x=), as RFC 6376 section 3.5 allows, and when it is of a part of the
- * body alone (l=) and text stands behind that: section 8.2 there warns of such text, and a seal would vouch for it. */
+ * The last signature is void when it had expired (x=), as RFC 6376 section 3.5 allows. It is also void when it is of a
+ * part of the body alone (l=) and text stands behind that part. Section 8.2 there warns of such text, and a seal would
+ * vouch for it. */
 bool arc_check(const Message *message, const Names *names, int64_t arrival, ArcChain *chain);
 
 /* The set that arc_seal() adds to a chain. */

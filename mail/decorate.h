@@ -4,9 +4,9 @@
 /*
  * Put text of the list before and behind a message (Mailman's header and footer).
  *
- * A message that is one plain text in a charset that has the characters, not in base64 and not an attachment, gets
- * header and footer joined to its text. Where that is ASCII alone, its fields call it UTF-8 if the list's text needs
- * that. A last line that would go on in the footer (a soft line break, a flowed line) gets a line end. A
+ * Header and footer are joined to the text of a message that is one plain text, not in base64 and not an attachment.
+ * Its charset must have their characters. Where that text is ASCII alone, its fields call it UTF-8 if the list's text
+ * needs that. A last line that would go on in the footer (a soft line break, a flowed line) gets a line end. A
  * multipart/mixed gets header and footer as its first and last part. Every other message, signed mail too, becomes the
  * middle part of a new multipart/mixed; so does a message that readers may understand differently, for example with two
  * Content-Type fields. No byte of the sender's body is changed in any of these. The message's fields that tell of the

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Find the DMARC policy of a domain (RFC 9989), which says what is to be done with mail that has the domain in From and
- * is not signed by it.
+ * Find the DMARC policy of a domain (RFC 9989). It says what is to be done with mail that has the domain in From and is
+ * not signed by it.
  *
  * A record stands at _dmarc.DOMAIN, or above: the DNS Tree Walk (RFC 9989, 4.10) asks for the domain and for each
  * domain above it, eight names at most, and all of them at once. Like all users of mail/names.h, a function that says

@@ -41,8 +41,8 @@ void readable_text_add(Readable *to, ReadableBudget *budget, const GString *text
 /* Return where the attribution begins at the end of a text that stands above a quotation; length: there is none. */
 size_t readable_attribution_start(const char *text, size_t length);
 
-/* Return the length of the lines at at that some programs put above a mail that they copy without marks, "-----Original
- * Message-----" and a block of From, Sent and Subject; 0: there are none. */
+/* Return the length of the lines that some programs put above a mail that they copy without marks, if they begin at
+ * `at`; 0: they do not. They are "-----Original Message-----" and a block of From, Sent and Subject. */
 size_t readable_original_length(const char *at, const char *end);
 
 /* Return the length of the patch that begins at at, where a line begins; 0: there is none. */

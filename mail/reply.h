@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Extract the text that a person wrote in answer to a mail. It leaves out what the mail program put around it: the
- * localized "Re:" of the Subject, quoted lines and the line above them that says who wrote them, the original below an
- * Outlook header block, the signature, "Sent from my ...", the HTML alternative.
+ * localized "Re:" of the Subject, the signature, "Sent from my ...", and the HTML alternative. It also leaves out
+ * quoted lines with the line that says who wrote them, and the original below an Outlook header block.
  */
 #include <glib.h>
 

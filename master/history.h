@@ -39,7 +39,7 @@ void history_add(History *history, int64_t now, const HistorySample *samples, si
  *   {period (seconds), until ("2026-11-28T10:00:00Z"), runners: {NAME: {done: [...], backlog: [...], oldest: [...]}},
  *    delays: {tried: {half: [...], most: [...], recipients, all_half, all_most}, settled: the same}}
  *
- * Each array has a figure a period, the oldest first; null: there was no sample. delays (base/delays.h) are the seconds
- * within which half of the recipients, and 99 of 100, were tried for the first time or settled, in each period, and of
- * all periods together; null: there were no recipients. */
+ * Each array has a figure a period, the oldest first; null: there was no sample. delays (base/delays.h) are seconds:
+ * half of the recipients (half), or 99 of 100 (most), were tried for the first time or settled within so many. all_half
+ * and all_most are those of all periods together. null: there were no recipients. */
 json_t *history_json(const History *history, const char *range, int64_t now);

@@ -4,9 +4,9 @@
 /*
  * Keep who owns a slice, in a way that outlives the master. SPOOL/.master/QUEUE.slices has SLICES_FINEST lockable
  * bytes; instance i of N owns the bytes from i * 256 / N on, 256 / N of them. The lock belongs to an open file
- * description that the child inherits, so it ends with the child and not with the master. The file's text is a record
- * for each first byte: pid, start time and boot of the owner, by which it is found and told apart from a later process
- * of the same pid, and the count it was started with.
+ * description that the child inherits, so it ends with the child and not with the master. The file's text has a record
+ * for each first byte: pid, start time and boot of the owner, and the count N that it was started with. By the first
+ * three the owner is found, and told apart from a later process of the same pid.
  *
  * Example: instance 1 of 4 locks bytes 64 .. 127, and its record, at offset
  * 64 * SLICES_RECORD, reads "4711 8832193 0d1c67f2-... 4", blanks, line end.

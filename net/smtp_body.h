@@ -7,8 +7,8 @@
  * is made. A message that needs no change, as nearly all do, is passed to each connection by reference. The others are
  * rewritten piece by piece, as the connection takes them.
  *
- * A bare LF becomes CRLF. A dot after a bare CR is doubled too, because some servers take a bare CR for a line end, and
- * a message must not end before its sender ended it.
+ * A bare LF becomes CRLF. A dot after a bare CR is doubled too, because some servers take a bare CR for a line end.
+ * Else a message could end before its sender ended it.
  *
  * Copies that differ between recipients are made from one body that is cut where they differ. The pieces between the
  * cuts are examined once and borrowed by every copy.

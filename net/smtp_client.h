@@ -186,8 +186,8 @@ void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction);
 
 /* Send one more transaction at once, behind the one that has just been given to smtp_client_send() or to this function,
  * without waiting for an answer. Its results are told after those of the one before. Returns false and does nothing
- * when the server lacks PIPELINING or CHUNKING, when one of the messages is large or must be changed first, or when an
- * LMTP transaction has more than one recipient. */
+ * when the server lacks PIPELINING or CHUNKING. It does the same when one of the messages is large or must be changed
+ * first, or when an LMTP transaction has more than one recipient. */
 bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transaction);
 /* Return true when smtp_client_send_behind() would take a transaction like the last one. */
 bool smtp_client_takes_behind(const SmtpClient *client);

@@ -3,9 +3,9 @@
 #pragma once
 /*
  * Start and end every program that the master starts (base/contract.h). It refuses arguments, learns from the
- * environment who it is, reads the configuration, opens the log, says that it is ready, and leaves with the exit code
- * that its fault has. The caller does what is in between: runners/runner.h works a queue, runners/listener.h takes
- * connections.
+ * environment which runner and instance it is, reads the configuration and opens the log. Then it says that it is
+ * ready, and at the end it exits with the code that its fault has. The caller does what is in between: runners/runner.h
+ * works a queue, runners/listener.h takes connections.
  */
 #include <glib.h>
 #include <stdbool.h>

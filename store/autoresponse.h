@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Remember which address got an automatic answer of a list, of which kind and when, so that no address gets the same
- * kind again before a grace period has passed. Times are microseconds since 1970. */
+/* Remember which address got an automatic answer of a list, of which kind and when. So no address gets the same kind
+ * again before a grace period has passed. Times are microseconds since 1970. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -89,8 +89,8 @@ typedef bool BounceStandingEach(const BounceScore *score, const BounceDay *last,
 bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandingEach *each, void *data,
                           GError **error);
 
-/* Remove the rows of scores of the members whom filter names by list_id, address, domain and the reason of their newest
- * day, and enable those whose delivery bounces disabled. *changed is how many rows were removed. */
+/* Remove the rows of scores of members, and enable those members whose delivery bounces had disabled. filter names them
+ * by list_id, address, domain and the reason of their newest day. *changed is how many rows were removed. */
 bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error);
 
 /* Count one more `what` (a word of the caller's) of the list on the day of now, for things that have a limit a day.

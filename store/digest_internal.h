@@ -11,8 +11,8 @@
 
 #include "store/store_type.h"
 
-/* Note for each list (or for list_id alone, if not NULL) where posts wait and the person behind email gets digests,
- * that a last digest may be owed. Nothing is written for an address that is not known or is no member there. */
+/* Note that a last digest may be owed, for each list (or for list_id alone, if not NULL) where posts wait and the
+ * person behind email gets digests. Nothing is written for an address that is not known or is no member there. */
 bool digest_leaving_begin(Store *store, const char *list_id, const char *email, GError **error);
 /* Drop these notes for lists where the person still gets digests after the change. The notes that stay owe a last
  * digest. */

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Load PostgreSQL's client library when a process opens its first database of PostgreSQL. With what it needs itself
- * (TLS, Kerberos, LDAP) it is half of the libraries of a process and 40 % of the time that one takes to start, and a
- * site on SQLite has no use for it.
+ * (TLS, Kerberos, LDAP) it is half of the libraries of a process, and takes 40 % of the time of its start. A site on
+ * SQLite has no use for it.
  *
  * Its functions bear their own names: libpq.PQexec(connection, sql).
  */

@@ -121,8 +121,8 @@ GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char 
 /* Return the List-Ids of the lists on which any member meets criteria, each once and in order; g_strfreev(). Unless an
  * address or user is given, no more is read of each list than its first such member. */
 char **member_lists(Store *store, const MemberCriteria *criteria, GError **error);
-/* Return the owners and moderators of all lists whose addresses are in the domain (written as they have it), and begin
- * with start (in any case, in quotes or not): of Member, freed with the array. */
+/* Return the owners and moderators of all lists whose addresses begin with start (in any case, in quotes or not) and
+ * are in the domain (written as they have it). The array frees its Member *. */
 GPtrArray *member_running_at(Store *store, const char *domain, const char *start, GError **error);
 /* Count the members that meet criteria. With list_id and roles alone that is cheap; otherwise all are looked at. */
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error);

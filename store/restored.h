@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Answer questions about a database that was restored from a backup, so that it can be compared with a spool that is
- * older or newer, and raise what the spool shows to be too low. Times are microseconds since 1970. Errors are those of
- * the store.
+ * Help to compare a database that was restored from a backup with a spool that is older or newer. Some functions answer
+ * questions for that; others raise what the spool shows to be too low. Times are microseconds since 1970. Errors are
+ * those of the store.
  */
 #include <glib.h>
 #include <stdbool.h>

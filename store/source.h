@@ -9,10 +9,10 @@
  * back.
  *
  * A refresh reads a source anew: source_begin(), then fill a stage with all addresses that the source gives now. The
- * stage is a temporary table that only this connection sees. After source_notice_left(), source_stage_fresh() and
- * source_stage_gone() compare it page by page with the addresses that the source gave before, and the caller carries
- * out each page in a transaction of its own. source_end() is last. A refresh that is broken off between two pages is
- * finished by the next one.
+ * stage is a temporary table that only this connection sees. Call source_notice_left() next. Then source_stage_fresh()
+ * and source_stage_gone() compare the stage page by page with the addresses that the source gave before. The caller
+ * carries out each page in a transaction of its own. source_end() is last. A refresh that is broken off between two
+ * pages is finished by the next one.
  *
  * Times are microseconds since 1970, 0: never. Errors are those of the store.
  */

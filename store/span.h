@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Keep counts of the rows of large collections, so that their number is known without counting, and the row at a given
- * place is found without stepping over all rows before it. For this folder only.
+ * Keep counts of the rows of large collections. So their number is known without counting, and the row at a given place
+ * is found without stepping over all rows before it. For this folder only.
  *
  * A collection is the members of a list in one role, all addresses, or all users. It is cut, in the order of its keys,
  * into spans of at most SPAN_MOST rows; a row of the table `span` says where one begins and how many rows it has. One

@@ -5,7 +5,7 @@
  * Watch the free space of the spool: say whether there is room for a message, and tell the log and the master while
  * mail is refused because min_free is not left.
  *
- * A look is asked for by mail, and made by a timer as well, so that `listrunner status` knows before mail comes and
+ * Arriving mail asks for a look. A timer makes looks as well, so that `listrunner status` knows before mail comes and
  * after it has stopped coming. All functions are called by the loop's thread.
  */
 #include <event2/event.h>

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Write down which recipients of an entry are done, so that a crash repeats as few deliveries as it can. When a batch
- * comes back, marks_batch() marks its sent recipients 'D' in the entry's file at once, so that the marks survive a
- * kill, and gathers the refused ones. Then, once a turn of the loop:
+ * comes back, marks_batch() gathers its refused recipients, and at once marks the sent ones 'D' in the entry's file. So
+ * the marks survive a kill. Then, once a turn of the loop:
  *
  *   marks_store_bounces()  store the entries for the queue bounces, and mark their recipients 'B'
  *   marks_sync_begin()     begin to sync every mark, and every directory in which an entry ended, in one group

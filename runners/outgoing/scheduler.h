@@ -5,9 +5,9 @@
  * Decide which batch goes next on one transport. A job holds all batches of one delivery for the transport; a peer
  * holds those of a job for one destination, in a queue. Jobs stand in a list by age, except that a job that preempts
  * another stands right before it. Each destination keeps its peers in the order of their jobs, and the destinations
- * that have room stand in the order of their first peers' jobs. So the next batch is that of the oldest job for which
- * any destination has room, and among that job's destinations that of the one served longest ago. It is found without
- * looking at batches that cannot go.
+ * that have room stand in the order of their first peers' jobs. So the next batch is of the oldest job for which any
+ * destination has room. Among that job's destinations with room, the one served longest ago has its turn. It is found
+ * without looking at batches that cannot go.
  *
  * Preemption works as in the queue manager of Postfix: each batch of a job earns it one delivery slot. For slot_cost
  * slots a younger, small job may go first. slot_loan slots of these may be borrowed, and slot_discount percent of the

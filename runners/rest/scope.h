@@ -59,6 +59,6 @@ void scope_show(const Call *call, json_t *object);
 bool scope_takes(Call *call, const char *name);
 /* Set *covers: is the list in the scope of the token? A list that was removed is, if the token names it. */
 bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error);
-/* Set *sees: may the token read the event? The list that it tells of is in its scope, or was in a domain of its scope,
- * and that is not another list or domain of the same name, made since. A token for the site reads all. */
+/* Set *sees: may the token read the event? It may when the event's list is in the token's scope, or was in a domain of
+ * that scope. A list or domain of the same name that was made since does not count. A token for the site reads all. */
 bool token_sees(const Token *token, Store *store, const EventRow *event, bool *sees, GError **error);

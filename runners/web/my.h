@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the pages below /my share: my.c has signing in, the page of all lists and sessions, my_list.c one
- * membership, my_all.c all of them at once, my_person.c addresses and language, my_forget.c the removal of a person.
+ * Declare what the pages below /my share. my.c has signing in, the page of all lists, and sessions; my_list.c has one
+ * membership, my_all.c all of them at once. my_person.c has addresses and language, my_forget.c the removal of a
+ * person.
  */
 #include "runners/web/web.h"
 #include "store/list.h"
