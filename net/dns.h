@@ -41,8 +41,8 @@ typedef struct DnsAnswer {
 typedef void DnsDone(const DnsAnswer *answer, void *data);
 
 /* Make a Dns that asks these servers: HOST[:PORT] or [IPv6]:PORT, separated by commas; NULL: those of /etc/resolv.conf.
- * timeout_us is the time for the first try of a question. Each try goes through all servers. FAIL_CONFIG: a server is
- * no address. dns_free() answers all open questions with NULL. */
+ * timeout_us is how long the first try of a question takes at most. Each try goes through all servers, and each further
+ * one waits twice as long. FAIL_CONFIG: a server is no address. dns_free() answers all open questions with NULL. */
 Dns *dns_new(struct event_base *base, const char *servers, int64_t timeout_us, unsigned tries, GError **error);
 void dns_free(Dns *dns);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dns, dns_free)
@@ -50,7 +50,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dns, dns_free)
 /* Ask for the records of one type that a name has; done gets the answer. */
 void dns_ask(Dns *dns, const char *name, DnsType type, DnsDone *done, void *data);
 
-/* Read the DNS message of length bytes as the answer to a question of that type: the records,
- * and the lifetime. status is only that of the message. Free with dns_answer_clear(). */
+/* Read the DNS message of length bytes as the answer to a question of that type: the records and the lifetime. Its
+ * response code is not looked at, so an unknown name gives DNS_NONE. DNS_TROUBLE: it is no DNS message. Free with
+ * dns_answer_clear(). */
 void dns_answer_read(DnsAnswer *answer, const unsigned char *message, size_t length, DnsType type);
 void dns_answer_clear(DnsAnswer *answer);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that bounce.c and bounce_score.c share: a member's standing as columns, and the statements that a test
- * looks through. For this folder only.
+ * Declare what bounce.c and bounce_score.c share: a member's standing as columns, and statements, whose query plans a
+ * test examines. For this folder only.
  */
 #include "store/bounce.h"
 #include "store/member_internal.h"

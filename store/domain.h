@@ -11,7 +11,8 @@
 #include "store/store_type.h"
 
 typedef struct Domain {
-    char *mail_host, *description, *alias_domain;
+    char *mail_host, *description;
+    char *alias_domain; /* NULL: none */
 } Domain;
 void domain_free(Domain *domain);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Domain, domain_free)
