@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The configuration: one INI file (inih), read whole, checked whole against the tables of settings
- * (base/config_table.h), then immutable. A Config may be shared by threads. A setting that is not in the file has the
- * default of its table, so a getter succeeds for every key of the tables. For any other it panics: a misspelt key is
- * our bug, not the site's.
+ * Read the configuration, one INI file (inih), and get its values. The file is read whole and checked whole against the
+ * tables of settings (base/config_table.h). After that a Config does not change, and threads may share it. A setting
+ * that is not in the file has the default of its table, so a getter succeeds for every key of the tables. For any other
+ * it panics: a misspelt key is our bug, not the site's.
  *
  * Sections are [spool], [master], ... or families [runner.NAME], [transport.NAME], [archiver.NAME]. A member of a
  * family exists when the file has its section, or when it is built in (the runners in, out, ...).

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The files of the configuration share these declarations: config.c has the sections, defaults and getters,
- * config_read.c reads the file, config_value.c gives text a type, config_check.c has what checks of values use,
- * config_table.c walks through the tables of settings.
+ * Declare what the files of the configuration share. config.c has the sections, defaults and getters. config_read.c
+ * reads the file, config_value.c gives text a type, and config_table.c walks through the tables of settings.
+ * config_check.c has what checks of values use.
  */
 #include <glib.h>
 #include <stdbool.h>

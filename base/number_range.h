@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Numbers as people write them: "12", or "12-15" or "12..15" for all from the first to the last. */
+/* Read numbers as people write them: "12", or "12-15" or "12..15" for all from the first to the last. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The base subject of RFC 5256 (2.1): what is left of a subject without "Re:", "Fwd:", "[list]" and "(fwd)", by which
+ * Find the base subject of RFC 5256 (2.1): what is left of a subject without "Re:", "Fwd:", "[list]" and "(fwd)". By it
  * replies of programs that write no References are recognised. The words for "Re:" and "Fwd:" that programs in other
  * languages write are known as well. Case and blanks do not count.
  */

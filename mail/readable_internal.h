@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Declarations that the files of readable.h share: readable.c takes the mail apart, readable_head.c reads its fields,
+/* Declare what the files of readable.h share: readable.c takes the mail apart, readable_head.c reads its fields,
  * readable_text.c makes blocks of a text, with readable_quote.c and readable_patch.c, and readable_file.c keeps what is
  * for download. For this folder only. */
 #include "mail/message.h"

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The states of a child and what each event does in each of them: the table
- * of README.md. The functions only look into the table; worker.c carries out the actions.
+ * Look up what each event does in each state of a child: the table of master/README.md. The functions only look into the
+ * table; worker.c carries out the actions.
  */
 
 typedef enum WorkerState {

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that lmtp_server.c (commands), lmtp_transaction.c (the envelope), lmtp_content.c (DATA and BDAT bytes)
- * and lmtp_path.c (arguments of MAIL and RCPT) share.
+ * Declare what lmtp_server.c (commands), lmtp_transaction.c (the envelope), lmtp_content.c (DATA and BDAT bytes) and
+ * lmtp_path.c (arguments of MAIL and RCPT) share.
  */
 #include "net/lmtp_server.h"
 

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that mx.c (the resolver and its memory), mx_query.c (asking about one domain) and mx_route.c (what was
- * found, and its order) share.
+ * Declare what mx.c (the resolver and its memory), mx_query.c (asking about one domain) and mx_route.c (what was found,
+ * and its order) share.
  */
 #include "net/dns.h"
 #include "net/mx.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Settle what changes that were cut short left in the queues (lists/unit.h), for runners. */
+/* Settle the entries that interrupted changes left in the queues (lists/unit.h), for runners. */
 #include <glib.h>
 #include <stdbool.h>
 

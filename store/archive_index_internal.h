@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Declarations that the files which implement archive_index.h and archive_search.h share. For this folder only. */
+/* Declare what the files which implement archive_index.h and archive_search.h share. For this folder only. */
 #include <string.h>
 
 #include "base/clock.h"

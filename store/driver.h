@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The interface between the store and a database: each kind of database has a StoreDriver, a table of functions. A
- * function has the meaning, and the errors, of the store_ function in its comment. For this folder only; README.md says
- * what a driver must keep.
+ * Declare the interface between the store and a database: each kind of database has a StoreDriver, a table of
+ * functions. A function has the meaning, and the errors, of the store_ function in its comment. For this folder only;
+ * README.md says what a driver must keep.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Pieces of SQL and functions that the queries about members share. EFFECTIVE() is the only place where preferences are
- * inherited: the first that is set of the member m, the address a, the person p and the site, else the default. For
- * this folder only.
+ * Declare the pieces of SQL and the functions that the queries about members share. EFFECTIVE() is the only place where
+ * preferences are inherited. It takes the first that is set of the member m, the address a, the person p and the site,
+ * else the default. For this folder only.
  */
 #include "store/email.h"
 #include "store/member.h"

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Texts of letters that somebody set for a list, for a domain or for the site, by Mailman's names of templates
- * ("list:user:notice:welcome"; lists/template_name.h has them all). A text is kept as it is, or it has a URI: then the
- * store keeps what was there when the timer last fetched it, so that nobody who writes a letter waits for a web server.
- * A URI "mailman:///..." names a file of the installation and has no text here (lists/letter.c reads it).
+ * Keep the texts of letters that somebody set for a list, for a domain or for the site. Their names are Mailman's names
+ * of templates ("list:user:notice:welcome"; lists/template_name.h has them all). A text is kept as it is, or it has a
+ * URI: then the store keeps what was there when the timer last fetched it, so that nobody who writes a letter waits for
+ * a web server. A URI "mailman:///..." names a file of the installation and has no text here (lists/letter.c reads it).
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Users and their addresses. A user has any number of addresses and prefers one of them or none. An address may also
- * belong to no user, and be a member of lists all the same. Whoever joins a list with an unknown address becomes a user
- * with that address. Structs are freed by the caller with user_free() and known_address_free().
+ * Keep users and their addresses. A user has any number of addresses and prefers one of them or none. An address may
+ * also belong to no user, and be a member of lists all the same. Whoever joins a list with an unknown address becomes a
+ * user with that address. Structs are freed by the caller with user_free() and known_address_free().
  *
  * Functions named user_ take `who`: the user's id, or any of its addresses. FAIL_MISSING: there is no such user or
  * address. FAIL_EXISTS: the address belongs to somebody else. FAIL_NEVER: it is no valid address.

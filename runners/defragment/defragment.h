@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the files of the runner defragment share. The runner puts the parts of a message (message/partial)
+ * Declare what the files of the runner defragment share. The runner puts the parts of a message (message/partial)
  * together. README.md says how; the numbers D1, F2, P3 in the comments are those of its tables. A set is all parts of
  * one message, and the index (store/fragment.h) knows the sets.
  */

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The in-flow brake: count the entries that wait behind the door, and say whether replies are to be held back.
+ * Count the entries that wait behind the LMTP door, and say whether replies are to be held back (the in-flow brake).
  *
  * The queues of a post's way are counted: in, pipeline and out. Requests and bounces go other ways, and neither fill
  * these queues nor are held. A look counts the names of entries that are ready (none that is due later), and stops at

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the files of the transport share: transport.c (next hops, destinations, feeding),
- * transport_settings.c (what the configuration says), transport_view.c (what is seen from outside), session.c
- * (connections).
+ * Declare what the files of the transport share: transport.c (next hops, destinations, feeding), transport_settings.c
+ * (what the configuration says), transport_view.c (what is seen from outside), session.c (connections).
  */
 #include "net/smtp_client.h"
 #include "runners/outgoing/transport.h"

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the resources of the REST interface share: the call, its parameters, the answer. One resource is
- * one file; at its end stands a table of {verb, path, function}, and routes.c knows all tables. README.md tells how a
- * call runs.
+ * Declare what the resources of the REST interface share: the call, its parameters, the answer. One resource is one
+ * file; at its end stands a table of {verb, path, function}, and routes.c knows all tables. README.md tells how a call
+ * runs.
  *
  * A function answers its call exactly once, with one of the answer_ functions. All of it lives as long as the call.
  */

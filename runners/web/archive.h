@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the pages of the archive share. The pages show what the first archiver with an index has stored:
- * its index (store/archive_index.h) and its maildirs.
+ * Declare what the pages of the archive share. The pages show what the first archiver with an index has stored: its
+ * index (store/archive_index.h) and its maildirs.
  *
  * A list's archive is /archive/NAME, by the name of list_archive_name(); all links below it are made of
  * Message-ID-Hashes and of times. A reader of a public archive who is no member of the list sees addresses without

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the pages share: the call, its form, the answer. A page, or a few that belong together, is one
- * file, with a table of {verb, path, function} at its end; web.c knows all tables.
+ * Declare what the pages share: the call, its form, the answer. A page, or a few that belong together, is one file,
+ * with a table of {verb, path, function} at its end; web.c knows all tables.
  *
  * A function answers its call exactly once, with web_page() or one of those that call it. A GET changes nothing, since
  * programs that look through mail follow the links in it; a button is a form with POST.
