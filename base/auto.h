@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Scope cleanup for what GLib 2.74 has no macro for. A variable declared
- * auto_fd is closed when its scope ends; auto_fd_steal() hands the
- * descriptor on and leaves -1 behind.
+ * Close descriptors when their scope ends, for which GLib 2.74 has no macro. Declare the variable "auto_fd fd = ...";
+ * auto_fd_steal() hands the descriptor on and leaves -1 behind. -1 is not closed.
  */
 #include <unistd.h>
 

@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is any byte above 127? data may be NULL when length is 0. It looks at eight bytes at a time, for whole messages. */
+/* Is any byte above 127? data may be NULL when length is 0. Fast enough for whole messages: it looks at eight bytes at
+ * a time. */
 bool bytes_8bit(const void *data, size_t length);
+/* Ask bytes_8bit() about a GBytes. */
 bool bytes_8bit_of(GBytes *bytes);
 
 /* Compare two elements of an array of texts (char *) by their bytes, for qsort() and g_ptr_array_sort(). */

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * When the certificates in files of the configuration expire: those of settings whose row says so (.certificates in
- * base/config_table.h). A program has read a file when it started, so one that was renewed since may not be in use yet.
+ * Find out when the certificates in files of the configuration expire. The files are those of settings whose row says
+ * that they have certificates (.certificates in base/config_table.h). A program reads such a file when it starts, so a
+ * file that was renewed since may not be in use yet.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -28,8 +29,10 @@ GPtrArray *certificate_files(const Config *config);
  * expires, or with `authorities` the last. FAIL_CONFIG: the file cannot be read, or has no certificate. */
 bool certificate_end(const CertificateFile *file, int64_t *end, GError **error);
 
-/* "The certificate FILE of [host] certificate_file expires at 2026-12-05T10:00:00Z"; g_free(). */
+/* Return a sentence for people, "The certificate FILE of [host] certificate_file expires at 2026-12-05T10:00:00Z", or
+ * "expired" when end is not after now; g_free(). */
 char *certificate_text(const char *setting, const char *path, int64_t end, int64_t now);
 
-/* The commands after which those who read a file use a new one; g_free(). */
+/* Return the commands that start the readers of a file (CertificateFile.readers; may be NULL) anew, so that they use
+ * the new file; g_free(). */
 char *certificate_mend(const char *readers);

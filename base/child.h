@@ -2,11 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The child's side of base/contract.h: what a runner or listener says to the
- * master, and how it learns that it must leave. One per process.
+ * Speak base/contract.h as a child: tell the master how this runner or listener is, and learn that it must leave. There
+ * is one child a process.
  *
- * Started by hand, without a master, the same program works: the instance is
- * 0 of 1, and ready and beats go nowhere.
+ * Started by hand, without a master, the same program works: the instance is 0 of 1, and ready and beats go nowhere.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -61,7 +60,7 @@ int child_exit_code(const GError *error);
  * log_fatal() and log_panic() come to the master without this. */
 int child_cannot_start(const GError *error);
 
-/* True once SIGTERM or SIGINT came, the status pipe broke, or child_stop() was called. */
+/* Return true once SIGTERM or SIGINT came, the status pipe broke, or child_stop() was called. */
 bool child_stopping(void);
 /* Make child_stopping() true. Call it when poll(2) reports POLLERR on status_fd. */
 void child_stop(void);

@@ -2,13 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Time. Wall-clock times are microseconds since 1970 UTC in an int64_t; the
- * name says so (arrival, due). Intervals are microseconds too, in variables
- * that end in _us, or seconds where they come from the configuration.
+ * Read the clocks of the system, and write times as text. All times and intervals are microseconds in an int64_t; those
+ * of the wall clock count from 1970 UTC.
  *
- * Tests move the wall clock through the environment: LISTRUNNER_CLOCK_OFFSET
- * holds seconds to add, and LISTRUNNER_CLOCK_FILE names a file that holds
- * them and may change while the process runs.
+ * Tests move the wall clock through the environment: LISTRUNNER_CLOCK_OFFSET holds seconds to add, and
+ * LISTRUNNER_CLOCK_FILE names a file that holds them and may change while the process runs.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,8 +19,8 @@
 int64_t clock_now(void);
 
 /* Return a time that is near the wall clock's but never jumps: it was the wall clock's when this process first called
- * the function, and has counted on evenly since. Use it for rates and waits whose times are also shown or saved, so
- * that they do not end early or last longer when somebody sets the clock. */
+ * the function, and has counted on evenly since. Use it for rates and waits whose times are also shown or saved: they
+ * then do not end early or last longer when somebody sets the clock. */
 int64_t clock_steady(void);
 
 /* Translate a time of clock_steady() into the time that the wall clock, as it is set now, shows at that moment. */

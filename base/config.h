@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The configuration: one INI file (inih), read whole, checked whole against the tables of settings
- * (base/config_table.h), then immutable. A Config may be shared by threads. A setting that is not in the file has the
- * default of its table, so a getter succeeds for every key of the tables. For any other it panics: a misspelt key is
- * our bug, not the site's.
+ * Read the configuration, one INI file (inih), and get its values. The file is read whole and checked whole against the
+ * tables of settings (base/config_table.h). After that a Config does not change, and threads may share it. A setting
+ * that is not in the file has the default of its table, so a getter succeeds for every key of the tables. For any other
+ * it panics: a misspelt key is our bug, not the site's.
  *
  * Sections are [spool], [master], ... or families [runner.NAME], [transport.NAME], [archiver.NAME]. A member of a
  * family exists when the file has its section, or when it is built in (the runners in, out, ...).
@@ -48,10 +48,10 @@ char *config_doubts(const Config *config);
 void config_free(Config *config);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
 
-/* The file to read: the argument if not NULL, else $LISTRUNNER_CONFIG, else
- * CONFIG_FILE. */
+/* Return the path of the file to read: given if not NULL, else $LISTRUNNER_CONFIG, else CONFIG_FILE. */
 #define CONFIG_FILE SYSCONFDIR "/listrunner/listrunner.conf"
 const char *config_default_path(const char *given);
+/* Return the path from which the configuration was read, borrowed. */
 const char *config_path(const Config *config);
 
 /* Return the default of a setting, for a caller that cannot read the file. g_free(); NULL when the default is unset. */
@@ -71,14 +71,16 @@ const char *const *config_list(const Config *config, const char *section, const 
  * same unless [runner.NAME] instances is auto. */
 unsigned config_instances(const Config *config, const char *runner, unsigned *most);
 
-/* Names of a family's members, in the order of the file, built-in ones first: "runner" gives
- * in, pipeline, out, ...; NULL-terminated, borrowed. */
+/* Return the names of a family's members, built-in ones first, then in the order of the file: "runner" gives in,
+ * pipeline, out, ...; NULL-terminated, borrowed. */
 const char *const *config_family(const Config *config, const char *family);
+/* Does the configuration have this section, by its full name? */
 bool config_has_section(const Config *config, const char *section);
 
-/* Return the full names ("site", "transport.relay") of all sections, also of those that are not in the file. The second
- * function returns only those of one family. The array ends with NULL; g_free() the array, not the names. */
+/* Return the full names ("site", "transport.relay") of all sections, also of those that are not in the file. The array
+ * ends with NULL; g_free() the array, not the names. */
 const char **config_sections(const Config *config);
+/* Return the full names of the sections of one family, as config_sections() returns those of all. */
 const char **config_family_sections(const Config *config, const char *family);
 
 /* Return the value of a free key, which no table names, borrowed; NULL when the section does not have it. Sections of

@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The check functions of the settings.c files use these. A check function runs after the file was read and every value
- * was given its type. It looks at values beside each other, and, unless check->offline, at what they name on this
- * system. It tells each fault with config_complain(), and goes on.
+ * Check values of the configuration, in the check functions of the files settings.c (ConfigSettings.check of
+ * base/config_table.h). A check function runs after the file was read and every value was given its type. It looks at
+ * values beside each other, and, unless check->offline, at what they name on this system. It tells each fault with
+ * config_complain(), and goes on.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -47,7 +48,7 @@ bool config_is_built_in(const char *section);
 
 /* Complain when the value of the key low is greater than that of the key high. */
 void config_check_order(const ConfigCheck *check, const char *section, const char *low, const char *high);
-/* False, with a complaint about the setting, when path is no directory. */
+/* Return whether path is a directory, and complain about the setting when it is none. */
 bool config_check_directory(const ConfigCheck *check, const char *section, const char *key, const char *path);
 /* Complain when the path that a setting names is there and is no directory. For directories that are made when they
  * are missing. */
@@ -68,16 +69,17 @@ void config_check_program(const ConfigCheck *check, const char *section, const c
 
 /* ---- forms of values that several settings have ---- */
 
+/* Is this text a port, from 1 to 65535? */
 bool config_port_valid(const char *text);
-/* A name of the DNS or of /etc/hosts, or an IPv4 address. */
+/* Can this text be a name of the DNS or of /etc/hosts, or an IPv4 address? */
 bool config_host_valid(const char *host);
-/* IPv4, or IPv6 without brackets. */
+/* Is this text an IPv4 address, or an IPv6 address without brackets? */
 bool config_address_valid(const char *text);
-/* An absolute path that a socket can have. */
+/* Is this text an absolute path, short enough for a socket? */
 bool config_socket_path_valid(const char *path);
-/* HOST:PORT, [IPv6]:PORT or unix:/PATH. */
+/* Has this text the form HOST:PORT, [IPv6]:PORT or unix:/PATH? */
 bool config_endpoint_valid(const char *word);
 #define CONFIG_ENDPOINT_ALLOWED "HOST:PORT or [IPv6]:PORT, with a port from 1 to 65535, or unix:/PATH"
-/* Why a name has no address now (static text); NULL: it has one. Waits for the answer; flags are those of
- * getaddrinfo(). */
+/* Return why a name has no address now (static text); NULL: it has one. Wait for the answer of the resolver; flags are
+ * those of getaddrinfo(). */
 const char *config_unresolved(const char *host, int flags);

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The files of the configuration share these declarations: config.c has the sections, defaults and getters,
- * config_read.c reads the file, config_value.c gives text a type, config_check.c has what checks of values use,
- * config_table.c walks through the tables of settings.
+ * Declare what the files of the configuration share. config.c has the sections, defaults and getters. config_read.c
+ * reads the file, config_value.c gives text a type, and config_table.c walks through the tables of settings.
+ * config_check.c has what checks of values use.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -37,11 +37,14 @@ struct ConfigFaults {
 void config_fault(ConfigFaults *faults, int line, const char *section, const char *name, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
 
-/* The length of the family's name, its point included; 0 for a plain section. */
+/* Return the length of the family's name in a section's name, its point included ("runner."); 0: a plain section. */
 size_t config_family_length(const char *section);
 
+/* Add a section without values, which config owns. */
 ConfigSection *config_section_add(Config *config, const char *name, int line);
+/* Return the section with this full name; NULL: there is none. */
 ConfigSection *config_section(const Config *config, const char *name);
+/* Return the value of the key in the section; NULL: there is none. */
 ConfigValue *config_section_value(const ConfigSection *section, const char *name);
 
 /* Fill the sections with what the file says, as text. */

@@ -2,12 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The tables that say which settings there are.
+ * Declare the tables that say which settings there are.
  *
  * A setting stands once: as a row of the table in the file settings.c of the folder whose code reads it. From that row
- * come the default and the check of its value, etc/listrunner.conf, the page listrunner.conf(5), "listrunner config
- * show", the completion of the shell, and what the master knows of whom a change concerns. A folder's settings.c holds
- * one ConfigSettings, called FOLDER_settings; the program gathers them in the array config_settings[]
+ * come the default and the check of its value, etc/listrunner.conf and the page listrunner.conf(5). So do "listrunner
+ * config show", the completion of the shell, and what the master knows of whom a change concerns. A folder's settings.c
+ * holds one ConfigSettings, called FOLDER_settings; the program gathers them in the array config_settings[]
  * (runners/settings.c). These files are plain data and checks: they include base/ alone.
  *
  * How to add a setting: add a row to the table of its section, read it with a getter of base/config.h, and build. When
@@ -43,8 +43,9 @@ typedef struct ConfigKey {
     const char *readers;  /* names of runners that read it besides those of the section; "*": all; NULL: none */
     const char *opens;    /* of a path, or a list of paths: names of all runners that read the file or what is below the
                              directory; no other may (base/confine.h) */
-    ConfigCertificates certificates; /* of a path: the file has certificates, and is told when they expire */
-    const char *writes;   /* the same of those that make, change and remove what is below the directory */
+    ConfigCertificates certificates; /* of a path: the file has certificates, and people are told when they expire */
+    const char *writes; /* of a path, or a list of paths: names of all runners that make, change and remove what is
+                             below the directory; no other may */
 } ConfigKey;
 
 /* A word that stands alone on a line, as the Sun Messaging Server has them, and the line that it stands for. */
@@ -59,8 +60,9 @@ typedef struct ConfigTable {
     const char *about;             /* sentences about the section, for the same two texts; "{members}" stands for the
                                       names of its ConfigMembers. NULL where another folder's table says it */
     const ConfigKey *keys;         /* ended by an element without name */
-    const ConfigKeyword *keywords; /* likewise, by one without word; NULL: none */
-    const ConfigKeyword *gone;     /* likewise: keys that there were once, and the clause that says what is so now */
+    const ConfigKeyword *keywords; /* ended by one without word; NULL: none */
+    const ConfigKeyword *gone;     /* keys that there were once, with the clause that says what is so now; ended by an
+                                      element without word; NULL: none */
     const char *readers;           /* names of further runners that read all its keys; "*": all; NULL: none */
     bool free_keys;                /* it may have keys of the site's own, which begin with x_ */
     bool any_keys;                 /* it may have any further key; its check looks at them (config_extra()) */
@@ -82,7 +84,7 @@ typedef struct ConfigMember {
 /* ConfigSettings holds the tables that one folder adds to the configuration. */
 typedef struct ConfigSettings {
     const ConfigTable *tables;   /* ended by an element without section; NULL: none */
-    const ConfigMember *members; /* likewise */
+    const ConfigMember *members; /* ended by an element without section; NULL: none */
     void (*check)(const struct ConfigCheck *check); /* base/config_check.h; NULL: nothing to check */
     /* Adds to `lines`, one line each, what is no fault but will hinder mail as things are now; NULL: nothing. */
     void (*doubt)(const Config *config, GString *lines);

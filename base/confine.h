@@ -17,11 +17,11 @@
 
 typedef struct Confine Confine;
 
-/* Of a directory, all below it is meant. */
+/* The right to a directory is also one to all below it. */
 typedef enum ConfineRight {
     CONFINE_LIST,    /* directories may be read */
     CONFINE_READ,    /* files and directories may be read */
-    CONFINE_RUN,     /* the same, and programs may be run */
+    CONFINE_RUN,     /* files and directories may be read, and programs run */
     CONFINE_SOCKETS, /* directories may be read, UNIX sockets made, and names removed */
     CONFINE_WRITE,   /* files may be read, made, changed, renamed and removed, but no programs run */
 } ConfineRight;
@@ -37,9 +37,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Confine, confine_free)
  * process may not reach anyway, is passed over. Several rights of one file add up. */
 void confine_allow(Confine *confine, ConfineRight right, const char *path);
 
-/* Have confine_changed() look at this name, whether there is a file or not: at the file behind a symbolic link, or at
- * the link itself, where all that it may lead to is allowed. */
+/* Have confine_changed() look at this name, whether there is a file or not. Of a symbolic link, the file behind it
+ * counts. */
 void confine_watch(Confine *confine, const char *path);
+/* Watch a name as confine_watch() does, but of a symbolic link the link itself counts: for a link that may lead
+ * elsewhere, to files that are allowed as well. */
 void confine_watch_link(Confine *confine, const char *path);
 
 /* Put the restriction into force for the rest of the life of this process. FAIL_LATER: the kernel refused it, or one of

@@ -50,7 +50,8 @@
  *   period (seconds), until, runners: {NAME: {done: [...], backlog: [...], oldest: [...]}},
  *   delays: how long mail took (master/history.h)
  *
- * Who speaks HTTP gets that text, too: GET /metrics, one request a connection; a fault is its last line, a comment.
+ * A client that speaks HTTP gets the text of the metrics, too: GET /metrics, one request a connection. A fault is then
+ * its last line, a comment.
  *
  * state of a child: "starting", "ready", "stopping", "killed", "waiting to
  * restart", "throttled", "failed config", "waiting for orphan".
@@ -76,9 +77,8 @@ bool control_may_command(int fd, GError **error);
 /* The functions below are for the side that asks. They block. */
 
 /* Connect to the socket `name` in directory, which is [master] runtime_directory, and return a descriptor that the
- * caller closes. From then on each wait on it ends after this many seconds. It returns -1 with FAIL_MISSING when nobody
- * listens there, with FAIL_LATER when we may not or the other side hangs, with FAIL_CONFIG when the path is too long.
- * */
+ * caller closes. From then on each wait on it ends after this many seconds. It returns -1 on an error. FAIL_MISSING:
+ * nobody listens there. FAIL_LATER: we may not, or the other side hangs. FAIL_CONFIG: the path is too long. */
 int control_connect(const char *directory, const char *name, int seconds, GError **error);
 
 /* Send a request, which is consumed, and return the reply, a new reference. FAIL_NEVER: the reply is not "ok"; the

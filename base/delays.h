@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How long mail took, as numbers of recipients by time since the post was accepted. The columns double from a sixteenth
- * of a second to three days, so that a figure taken from them is right within a factor of two at worst. The runner out
+ * Count how long mail took: recipients, by the time since the post was accepted. The columns double from a sixteenth of
+ * a second to three days, so that a figure taken from them is right within a factor of two at worst. The runner out
  * counts and tells the master with its beats (base/contract.h); the master keeps the counts (master/history.h).
  */
 #include <glib.h>

@@ -32,8 +32,10 @@ int fs_create(int dir_fd, const char *name, GError **error);
  * FAIL_MISSING when there is no such file. */
 int fs_open(int dir_fd, const char *name, bool writable, GError **error);
 
+/* Write all bytes at the place where the file stands, in pieces (which are changed), or at offset. False: some of them
+ * may have been written. */
 bool fs_write(int fd, const void *data, size_t length, GError **error);
-bool fs_writev(int fd, struct iovec *pieces, int count, GError **error); /* consumes pieces */
+bool fs_writev(int fd, struct iovec *pieces, int count, GError **error);
 bool fs_pwrite(int fd, const void *data, size_t length, off_t offset, GError **error);
 bool fs_truncate(int fd, off_t length, GError **error);
 
@@ -65,19 +67,21 @@ typedef struct FsSync {
  * that was forked from one that had threads for this syncs one member after the other. */
 bool fs_sync_group(FsSync *group, size_t count, GError **error);
 
-/* Do the same in two steps, for a caller that has other work meanwhile. fs_sync_end() must be called once; until then
- * the group and its descriptors are borrowed. *took is the time in microseconds from the begin until the last member
- * was synced. */
+/* Begin to sync a group, for a caller that has other work meanwhile; then call fs_sync_end() once. Until then the group
+ * and its descriptors are borrowed. */
 typedef struct FsSyncing FsSyncing;
 FsSyncing *fs_sync_begin(FsSync *group, size_t count);
+/* Wait until all members of the group are synced, and free syncing. Return true or fail as fs_sync_group() does. *took
+ * is the time in microseconds from the begin until the last member was synced. */
 bool fs_sync_end(FsSyncing *syncing, int64_t *took, GError **error);
 
 /* From now on make fs_sync_group() call syncfs() once in place of one fsync() for each member. Sensible only where the
  * spool has a file system of its own; all members of a group must be on it. */
 void fs_use_syncfs(bool use);
 
-/* Close a file that has no name any more. The file system frees its blocks then and may wait for its journal, so a
- * thread does it, unless too many files wait for that thread already, or a fork left this process without it. */
+/* Close a file that has no name any more. The file system then frees its blocks and may wait for its journal. So a
+ * thread closes the file, unless too many files wait for that thread already, or a fork left this process without
+ * it. */
 void fs_close_gone(int fd);
 
 /* Unlink a file as fs_unlink() does, and free its blocks as fs_close_gone() does if that was its last name. */

@@ -2,6 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 
-/* Give this process the lowest priority: it gets only the time of processor and disk that no other process wants. When
- * the system does not allow that, nothing changes. */
+/* Give the calling thread, and the threads and processes that it starts later, the lowest priority: they get only the
+ * time of processor and disk that nobody else wants. When the system does not allow that, nothing changes. */
 void idle_become(void);

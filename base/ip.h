@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Addresses of the network: which of them are public, and which belong to one sender. */
+/* Judge addresses of the network: which of them are public, and which belong to one sender. */
 #include <stdbool.h>
 #include <sys/socket.h>
 

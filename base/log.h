@@ -2,18 +2,18 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The log. One line an event, to standard error or to syslog (facility mail),
- * as "PROGRAM[INSTANCE]: message id first, then key=value". Grades:
+ * Write the log: one line an event, to standard error or to syslog (facility mail), as "PROGRAM[INSTANCE]: message id
+ * first, then key=value". Grades:
  *
+ *   log_debug  for whoever looks for a fault; written only after log_set_verbose(true)
  *   log_info   what happened
  *   log_warn   something is odd, the process goes on
  *   log_error  this message (session, entry) failed
- *   log_fatal  this process cannot go on: exits with the contract's code
- *   log_panic  our own bug: aborts with a core
+ *   log_fatal  this process cannot go on: it exits with exit_code (base/contract.h)
+ *   log_panic  our own bug: the process aborts with a core
  *
- * Text from outside may be passed as an argument: control characters and
- * line ends are replaced by '?' in the finished line. GLib's own messages
- * are routed here. Thread-safe after log_open().
+ * Text from outside may be passed as an argument: control characters and line ends are replaced by '?' in the finished
+ * line. GLib's own messages are written here after log_open(). Thread-safe after log_open().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -34,15 +34,15 @@ bool log_to_file(const char *path, GError **error);
  * log_to_file() was not called. When the path cannot be opened, the log goes on in the old file and says so. */
 void log_reopen(void);
 
-/* Write the lines of log_debug(), or drop them, as is the default. */
+/* With true, write the lines of log_debug(); with false, as is the default, drop them. */
 void log_set_verbose(bool verbose);
 
 /* With true, begin to gather the lines that go to standard error; with false, write the rest and stop. Gathered lines
  * all bear the time of the call with true, and are written several at a time. It makes many lines in a row cheaper.
  * Only one thread may log meanwhile. */
 void log_gather(bool begin);
-/* Log a finished text as log_info() does, without formatting it. Control characters are replaced in text itself. Other
- * lines are also noted in the trail (base/trail.h); this one is not. */
+/* Log a finished text as log_info() does, without formatting it. Control characters are replaced in text itself. The
+ * line is not noted in the trail (base/trail.h), as the lines of all other functions are. */
 void log_info_text(char *text);
 
 /* Log one line; the grades are explained above. log_fatal() and log_panic() do not return. */

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * This says what an e-mail address is. Every part of Listrunner judges an address by mailbox_valid() alone: who becomes
- * a member, whom a bounce report names, who wrote a post, what a setting may hold. So an address that one part takes is
- * never refused by another.
+ * Judge, compare and change e-mail addresses. Every part of Listrunner judges an address by mailbox_valid() alone: who
+ * becomes a member, whom a bounce report names, who wrote a post, what a setting may hold. So an address that one part
+ * takes is never refused by another. A valid mailbox has this form:
  *
  *   mailbox  local "@" domain in valid UTF-8, at most MAILBOX_MAX bytes
  *   local    one or more characters, but no control character, white space or any of ( ) < > [ ] : ; , @ \ "
@@ -21,19 +21,21 @@
 
 #define MAILBOX_MAX 254 /* RFC 5321, 4.5.3.1.3: a path has 256 bytes, of which two are its angle brackets */
 
+/* Is this text a mailbox of the form above? */
 bool mailbox_valid(const char *mailbox);
 
-/* Is this text a domain as above? An address literal is none. */
+/* Is this text a domain of the form above? An address literal is none. */
 bool mailbox_domain_valid(const char *domain);
 
-/* The mailbox without quotes where its local part needs none: "jo"@x is jo@x, and some servers and mail programs write
- * foo..bar@x as "foo..bar"@x. Quotes that are needed stay, and inside them only " and \ keep a backslash. g_free();
- * NULL when it is not valid. */
+/* Return the mailbox without quotes where its local part needs none: "jo"@x becomes jo@x. Some servers and mail
+ * programs write foo..bar@x as "foo..bar"@x. Quotes that are needed stay, and inside them only " and \ keep a
+ * backslash. g_free(). NULL: the mailbox is not valid. */
 char *mailbox_bare(const char *mailbox);
 
 /* Return the form of a mailbox by which two are compared or looked up: in lower case, also of UTF-8, and without
- * needless quotes; g_free(). mailbox_same() compares two in that form. An invalid one is only put into lower case. */
+ * needless quotes; g_free(). An invalid mailbox is only put into lower case. */
 char *mailbox_key(const char *mailbox);
+/* Have both mailboxes the same mailbox_key()? */
 bool mailbox_same(const char *a, const char *b);
 
 /* Return one name for all addresses that may lead to one mailbox, for counting what one person does: mailbox_key()
@@ -47,8 +49,8 @@ bool mailbox_has_detail(const char *mailbox);
 /* May these bytes be a local part as they stand, without quotes? */
 bool mailbox_local_valid(const char *local, size_t length);
 
-/* How many bytes of text may stand between the angle brackets of a MAIL or RCPT command: those before the first control
- * character, and before the first blank, "<" or ">" outside of quotes. 0 when a quoted string is not closed before
- * that. Whatever passes cannot end the command or add a parameter to it; it need not be a valid mailbox, because a
- * server judges for itself what it takes. */
+/* Return how many bytes of text may stand between the angle brackets of a MAIL or RCPT command: those before the first
+ * control character, and before the first blank, "<" or ">" outside of quotes. 0: a quoted string is not closed before
+ * that. These bytes cannot end the command or add a parameter to it. They need not be a valid mailbox, because a server
+ * judges for itself what it takes. */
 size_t mailbox_path_length(const char *text, size_t length);

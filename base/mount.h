@@ -13,9 +13,10 @@
 
 /* Return the fault of the file system below path, as a sentence for people. */
 char *mount_fault(const char *path);
-/* Return such a sentence only when the file system is one that hosts share. */
+/* Return the fault of the file system below path only when it is one that hosts share, as a sentence for people. */
 char *mount_network_fault(const char *path);
 
 /* Return the fault of the mount with this identity (the first field of its line) by a text in the form of
- * /proc/self/mountinfo. With network_only, do as mount_network_fault() does, else as mount_fault(). For tests, too. */
+ * /proc/self/mountinfo. With network_only, do as mount_network_fault() does, else as mount_fault(). path is only for
+ * the sentence. For tests, too. */
 char *mount_fault_in(const char *mountinfo, uint64_t mount, const char *path, bool network_only);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Placeholders in texts that people write: $name or ${name}; $$ is one dollar sign. mail/template.h fills them in; here
- * they are found, and unknown ones refused when the text is set rather than seen by whoever gets it.
+ * Find the placeholders in texts that people write, $name or ${name}; $$ is one dollar sign. mail/template.h fills them
+ * in. An unknown one is refused when the text is set, so that nobody gets a letter with it.
  */
 #include <glib.h>
 #include <stdbool.h>

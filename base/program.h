@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Other people's programs that get something on standard input and answer on standard output, with limits. */
+/* Run other people's programs, which get something on standard input and answer on standard output, with limits. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,10 +10,10 @@
 typedef struct Program {
     char *const *words;       /* the program, found by PATH, and its arguments */
     char *const *environment; /* NULL: that of this process */
-    int64_t timeout;          /* us; then it is killed, and what it started with it */
+    int64_t timeout;          /* us; then it is killed, with all that it started */
     size_t output_max;        /* the most bytes that it may write to any file; 0: no limit, and no output */
     size_t memory_max;        /* bytes of address space; 0: no limit */
-    bool (*alive)(void *data); /* called every second while it runs; false: it has PROGRAM_GRACE left. NULL: nothing */
+    bool (*alive)(void *data); /* called every second while it runs; false: it has PROGRAM_GRACE left; may be NULL */
     void *data;
 } Program;
 #define PROGRAM_GRACE INT64_C(10000000) /* us */

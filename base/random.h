@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Words that nobody can guess: boundaries, Message-IDs, marks in text being composed. They are made of random bits of
- * the system. A system that gives none ends the process.
+ * Make words that nobody can guess, for boundaries, Message-IDs, and marks in text that is being composed. They are
+ * made of random bits of the system. When the system gives none, the process ends.
  */
 
 /* Make a word of 128 random bits, in RANDOM_WORD_LENGTH digits of base 16. g_free(). */

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Seals bytes that are kept or travel where others can read and change them: AES-256-GCM with a random nonce. Nobody
- * without the key can read them or make others, and two seals of the same bytes have nothing in common.
+ * Seal bytes that are kept or travel where others can read and change them: AES-256-GCM with a random nonce. Nobody
+ * without the key can read the bytes or make a seal, and two seals of the same bytes have nothing in common.
  *
  * A seal is 12 bytes of nonce, the bytes, and 16 bytes of proof.
  */

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Files that hold a secret, a key or a password. One rule for all of them, which `config check`, each start and whoever
- * reads such a file ask here: it is a regular file that belongs to root or to the user who reads it, nobody else can
- * write it, and nobody else can read it but the main group of the user who reads it. So mode 600 is right, and for a
- * file that root keeps, 640 with that group.
+ * Check and read files that hold a secret, a key or a password. One rule holds for all of them; `config check`, each
+ * start and whoever reads such a file ask here. The file is a regular one that belongs to root or to the user who reads
+ * it. Nobody else can write it, and only the main group of that user can read it besides. So mode 600 is right, and for
+ * a file that root keeps, 640 with that group.
  */
 #include <glib.h>
 #include <sys/stat.h>
@@ -16,9 +16,8 @@ char *secret_file_fault(const char *path, const struct stat *status, uid_t user,
 
 #define SECRET_FILE_MAX (64 * 1024) /* bytes; a key or a password is much shorter */
 
-/* Read the whole file as text, for the user and group of this process; g_free(). It returns NULL with FAIL_CONFIG when
- * the file is missing, may not be read, is longer than `most` bytes, or breaks the rule, and with FAIL_LATER when the
- * system failed. */
+/* Read the whole file as text, for the user and group of this process; g_free(). FAIL_CONFIG: the file is missing, may
+ * not be read, is longer than `most` bytes, or breaks the rule. FAIL_LATER: the system failed. */
 char *secret_file_read(const char *path, size_t most, GError **error);
 
 /* Read the secret that is the first line of a file of at most SECRET_FILE_MAX bytes, without its end and the blanks

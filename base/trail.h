@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The trail: what the log says about each mail, kept for long in files of a fixed size in which all lines about one
- * mail are found in milliseconds. A line is about a mail when it begins with the mail's trace, 12 digits of an entry's
- * name (switchboard/entry.h); base/log.h hands those on. It may have up to three keys by which it is found:
+ * Keep the trail: what the log says about each mail. Its files together have a fixed size, and all lines about one mail
+ * are found in milliseconds. A line is about a mail when it begins with the mail's trace, 12 digits of an entry's name
+ * (switchboard/entry.h); base/log.h hands those on. A line may have up to three keys by which it is found:
  *
  *   the trace                                         37b968e27c1b
  *   message-id=... in the line, without brackets      cats-246@example.net
@@ -45,7 +45,8 @@ void trail_note(const char *text);
 uint64_t trail_beat(void);
 
 /* Remove the files whose last line is older than `before` (microseconds since 1970), and those that are too many for
- * size; make the missing keys of files of which nothing was written for a while. *removed counts files. */
+ * size. Make the missing NUMBER.keys of files to which nothing was written for a while. *removed counts files.
+ * FAIL_LATER: a file cannot be read, made or removed. */
 bool trail_tidy(const char *directory, uint64_t size, int64_t before, int64_t *removed, GError **error);
 
 /* ---- reading ---- */
@@ -75,6 +76,7 @@ typedef struct TrailReading {
 } TrailReading;
 /* Take a line and return true, or return false to stop before this line: it is then the first of the next part. */
 typedef bool TrailTake(const TrailLine *line, void *data);
+/* Call take for the lines of the next part. False: as trail_find(). */
 bool trail_read(TrailReading *reading, TrailTake *take, void *data, GError **error);
 
 /* Set *since to the time of the oldest line that is kept, microseconds since 1970; 0 when there is none. */

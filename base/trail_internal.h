@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* How the files of a trail are made, for those who write and read them. Numbers are little-endian. */
+/* Declare the format of the files of a trail, for trail.c, which writes them, and trail_read.c, which reads them.
+ * Numbers are as the machine has them. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,8 +11,9 @@
 #define TRAIL_KEYS_MAGIC "LRK1"
 #define TRAIL_TRACE 12
 
-/* A block: this, `keys` numbers of 64 bits in order, each once, and `packed` bytes of zlib's format, which are `raw`
- * bytes of lines. sum is the CRC-32 of all behind the head, head_sum that of the head with a head_sum of 0. */
+/* A block is this head, then `keys` numbers of 64 bits in order, each once, then `packed` bytes of zlib's format. They
+ * unpack to `raw` bytes of lines. sum is the CRC-32 of all behind the head, head_sum that of the head with a head_sum
+ * of 0. */
 typedef struct TrailHead {
     char magic[4];
     uint32_t sum, keys, packed, raw, head_sum;
@@ -23,6 +25,7 @@ typedef struct TrailPlace {
     uint64_t key, offset; /* of a block */
 } TrailPlace;
 
+/* Return what head_sum must be. */
 uint32_t trail_head_sum(const TrailHead *head);
 
 /* Return the number by which files know a key: a hash of its text. */
@@ -32,17 +35,20 @@ uint64_t trail_key(const char *key, size_t length);
 #define TRAIL_KEYS 3
 unsigned trail_keys_of(const char *text, uint64_t keys[TRAIL_KEYS]);
 
-/* The numbers of the files in the directory, in order; an empty array where it is missing. g_array_unref() */
+/* Return the numbers (unsigned) of the files in the directory, in order; an empty array where it is missing.
+ * g_array_unref(). NULL with error: the directory cannot be read. */
 GArray *trail_files(const char *directory, GError **error);
+/* Return the path of the file with that number and one of these suffixes; g_free(). */
 char *trail_path(const char *directory, unsigned number, const char *suffix);
 #define TRAIL_SUFFIX ".trail"
 #define TRAIL_KEYS_SUFFIX ".keys"
 
-/* Return at how many bytes a file ends and the next begins, and how many files are kept, when all may have size bytes.
- * */
+/* Return at how many bytes a file ends and the next begins, when all files may have size bytes together. */
 uint64_t trail_file_size(uint64_t size);
+/* Return how many files are kept, when all may have size bytes together. */
 unsigned trail_file_count(uint64_t size);
 
-/* Remove the oldest files until there are at most count, and those to which nothing was written since `before`. Add
- * their number to *removed (may be NULL). */
+/* Remove the oldest files until there are at most count, and those to which nothing was written since `before` (us
+ * since 1970). Add their number to *removed (may be NULL). FAIL_LATER: a file cannot be removed, or the directory not
+ * read. */
 bool trail_remove(const char *directory, unsigned count, int64_t before, int64_t *removed, GError **error);

@@ -33,10 +33,12 @@ typedef struct ArchiveCaught {
     uint64_t list_files;   /* files of the list that is being worked on */
     uint64_t list_done;    /* of these files, how many were looked at */
 } ArchiveCaught;
+/* Return how far the work is. */
 ArchiveCaught archive_catch_up_figures(const ArchiveCatchUp *catch_up);
 
 /* Report progress; false ends the work with FAIL_LATER. */
 typedef bool ArchiveTell(const ArchiveCaught *figures, void *data);
 /* Make the index of an archive anew in a file of its own, and put it in the place of the old one, which readers use
- * meanwhile. Posts that were hidden or removed stay so. tell (may be NULL) is called now and then. */
+ * meanwhile. Posts that were hidden or removed stay so. tell (may be NULL) is called now and then. False: the old index
+ * stays. */
 bool archive_index_make_again(const char *directory, ArchiveTell *tell, void *data, GError **error);

@@ -17,7 +17,7 @@ GPtrArray *archive_maildir_lists(const char *directory, GError **error);
 /* Count the files of a list; none where it has no maildir. */
 bool archive_maildir_count(const char *directory, const char *list, uint64_t *count, GError **error);
 
-/* The files of a list in the order of their arrival; 80 bytes of memory each. */
+/* Read the names of a list's files, in the order of their arrival; 80 bytes of memory each. */
 typedef struct ArchiveFiles ArchiveFiles;
 ArchiveFiles *archive_files_read(const char *directory, const char *list, GError **error);
 void archive_files_free(ArchiveFiles *files);

@@ -5,12 +5,12 @@
  * Find an address in the maildirs and mboxes that the archivers of this host keep, and replace it by another one
  * (mail/pseudonym.h).
  *
- * A mail of a maildir is replaced as one file, an mbox as a whole, by a file beside it that is synced and renamed;
- * whoever reads sees the old bytes or the new ones. A mail of an mbox that is longer than MBOX_MAIL_MAX (mail/mbox.h)
- * is neither looked through nor replaced. The index of a maildir archive is made again from the new bytes when at least
- * one was replaced, and renamed to the place of the old one. Called again after it was interrupted, it goes on: what
- * was replaced is not found again, and a file beside the index, .index/pseudonyms, says that the index still has to be
- * made.
+ * A mail of a maildir is replaced as one file, an mbox as a whole. The new file is written beside the old one, synced
+ * and renamed; whoever reads sees the old bytes or the new ones. A mail of an mbox that is longer than MBOX_MAIL_MAX
+ * (mail/mbox.h) is neither looked through nor replaced. When at least one mail of a maildir archive was replaced, its
+ * index is made again from the new bytes, and takes the place of the old one by a rename. Called again after it was
+ * interrupted, it goes on: what was replaced is not found again, and a file beside the index, .index/pseudonyms, says
+ * that the index still has to be made.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -14,10 +14,11 @@ typedef struct ArchivedPost {
 } ArchivedPost;
 
 /* Read a mail, whose bytes may be anything; never NULL. list is the list's directory in the archive, file the mail's
- * file name without flags. arrival 0: take the time that the file name says. */
+ * file name without flags. arrival is in microseconds since 1970; 0: take the time that the file name says. */
 ArchivedPost *archived_post_new(const char *list, const char *file, int64_t arrival, const char *octets, size_t length);
 void archived_post_free(ArchivedPost *post);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchivedPost, archived_post_free)
 
-/* Return the time of arrival from a maildir's file name, which begins with seconds; 0: it does not begin so. */
+/* Return the time of arrival, microseconds since 1970, from a maildir's file name, which begins with the seconds and a
+ * dot; 0: it does not begin so. */
 int64_t archived_post_arrival(const char *file);

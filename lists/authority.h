@@ -4,8 +4,7 @@
 /*
  * Decide who may do something. A person or program that asks stands in one relation to the object of the request (the
  * site, a domain, a list, a person); that relation is one bit of Authority. A right is the set of the relations that
- * have it, as the bits of Authority. Each row of a table that
- * opens something to others names a right:
+ * have it, as the bits of Authority. Each row of a table that opens something to others names a right:
  *
  *     runners/rest, the tables at the end of each resource   routes, and their fields: to read and to write
  *     runners/command/rights.c                               commands that come by mail
@@ -50,7 +49,7 @@ typedef enum Authority {
 /* Does the right cover this relation? */
 bool authority_covers(unsigned right, Authority by);
 
-/* The right to set a setting of a list. */
+/* Return the right to set this setting of a list. */
 unsigned authority_of_setting(const ListSetting *setting);
 
 /* Return the relations that have the right, as a text for people: "site, domain", "nobody" or "anybody"; g_free(). */

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Automatic answers of a list to mail for its owners, to posts, and to mail for its -request address (the settings
+ * Send automatic answers of a list to mail for its owners, to posts, and to mail for its -request address (the settings
  * autorespond_..., autoresponse_...). A person gets one of each kind in a grace period; programs get none (RFC 3834).
  */
 #include <glib.h>

@@ -11,10 +11,10 @@
 
 #include "base/config.h"
 
-/* Is it the List-Id under which such mails go out or come back? list_id NULL: false. */
+/* Is list_id one of those under which canary mails go out or come back? NULL: false. */
 bool canary_is_list(const char *list_id);
 
-/* Return for how long the delivery of such a mail is tried, us. It is short, since newer ones tell more. */
+/* Return for how long the delivery of a canary mail is tried, us. It is short, since newer mails tell more. */
 int64_t canary_lifetime(const Config *config);
 
 /* Return the shard key (META_SHARD) in the queue "in" or "out" of the mail with this Message-ID, without brackets;

@@ -3,9 +3,9 @@
 #pragma once
 /*
  * Find out from the mails that a host sends itself (store/canary.h) which part of their way does not work. The parts
- * are the relay's addresses of IPv4 and those of IPv6, and each slice of the queues out and in. A mail goes through
- * one of each, and in time all combinations have their turn. So when a mail does not come back, each of its parts
- * through which a later one came is cleared, and a single one that is left is to blame.
+ * are the relay's addresses of IPv4 and those of IPv6, and each slice of the queues out and in. A mail goes through one
+ * of each, and in time all combinations have their turn. When a mail does not come back, each part of its way through
+ * which a later mail came is cleared. If a single part is left, that one is to blame.
  *
  *   ipv6, out 0, in 1    came back            is to blame: in 2
  *   ipv4, out 1, in 2    did not come back    (ipv4, out 1 came back later with in 3 and in 0)
@@ -39,5 +39,5 @@ typedef struct CanaryState {
  * g_array_unref(); NULL with the error of the store. */
 GArray *canary_state(Store *store, const char *host, GError **error);
 
-/* The same from rows that were read already, of Canary. */
+/* Return what canary_state() returns, from rows (of Canary) that were read already. */
 GArray *canary_state_of(const GPtrArray *rows);

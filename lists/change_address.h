@@ -2,13 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A person's address changes: what the old one has on the lists of this site as member or nonmember goes to the new
- * one. Both addresses have to agree, each by answering a letter, for a From field proves neither. The letters are the
- * site's: no list's or domain's text asks for them (lists/template_name.h).
+ * Change a person's address: give the memberships that the old one has on the lists of this site, as member or
+ * nonmember, to the new one. Where the new one has such a membership already, that of the old one is removed. Both
+ * addresses have to agree, each by answering a letter, for a From field proves neither. The letters are the site's: no
+ * list's or domain's text asks for them (lists/template_name.h).
  *
- * Only where an operator asked, also by a letter, do owners and moderators change too. An answered letter is too little
- * for that: those roles stay with the old address, and the owners of their lists are told. The operator
- * alone changes the owners of a domain or the site, because rights over these belong to all addresses of a person.
+ * The roles of owner and moderator move only when an operator asked for the change. Else they stay with the old
+ * address, and the owners of its lists are told: an answered letter is too little for these roles. If the person owns a
+ * domain or the site, the change is refused unless an operator asked. Rights over these belong to all addresses of a
+ * person.
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
@@ -21,8 +23,9 @@ typedef struct AddressChange {
 } AddressChange;
 
 /* Ask for the change. The letters are about all lists, and use the address of list to bring answers back. True: the
- * request was worked, and *subscription, which the caller clears, has the result. NO_CHANGE: the old address is on no
- * list, or both are the same. BAD_ADDRESS: one of them is not valid. OWN_ADDRESS: the new one belongs to a list or to
- * the site. REFUSED: the operator alone may change it. False: the store failed. */
+ * request was worked, and *subscription, which the caller clears, has the result. NO_CHANGE: the old address has no
+ * role that would move, or both are the same. BAD_ADDRESS: one of them is not valid. OWN_ADDRESS: the new one belongs
+ * to a list or to the site. PERSON_WAITS: the letter for the same change went within the last day. REFUSED: the person
+ * owns a domain or the site. False: the store failed. */
 bool change_address_ask(Work *work, const List *list, const AddressChange *change, Subscription *subscription,
                         GError **error);

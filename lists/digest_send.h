@@ -24,8 +24,8 @@ bool digest_send_ask(Work *work, const List *list, int64_t *waiting, GError **er
 /* Return the List-Ids of the lists whose posts are due at the time now; g_strfreev(). It only reads. */
 char **digest_send_lists(Store *store, int64_t now, GError **error);
 
-/* Ask for a list of digest_send_lists(), unless its posts are no longer due. *posts grows by the number of posts that
- * wait. It may be repeated: an issue that was asked for twice is made once. */
+/* Ask that the digest of one of the lists of digest_send_lists() is sent, unless its posts are no longer due. *posts
+ * grows by the number of posts that wait. It may be repeated: an issue that was asked for twice is made once. */
 bool digest_send_due(Work *work, const List *list, int64_t *posts, GError **error);
 
 /* Begin a new volume: the next issue is its first. *digest, which the caller clears, is the list's state afterwards. */
@@ -35,6 +35,6 @@ bool digest_send_bump(Work *work, const List *list, Digest *digest, GError **err
 int64_t digest_send_last_time(const List *list, int64_t now);
 int64_t digest_send_next_time(const List *list, int64_t now);
 
-/* Volume and number of an issue that is made now: those that digest says, unless digest_volume_frequency ended the
- * volume since the last issue. */
+/* Set volume and number of an issue that is made now: those that digest says, or 1 of the next volume where
+ * digest_volume_frequency ended the volume since the last issue. */
 void digest_send_number(const List *list, const Digest *digest, int64_t now, int64_t *volume, int64_t *number);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Make, change and remove mail domains of the site, and their owners. The files of addresses for the MTA are
- * written anew afterwards (lists/mta_maps.h). FAIL_MISSING: there is no such domain.
+ * Make, change and remove mail domains of the site, and their owners. A change belongs to the unit of work
+ * (lists/work.h). After its commit the files of addresses for the MTA are written anew (lists/mta_maps.h).
+ * FAIL_MISSING: there is no such domain.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -22,11 +23,12 @@ typedef struct DomainData {
  * or as domain_change() says. */
 bool domain_make(Work *work, const char *mail_host, const DomainData *data, GError **error);
 
-/* Change the data that is not NULL. FAIL_EXISTS: the alias is taken. FAIL_NEVER: it can be no domain, or an owner or
- * moderator of a list has an address there that becomes a list's; or an owner would have an address of a list. */
+/* Change the data that is not NULL. FAIL_EXISTS: the alias is taken. FAIL_NEVER: the alias can be no domain, or by way
+ * of it mail for somebody who runs a list would come to a list; or the address of a new owner is not valid, or is one
+ * of a list (lists/own_address.h). */
 bool domain_change(Work *work, const char *mail_host, const DomainData *data, GError **error);
 
-/* Add owners, an array that NULL ends, to those that the domain has. */
+/* Add owners, as DomainData.owners, to those that the domain has. FAIL_NEVER: as domain_change() for an owner. */
 bool domain_make_owners(Work *work, const char *mail_host, const char *const *owners, GError **error);
 
 /* Remove the domain; its lists too if with_lists. FAIL_NEVER: it has lists, and with_lists is false. */

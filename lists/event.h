@@ -29,5 +29,5 @@
  * besides, and is consumed. Where no runner works the queue hooks, data is freed and nothing else happens.
  *
  * To tell that a list is removed, call it before removing, while the store knows the list's domain. If the store cannot
- * say it, the event goes out without it, and only readers for the whole site get to read it. */
+ * say the domain, the event goes out without one, and only readers for the whole site get to read it. */
 void event_tell(Work *work, const char *type, const char *list_id, json_t *data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The types of events (lists/event.h), and the words that settings use for them. */
+/* Name the types of events (lists/event.h), and match them with the words that settings use for them. */
 #include <glib.h>
 #include <stdbool.h>
 

@@ -10,9 +10,9 @@
  *
  * A list has the name of its family in its setting `family`. Each door refuses a value that the family does not allow,
  * whoever asks; a changed section is brought to all lists of the family at once. What a family fixes is known from its
- * section alone. So a list whose family the configuration does not have any more keeps all settings
- * that a family can fix, and refuses changes, until the section is back or an administrator detaches the list. Only
- * `emergency` can be changed meanwhile, since moderators need it at once.
+ * section alone. So a list whose family is no longer in the configuration keeps all settings that a family can fix, and
+ * refuses to change them. That ends when the section is back or an administrator detaches the list. Only `emergency`
+ * can be changed meanwhile, since moderators need it at once.
  */
 #include "base/config.h"
 #include "lists/family_section.h"

@@ -4,8 +4,8 @@
 /*
  * Tell the defragment runner that somebody decided about the parts of an incomplete message, which wait for one another
  * and are called a set. The runner is told by an entry without mail in its queue (KEY_WAKE), for the slice that has the
- * parts, and looks at the set again. Call it after the decision is committed; before, the runner would find nothing
- * changed.
+ * parts, and looks at the set again. Store the entry after the decision is committed, or in the same unit of work;
+ * before, the runner would find nothing changed.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -14,9 +14,10 @@
 #include "store/fragment.h"
 #include "switchboard/spool.h"
 
-/* Store such an entry. FAIL_LATER: it is not stored; the runner still looks at all sets once an hour and at its start.
- */
+/* Store an entry that makes the runner look at the set. FAIL_LATER: it is not stored; the runner still looks at all
+ * sets once an hour and at its start. */
 bool fragment_wake(Spool *spool, const FragmentSet *set, GError **error);
 
-/* Return the metadata of such an entry, for a caller that stores it in another way; json_decref(). */
+/* Return the metadata of the entry that fragment_wake() stores, for a caller that stores it in another way;
+ * json_decref(). */
 json_t *fragment_wake_meta(const FragmentSet *set);

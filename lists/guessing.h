@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Limit the guessing of tokens. After GUESSES_OF_ADDRESS unknown tokens within an hour from one mailbox,
- * or GUESSES_OF_HOST from one network, a token in a mail is taken only if the mail comes from the address to which the
- * token was sent. So nobody finds a token of another person, and nobody locks another out by writing in that name. A
- * request to a page is counted for its network alone, and beyond the limit no token is taken there.
+ * Limit the guessing of tokens. The limit is GUESSES_OF_ADDRESS unknown tokens within an hour from one mailbox, or
+ * GUESSES_OF_HOST from one network. Beyond it a token in a mail is taken only if the mail comes from the address to
+ * which the token was sent. So nobody finds a token of another person, and nobody locks another out by writing in that
+ * name. A request to a page is counted for its network alone, and beyond the limit no token is taken there.
  *
  * The source is the actor of the unit of work; only mail and pages are limited. The counts are in the unit, so it has
  * to be committed even if the token was refused. A function returns false only when the store failed.

@@ -3,9 +3,9 @@
 #pragma once
 /*
  * Change header rows, and log each change. A header row is a pattern for a header field, with the action for posts that
- * match it. The change stands in the log and in the list's own log (store/list_log.h). With list_id NULL the row is for
- * the whole site, and only the log has its change. Arguments and errors are those of header_match_add() and its kin
- * in store/header_match.h.
+ * match it. The change is written to the log of the process and to the list's own log (store/list_log.h). With list_id
+ * NULL the row is for the whole site, and only the log of the process has its change. Arguments and errors are those of
+ * the functions header_match_...() in store/header_match.h.
  */
 #include "lists/work.h"
 #include "store/header_match.h"

@@ -15,20 +15,21 @@
 typedef enum HeldVerdict {
     HELD_ACCEPT,  /* it goes to the list, through the queue pipeline, or waits for its time (lists/scheduled_post.h) */
     HELD_ALLOW,   /* as HELD_ACCEPT, and later posts are not held because of this sender any more */
-    HELD_REJECT,  /* its sender is told, with the reason */
-    HELD_DISCARD, /* nobody is told */
+    HELD_REJECT,  /* it is removed, and its sender is told, with the reason */
+    HELD_DISCARD, /* it is removed, and nobody is told */
     HELD_BAN,     /* as HELD_DISCARD, and its sender can neither post to the list nor join it any more */
-    HELD_DEFER,   /* it goes on waiting */
+    HELD_DEFER,   /* it goes on waiting; nothing is changed */
 } HeldVerdict;
 
 /* Carry out the verdict on the held post of this number. reason is for the sender, and may be NULL. *told: the sender
- * of a rejected post gets a letter; it is false when the post has no sender, or a program sent it (RFC 3834, 2).
- * FAIL_MISSING: there is no such held post. */
+ * of a rejected post gets a letter; it is false when the post has no sender, or a program sent it (RFC 3834, 2). Where
+ * the sender is no valid address, HELD_ALLOW is HELD_ACCEPT, and HELD_BAN is HELD_DISCARD. FAIL_MISSING: there is no
+ * such held post. */
 bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const char *reason, bool *told, GError **error);
 
-/* Send the held post to its list whose sender brings back the token of held_ask_sender() (lists/held_notice.h). With
- * list NULL the post may be of any list, else only of this one. *list_id (g_free()) is the post's list; NULL, which is
- * no error, if no such post waits for the token. */
+/* Accept the held post that waits for this token: held_ask_sender() (lists/held_notice.h) has sent it to the sender,
+ * who confirms the address by bringing it back. With list NULL the post may be of any list, else only of this one.
+ * *list_id (g_free()) is the post's list; NULL, which is no error, if no such post waits for the token. */
 bool held_post_confirm(Work *work, const List *list, const char *token, char **list_id, GError **error);
 
 /* Send the post, whole and as it came, to an address whose owner is to look at it. The post goes on waiting.

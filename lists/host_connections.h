@@ -11,8 +11,8 @@
 /* Return the most connections that the processes of this host and a few commands open together. */
 int64_t host_connections(const Config *config);
 
-/* Add up the connections of all hosts of the configured database, this one by its configuration, and return a sentence
- * that says what to change where the server does not take so many; g_free(). NULL without an error: it does, or there
- * is nothing to add up, since the database has no server, no schema yet, or that of an older version. Changes nothing.
- * FAIL_LATER, FAIL_CONFIG: it cannot be asked. */
+/* Add up the connections of all hosts of the configured database, this one by its configuration. If the server does not
+ * take so many, return a sentence that says what to change; g_free(). NULL without an error: the server takes so many,
+ * or there is nothing to add up. The latter is so when the database has no server, no schema yet, or that of an older
+ * version. The database is only read. FAIL_LATER, FAIL_CONFIG: it cannot be asked. */
 char *host_connections_fault(const Config *config, GError **error);

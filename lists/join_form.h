@@ -13,5 +13,6 @@
  * lists alone. */
 bool join_form_take(Work *work, const List *list, const Joiner *joiner, SubscriptionResult *result, GError **error);
 
-/* For the runner: carry out such an entry (KEY_TO is TO_JOIN) by join_ask(). meta is the entry's metadata. */
+/* For the runner: carry out an entry of join_form_take() (KEY_TO is TO_JOIN) by join_ask(). meta is the entry's
+ * metadata. */
 bool join_form_work(Work *work, const List *list, const json_t *meta, GError **error);

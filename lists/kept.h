@@ -32,7 +32,7 @@ bool kept_add(Store *store, const KeptKey *key, const char *entry, OutboxRow *ro
  * one was sealed with another key, or for another entry, or is damaged. */
 GPtrArray *kept_of(Store *store, const KeptKey *key, const char *entry, GError **error);
 
-/* Remove rows of this spool that were made before that time, if their entry is gone. An entry that is in any queue, in
+/* Remove rows of this spool that were made before `before`, if their entry is gone. An entry that is in any queue, in
  * any state, keeps its rows, since a command may have moved it. If there are such old rows, the function looks through
  * all queues, so do not call it often. */
 bool kept_forget_gone(Store *store, Spool *spool, int64_t before, GError **error);

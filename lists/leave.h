@@ -26,9 +26,9 @@ typedef enum LeaveWay {
     LEAVE_BY_SHELL,
     LEAVE_BY_BOUNCES,
 } LeaveWay;
-/* "mail", "page", "one-click", ... */
+/* Return the word for the way, static: "mail", "page", "one-click", ... */
 const char *leave_way_text(LeaveWay way);
-/* The way of whoever comes in by this door. */
+/* Return the way of an actor who comes in by this door. */
 LeaveWay leave_way_of(ActorDoor door);
 /* Does a member who left by this way get a letter with a token that undoes it? */
 bool leave_way_undone(LeaveWay way);
@@ -38,12 +38,12 @@ bool leave_way_undone(LeaveWay way);
 bool leave_ask(Work *work, const List *list, const char *address, unsigned facts, Subscription *subscription,
                GError **error);
 
-/* Ask the same for the member to whom a signed address list-leave+DETAIL was given; detail is the part behind the
+/* Ask that the member leaves to whom a signed address list-leave+DETAIL was given; detail is the part behind the
  * delimiter. A writer to such an address had mail of the list, so the person is not asked to confirm. BAD_TOKEN: this
- * site did not sign it, or too long ago. */
+ * site did not sign the address, or too long ago. */
 bool leave_signed(Work *work, const List *list, const char *detail, Subscription *subscription, GError **error);
 
-/* Ask the same for the member and list that the token of a link names, without a letter to confirm. way is
+/* Ask that the member leaves whom the token of a link names, with the list, without a letter to confirm. way is
  * LEAVE_BY_ONE_CLICK for the POST of RFC 8058, LEAVE_BY_PAGE for a button behind the link. list NULL: the token's list
  * is taken; else the token of another list is BAD_TOKEN. */
 bool leave_token(Work *work, const List *list, const char *token, LeaveWay way, Subscription *subscription,
@@ -53,7 +53,7 @@ bool leave_token(Work *work, const List *list, const char *token, LeaveWay way, 
  * complaint. The address leaves whatever unsubscription_policy says. NO_CHANGE: it is no member. */
 bool leave_complained(Work *work, const List *list, const char *address, Subscription *subscription, GError **error);
 
-/* The list and address of a link's token, so that a page can show them before the button is pressed. */
+/* The list and address that a link's token names, for a page that shows them before the button is pressed. */
 typedef struct LeaveView {
     char *list_id, *address; /* NULL: we did not sign it, or too long ago, or the list is gone */
     bool is_member;          /* else there is nothing to leave */

@@ -3,11 +3,11 @@
 #pragma once
 /*
  * Stop many members from being made to leave by a program: a scanner that follows each link of a mail, a complaint loop
- * gone wrong, mail in the names of many. When more than a twentieth of a list's members at one mail domain, and at
- * least LEAVE_BRAKE_LEAST, left so within LEAVE_BRAKE_WINDOW, further requests of that domain wait for a moderator.
- * That ends when none came for as long as LEAVE_BRAKE_WINDOW. The owners are told, once in LEAVE_BRAKE_TOLD
- * (store/leave_brake.h). A member who answered a letter, or leaves by REST, by the shell or with a moderator's consent,
- * is not counted and does not wait.
+ * gone wrong, mail in the names of many. The brake holds for a mail domain when within LEAVE_BRAKE_WINDOW more than a
+ * twentieth of a list's members there, and at least LEAVE_BRAKE_LEAST, left. Further requests of that domain then wait
+ * for a moderator. That ends when none came for as long as LEAVE_BRAKE_WINDOW. The owners are told, once in
+ * LEAVE_BRAKE_TOLD (store/leave_brake.h). A member who answered a letter, or leaves by REST, by the shell or with a
+ * moderator's consent, is not counted and does not wait.
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
@@ -24,5 +24,5 @@ bool leave_brake_concerns(const Pending *request);
  * one that has to wait prolongs the brake. */
 bool leave_brake_ask(Work *work, const List *list, const Pending *request, bool *waits, GError **error);
 
-/* Tell the owners that such requests wait, unless they were told lately. */
+/* Tell the owners that requests from the mail domain of this request wait, unless they were told lately. */
 bool leave_brake_tell_owners(Work *work, const List *list, const Pending *request, GError **error);

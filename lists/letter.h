@@ -64,8 +64,8 @@ char *letter_text(const Work *work, const List *list, const char *language, cons
  * about a list has, and return the result; g_free(). */
 char *letter_fill(const Work *work, const List *list, const char *text, const TemplateValue *values);
 
-/* The name that came with a membership or role of the address on this list, and no name that was given to another list;
- * g_free(). "" where there is none, or the store fails, for no letter is kept back for a name. */
+/* Return the name that came with a membership or role of the address on this list, and no name that was given to
+ * another list; g_free(). "" where there is none, or the store fails, for no letter is kept back for a name. */
 char *letter_member_name(const Work *work, const List *list, const char *address);
 
 /* Set *worded to whether a letter of this template to this address has a text that was set for the list or for its
@@ -76,8 +76,8 @@ bool letter_is_worded_below(Work *work, const List *list, const char *address, c
 /* Are there letters in this language, of the site or of the installation? */
 bool letter_speaks(const WorkSite *site, const char *language);
 
-/* The language in which an address is written to about a list; about the site where list is NULL, and then what those
- * who run lists have set for a member does not count; g_free(). */
+/* Return the language in which an address is written to about a list; g_free(). With list NULL the letter is about the
+ * site, and what those who run lists have set for a member does not count. */
 char *letter_language(const Work *work, const List *list, const char *address);
 
 /* Set *allowed to whether one more answer may go today to an address that has not proved to be the sender's. Call it
@@ -114,7 +114,7 @@ char **letter_owners(Store *store, const List *list, const char *site_owner, GEr
  * ("confirm", "decide") which does the same as an answer; "" where the site has no pages; g_free(). */
 char *letter_page(const Work *work, const List *list, const char *language, const char *kind, const char *token);
 
-/* A sentence of the template "answers", whose lines are "key: sentence" (\n in one is the end of a line), in a language
- * (NULL: the list's), filled with values as above; g_free(). The key itself when there is none. */
+/* Return a sentence of the template "answers", whose lines are "key: sentence" (\n in one is the end of a line), in a
+ * language (NULL: the list's), filled as by letter_fill(); g_free(). The key itself when there is no such sentence. */
 char *letter_sentence(const Work *work, const List *list, const char *language, const char *key,
                       const TemplateValue *values);

@@ -39,8 +39,8 @@ unsigned limit_share_look(LimitShare *share);
  * the rest. */
 void limit_share_kept(LimitShare *share);
 
-/* For the runner host, after it wrote the number of its own epoch into the spool: let the processes of this host use
- * it. Return a descriptor, which the runner keeps open as long as it lives; -1: FAIL_LATER. */
+/* For the runner host, after it wrote the number of parts into the spool at its start: let the processes of this host
+ * use that number. Return a descriptor, which the runner keeps open as long as it lives; -1: FAIL_LATER. */
 int limit_share_begin(Spool *spool, GError **error);
 
 /* For the runner host: set *in_use to whether a process of this host still uses, or may use, more than one of so many

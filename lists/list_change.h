@@ -14,9 +14,11 @@
  * address, or is a sub-address of another list. */
 bool list_move(Work *work, const char *list_id, const char *address, GError **error);
 
-/* Make a new list at `address` with the settings, owners, moderators, bans, header rows and letter texts of `from`.
- * With members true, it gets the members and nonmembers too. Posts, requests, archives and bounces stay with `from`
- * alone. Return the new list; list_free(). NULL: the errors of list_make(). */
+/* Make a new list at `address` with the settings, topics, owners, moderators, bans, header matches
+ * (store/header_match.h) and texts of letters (store/template_text.h) of `from`. With members true, it gets the members
+ * and nonmembers too. Whoever may not be on the new list, since its own addresses must not be, is logged and left out.
+ * Posts, requests, archives and bounces stay with `from` alone. Return the new list; list_free(). NULL: the errors of
+ * list_make(). */
 List *list_copy(Work *work, const List *from, const char *address, bool members, GError **error);
 
 /* How many things of each kind would be removed together with a list. */

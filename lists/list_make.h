@@ -18,8 +18,9 @@ typedef struct NewList {
 } NewList;
 
 /* Make the list, and return it; list_free(). NULL with error: it was not made. FAIL_NEVER: the address cannot be a
- * list's, is one of another list's own (lists/list_name.h), an owner's address is not valid, or there is no such style.
- * FAIL_EXISTS: there is a list with that address or List-Id. FAIL_MISSING: its domain is not known. */
+ * list's or is one of another list's own (lists/list_name.h), or its domain is the alias of another (with make_domain);
+ * or an owner's address is not valid, or there is no such style. FAIL_EXISTS: there is a list with that address or
+ * List-Id. FAIL_MISSING: its domain is not known. */
 List *list_make(Work *work, const NewList *new, GError **error);
 
 /* Remove the list with all that the store has of it. Incomplete messages for it that wait on this host go to the queue

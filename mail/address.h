@@ -2,13 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Addresses: the lists of From, Sender, Reply-To, To and Cc (RFC 5322 3.4
- * with its obsolete forms, RFC 6532), and single ones.
+ * Read the lists of addresses in From, Sender, Reply-To, To and Cc (RFC 5322 3.4 with its obsolete forms, RFC 6532),
+ * and split and compare single addresses.
  *
- * Reading is forgiving about what stands around an address (comments,
- * groups, routes, white space, a missing bracket at the end) and strict about the
- * address itself: what is not clearly one mailbox is left out, so that two
- * readers cannot take it for two different people.
+ * Reading is forgiving about what stands around an address: comments, groups, routes, white space, a missing bracket at
+ * the end. It is strict about the address itself: what is not clearly one mailbox is left out, so that two readers
+ * cannot take it for two different people.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/*
- * Answers that programs write (RFC 3834).
- */
+/* Find out whether a program may answer a mail, and whether a mail is such an answer (RFC 3834). */
 #include <stdbool.h>
 
 #include "mail/message.h"

@@ -2,14 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The password by which a moderator lets a post of their own through: a field Approved (or Approve, X-Approved,
- * X-Approve), or such a line as the first one of the text:
+ * Take out of a post the password by which a moderator lets a post of their own through. It is the value of a field
+ * Approved (or Approve, X-Approved, X-Approve), or such a line is the first one of the text:
  *
  *   Approved: secret
  *
  *   Dear all, ...
  *
- * It must never be seen by anybody who reads the list, whether or not it is the right one.
+ * Nobody who reads the list may ever see the password, whether or not it is the right one.
  */
 #include <glib.h>
 

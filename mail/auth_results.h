@@ -2,13 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The field Authentication-Results (RFC 8601): what a server found out about a message, under its name.
+ * Read and write the field Authentication-Results (RFC 8601): what a server found out about a message, under its name.
  *
  *   Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=example.org;
  *       dkim=pass (good) header.d=example.org
  *
- * Anybody can write such a field. Who reads it must trust the server of that name, and that server must remove fields
- * of others with its name.
+ * Anybody can write such a field. So believe it only where you trust the server of that name, and know that this server
+ * removes fields of others with its name.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -32,8 +32,8 @@ AuthResults *auth_results_read(const char *value);
 void auth_results_free(AuthResults *results);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AuthResults, auth_results_free)
 
-/* The value of a property in the text of a result: "example.org" for "header.d" in "dkim=pass header.d=example.org",
- * without quotation marks; g_free(). NULL: it has none. */
+/* Return the value of a property in the text of a result: "example.org" for "header.d" in "dkim=pass
+ * header.d=example.org", without quotation marks; g_free(). NULL: the text has no such property. */
 char *auth_result_property(const char *text, const char *name);
 
 /* Does the value, as it stands in the field, claim to be from this server? It does when it begins with the server's

@@ -52,10 +52,10 @@ Bounce *bounce_parse(const char *octets, size_t length);
 void bounce_free(Bounce *bounce);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Bounce, bounce_free)
 
-/* "bounce", "feedback", "auto-reply", "success", "unrecognised", "not-bounce". */
+/* Return the kind's name: "bounce", "feedback", "auto-reply", "success", "unrecognised" or "not-bounce". */
 const char *bounce_kind_name(BounceKind kind);
 
-/* "permanent", "temporary", "delayed", "complaint". */
+/* Return the class's name: "permanent", "temporary", "delayed" or "complaint". */
 const char *bounce_class_name(BounceClass class);
 
 /* Return what became of the mail, in words for people: "given up" (permanent, temporary), "will be tried again",

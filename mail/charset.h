@@ -2,12 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Text in the charsets that mail is written in, made UTF-8. Labels mean what the WHATWG Encoding Standard says, as they
- * do to mail programs: gb2312 is read as GB18030, ks_c_5601-1987 as Microsoft's code page 949, iso-8859-1 as
+ * Turn text in the charsets that mail is written in into UTF-8. Labels mean what the WHATWG Encoding Standard says, as
+ * they do to mail programs: gb2312 is read as GB18030, ks_c_5601-1987 as Microsoft's code page 949, iso-8859-1 as
  * windows-1252. A label that the standard does not have is one of iconv's, if that knows it.
  *
- * Any bytes may be given, and nothing fails: U+FFFD stands for each byte that cannot be read. Whoever writes the text
- * in the place of the bytes looks at the result first, and keeps the bytes where something was lost.
+ * Any bytes may be given, and nothing fails: U+FFFD stands for each byte that cannot be read. A caller that writes the
+ * text in the place of the bytes looks at the result first, and keeps the bytes where something was lost.
  *
  * May be called from any thread.
  */

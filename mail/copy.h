@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A message of which each recipient gets a copy of its own: fixed bytes, and
- * holes that are filled for each. It is cut once, when it is made; a copy
- * is then a list of pieces for writev(2), in which the fixed ones are
+ * Make for each recipient a copy of its own of a message: fixed bytes, and holes that are filled for each recipient.
+ * The message is cut once, when it is made. A copy is then a list of pieces for writev(2), in which the fixed ones are
  * borrowed from the message: nothing is read, copied or parsed again.
  *
  *   make     text is composed with copy_mark() where a hole shall be, whatever
@@ -12,9 +11,8 @@
  *   keep     copy_holes_write() beside the message
  *   deliver  copy_plan_new() once, copy_fill() for each recipient
  *
- * A mark is made of letters and digits no one can guess, so nothing that a
- * sender wrote is ever taken for one, and an encoding that leaves letters and digits alone
- * leaves it whole.
+ * A mark is made of letters and digits that nobody can guess, so nothing that a sender wrote is ever taken for one. An
+ * encoding that leaves letters and digits alone leaves a mark whole.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -79,7 +77,9 @@ CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error);
 void copy_plan_free(CopyPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CopyPlan, copy_plan_free)
 
+/* Return how many holes the plan has. */
 size_t copy_plan_holes(const CopyPlan *plan);
+/* Return the offset in the message of this hole, which counts from 0. */
 size_t copy_plan_offset(const CopyPlan *plan, size_t hole);
 
 /* The recipient of a copy, as read from a line of the entry "address TAB sender TAB token TAB name TAB named", of which
@@ -96,7 +96,8 @@ typedef struct CopyRecipient {
     bool named; /* for COPY_NAMED */
 } CopyRecipient;
 
-/* Append such a line for one recipient. Tabs and line ends within a part become blanks; a part may be NULL for "". */
+/* Append the line of one recipient, as CopyRecipient has it. Tabs and line ends within a part become blanks; a part may
+ * be NULL for "". */
 void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name,
                           bool named);
 /* Cut a line into its parts, which point into it. */

@@ -2,15 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Text of the list before and behind a message (Mailman's header and footer).
+ * Put text of the list before and behind a message (Mailman's header and footer).
  *
- * A message that is one plain text in a charset that has the characters, not in base64 and not an attachment, gets
- * them joined to its text; where that is ASCII alone its fields call it UTF-8 if the list's text needs that. A last
- * line that would go on in the footer (a soft line break, a flowed line) gets a line end. A multipart/mixed gets them
- * as its first and last part. Everything else, signed mail too, becomes the middle part of a new multipart/mixed; so
- * does what readers may understand differently, with two Content-Type fields for example. No byte of the sender's
- * body is changed in any of these. The header's fields that tell of the content move with it, and those that count or
- * sum up the body as it was (Content-Length, Lines, Content-MD5) go unless they stay true.
+ * Header and footer are joined to the text of a message that is one plain text, not in base64 and not an attachment.
+ * Its charset must have their characters. Where that text is ASCII alone, its fields call it UTF-8 if the list's text
+ * needs that. A last line that would go on in the footer (a soft line break, a flowed line) gets a line end. A
+ * multipart/mixed gets header and footer as its first and last part. Every other message, signed mail too, becomes the
+ * middle part of a new multipart/mixed; so does a message that readers may understand differently, for example with two
+ * Content-Type fields. No byte of the sender's body is changed in any of these. The message's fields that tell of the
+ * content move with it. Those that count or sum up the body as it was (Content-Length, Lines, Content-MD5) go unless
+ * they stay true.
  */
 #include <glib.h>
 
@@ -35,7 +36,7 @@ void decorate(Message *message, const Decoration *decoration, Decorated *result)
 void decorated_clear(Decorated *decorated);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Decorated, decorated_clear)
 
-/* A MIME part, with its header, that shows the text (UTF-8) where it stands; g_free(). */
+/* Return a MIME part, with its header, that shows the text (UTF-8) where the part stands; g_free(). */
 char *decorate_text_part(const char *text);
 
 /* Is the piece a part of the sender's body? */

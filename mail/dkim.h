@@ -19,7 +19,7 @@ typedef enum DkimUse {
     DKIM_USE_SEAL = 2, /* ARC (mail/arc.h) */
 } DkimUse;
 
-/* Where the public half stands in the DNS, at SELECTOR._domainkey.DOMAIN, and what the key is for. */
+/* The place of the public half in the DNS, SELECTOR._domainkey.DOMAIN, and what the key is for. */
 typedef struct DkimKeyPlace {
     const char *domain, *selector;
     DkimUse use;
@@ -36,12 +36,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DkimKey, dkim_key_free)
  * broken, and seals that verdict. */
 bool dkim_key_fits(const DkimKey *key, const char *domain, DkimUse use);
 
-/* Borrowed; the algorithm is "rsa-sha256" or "ed25519-sha256". */
+/* The texts are borrowed from the key. */
 const char *dkim_key_domain(const DkimKey *key);
 const char *dkim_key_selector(const DkimKey *key);
-const char *dkim_key_algorithm(const DkimKey *key);
+const char *dkim_key_algorithm(const DkimKey *key); /* "rsa-sha256" or "ed25519-sha256" */
 
-/* Its length in bits; of an Ed25519 key 256, which is as good as 3072 of RSA. */
+/* Return the key's length in bits; of an Ed25519 key 256, which is as good as 3072 of RSA. */
 int dkim_key_bits(const DkimKey *key);
 
 /* Return the text that the DNS must have at SELECTOR._domainkey.DOMAIN: "v=DKIM1; k=rsa; p=MIIB..."; g_free(). */
@@ -60,17 +60,18 @@ typedef enum DkimRecord {
  * DkimRecord, so of several records the lowest counts. */
 DkimRecord dkim_key_judge(const DkimKey *key, const char *record);
 
-/* Sign the message (with CRLF or bare line feeds, which count as CRLF): the field DKIM-Signature, with CRLF, for a
- * place before all others; g_free(). NULL with FAIL_LATER. */
+/* Sign the message (with CRLF or bare line feeds, which count as CRLF), and return the field DKIM-Signature, with CRLF,
+ * for a place before all others; g_free(). NULL with FAIL_LATER: libcrypto failed. */
 char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error);
 
 /* Sign the message for a field that begins in field, "ARC-Message-Signature: i=1; a=...; ": append the tags c=, h=, bh=
- * and b=, and CRLF. With signatures those of DKIM on it are signed too. False with FAIL_LATER. */
+ * and b=, and CRLF. With signatures, the DKIM signatures of the message are signed too. False with FAIL_LATER:
+ * libcrypto failed. */
 bool dkim_key_sign_message(const DkimKey *key, const Message *message, bool signatures, GString *field,
                            GError **error);
 
 /* Sign a text in canonical form, and append the signature and CRLF to the field, which ends with "b=". False with
- * FAIL_LATER. */
+ * FAIL_LATER: libcrypto failed. */
 bool dkim_key_sign_text(const DkimKey *key, const GString *text, GString *field, GError **error);
 
 /* The most signatures of a message that are checked, the first in its order. dkim_holds() counts only those by domains

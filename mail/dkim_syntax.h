@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The syntax that DKIM (RFC 6376, sections 3.2, 3.4 to 3.6 and 6.1; RFC 8301, RFC 8463) and ARC (RFC 8617) share: lists
- * of tags, canonical forms, keys from the DNS, and the check of a signature. All that is read may be anybody's
- * nonsense: then the answer is NULL, false or DKIM_INVALID. The work grows with the length of message and field, not
- * with their product.
+ * Do the steps that DKIM (RFC 6376, sections 3.2, 3.4 to 3.6 and 6.1; RFC 8301, RFC 8463) and ARC (RFC 8617) share:
+ * read lists of tags, make canonical forms, read keys from the DNS, check and make signatures. All that is read may be
+ * anybody's nonsense: then the answer is NULL, false or DKIM_INVALID. The work grows with the length of message and
+ * field, not with their product.
  */
 #include <glib.h>
 #include <openssl/evp.h>
@@ -17,10 +17,11 @@
 /* Read "a=rsa-sha256; d=example.org; b=...": name -> value, both without blanks and folds around, freed with the table.
  * NULL: this is no such list, or a tag stands in it twice. */
 GHashTable *dkim_tags_read(const char *text);
-GHashTable *dkim_tags_of(const Field *field); /* the same of a field's value; NULL also when it has a NUL */
+/* Read the value of a field as dkim_tags_read() reads text. NULL also when the value has a NUL. */
+GHashTable *dkim_tags_of(const Field *field);
 
-/* Read a tag of decimal digits. Returns false when it is there and is something else; *number is -1 when it is not
- * there. */
+/* Read a tag of decimal digits. *number is -1 when the tag is not there, which is no error. False: it is there, and is
+ * something else. */
 bool dkim_tag_number(GHashTable *tags, const char *name, int64_t *number);
 
 /* Return true when the list, whose words have colons between them, has the word. A list NULL has every word, and with
@@ -38,10 +39,10 @@ void dkim_append_field(GString *out, const Field *field, bool relaxed, bool with
  * the n lowest fields of that name; where there are fewer, nothing is appended for the rest (RFC 6376, 5.4.2). */
 void dkim_append_named(GString *out, const Message *message, char **names, bool relaxed);
 
-/* Cut the CRLF off the end: the last field of what is signed has none. */
+/* Cut the CRLF off the end of a text, which must have one: the last field of what is signed has none. */
 void dkim_cut_line_end(GString *text);
 
-/* Return the field that makes up the whole text, which is borrowed. */
+/* Return the text, which is a whole field, "Name: value", as a Field. The text is borrowed. */
 Field dkim_field_of(const GString *text);
 
 /* Return the SHA-256 of the body in canonical form, of its first limit bytes (-1: all), in base64; g_free(). Bare line
@@ -50,14 +51,14 @@ char *dkim_body_hash(GBytes *body, bool relaxed, int64_t limit, int64_t *length)
 
 /* ---- the check of a signature ---- */
 
-/* The best of several is the lowest. */
+/* How a check ended. Of several keys the finding that is lowest here counts. */
 typedef enum DkimFinding {
     DKIM_FITS,
     DKIM_BROKEN,  /* this is not the text that was signed, or not by this key */
     DKIM_WEAK,    /* rsa-sha1, or an RSA key of less than 1024 bits, which nobody may believe (RFC 8301) */
     DKIM_INVALID, /* the field is not as it must be, has expired, or there is no key for it */
     DKIM_UNKNOWN, /* no name server gave the key */
-    DKIM_WAITS,   /* its answer is still to come */
+    DKIM_WAITS,   /* the answer of the DNS is still to come: check again then (mail/names.h) */
 } DkimFinding;
 
 /* Ask for the records at s=._domainkey.d=, as Names.text does. NAMES_NONE also when these tags make no name. */
@@ -67,8 +68,8 @@ NamesAnswer dkim_ask_key(GHashTable *tags, const Names *names, const char *const
  * record, is not for this signature, was revoked, or is too short. *weak is true only when it is too short. */
 EVP_PKEY *dkim_public_key(const char *record, GHashTable *tags, bool *weak);
 
-/* Is b= the signature of the text (in canonical form) by one of the keys at its place, by RSA and SHA-256 or, for such
- * a key, by Ed25519 over the SHA-256 (RFC 8463)? *reason, static, is set unless it is. */
+/* Check that b= is the signature of the text (in canonical form) by one of the keys at s=._domainkey.d=: by RSA and
+ * SHA-256, or for an Ed25519 key over the SHA-256 (RFC 8463). *reason, static, says why not; NULL: it fits. */
 DkimFinding dkim_check_text(GHashTable *tags, const GString *text, const Names *names, const char **reason);
 
 /* A signature over a message: DKIM-Signature or ARC-Message-Signature. All borrowed. */
@@ -80,7 +81,7 @@ typedef struct DkimSigned {
     bool whole;       /* l= must cover the whole body */
 } DkimSigned;
 
-/* Check header and body by a=, c=, h=, bh=, l=, x= and the key. *reason, static, is set unless the signature fits. */
+/* Check header and body by a=, c=, h=, bh=, l=, x= and the key. *reason, static, says why not; NULL: it fits. */
 DkimFinding dkim_check_message(const DkimSigned *claim, const Names *names, const char **reason);
 
 /* Sign a text in canonical form, and return the signature in base64; g_free(). NULL: libcrypto failed. */

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The DMARC policy of a domain (RFC 9989): what it wants done with mail that has its name in From and is not signed by
- * it.
+ * Find the DMARC policy of a domain (RFC 9989). It says what is to be done with mail that has the domain in From and is
+ * not signed by it.
  *
  * A record stands at _dmarc.DOMAIN, or above: the DNS Tree Walk (RFC 9989, 4.10) asks for the domain and for each
  * domain above it, eight names at most, and all of them at once. Like all users of mail/names.h, a function that says
@@ -40,8 +40,8 @@ typedef enum DmarcReading {
  * stands there twice makes the record invalid (RFC 6376, 3.2). */
 DmarcReading dmarc_record_read(const char *text, DmarcRecord *record);
 
-/* The policy that receivers are to apply: the record's, or with t=y the next weaker one. Who changes From for the sake
- * of a policy does so for the record's own, whatever t= says (RFC 9989, A.6). */
+/* Return the policy that receivers are to apply: the record's, or with t=y the next weaker one. A list that changes
+ * From for the sake of a policy goes by record->policy, whatever t= says (RFC 9989, A.6). */
 DmarcPolicy dmarc_applied(const DmarcRecord *record);
 
 /* Find the organizational domain of a domain by a tree walk. *organization (g_free()), in lower case and ASCII (xn--),

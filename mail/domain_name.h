@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Names of domains, as mail and its signatures write them. */
+/* Compare and check names of domains, as mail and its signatures write them. */
 #include <stdbool.h>
 
 /* Return the name in lower case, in ASCII (xn--, IDNA 2008) and without a dot at its end; g_free(). The letters beyond

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The part message/delivery-status of a report (RFC 3464): what became of
- * recipients, for programs. The rest of the report is a notice (mail/notice.h).
+ * Write the part message/delivery-status of a report (RFC 3464), which tells programs what became of recipients. The
+ * rest of the report is a notice (mail/notice.h).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -20,9 +20,9 @@ typedef struct DsnRecipient {
 
 typedef struct Dsn {
     const char *reporting_host;
-    int64_t arrival;        /* wall clock, as the next two */
+    int64_t arrival;        /* us since 1970, as the next two; 0: not known */
     int64_t last_attempt;   /* 0: not known */
-    int64_t retry_until;    /* for those that are delayed; 0: not known */
+    int64_t retry_until;    /* of recipients that are delayed; 0: not known */
     const DsnRecipient *recipients;
     size_t count;
 } Dsn;

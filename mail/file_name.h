@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The names that mail programs may give to the file in a part. RFC 2183 has one, the parameter "filename" of
- * Content-Disposition; programs also take "name" of Content-Type and of some older fields, one or another of several,
- * encoded words within quotes, pieces in any order, what stands behind a quote that does not end. Whoever refuses a
- * file by its name has to look at all of them.
+ * Find the names that mail programs may give to the file in a part, and make a name safe. RFC 2183 has one name, the
+ * parameter "filename" of Content-Disposition. Programs also take "name" of Content-Type and of some older fields, one
+ * or another of several, encoded words within quotes, or pieces in any order. Some take all that stands behind a quote
+ * that does not end. A filter that refuses files by their names has to look at all names.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -22,8 +22,8 @@ GPtrArray *file_names_new(void);
  * stands behind the colon, with its folds. */
 void file_names_add(GPtrArray *names, const char *field, const char *value);
 
-/* The ending of a name, without its dot: "exe" of "x.EXE. " is "EXE", which is how Windows keeps such a file. "" when
- * there is none. g_free() */
+/* Return the ending of a name, without its dot; g_free(). "" when there is none. Blanks and dots behind it do not
+ * count, because Windows drops them when it keeps the file: of "x.EXE. " it is "EXE". */
 char *file_name_ending(const char *name);
 
 /* Return a name under which the file can be kept without harm; g_free(). It is the last component of the path, valid

@@ -13,5 +13,5 @@ void fold_append(GString *to, const char *indent, const char *text);
 
 /* Return the text with its lines folded to FOLD_COLUMNS; g_free(). Lines that begin with a blank, '>' or "-- " stay as
  * they are, because they are examples, tables, quotations or the signature. Words that did not fit into a line are put
- * before the next line when that begins with a small letter, which shows that the sentence goes on. */
+ * before the next line when that begins with a small letter: the sentence then goes on there. */
 char *fold_paragraphs(const char *text);

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Text in header fields: RFC 2047 encoded words, both ways. Inside the program
- * text is UTF-8; what cannot be read becomes U+FFFD. All results are freed with
- * g_free().
+ * Read and write the text of header fields, which may have RFC 2047 encoded words. Inside the program text is UTF-8;
+ * what cannot be read becomes U+FFFD. All results are freed with g_free().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -32,6 +31,6 @@ char *header_encode(const char *text, size_t column);
  * hold the text, else encoded words. "" stays "". */
 char *header_phrase(const char *text, size_t column);
 
-/* A display name as it came, for one that header_decode_exactly() cannot read: folded at blanks, and a quoted string
- * where it is not made of atoms and encoded words. */
+/* Return the field value for a display name that header_decode_exactly() cannot read: the name as it came, folded at
+ * blanks, and as a quoted string where it is not made of atoms and encoded words. */
 char *header_phrase_raw(const char *display, size_t column);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The character references of HTML: "&uuml;", "&#252;", "&#xfc;". */
+/* Read the character references of HTML: "&uuml;", "&#252;", "&#xfc;". */
 #include <glib.h>
 #include <stdbool.h>
 

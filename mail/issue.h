@@ -2,13 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * An issue of a digest: several posts in one message, in one of two forms.
+ * Write an issue of a digest: several posts in one message, in one of two forms.
  *
  *   MIME     multipart/mixed of masthead, contents, a multipart/digest with each post byte for byte, and footer
  *   plain    RFC 1153: one text in UTF-8; of each post the fields that RFC names and its text
  *
- * It is written to a stream, so that no more than one post is in memory. All posts are announced first, for the table
- * of contents and the encoding, and then added, both in the same order:
+ * The issue is written to a stream, so that no more than one post is in memory. All posts are announced first, for the
+ * table of contents and the encoding, and then added, both in the same order:
  *
  *   writer = issue_writer_new(&issue, ISSUE_MIME, stream);
  *   issue_announce(writer, post) ...
@@ -44,6 +44,7 @@ typedef struct Issue {
 
 typedef struct IssueWriter IssueWriter;
 
+/* Make a writer of the issue on a stream, which stays the caller's; issue_writer_free(). */
 IssueWriter *issue_writer_new(const Issue *issue, IssueForm form, FILE *stream);
 void issue_writer_free(IssueWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(IssueWriter, issue_writer_free)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Declarations that the two files of issue.h share: issue.c the frame, issue_plain.c a post as plain text. For this
+/* Declare what the two files of issue.h share: issue.c makes the frame, issue_plain.c a post as plain text. For this
  * folder only. */
 #include <glib.h>
 #include <stddef.h>

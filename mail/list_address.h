@@ -55,8 +55,8 @@ typedef bool ListAddressExists(const char *local, const char *domain, bool *exis
 ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressExists *exists, void *data,
                                GError **error);
 
-/* "-owner" and the other suffixes, one for each number from 0; NULL behind the last. */
+/* Return the suffix with this number, from 0: "-owner" and so on; NULL behind the last. */
 const char *list_address_suffix(size_t number);
 
-/* "posting", "owner", ...: the words of lists/keys.h. */
+/* Return the word for it, as lists/keys.h has it (TO_*): "posting", "owner", ... */
 const char *list_address_text(ListAddressTo to);

@@ -3,14 +3,14 @@
 #pragma once
 /*
  * Stop mail loops. All mail that leaves this site bears a mark, by which the site knows the mail when it comes back.
- * The mark tells which places of the site (lists, owners, the site itself) the mail has passed, how many one after the
- * other, and which mail began the chain (the root).
+ * The mark tells which places of the site (lists, owners, the site itself) the mail has passed, and how many one after
+ * the other. It also tells which mail began the chain (the root).
  *
  *   Listrunner-Loop: 1.lBv4Qm0f...
  *
- * The value is sealed (base/seal.h) with a key made from the site's secret, so that it tells a reader nothing (a
- * copy of an anonymous list does not say which mail it was made from), nobody can make one, and two marks of one
- * mail cannot be seen to be of one mail. It holds, one a line:
+ * The value is sealed (base/seal.h) with a key made from the site's secret. So it tells a reader nothing: a copy of an
+ * anonymous list does not say which mail it was made from. Nobody else can make a mark, and two marks of one mail
+ * cannot be seen to be of one mail. The sealed text has, one a line:
  *
  *   2                              how many places it passed, one after the other
  *   8f0c...                        hash of the Message-ID with which it left
@@ -27,9 +27,9 @@
  * them.
  *
  * A field that this site did not make, or that was changed, is counted and has no further effect. Somebody may copy a
- * mark from one mail to another one. Its places are believed nevertheless, which may stop that mail. Its root and
- * origin are believed only on a mail with the Message-ID that the mark left with, because lists take two mails of one
- * origin for the same mail.
+ * mark from one mail to another one. Its places are believed nevertheless, which may stop that mail. Lists take two
+ * mails of one origin for the same mail; so root and origin are believed only on a mail with the Message-ID that the
+ * mark left with.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -50,8 +50,8 @@ typedef enum LoopPlace {
 
 typedef struct LoopKeys LoopKeys;
 
-/* Make the keys from the site's secrets, an array of GBytes with the newest first (store/secret.h). Marks are made with
- * the newest key and read with any. */
+/* Make the keys from the site's secrets, an array of GBytes with the newest first (store/secret.h), at least one. Marks
+ * are made with the newest key and read with any. */
 LoopKeys *loop_keys_new(const GPtrArray *secrets);
 void loop_keys_free(LoopKeys *keys);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LoopKeys, loop_keys_free)
@@ -71,11 +71,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LoopMark, loop_mark_clear)
 
 /* Add to *mark, which is zero at first, the marks that a message bears. Call it for each message when a new mail is
  * made of several. depth and level become the greatest of all marks, and the root is that of the first mark with the
- * greatest level. A message without a root in its marks is its own. */
+ * greatest level. Where no mark had a root so far, the message itself is the root. */
 void loop_mark_read(const LoopKeys *keys, const Message *message, LoopMark *mark);
 
-/* Turn *mark into the mark of a new mail, such as a letter or a digest, that was made of the messages read. It raises
- * the level, and gives the new mail an origin of its own, or from level 2 on the common one made from the root. */
+/* Turn *mark into the mark of a new mail, such as a letter or a digest, that was made of the messages read. The level
+ * rises. At level 1 the new mail has an origin of its own, from level 2 on the common one made from the root. */
 void loop_mark_derive(LoopMark *mark);
 
 /* Return the Message-ID as lists record it: its hash where it is long or no text. NULL: there is none. g_free() */

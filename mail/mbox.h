@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Mailboxes in one file. They are written in the mboxrd manner: LF line ends, a From_ line before each mail, an empty
- * line behind it, and one more '>' on each line that is "From " behind any number of '>':
+ * Write and read mailboxes that are one file (mbox). They are written in the mboxrd manner: LF line ends, a From_ line
+ * before each mail, an empty line behind it, and one more '>' on each line that is "From " behind any number of '>':
  *
  *   From anne@example.org Fri Nov 20 13:20:00 2026
  *   Subject: frost
@@ -24,7 +24,7 @@
  * since 1970. The null sender "" is written as MAILER-DAEMON. */
 void mbox_append(GString *text, const char *sender, int64_t arrival, const char *octets, size_t length);
 
-/* Of a longer mail only this many bytes are returned; `cut` says so. */
+/* The most bytes of a mail that are returned; of a longer one the rest is left out, and `cut` says so. */
 #define MBOX_MAIL_MAX ((size_t)128 << 20)
 
 typedef struct MboxReader MboxReader;
@@ -36,9 +36,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MboxReader, mbox_reader_free)
 
 typedef struct MboxMail {
     GString *octets;   /* LF line ends, quoting taken off; the reader's, until the next call */
-    int64_t from_time; /* of the From_ line */
+    int64_t from_time; /* of the From_ line, us since 1970 */
     bool cut;          /* it was longer than MBOX_MAIL_MAX */
-    uint64_t offset;   /* where the next one begins, in the file */
+    uint64_t offset;   /* in the file: where the next mail begins */
 } MboxMail;
 
 /* Read the next mail; *mail has octets NULL behind the last. FAIL_NEVER: the file is no mbox. FAIL_LATER: it cannot be

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A message as its raw bytes, cut into header fields and a body. Fields are
- * added, removed and replaced whole; every other byte leaves as it came, and
- * the body is never copied or looked at.
+ * Read and edit a message: its raw bytes, cut into header fields and a body. Fields are added, removed and replaced
+ * whole. Every other byte leaves as it came, and the body is never copied or looked at.
  *
  *   fields | separator (the empty line) | body
  *
@@ -13,15 +12,14 @@
  *
  * The head ends at the first empty line, or before the first line that can be no part of a field: that line belongs to
  * the body, and there is no separator. Postfix, Exim and GNU Mailman read such a mail in the same way, and write an
- * empty line before that line when they pass it on; here the bytes stay as they came. So fields below it are text for
- * the rules and handlers of a list, while a mail program that gets them without an empty line may show them as fields.
- * message_ends_header_early() tells of it.
+ * empty line before that line when they pass it on; here the bytes stay as they came. So fields below that line are
+ * text for the rules and handlers of a list. A mail program that gets them without an empty line may show them as
+ * fields. message_ends_header_early() tells of such a mail.
  *
  * Only as the very first line an mbox "From " line, or a field behind a UTF-8 byte order mark, is let pass: it is kept,
  * as a field without a name.
  *
- * Nothing here fails. Pointers into a message are borrowed until the next
- * edit.
+ * Nothing here fails. Pointers into a message are borrowed until the next edit.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -36,16 +34,18 @@ typedef struct Field {
     size_t value_offset; /* in text: what follows the colon */
 } Field;
 
-/* Take a new reference to octets. */
+/* Read a message, whose bytes may be anything. A new reference to octets is taken. */
 Message *message_new(GBytes *octets);
 void message_free(Message *message);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Message, message_free)
 
-/* Reading. Names are compared without regard to case. */
+/* ---- reading; names are compared without regard to case ---- */
+
 size_t message_field_count(const Message *message);
 /* Return true when the fields are followed by a line that is no part of a field, with no empty line between. A message
  * without fields gives false. */
 bool message_ends_header_early(const Message *message);
+/* Return the field at index, from 0 to message_field_count() - 1. */
 const Field *message_field(const Message *message, size_t index);
 
 /* Return the first field of that name at or after *index, and set *index to its place; add 1 to look for the next. NULL
@@ -53,16 +53,20 @@ const Field *message_field(const Message *message, size_t index);
 const Field *message_find(const Message *message, const char *name, size_t *index);
 bool message_has(const Message *message, const char *name);
 
-/* Return the value of the first field of that name, or of one field: raw bytes, but unfolded, without NULs and without
- * blanks around. g_free(); message_value() returns NULL when there is no such field. */
+/* Return the value of the first field of that name: raw bytes, but unfolded, without NULs and without blanks around.
+ * g_free(). NULL: there is no such field. */
 char *message_value(const Message *message, const char *name);
+/* Return the value of this field, as message_value() returns it. */
 char *field_value(const Field *field);
 /* Return the value as field_value() does, but with the line ends of its folds, for a field that is written again. */
 char *field_value_folded(const Field *field);
+/* Has the field this name? */
 bool field_is(const Field *field, const char *name);
 
-/* Editing. A value may be folded (a line end before a blank); any other line
- * end in it becomes a blank, so that no value can make a second field. */
+/* ---- editing ---- */
+
+/* Put a new field before all others, or behind all others. A value may be folded (a line end before a blank). Any other
+ * line end in it becomes a blank, so that no value can make a second field. */
 void message_prepend(Message *message, const char *name, const char *value);
 void message_append(Message *message, const char *name, const char *value);
 size_t message_remove(Message *message, const char *name); /* all fields of that name; returns their number */
@@ -70,14 +74,15 @@ size_t message_remove(Message *message, const char *name); /* all fields of that
  * removed. */
 typedef bool MessageUnwanted(const Field *field, void *data);
 size_t message_remove_if(Message *message, MessageUnwanted *unwanted, void *data);
-/* Put the value in the place of the first field of that name and remove the
- * others; appends when there is none. */
+/* Put the value in the place of the first field of that name, and remove the other fields of the name. Where there is
+ * no such field, append one. */
 void message_set(Message *message, const char *name, const char *value);
 
 /* Return the head (fields and separator) and the body of the message as they are now, as new references. The body is
  * always a slice of the bytes that came; the head is one when nothing was edited. */
 GBytes *message_head(const Message *message);
 GBytes *message_body(const Message *message);
+/* Return the bytes that the whole message has as it is now. */
 size_t message_length(const Message *message);
 
 /* Return the whole message in one piece, as a new reference. */

@@ -2,14 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The MIME structure of a mail that may be broken: a list of its parts in
- * order, over the raw bytes. Boundaries that do not end, parts without
- * header, encodings that break off: what can be read is read, and nothing
- * fails. Made for the recognition of bounces, where the mail is small,
- * hostile, and written by programs that never read RFC 2045.
+ * Split a mail that may be broken into its MIME parts, in order, over the raw bytes, and decode their fields and texts.
+ * Boundaries that do not end, parts without a header, encodings that break off: what can be read is read, and nothing
+ * fails. It was made for the recognition of bounces, where the mail is small, hostile, and written by programs that
+ * never read RFC 2045.
  *
- * Depth and number of parts are bounded; what is beyond is not split or left
- * out.
+ * Depth and number of parts are bounded. A part that lies too deep is not split; parts beyond the number are left out.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -20,14 +18,15 @@ typedef struct MimePart {
     size_t head_length, body_length;
     char *type;     /* "text/plain", lower case */
     const char *charset, *encoding; /* lower case, "" when not given */
-    char *own_charset, *own_encoding; /* what the two point to, or NULL */
+    char *own_charset, *own_encoding; /* the memory of charset and encoding; NULL where they are static */
     bool typed;     /* it has a Content-Type of its own */
     bool inside;    /* a mail inside a message/rfc822 part: `body` has all of it, and `type` is text/plain */
 } MimePart;
 
 /* Return all parts in order, as an array of MimePart that frees them; g_ptr_array_unref(). The first is the mail
- * itself; each multipart stands before its parts. A mail inside is one part, and not split. A multipart that cannot be
- * split is text/plain. mime_parts() returns at most 200 parts, mime_parts_most() at most as many as given. */
+ * itself; each multipart stands before its parts, and a message/rfc822 part before the one part for the mail inside,
+ * which is not split. A multipart that cannot be split is text/plain, unless it is the mail itself. mime_parts()
+ * returns at most 200 parts, mime_parts_most() at most as many as given. */
 GPtrArray *mime_parts(const char *octets, size_t length);
 GPtrArray *mime_parts_most(const char *octets, size_t length, unsigned most);
 

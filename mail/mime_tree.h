@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* A message as the tree of objects that GMime makes of it, for code that changes the structure. */
+/* Parse a message into the tree of objects that GMime makes of it, for code that changes the structure. */
 #include <glib.h>
 
 typedef struct _GMimeMessage GMimeMessage; /* of gmime/gmime.h, which the caller includes */

@@ -28,17 +28,19 @@ typedef struct Notice {
     bool replied; /* say Auto-Submitted: auto-replied; else it says auto-generated */
     NoticeAttach attach;
     GBytes *about; /* the message, for NOTICE_HEADER and NOTICE_MESSAGE */
-    const GPtrArray *further; /* more messages, of GBytes, attached in the same way; NULL: none */
-    /* The most bytes of it (and of each further one) that are attached; 0: no limit. Of a longer one it is the
-     * start, up to the end of a line if there is one in its second half, and Content-Description says so. */
+    const GPtrArray *further; /* more messages, of GBytes, attached as about is; NULL: none */
+    /* The most bytes of about, and of each further message, that are attached; 0: no limit. Of a longer message the
+     * start is attached, up to the end of a line if one is in its second half, and Content-Description says so. */
     size_t most;
-    const char *delivery_status; /* makes it a report of RFC 3464 (mail/dsn.h); wants about. NULL: none */
+    /* Makes the notice a report of RFC 3464, which needs about: the text of dsn_delivery_status(). NULL: no report. */
+    const char *delivery_status;
 } Notice;
 
 /* Make the Message-ID of one notice, without brackets: kind (a word for people who read it), random bits and host. So
  * nobody can send another mail under it beforehand, which programs would keep in place of the notice. g_free(). */
 char *notice_id(const char *kind, const char *host);
 
-/* Compose the message: its pieces in their order, of GBytes; the bytes of `about` are not copied. Each call draws a
- * boundary that nobody could know when the attached message was written, and that stands nowhere in the content. */
+/* Compose the message, and return its pieces in their order: of GBytes, freed with the array. The bytes of `about` are
+ * not copied. Each call draws a boundary that nobody could know when the attached message was written, and that stands
+ * nowhere in the content. */
 GPtrArray *notice_compose(const Notice *notice);

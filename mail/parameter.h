@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The value of a Content-Type field, read by the grammar of RFC 2045 (comments, quoted strings, any case) with the
+ * Read the value of a Content-Type field by the grammar of RFC 2045 (comments, quoted strings, any case), with the
  * parameters of RFC 2231 (pieces, percent signs, charsets). Nothing fails. A value that the grammar does not allow, so
- * that mail programs may read it in two ways, is marked as broken; whoever decides something by it looks at that.
+ * that mail programs may read it in two ways, is marked as broken; a caller that decides something by it looks at that.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -15,6 +15,7 @@ typedef struct ContentType {
     bool broken;           /* there is something that the grammar does not allow */
 } ContentType;
 
+/* Read a value, which may be anything; never NULL. content_type_free() */
 ContentType *content_type_parse(const char *value);
 void content_type_free(ContentType *type);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContentType, content_type_free)

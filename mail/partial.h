@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * message/partial (RFC 2046, section 5.2.2): telling such mail from other mail, reading its parameters, and
- * joining the parts of a message.
+ * Tell a part of a message (message/partial, RFC 2046, section 5.2.2) from other mail, read its parameters, and join
+ * the parts of a message.
  *
  * Recognising is generous, so that nothing that any reader could take for a part passes as something else: comments,
  * any case, RFC 2231, several Content-Type fields. What is then not exactly as it must be has a fault and is never
@@ -45,10 +45,10 @@ char *partial_set_key(const char *list_id, const char *sender, const char *id);
 /* Return the SHA-256 of a part's body as 64 hex digits, by which a part that comes twice is known; g_free(). */
 char *partial_digest(const Message *part);
 
-/* Join the parts 1 .. count, whole messages in order of their numbers. The header is that of 5.2.2.1: fields of the
- * first part but Content-*, Subject, Message-ID, Encrypted, MIME-Version; then exactly those of the enclosed message.
- * Fields of the first part that vouch for the part alone (DKIM-Signature, ARC-*, Authentication-Results, Return-Path
- * and their like) are left out. trace, not NULL, is the value of a Received field put above all. The result is two
- * pieces, head and body, of which the body is byte for byte what the parts enclose. No empty line is put between them
- * where the enclosed head ended without one (mail/message.h). */
+/* Join the parts 1 .. count, whole messages in order of their numbers. The header is that of RFC 2046, 5.2.2.1: fields
+ * of the first part but Content-*, Subject, Message-ID, Encrypted, MIME-Version; then exactly those of the enclosed
+ * message. Fields of the first part that vouch for the part alone (DKIM-Signature, ARC-*, Authentication-Results,
+ * Return-Path and their like) are left out. trace, not NULL, is the value of a Received field put above all. The result
+ * is two pieces, head and body, of which the body is byte for byte what the parts enclose. No empty line is put between
+ * them where the enclosed head ended without one (mail/message.h). */
 GPtrArray *partial_join(GBytes *const *parts, size_t count, const char *trace); /* of GBytes */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Declarations that the files of readable.h share: readable.c takes the mail apart, readable_head.c reads its fields,
+/* Declare what the files of readable.h share: readable.c takes the mail apart, readable_head.c reads its fields,
  * readable_text.c makes blocks of a text, with readable_quote.c and readable_patch.c, and readable_file.c keeps what is
  * for download. For this folder only. */
 #include "mail/message.h"
@@ -41,8 +41,8 @@ void readable_text_add(Readable *to, ReadableBudget *budget, const GString *text
 /* Return where the attribution begins at the end of a text that stands above a quotation; length: there is none. */
 size_t readable_attribution_start(const char *text, size_t length);
 
-/* Return the length of the lines at at that some programs put above a mail that they copy without marks, "-----Original
- * Message-----" and a block of From, Sent and Subject; 0: there are none. */
+/* Return the length of the lines that some programs put above a mail that they copy without marks, if they begin at
+ * `at`; 0: they do not. They are "-----Original Message-----" and a block of From, Sent and Subject. */
 size_t readable_original_length(const char *at, const char *end);
 
 /* Return the length of the patch that begins at at, where a line begins; 0: there is none. */

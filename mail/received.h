@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Reads the Received field that an MTA writes (RFC 5321 section 4.4). The name that the client gave itself stands in
- * it, too, so it must not be mistaken for what the MTA saw:
+ * Read the Received field that an MTA writes (RFC 5321 section 4.4). The name that the client gave itself stands in the
+ * field, too, and must not be mistaken for what the MTA saw:
  *
  *     from liar.example (client.example.org [192.0.2.1]) by mx.example.com ...    Postfix, Sendmail
  *     from client.example.org ([192.0.2.1]:4711 helo=liar.example) by ...         Exim

@@ -3,25 +3,25 @@
 #pragma once
 /*
  * Extract the text that a person wrote in answer to a mail. It leaves out what the mail program put around it: the
- * localized "Re:" of the Subject, quoted lines and the line above them that says who wrote them, the original below an
- * Outlook header block, the signature, "Sent from my ...", the HTML alternative.
+ * localized "Re:" of the Subject, the signature, "Sent from my ...", and the HTML alternative. It also leaves out
+ * quoted lines with the line that says who wrote them, and the original below an Outlook header block.
  */
 #include <glib.h>
 
 #include "mail/message.h"
 
-/* The length of "Re:", "AW[2] :", "答复：" and the like at the start of a decoded Subject; 0: there is none. */
+/* Return the length of "Re:", "AW[2] :", "答复：" and the like at the start of a decoded Subject; 0: there is none. */
 size_t reply_mark_length(const char *subject);
 
-/* The decoded Subject behind "Re:", "AW[2]:", "回复：", "RV:" and the like, however many, without blanks around; "" when
- * there is none. g_free(). */
+/* Return the decoded Subject behind "Re:", "AW[2]:", "回复：", "RV:" and the like, however many, without blanks around;
+ * "" when there is no Subject. g_free(). */
 char *reply_subject(const Message *message);
 
-/* The first text/plain of the mail (lines of format=flowed are joined) or, where it has none, its first HTML without
- * tags: UTF-8, line ends LF, at most REPLY_TEXT_MAX bytes. NULL: it has no text. */
+/* Return the first text/plain of the mail (lines of format=flowed are joined) or, where it has none, its first HTML
+ * without tags: UTF-8, line ends LF, at most REPLY_TEXT_MAX bytes; g_string_free(). NULL: the mail has no text. */
 #define REPLY_TEXT_MAX (64 * 1024)
 GString *reply_text(GBytes *message);
 
-/* Return the lines of such a text that the person wrote in answer: valid UTF-8 without blanks around, and empty lines
- * only between others. The array frees its char *. */
+/* Return the lines of a text of reply_text() that the person wrote in answer: valid UTF-8 without blanks around, and
+ * empty lines only between others. The array frees its char *. */
 GPtrArray *reply_own_lines(const char *text);

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The time at which a post is to be sent, as its author, the shell or REST gives it:
+ * Read the time at which a post is to be sent, as its author, the shell or REST gives it:
  *
  *   X-Listrunner-Send-At: 2026-12-24 08:00 +0100
  *   X-Listrunner-Send-At: Thu, 24 Dec 2026 08:00:00 +0100
@@ -23,6 +23,6 @@
  * no such field, and is not changed. */
 char *send_at_take(Message *message);
 
-/* Read a time as above: *due in microseconds since 1970, or 0 where it is not ahead of now (in the same unit). Fails,
- * with FAIL_NEVER and a sentence for people, for what cannot be read and for what is more than a year ahead. */
+/* Read a time in one of these forms: *due is in microseconds since 1970, or 0 where it is not ahead of now (in the same
+ * unit). FAIL_NEVER, with a sentence for people: text cannot be read, or the time is more than a year ahead. */
 bool send_at_read(const char *text, int64_t now, int64_t *due, GError **error);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The prefix that a list puts before the Subject of its posts. The owner sets a pattern: "[Test]", or with a place for
- * the post's number "[Test %d]" or "[Test %05d]", as Mailman has it.
+ * Make and recognise the prefix that a list puts before the Subject of its posts. The owner sets a pattern: "[Test]",
+ * or with a place for the post's number "[Test %d]" or "[Test %05d]", as Mailman has it.
  */
 #include <glib.h>
 #include <stddef.h>

@@ -2,16 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Templates: UTF-8 text with $name or ${name} where a value goes; $$ is one
- * dollar sign, and a name without a value stays as it is. A template is the
- * file FOLDER/LANGUAGE/NAME.txt.
+ * Read and fill templates: UTF-8 text with $name or ${name} where a value goes. $$ is one dollar sign, and a name
+ * without a value stays as it is. A template is the file FOLDER/LANGUAGE/NAME.txt.
  */
 #include <glib.h>
 #include <stdbool.h>
 
-/* Read name from the first place that has it: the site's folder in the
- * language, the built-in folder in the language, then both in "en". folder may
- * be NULL. FAIL_MISSING when none has it. g_free(). */
+/* Read name from the first place that has it: the site's folder in the language, the built-in folder in the language,
+ * then both in "en"; g_free(). folder (the site's) may be NULL. FAIL_MISSING: no place has it. */
 char *template_load(const char *folder, const char *language, const char *name, GError **error);
 
 /* Read name from one folder (NULL: the built-in one) in one language, written in any usual way ("de", "de-AT", "zh",

@@ -2,18 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Links and addresses in plain text: where they stand, so that a page can make links of them, and addresses so that it
- * can mask them.
+ * Find links and addresses in plain text, so that a page can make links of them, and mask the addresses.
  *
  *   see https://example.com/a_(b). or write to <anne@example.org>.
  *       ----------------------- TEXT_LINK_WEB  ---------------- TEXT_LINK_ADDRESS
  *
  * A link begins with http://, https://, ftp:// or mailto:, in any case, and with nothing else: javascript: and data:
- * are text. It ends at a blank, a control character, one of < > " ` { } | \ ^, or a character beyond ASCII that is no
- * letter, digit or mark, so that names of hosts and paths in other scripts are whole (RFC 3987), and ends at "」".
- * Punctuation behind it, and a bracket that it did not open, are not part of it, unless it stands between < and >. The
- * text of the span is the target; it holds nothing that is more than text between the quotes of an attribute, once &
- * is escaped.
+ * are text. It ends at a blank, a control character, or one of < > " ` { } | \ ^. It ends also at a character beyond
+ * ASCII that is no letter, digit or mark, such as "」"; so names of hosts and paths in other scripts are whole (RFC
+ * 3987). Punctuation behind it, and a bracket that it did not open, are not part of it, unless it stands in angle
+ * brackets. The text of the span is the target; it holds nothing that is more than text between the quotes of an
+ * attribute, once & is escaped.
  *
  * An address has letters, digits and other usual signs before an "@", and behind it a name with a dot. A Message-ID has
  * the same form, and counts as an address.

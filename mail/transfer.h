@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The transfer encodings of MIME (RFC 2045, section 6), read leniently: quoted-printable and base64. The Q and B
+ * Decode the transfer encodings of MIME (RFC 2045, section 6), read leniently: quoted-printable and base64. The Q and B
  * encodings of header fields (RFC 2047) are the same but for the underscore. Nothing fails: what is no encoding stands
  * for itself.
  */

@@ -9,10 +9,9 @@
  *   test-bounces+anne=example.org+cxk7u2m4qzpa@lists.example.com
  *   test-bounces+=hw2k5q3tcxk7u2m4qzpa@lists.example.com
  *
- * The first form has the recipient as it is. The second, for recipients that
- * would not fit into the 64 bytes of a local part (RFC 5321, 4.5.3.1.1) or have
- * characters that some systems refuse or read as a route, has a hash of the recipient. The reader looks among the
- * members for the one with that hash.
+ * The first form has the recipient as it is. The second has a hash of the recipient. It is for recipients that would
+ * not fit into the 64 bytes of a local part (RFC 5321, 4.5.3.1.1), or have characters that some systems refuse or read
+ * as a route. The reader looks among the members for the one with that hash.
  *
  * The tag is base32, so that it survives a system that changes case: 2
  * characters for the week, 10 for the first 50 bits of HMAC-SHA256 over

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Text of strangers made harmless to show: on a page, in a feed, on a terminal.
+ * Make text of strangers harmless to show: on a page, in a feed, on a terminal.
  *
  * The result is valid UTF-8 without
  *
@@ -19,7 +19,7 @@
 #include <glib.h>
 #include <stddef.h>
 
-/* Append the text made harmless in this way. It grows to at most three times its bytes. */
+/* Append the text made harmless, which has at most three times the bytes of text. */
 void visible_append(GString *out, const char *text, size_t length);
 
 /* Return the text made harmless and on one line, for a name or a subject: tabs and line feeds are blanks, several

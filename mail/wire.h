@@ -10,7 +10,8 @@
  * else is changed. g_bytes_unref() */
 GBytes *wire_text(const char *text, size_t length);
 
-/* Do the same in pieces: append each piece to wire with wire_append(), then return the whole with wire_end(). A CRLF
- * may be cut between two pieces. */
+/* Append a piece of a text to wire, changed as wire_text() does it; then call wire_end(). A CRLF may be cut between two
+ * pieces. */
 void wire_append(GByteArray *wire, const char *text, size_t length);
-GBytes *wire_end(GByteArray *wire); /* consumes wire */
+/* Return the whole text, with the line end that its last piece may lack. g_bytes_unref(); wire is consumed. */
+GBytes *wire_end(GByteArray *wire);

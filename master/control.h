@@ -11,7 +11,8 @@
 
 typedef struct Control Control;
 
-/* FAIL_CONFIG when a socket cannot be bound. Removes stale files. */
+/* Open the sockets, after removing stale files of them, and answer on them in the master's loop. FAIL_CONFIG: a socket
+ * cannot be bound. */
 Control *control_new(Master *master, GError **error);
 
 /* Hang up and remove the sockets. */

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * All instances of one runner. A group changes as a whole: every old child
- * has ended before the first new one starts, so no slice has two owners.
+ * Start, change and end all instances of one runner, its group. A group changes as a whole: every old child has ended
+ * before the first new one starts, so no slice has two owners.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -28,6 +28,7 @@ typedef struct Group {
 Group *group_new(Master *master, const PlanRunner *plan);
 void group_free(Group *group);
 
+/* Start all children. */
 void group_start(Group *group);
 
 /* Stop the children, and when all have ended start those of the plan next, which is copied. next NULL: the sweep then

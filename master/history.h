@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Figures of runners over the last hour, day and month, in a ring file of fixed size: how much each did, the most that
- * waited meanwhile, and how long mail took. The file is for looking back alone, so nothing of it is synced. One of the
- * version before, which did not know how long mail took, is taken over; one that is damaged, or of another version or
- * byte order, is begun anew.
+ * Keep figures of runners over the last hour, day and month, in a ring file of fixed size: how much each did, the most
+ * that waited meanwhile, and how long mail took. The file is for looking back alone, so nothing of it is synced. A file
+ * of the version before, which did not know how long mail took, is taken over. A file that is damaged, or of another
+ * version or byte order, is begun anew.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -31,15 +31,15 @@ History *history_open(int dir_fd, const char *name);
 void history_free(History *history);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(History, history_free)
 
-/* delays: of all recipients since the sample before. */
+/* Add a sample of each runner at now (us since 1970). delays is that of all recipients since the sample before. */
 void history_add(History *history, int64_t now, const HistorySample *samples, size_t count, const Delays *delays);
 
-/* The figures of "hour", "day" or "month" until now, a new reference; NULL: there is no such range.
+/* Return the figures of "hour", "day" or "month" until now, a new reference; NULL: there is no such range.
  *
  *   {period (seconds), until ("2026-11-28T10:00:00Z"), runners: {NAME: {done: [...], backlog: [...], oldest: [...]}},
  *    delays: {tried: {half: [...], most: [...], recipients, all_half, all_most}, settled: the same}}
  *
- * Each array has a figure a period, the oldest first; null: there was no sample. delays (base/delays.h) are the seconds
- * within which half of the recipients, and 99 of 100, were tried for the first time or settled, in each period, and of
- * all periods together; null: there were no recipients. */
+ * Each array has a figure a period, the oldest first; null: there was no sample. delays (base/delays.h) are seconds:
+ * half of the recipients (half), or 99 of 100 (most), were tried for the first time or settled within so many. all_half
+ * and all_most are those of all periods together. null: there were no recipients. */
 json_t *history_json(const History *history, const char *range, int64_t now);

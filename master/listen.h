@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Listening sockets, bound by the master so that low ports need no root in a
- * runner and a restart of a runner refuses nobody. Each is known by its text
- * in the configuration: HOST:PORT, [v6]:PORT or unix:PATH; a reload
+ * Bind the listening sockets of runners in the master, so that low ports need no root in a runner and a restart of a
+ * runner refuses nobody. Each is known by its text in the configuration: HOST:PORT, [v6]:PORT or unix:PATH. A reload
  * that names the same text keeps its sockets. A host name has a socket for each of its addresses, and * one for each
  * family. Texts that mean the same address share its socket.
  */
@@ -15,7 +14,8 @@
 typedef struct Listen Listen;
 
 Listen *listen_new(void);
-/* As root: files of UNIX sockets belong to this group. Everybody else's have the group of the process. */
+/* Give the files of UNIX sockets that are bound later to this group, for a master that runs as root. Without this call
+ * they have the group of the process. */
 void listen_set_group(Listen *sockets, gid_t group);
 void listen_free(Listen *sockets); /* closes all, removes the files of UNIX sockets */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listen, listen_free)
@@ -25,8 +25,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listen, listen_free)
  * FAIL_CONFIG with the address and the reason. */
 bool listen_add(Listen *sockets, const char *address, mode_t mode, GError **error);
 
-/* Bind one UNIX socket for the caller; the same care with a stale file.
- * Nobody can connect before the mode is set. */
+/* Bind one UNIX socket, remove a stale file before as listen_add() does, and return the descriptor, which is the
+ * caller's. Nobody can connect before the mode is set. -1 with FAIL_CONFIG: it cannot be bound. */
 int listen_unix(const char *path, mode_t mode, GError **error);
 
 /* Bind the UNIX socket anew, with this mode, whose file is gone; *renewed says whether. Another address, and one whose

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Let all children stand still for a moment, as if the host had stopped, so that somebody can see the whole spool as it
- * is at that moment. The master itself goes on: it ends the pause when it is told to, when the one who asked is gone,
- * when it stops, and in any case after PAUSE_LIMIT. Meanwhile no child is started, and none is taken for stalled. A
- * master that is killed in a pause leaves its children standing still; the next one lets them go on before it ends them
+ * Let all children stand still for a moment, as if the host had stopped. So somebody can see the whole spool as it is
+ * at that moment. The master itself goes on: it ends the pause when it is told to, when the one who asked is gone, when
+ * it stops, and in any case after PAUSE_LIMIT. Meanwhile no child is started, and none is taken for stalled. A master
+ * that is killed in a pause leaves its children standing still; the next one lets them go on before it ends them
  * (orphans.c).
  */
 #include <glib.h>

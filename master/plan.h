@@ -42,7 +42,7 @@ Plan *plan_new(const Config *config);
 void plan_free(Plan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Plan, plan_free)
 
-/* NULL when the plan has no such runner. Borrowed. */
+/* Return the runner of this name, borrowed; NULL: the plan has none. */
 PlanRunner *plan_find(const Plan *plan, const char *name);
 
 /* Return whether a runner can have so many instances: a power of two from 1 to 256. */
@@ -52,7 +52,7 @@ PlanRunner *plan_runner_copy(const PlanRunner *runner);
 void plan_runner_free(PlanRunner *runner);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PlanRunner, plan_runner_free)
 
-/* True when children of `a` can go on under `b`. */
+/* Return whether children of `a` can go on under `b`: command, queue, number, sockets and settings are the same. */
 bool plan_runner_equal(const PlanRunner *a, const PlanRunner *b);
 
 /* Log which runners are not kept to their files, unless old (NULL: none) had them so, and whether the kernel can keep

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/*
- * Reading the configuration, at the start and again. What is accepted is
- * copied beside the control socket, for the children.
- */
+/* Read the configuration, at the start and again. What is accepted is copied beside the control socket, for the
+ * children. */
 #include <glib.h>
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Takes a sample of what each runner has done and what waits for it, once a minute, for history.h. */
+/* Take a sample of what each runner has done and what waits for it, once a minute, for history.h. */
 #include <jansson.h>
 
 #include "master/supervisor.h"

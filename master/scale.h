@@ -2,11 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How many processes a runner should have, between [runner.NAME] min_instances and max_instances, where instances is
- * auto. They are doubled when entries wait and the processors have room, and stay doubled only if that made the work
- * quicker: what waits for a disk or for another server does not get quicker by more processes. They are halved when
- * nothing has waited for a while and half of them could do the work. Each change makes all of them begin anew, so
- * changes are rare.
+ * Decide how many processes a runner should have, between [runner.NAME] min_instances and max_instances, where
+ * instances is auto. They are doubled when entries wait and the processors have room, and stay doubled only if that
+ * made the work quicker: work that waits for a disk or for another server does not get quicker by more processes. They
+ * are halved when nothing has waited for a while and half of them could do the work. Each change makes all of them
+ * begin anew, so changes are rare.
  *
  * Nothing here reads a clock or a process: the master looks at its children every [master] scale_interval and passes in
  * what it saw. Such a look is the unit in which spans of time are counted.

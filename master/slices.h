@@ -4,9 +4,9 @@
 /*
  * Keep who owns a slice, in a way that outlives the master. SPOOL/.master/QUEUE.slices has SLICES_FINEST lockable
  * bytes; instance i of N owns the bytes from i * 256 / N on, 256 / N of them. The lock belongs to an open file
- * description that the child inherits, so it ends with the child and not with the master. The file's text is a record
- * for each first byte: pid, start time and boot of the owner, by which it is found and told apart from a later process
- * of the same pid, and the count it was started with.
+ * description that the child inherits, so it ends with the child and not with the master. The file's text has a record
+ * for each first byte: pid, start time and boot of the owner, and the count N that it was started with. By the first
+ * three the owner is found, and told apart from a later process of the same pid.
  *
  * Example: instance 1 of 4 locks bytes 64 .. 127, and its record, at offset
  * 64 * SLICES_RECORD, reads "4711 8832193 0d1c67f2-... 4", blanks, line end.
@@ -34,8 +34,8 @@ int slices_open_dir(const char *spool, GError **error);
  * must be given a copy. -1: FAIL_RACE, another holds the lock; FAIL_LATER, the file cannot be opened or locked. */
 int slices_take(int dir_fd, const char *queue, unsigned instance, unsigned instances, GError **error);
 
-/* In the child, after fork: writes its record. Async-signal-safe. A record
- * that cannot be written (the disk is full) hurts nobody: the lock counts. */
+/* In the child, after fork, write its record into the file of the lock, whose descriptor is fd. Async-signal-safe.
+ * False: the record cannot be written (the disk is full), which hurts nobody, because the lock counts. */
 bool slices_sign(int fd, unsigned instance, unsigned instances);
 
 /* Return the living owners, by their records, whose range overlaps that of this instance out of so many. Array of

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The states of a child and what each event does in each of them: the table
- * of README.md. The functions only look into the table; worker.c carries out the actions.
+ * Look up what each event does in each state of a child: the table of master/README.md. The functions only look into the
+ * table; worker.c carries out the actions.
  */
 
 typedef enum WorkerState {
@@ -55,5 +55,6 @@ typedef struct StateStep {
 /* Return the next state and the action for an event. An empty cell of the table gives {state, ACTION_IMPOSSIBLE}. */
 StateStep states_step(WorkerState state, WorkerEvent event);
 
+/* Return the name of a state, or of an event, for the log and for `status`; static. */
 const char *states_name(WorkerState state);
 const char *states_event_name(WorkerEvent event);

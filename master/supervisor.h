@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The master's objects, by which it starts, watches and stops the runners. A Master owns Groups, one for each runner; a
+ * Start, watch and stop the runners with these objects of the master. A Master owns Groups, one for each runner; a
  * Group owns Workers, one for each instance (child process) of the runner. There is one thread and one libevent loop.
  * Groups and Workers are freed only in the sweep (supervisor_sweep_soon()), never in their own callbacks.
  */

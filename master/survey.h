@@ -33,7 +33,7 @@ Survey *survey_new(const Master *master);
 void survey_free(Survey *survey);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Survey, survey_free)
 
-/* For how many times the time that a look took its counts are good enough for those who look on. */
+/* With `old`, the counts of a look are good enough for so many times as long as the look took. */
 #define SURVEY_REST 800
 
 /* Begin a look unless one is under way, or, with old, the last one is young enough. done is called once, from the loop,

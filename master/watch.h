@@ -49,11 +49,12 @@ void watch_clear(Watch *watch);
 /* Take what was read from the pipe, in any pieces. True when "ready" was among it. */
 bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now);
 
-/* Forgive the silence until now, in which it could not speak. */
+/* Do not count the silence until now, in which the child could not speak. */
 void watch_excuse(Watch *watch, int64_t now);
 
-/* No progress on a backlog (or silence) for half of timeout: what `status` reports. */
+/* Return whether the child was silent, or made no progress on a backlog, for half of timeout: `status` reports that. */
 bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now);
 
-/* When it must be killed if nothing is heard before: <= now means now. */
+/* Return the time at which the child must be killed if nothing is heard before; a time that is not after now: at
+ * once. */
 int64_t watch_deadline(const Watch *watch, int64_t timeout);

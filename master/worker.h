@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/*
- * One instance of a runner and the process that plays it: carries out the
- * actions of states.h.
- */
+/* Start, watch and end the process of one instance of a runner, its worker: carry out the actions of states.h. */
 #include <event2/event.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,9 +38,11 @@ typedef struct Worker {
     bool complained;  /* about garbage, an orphan, or standing still: once in each */
 } Worker;
 
+/* Make a worker without a process. */
 Worker *worker_new(struct Group *group, unsigned instance);
 void worker_free(Worker *worker); /* its process must be gone */
 
+/* Tell the worker of an event: carry out the action that states_step() gives for it, and change the state. */
 void worker_step(Worker *worker, WorkerEvent event);
 
 /* Note that the worker's process ended, with the status of waitpid(). */

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Questions to name servers (c-ares) on a libevent loop, with the lifetimes
- * of the answers, which c-ares keeps to itself. The hosts file plays no part:
- * mail is routed by DNS alone.
+ * Ask name servers (c-ares) on a libevent loop, and tell the lifetimes of the answers, which c-ares keeps to itself.
+ * The hosts file plays no part: mail is routed by DNS alone.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -37,13 +36,13 @@ typedef struct DnsAnswer {
     int64_t lifetime_us;  /* the shortest TTL involved; without records that of the zone's SOA; 0 when unknown */
 } DnsAnswer;
 
-/* Called exactly once for each question, from the loop or from dns_ask() itself; answer lives until it
- * returns. NULL: dns_free() was called. */
+/* Take the answer. It is called exactly once for each question, from the loop or from dns_ask() itself; answer lives
+ * until it returns. answer NULL: dns_free() was called. */
 typedef void DnsDone(const DnsAnswer *answer, void *data);
 
 /* Make a Dns that asks these servers: HOST[:PORT] or [IPv6]:PORT, separated by commas; NULL: those of /etc/resolv.conf.
- * timeout_us is the time for the first try of a question. Each try goes through all servers. FAIL_CONFIG: a server is
- * no address. dns_free() answers all open questions with NULL. */
+ * timeout_us is how long the first try of a question takes at most. Each try goes through all servers, and each further
+ * one waits twice as long. FAIL_CONFIG: a server is no address. dns_free() answers all open questions with NULL. */
 Dns *dns_new(struct event_base *base, const char *servers, int64_t timeout_us, unsigned tries, GError **error);
 void dns_free(Dns *dns);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dns, dns_free)
@@ -51,7 +50,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dns, dns_free)
 /* Ask for the records of one type that a name has; done gets the answer. */
 void dns_ask(Dns *dns, const char *name, DnsType type, DnsDone *done, void *data);
 
-/* Read the DNS message of length bytes as the answer to a question of that type: the records,
- * and the lifetime. status is only that of the message. Free with dns_answer_clear(). */
+/* Read the DNS message of length bytes as the answer to a question of that type: the records and the lifetime. Its
+ * response code is not looked at, so an unknown name gives DNS_NONE. DNS_TROUBLE: it is no DNS message. Free with
+ * dns_answer_clear(). */
 void dns_answer_read(DnsAnswer *answer, const unsigned char *message, size_t length, DnsType type);
 void dns_answer_clear(DnsAnswer *answer);

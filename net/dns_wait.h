@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Questions to name servers for programs that have nothing else to do meanwhile: each call waits for its answer.
- * Otherwise as net/dns.h.
+ * Ask name servers as net/dns.h does, in programs that have nothing else to do meanwhile: each call waits for its
+ * answer.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 typedef struct DnsWait DnsWait;
 
-/* servers, timeout_us, tries and the errors are those of dns_new(). */
+/* Make a DnsWait; servers, timeout_us, tries and the errors are those of dns_new(). */
 DnsWait *dns_wait_new(const char *servers, int64_t timeout_us, unsigned tries, GError **error);
 void dns_wait_free(DnsWait *wait);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DnsWait, dns_wait_free)

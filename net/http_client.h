@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Requests to HTTP servers, by libcurl. Each blocks until the answer is there or the time is over; redirections are not
- * followed.
+ * Send requests to HTTP servers, by libcurl. Each call blocks until the answer is there or the time is over;
+ * redirections are not followed.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -42,10 +42,10 @@ typedef struct HttpForm {
     size_t length;
 } HttpForm;
 
-/* Send a request and wait for its answer. They return true for an answer of any status, and the caller frees it with
- * http_answer_clear(). FAIL_LATER: there is no answer. FAIL_CONFIG: libcurl cannot use the URL. FAIL_NEVER: the host
- * has an address that public_only forbids, and nothing was sent. http_post() sends the body as it is; its Content-Type
- * is one of the request's headers. */
+/* Send a request (GET, POST of a body, POST of a form) and wait for its answer. True for an answer of any status, which
+ * the caller frees with http_answer_clear(). FAIL_LATER: there is no answer. FAIL_CONFIG: libcurl cannot use the URL.
+ * FAIL_NEVER: the host has an address that public_only forbids, and nothing was sent. http_post() sends the body as it
+ * is; its Content-Type is one of the request's headers. */
 bool http_get(const HttpRequest *request, HttpAnswer *answer, GError **error);
 bool http_post(const HttpRequest *request, const char *body, size_t length, HttpAnswer *answer, GError **error);
 bool http_post_form(const HttpRequest *request, const HttpForm *form, HttpAnswer *answer, GError **error);

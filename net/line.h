@@ -2,12 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A Line is one connected socket on an event loop that carries a line
- * protocol: it offers the bytes that came to the protocol, keeps what the
- * protocol did not use yet, sends the protocol's output, and keeps the time.
+ * Carry a line protocol over one connected socket on an event loop, a Line. It offers the bytes that came to the
+ * protocol, keeps what the protocol did not use yet, sends the protocol's output, and keeps the time.
  *
- * The Line owns the descriptor. It is freed by its owner, in or after
- * closed(), never in receive().
+ * The Line owns the descriptor. The owner frees the Line in or after closed(), never in receive().
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -49,7 +47,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Line, line_free)
 void line_set_tls(Line *line, TlsSession *session);
 const TlsSession *line_tls(const Line *line); /* NULL: none */
 
-/* Set in how many microseconds expired() is called: after the last byte came, or from now on. 0: no limit. */
+/* Set after how many microseconds expired() is called: since the last byte came (idle), or from now on (deadline). 0:
+ * no limit. */
 void line_set_idle(Line *line, int64_t idle_us);
 void line_set_deadline(Line *line, int64_t deadline_us);
 

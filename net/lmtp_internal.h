@@ -2,17 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that lmtp_server.c (commands), lmtp_transaction.c (the envelope), lmtp_content.c (DATA and BDAT bytes)
- * and lmtp_path.c (arguments of MAIL and RCPT) share.
+ * Declare what lmtp_server.c (commands), lmtp_transaction.c (the envelope), lmtp_content.c (DATA and BDAT bytes) and
+ * lmtp_path.c (arguments of MAIL and RCPT) share.
  */
 #include "net/lmtp_server.h"
 
-/* Where the last bytes of content leave us, for the search of the end. */
+/* The last bytes of content that were read, as far as the end of the message may follow them. */
 typedef enum LmtpDot {
-    DOT_NONE,   /* see LmtpContent.before for the last two bytes */
-    DOT_FIRST,  /* CR LF . : the dot is not stored yet */
-    DOT_CR,     /* CR LF . CR */
-    DOT_STRAY,  /* a dot after a bare CR or LF, stored */
+    DOT_NONE,  /* no dot at the beginning of a line */
+    DOT_FIRST, /* CR LF . : the dot is not stored */
+    DOT_CR,    /* CR LF . CR : neither the dot nor the CR is stored */
+    DOT_STRAY, /* a dot after a bare CR or LF, stored */
 } LmtpDot;
 
 typedef struct LmtpContent {
@@ -61,19 +61,19 @@ struct LmtpSession {
 
 #define LMTP_NO_MEMORY "452 4.3.1 Too much mail is coming in at once; try again later"
 
-/* lmtp_transaction.c: the refusals are static. */
+/* lmtp_transaction.c. A refusal is the reply to the client, "452 4.5.3 ...", and static. */
 
 /* Make a transaction; sender becomes its own. */
 LmtpTransaction *lmtp_transaction_new(LmtpServer *server, char *sender);
 void lmtp_transaction_free(LmtpTransaction *transaction);
 /* Read the parameters that follow the path of MAIL into the session's transaction. Return NULL, or the refusal. */
 const char *lmtp_mail_parameters(LmtpSession *session, const char *text);
-/* Why an address cannot be used in a transaction with or without SMTPUTF8; NULL: it can. */
+/* Return the refusal of an address that cannot be used in a transaction with or without SMTPUTF8; NULL: it can. */
 const char *lmtp_address_refusal(const char *address, bool smtputf8);
-/* Ask the owner for a recipient and add it to the transaction. address is taken over in any case. Return NULL, or the
- * refusal. */
+/* Ask the owner whether a recipient is accepted, and if so add it to the transaction. address is taken over in any
+ * case. Return NULL, or the refusal, which may also be the server's: too many recipients, or no memory. */
 const char *lmtp_transaction_add(LmtpSession *session, char *address);
-/* A number of up to 18 digits, and nothing else. */
+/* Read a number. False: text is anything else than 1 to 18 digits. */
 bool lmtp_number_read(const char *text, uint64_t *number);
 
 /* lmtp_content.c */
@@ -87,10 +87,11 @@ void lmtp_content_chunk(LmtpSession *session, const char *octets, size_t length)
 /* Give the stored bytes, with the memory that is counted for them, to the session's transaction as its message. */
 void lmtp_content_finish(LmtpSession *session);
 
-/* lmtp_path.c: *text is moved behind what was read. */
+/* lmtp_path.c. Each function moves *text behind what it has read. */
 
-/* "<address>" or "<>"; a source route is dropped. False: malformed. *address is g_free()d. */
+/* Read "<address>" or "<>" into *address (g_free()), without a source route. False: it is malformed, and *address is
+ * not set. */
 bool lmtp_path_read(const char **text, char **address);
-/* The next " KEYWORD[=value]". False: malformed. *keyword is NULL at the
- * end; *value NULL when there is no '='; both g_free(). */
+/* Read the next " KEYWORD[=value]". *keyword (g_free()) is NULL at the end of the text, *value (g_free()) where there
+ * is no '='. False: it is malformed, and both are NULL. */
 bool lmtp_parameter_read(const char **text, char **keyword, char **value);

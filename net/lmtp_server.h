@@ -2,19 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The server side of LMTP (RFC 2033) as a machine that knows neither sockets
- * nor lists: bytes go in through lmtp_session_receive(), replies come out
- * in lmtp_session_output(), and the owner decides through LmtpHandler what is
- * accepted. Extensions: PIPELINING, 8BITMIME, SMTPUTF8, SIZE, CHUNKING,
- * ENHANCEDSTATUSCODES.
+ * Speak the server's side of LMTP (RFC 2033), without sockets and without knowing lists: bytes go in through
+ * lmtp_session_receive(), replies come out in lmtp_session_output(), and the owner decides through LmtpHandler what is
+ * accepted. Extensions: PIPELINING, 8BITMIME, SMTPUTF8, SIZE, CHUNKING, ENHANCEDSTATUSCODES.
  *
- * Line ends are strict: a command ends at CR LF and nothing else, and
- * content ends at CR LF . CR LF and nothing else. Content in which a lone dot stands
- * between other line ends, which a laxer server behind us could take for
- * the end, is refused, so nobody can smuggle a message past us.
+ * Line ends are strict: a command ends at CR LF and nothing else, and content ends at CR LF . CR LF and nothing else.
+ * Content in which a lone dot stands between other line ends is refused. A laxer server behind us could take that dot
+ * for the end, and somebody could smuggle a message past us.
  *
- * Replies that the owner gives are whole: "550 5.1.1 No such list", without
- * line end; they are copied at once. Everything here belongs to one thread.
+ * Replies that the owner gives are whole: "550 5.1.1 No such list", without line end; they are copied at once.
+ * Everything here belongs to one thread.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -40,9 +37,8 @@ typedef struct LmtpRecipient {
     char *reply;   /* NULL, or what the owner answers for it after the content; g_free() */
 } LmtpRecipient;
 
-/* A transaction that is complete. The owner of the server gets it by
- * message() and gives it back by lmtp_session_answer(); in between it may
- * travel to another thread. */
+/* A transaction. When it is complete, the owner of the server gets it by message() and gives it back by
+ * lmtp_session_answer(); in between it may travel to another thread. */
 typedef struct LmtpTransaction {
     char *sender;      /* "" for the null sender */
     bool smtputf8;     /* asked for at MAIL */
@@ -67,8 +63,8 @@ typedef struct LmtpHandler {
     const char *(*recipient)(LmtpSession *session, LmtpRecipient *recipient, void *data);
     /* DATA, or the first BDAT. */
     const char *(*content)(LmtpSession *session, void *data);
-    /* The message is complete. Must lead to one lmtp_session_answer(), now
-     * or later; takes a reference of session if later. */
+    /* The message is complete. Call lmtp_session_answer() once for the transaction, now or later. Do not free the
+     * session before that, also when its connection is gone (lmtp_session_close()). */
     void (*message)(LmtpSession *session, LmtpTransaction *transaction, void *data);
     GDestroyNotify free_recipient; /* may be NULL */
 } LmtpHandler;
@@ -78,20 +74,20 @@ LmtpServer *lmtp_server_new(const char *hostname, const LmtpLimits *limits, cons
 void lmtp_server_free(LmtpServer *server); /* after its sessions and transactions */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LmtpServer, lmtp_server_free)
 
-/* Bytes of envelopes and content in memory, over all sessions. */
+/* Return the bytes of envelopes and content in memory, over all sessions. */
 uint64_t lmtp_server_memory(const LmtpServer *server);
 
-/* A new session, with the greeting in its output. data is the owner's. */
+/* Make a new session, with the greeting in its output. data is the owner's. */
 LmtpSession *lmtp_session_new(LmtpServer *server, void *data);
 void lmtp_session_free(LmtpSession *session);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LmtpSession, lmtp_session_free)
 void *lmtp_session_data(const LmtpSession *session);
 const char *lmtp_session_client(const LmtpSession *session); /* the name given at LHLO, or "" */
 
-/* The transaction in progress, or NULL: for the handler's callbacks. */
+/* Return the transaction in progress, for the handler's callbacks; NULL: there is none. */
 const LmtpTransaction *lmtp_session_transaction(const LmtpSession *session);
 
-/* The size of the message that MAIL announced for it; 0: none. */
+/* Return the size that MAIL announced for the message of the transaction in progress; 0: none. */
 uint64_t lmtp_session_announced(const LmtpSession *session);
 
 /* Take bytes from the client and return how many were used. The session leaves the rest when a line is not complete,

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Where the mail of a domain goes (RFC 5321 section 5.1, RFC 7505): from a
- * domain to socket addresses in the order in which they are to be tried.
+ * Find where the mail of a domain goes (RFC 5321 section 5.1, RFC 7505): from a domain to socket addresses in the order
+ * in which they are to be tried.
  *
  * Hosts of lower preference come first. The order of hosts of equal preference is drawn anew at each look-up, and the
  * addresses of one host are IPv6 and IPv4 by turns. Without an MX record the domain itself is the host. The address
@@ -11,8 +11,8 @@
  * (IDNA 2008).
  *
  * Answers are kept as long as their records allow, within the bounds of MxSettings. When there are more than
- * cache_size, the one that was not used for the longest time goes. Look-ups for one domain at the same time share the
- * questions. An answer MX_LATER, which may soon be another, is not kept.
+ * cache_size, the answer that was not used for the longest time is dropped. Look-ups for one domain at the same time
+ * share the questions. An answer MX_LATER is not kept, since the next one may differ.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -68,8 +68,8 @@ typedef struct MxAnswer {
     const char *domain;  /* as it was looked up, lower case, A-labels */
     const MxHost *hosts; /* in the order of trial */
     size_t count;        /* 0 unless MX_FOUND */
-    /* The same for all domains with the same MX hosts, "mx1.example.com,mx2.example.com" (sorted): for limits that
-     * belong to who runs these hosts. The domain itself where there are none. */
+    /* A text that all domains with the same MX hosts share, "mx1.example.com,mx2.example.com" (sorted), for limits that
+     * belong to the operator of these hosts. The domain itself where it has no such hosts. */
     const char *key;
     const char *status;  /* "5.1.10"; NULL when MX_FOUND */
     unsigned code;       /* the SMTP code that goes with status: 556, 550, 450; 0 when MX_FOUND */
@@ -77,7 +77,7 @@ typedef struct MxAnswer {
     int64_t expires;     /* clock_monotonic(): not to be used later; 0 when MX_LATER */
 } MxAnswer;
 
-/* The answer lives until the call returns. The callback may look up again and free the resolver. */
+/* Take the answer, which lives until the call returns. The callback may look up again and free the resolver. */
 typedef void MxDone(const MxAnswer *answer, void *data);
 
 /* Begin to look up where mail for the domain goes; the addresses get this port. done is called once, later, from the
@@ -93,4 +93,5 @@ typedef struct MxFigures {
     size_t running, waiting;  /* domains being asked about; that wait for their turn */
 } MxFigures;
 
+/* Return the figures. */
 MxFigures mx_figures(const MxResolver *resolver);

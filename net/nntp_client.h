@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The client's side of one connection to a news server (RFC 3977; AUTHINFO of RFC 4643; STARTTLS of RFC 4642): reads
- * the articles of a group, and posts. Each call blocks until the server has answered, for at most the time of the
- * settings without any progress, and ten times as long in all.
+ * Read the articles of a news group and post to it, over one connection to a news server (RFC 3977; AUTHINFO of RFC
+ * 4643; STARTTLS of RFC 4642). Each call blocks until the server has answered, for at most the time of the settings
+ * without any progress, and ten times as long in all.
  *
  * When a call fails with FAIL_LATER, the connection is of no more use and is to be freed. The codes:
  *
@@ -62,7 +62,7 @@ bool nntp_client_numbers(NntpClient *client, const char *name, const NntpGroup *
                          GError **error);
 
 /* Fetch the article of that number in the chosen group; g_bytes_unref(). *article is NULL when there is none (any
- * more), and when it has more than article_most bytes; then *large is true. */
+ * more), and when it has more than article_most bytes; in the latter case *large is true. */
 bool nntp_client_article(NntpClient *client, int64_t number, GBytes **article, bool *large, GError **error);
 
 /* Fetch the header of the article with that Message-ID (without brackets); g_bytes_unref(). *head is NULL when the
@@ -71,8 +71,8 @@ bool nntp_client_head(NntpClient *client, const char *message_id, GBytes **head,
 
 typedef enum NntpVerdict {
     NNTP_POSTED,
-    NNTP_KNOWN,   /* it has an article of that Message-ID already */
-    NNTP_REFUSED, /* it will never take this article; *reply says why */
+    NNTP_KNOWN,   /* the server has an article of that Message-ID already */
+    NNTP_REFUSED, /* the server will never take this article; *reply says why */
 } NntpVerdict;
 
 /* Post an article, with CRLF line ends. reply: g_free(). */

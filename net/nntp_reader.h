@@ -23,7 +23,7 @@ typedef struct NntpReader {
     GByteArray *block; /* the lines, each with CRLF, without the dots that the protocol adds */
     bool cut;          /* the block was longer than most: its end is missing */
 
-    /* For the reader alone. */
+    /* The rest is read and written by the functions below alone. */
     bool wants_block, in_block;
     size_t most;
     GString *line;

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Host names to addresses by the system's own rules (hosts file, resolver),
- * without making an event loop wait: a numeric address is answered at once, a
- * name is looked up in a thread of its own.
+ * Look the addresses of host names up by the system's own rules (hosts file, resolver), without making an event loop
+ * wait. A numeric address needs no look-up; a name is looked up in a thread of its own.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -15,19 +14,19 @@ typedef struct Resolve Resolve;
 
 typedef struct ResolveName {
     const char *host, *port;
-    int family; /* AF_INET, AF_INET6, or AF_UNSPEC: those of this machine */
+    int family; /* AF_INET, AF_INET6, or AF_UNSPEC: the families that this machine has */
 } ResolveName;
 
 /* Take the answer. Free addresses with freeaddrinfo(); it is NULL when the look-up failed and error (FAIL_LATER,
  * borrowed) is set. */
 typedef void ResolveDone(struct addrinfo *addresses, const GError *error, void *data);
 
-/* Ask for the stream addresses of host; done is called once, later, from the loop of base
- * (the loop of the calling thread), unless resolve_cancel() comes first. */
+/* Ask for the stream addresses of host; host and port are copied. done is called once, later, from the loop of base
+ * (the loop of the calling thread), unless resolve_cancel() comes first. The Resolve is freed before done is called. */
 Resolve *resolve_start(struct event_base *base, const char *host, const char *port, ResolveDone *done, void *data);
 /* Ask as resolve_start() does, for addresses of name->family alone. AF_INET and AF_INET6 give addresses even when this
  * machine has none of that family but its loopback. */
 Resolve *resolve_start_family(struct event_base *base, const ResolveName *name, ResolveDone *done, void *data);
 
-/* Give up a look-up, so that done is not called. Do not call this after done was called. */
+/* Give up a look-up and free it, so that done is not called. Do not call this from done, nor later. */
 void resolve_cancel(Resolve *resolve);

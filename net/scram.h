@@ -8,16 +8,17 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* For fewer rounds than RFC 7677 has as the least, the server or somebody between makes guessing the password cheap.
- * Those of one connection are made in one go, while nothing else of the process moves: a round took 0.25 us on a
- * processor with instructions for SHA and half a microsecond without, so the most allowed take 25 to 50 ms; a million,
- * up to half a second for each connection. Servers ask for 4096 as a rule. */
+/* The rounds of hashing that a server may ask for. With fewer than RFC 7677 has as the least, the server or somebody
+ * between makes guessing the password cheap. The rounds of one connection are made in one go, while nothing else of the
+ * process moves. A round took 0.25 us on a processor with instructions for SHA and half a microsecond without, so the
+ * most allowed take 25 to 50 ms. Servers ask for 4096 as a rule. */
 #define SCRAM_ROUNDS_MIN 4096
 #define SCRAM_ROUNDS_MAX 100000
 
 typedef struct Scram Scram;
 
-/* digest: OpenSSL's name, "SHA1" or "SHA256". nonce NULL: a random one. The strings are copied. */
+/* Begin for one connection. digest is OpenSSL's name, "SHA1" or "SHA256". nonce NULL: a random one. The strings are
+ * copied. */
 Scram *scram_new(const char *digest, const char *user, const char *password, const char *nonce);
 void scram_free(Scram *scram);
 

@@ -7,8 +7,8 @@
  * is made. A message that needs no change, as nearly all do, is passed to each connection by reference. The others are
  * rewritten piece by piece, as the connection takes them.
  *
- * A bare LF becomes CRLF. A dot after a bare CR is doubled too, because some servers take a bare CR for a line end, and
- * a message must not end before its sender ended it.
+ * A bare LF becomes CRLF. A dot after a bare CR is doubled too, because some servers take a bare CR for a line end.
+ * Else a message could end before its sender ended it.
  *
  * Copies that differ between recipients are made from one body that is cut where they differ. The pieces between the
  * cuts are examined once and borrowed by every copy.
@@ -22,7 +22,7 @@
 
 typedef struct SmtpBody SmtpBody;
 
-SmtpBody *smtp_body_new(GBytes *message); /* takes a new reference */
+SmtpBody *smtp_body_new(GBytes *message); /* a new reference to message is taken */
 SmtpBody *smtp_body_ref(SmtpBody *body);
 void smtp_body_unref(SmtpBody *body);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SmtpBody, smtp_body_unref)
@@ -39,13 +39,13 @@ typedef struct SmtpFill {
 /* Make a copy. fills has one text for each cut of the pattern. A reference to the pattern is taken. */
 SmtpBody *smtp_body_new_copy(SmtpBody *pattern, const SmtpFill *fills);
 
-/* Return its bytes on the wire, without the dots that DATA adds: for SIZE= and BDAT. */
+/* Return how many bytes the body has on the wire, without the dots that DATA adds: for SIZE= and BDAT. */
 size_t smtp_body_wire_size(const SmtpBody *body);
 
-/* Return true when it contains a byte above 127. */
+/* Return true when the body contains a byte above 127. */
 bool smtp_body_8bit(const SmtpBody *body);
 
-/* How much of the body one connection has taken. Begin with {0} or {.chunk = true}. */
+/* The place in the body up to which one connection has taken it. Begin with {0} or {.chunk = true}. */
 typedef struct SmtpBodyCursor {
     bool chunk; /* for BDAT: no dot is doubled, and no lone dot follows */
     size_t piece, offset;

@@ -36,7 +36,7 @@
 
 typedef struct SmtpClient SmtpClient;
 
-/* Where a conversation stands; names for people come from smtp_phase_name(). */
+/* The phase of a conversation; names for people come from smtp_phase_name(). */
 typedef enum SmtpPhase {
     SMTP_CONNECT,
     SMTP_GREETING,
@@ -54,7 +54,7 @@ typedef enum SmtpPhase {
     SMTP_PHASES,
 } SmtpPhase;
 
-const char *smtp_phase_name(SmtpPhase phase);
+const char *smtp_phase_name(SmtpPhase phase); /* "sending the message", static */
 
 typedef enum SmtpProtocol {
     SMTP_PROTOCOL_SMTP,
@@ -68,12 +68,12 @@ typedef enum SmtpTlsLevel {
     SMTP_TLS_VERIFY,  /* no mail unless the server has a valid certificate in its name */
 } SmtpTlsLevel;
 
-/* Shared by all connections to one server, must outlive them. What is 0 or NULL is not used. */
+/* The settings that all connections to one server share; they must outlive these. A field of 0 or NULL is not used. */
 typedef struct SmtpSettings {
     const char *server;    /* how the log names it: "relay.example.com" */
     const char *helo_name; /* our own name */
-    /* The longest wait for any progress, by phase, in microseconds; 0: no
-     * limit. That of SMTP_IDLE closes a connection nobody uses. */
+    /* The longest wait for any progress, by phase, in microseconds; 0: no limit. That of SMTP_IDLE closes a connection
+     * that nobody uses. */
     int64_t timeouts[SMTP_PHASES];
     SmtpProtocol protocol;
     bool chunking;         /* BDAT instead of DATA where the server offers it */
@@ -132,7 +132,7 @@ typedef struct SmtpHandler {
 SmtpClient *smtp_client_new(struct event_base *base, const struct sockaddr *address, socklen_t length,
                             const SmtpSettings *settings, const SmtpHandler *handler, void *data);
 
-/* Do the same on a connected stream socket, which becomes the client's. */
+/* Make a client as smtp_client_new() does, on a connected stream socket, which becomes the client's. */
 SmtpClient *smtp_client_adopt(struct event_base *base, int fd, const SmtpSettings *settings,
                               const SmtpHandler *handler, void *data);
 void smtp_client_free(SmtpClient *client);
@@ -142,9 +142,9 @@ unsigned smtp_client_transactions(const SmtpClient *client); /* begun so far */
 /* Return true when the client takes no transaction now: it is in one, is not ready yet, or is leaving after being idle.
  * */
 bool smtp_client_busy(const SmtpClient *client);
-/* Return true when it has sent QUIT. */
+/* Return true when the client has sent QUIT. */
 bool smtp_client_leaving(const SmtpClient *client);
-/* "TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256 bits), verified"; NULL when in clear text. */
+/* Return "TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256 bits), verified", borrowed; NULL: it is in clear text. */
 const char *smtp_client_tls(const SmtpClient *client);
 
 /* Delivery status notifications (RFC 3461): what they contain, and when they are wanted. The parameters are sent to a
@@ -186,8 +186,8 @@ void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction);
 
 /* Send one more transaction at once, behind the one that has just been given to smtp_client_send() or to this function,
  * without waiting for an answer. Its results are told after those of the one before. Returns false and does nothing
- * when the server lacks PIPELINING or CHUNKING, when one of the messages is large or must be changed first, or when an
- * LMTP transaction has more than one recipient. */
+ * when the server lacks PIPELINING or CHUNKING. It does the same when one of the messages is large or must be changed
+ * first, or when an LMTP transaction has more than one recipient. */
 bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transaction);
 /* Return true when smtp_client_send_behind() would take a transaction like the last one. */
 bool smtp_client_takes_behind(const SmtpClient *client);

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The protocol by which Postfix looks addresses up (socketmap_table(5)), the server's side of it, in memory. A client
+ * Speak the server's side of the protocol by which Postfix looks addresses up (socketmap_table(5)), in memory. A client
  * sends a netstring with the name of a map and a key, and gets one back; it may send the next one at any time.
  *
  *   33:recipients talk@lists.example.com,    ->  25:OK talk.lists.example.com,

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * TLS on the side that accepts, for a door that serves nobody but holders of a certificate: the client must show one
- * that the door's authority has signed and that has not expired. A client without, or one that speaks no TLS, is
- * refused in the handshake, before a byte of the protocol is sent.
+ * Accept TLS for a door that serves nobody but holders of a certificate. The client must show a certificate that the
+ * door's authority has signed and that has not expired. A client without, or one that speaks no TLS, is refused in the
+ * handshake, before a byte of the protocol is sent.
  *
  * A session does not own its socket, which is non-blocking. Everything belongs to one thread.
  */
@@ -26,6 +26,7 @@ TlsDoor *tls_door_new(const TlsFiles *files, GError **error);
 void tls_door_free(TlsDoor *door);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TlsDoor, tls_door_free)
 
+/* Begin a session on a connected socket; the handshake is made later. */
 TlsSession *tls_session_new(TlsDoor *door, int fd);
 void tls_session_free(TlsSession *session);
 
@@ -36,9 +37,9 @@ ssize_t tls_session_send(TlsSession *session, const void *octets, size_t size);
 /* After -1 with EAGAIN, return true when to wait until the socket is readable, false when until it is writable. */
 bool tls_session_awaits_bytes(const TlsSession *session);
 
-/* Why TLS failed, for the log; NULL: it did not. */
+/* Return why TLS failed, for the log, borrowed; NULL: it did not. */
 const char *tls_session_problem(const TlsSession *session);
 
-/* The host names in the client's certificate (subjectAltName, or the common name where there is none) after the
- * handshake; NULL before; g_strfreev(). */
+/* Return the host names in the client's certificate (subjectAltName, or the common name where there is none) after the
+ * handshake; g_strfreev(). NULL: the handshake is not over. */
 char **tls_session_names(const TlsSession *session);

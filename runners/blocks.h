@@ -7,7 +7,8 @@
  * written: so the members are never in memory all together.
  *
  * Make a plan, open a stream, attach a draft for each block, and close the stream. The cursor is opened when the first
- * draft is written.
+ * draft is written. Write the drafts in the order in which they were attached: each takes the recipients that come
+ * next. Where the store fails meanwhile, writing the draft fails.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -33,8 +34,8 @@ typedef struct BlockPlan {
  * default one. single: each recipient has a transaction of their own. */
 BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count, bool single);
 
-/* Return a shard key (META_SHARD) for a block; g_free(). Consecutive blocks go to consecutive instances of out,
- * beginning at the one that hash chooses. */
+/* Return a shard key (META_SHARD of switchboard/meta.h) for a block; g_free(). Consecutive blocks go to consecutive
+ * instances of out, beginning at the one that the hash of the post's entry chooses. */
 char *blocks_shard(const uint8_t *hash, unsigned block, unsigned instances);
 
 /* Return the instance that has the domain of an address (a whole address, any case), for plans by_domain. */
@@ -49,11 +50,12 @@ typedef struct BlockStream BlockStream;
 BlockStream *blocks_open(const Post *post, Copies *copies);
 /* Restrict the stream to recipients whose domains are of this instance. */
 void blocks_choose(BlockStream *stream, unsigned instance, unsigned instances);
-/* Count the recipients whose domains are of this instance, by reading all; instances 0: of whatever domain. */
+/* Count the recipients whose domains are of this instance, by reading all; instances 0: of whatever domain. False: the
+ * store failed. */
 bool blocks_count(const Post *post, unsigned instance, unsigned instances, int64_t *count, GError **error);
 
-/* Let the draft read its recipients, at most size of them, from the stream when it is written. It holds the stream,
- * too. */
+/* Let the draft read its recipients, at most size of them, from the stream when it is written. The draft holds a
+ * reference to the stream. */
 void blocks_attach(BlockStream *stream, Draft *draft, int64_t size);
-/* Give up the caller's hold on the stream, which is freed with the last draft. */
+/* Give up the caller's reference to the stream, which is freed with the last draft. */
 void blocks_close(BlockStream *stream);

@@ -27,6 +27,6 @@ typedef struct CopySign {
  * message. */
 void copy_sign_write(json_t *meta, const Signing *signing, size_t octets);
 
-/* Read it from meta, whose texts are borrowed. *sign points into itself, so it must not be moved in memory. The caller
- * sets the time of the seal. */
+/* Read from meta how copies are signed; the texts of meta are borrowed. *sign points into itself, so it must not be
+ * moved in memory. The caller sets the time of the seal. */
 void copy_sign_read(const json_t *meta, CopySign *sign);

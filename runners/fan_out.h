@@ -4,8 +4,8 @@
 /*
  * Divide the recipients of a large post among the hosts of the site ([host] fan_out_over). Each host that lives, is not
  * drained and takes entries from others gets a part. The parts are in proportion to how much mail each host delivered
- * lately, and equal until that is known of all. No part is
- * less than an eighth of the greatest, so that a host which fell behind once can show that it is well again.
+ * lately, and equal until that is known of all. No part is less than an eighth of the greatest, so that a host which
+ * fell behind once can show that it is well again.
  */
 #include <glib.h>
 #include <stdbool.h>

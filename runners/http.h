@@ -27,6 +27,7 @@ typedef struct HttpCall HttpCall; /* a request, and the answer to it */
 typedef struct HttpSpec {
     const char *name;    /* for the log and the usage text */
     const char *section; /* of its settings */
+    /* Make what the calls need, before any request is read. False: the process ends with the error. */
     bool (*start)(Http *http, GError **error);
     /* Judge the sender of a request by its Authorization field (NULL: it has none), before anything of its body is
      * read. The returned sender is http_sender() of the call, and is freed after it by sender_free(). Member NULL:
@@ -42,9 +43,11 @@ typedef struct HttpSpec {
      * why is a sentence for authors of clients, or NULL. Of the call only the functions for the answer, http_header()
      * and http_peer() may be used. The connection ends with the answer. Member NULL: the answer is JSON. */
     void (*refuse)(Http *http, HttpCall *call, int status, const char *why);
+    /* Free all that start() made. */
     void (*stop)(Http *http);
 } HttpSpec;
 
+/* Run the program, and return its exit code. */
 int http_main(const HttpSpec *spec, int argc, char **argv);
 
 const Config *http_config(const Http *http);
@@ -68,8 +71,9 @@ void *http_sender(const HttpCall *call);                         /* as the spec 
 void http_set_header(HttpCall *call, const char *name, const char *value);
 /* Send the answer. type NULL: there is no body. For HEAD the body is counted and not sent. */
 void http_answer(HttpCall *call, int status, const char *type, const char *body, size_t length);
-/* The same for content that may be large and for which there is room (http_has_room()). It is in memory once, for as
- * many clients as are sent the same at one time. A client that reads it slower than HTTP_SLOWEST is cut off. */
+/* Send the answer with a body that may be large; call it only if there is room (http_has_room()). The content is in
+ * memory once, for as many clients as are sent it at one time. A client that reads slower than HTTP_SLOWEST is cut
+ * off. */
 #define HTTP_SLOWEST (16 * 1024) /* bytes a second, behind request_timeout */
 void http_answer_bytes(HttpCall *call, int status, const char *type, GBytes *content);
 /* Return true when this content may be sent now: it is being sent already, or all such contents together, with this
@@ -103,5 +107,5 @@ void *http_stream_data(const HttpStream *stream);
 /* Return the event loop, for a program that waits for other events than requests. */
 struct event_base *http_loop(const Http *http);
 
-/* "Not Found"; "" for a number that has no name here. */
+/* Return the words for a status, "Not Found", static; "" for a number that has no words here. */
 const char *http_reason(int status);

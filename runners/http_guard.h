@@ -22,7 +22,8 @@ typedef enum GuardVerdict {
     GUARD_TROUBLE   /* 503: the file cannot be used any more, so no password can be judged */
 } GuardVerdict;
 
-/* FAIL_CONFIG: the file is missing, others may read it, or a line has no colon. FAIL_LATER: the system failed. */
+/* Read the file of passwords. FAIL_CONFIG: it is missing, others may read it, or a line has no colon. FAIL_LATER: the
+ * system failed. */
 HttpGuard *http_guard_new(const char *path, int64_t attempts_per_minute, GError **error);
 void http_guard_free(HttpGuard *guard);
 

@@ -5,8 +5,9 @@
  * Read the head of an HTTP/1.x request, and find the end of its body, by the letter of RFC 9112. What two programs can
  * read in two ways is refused, because a proxy may stand before this server: nobody may be able to send what the proxy
  * takes for one request and we for two. Refused are a line that does not end in CRLF, a folded field, a blank before a
- * colon, a control character, two Content-Length, Host or Authorization fields, a length that is not of digits alone, a
- * length beside a transfer coding, any coding but "chunked", extensions of chunks, and fields behind the last one.
+ * colon, and a control character. Two Content-Length, Host or Authorization fields are refused, and a length that is
+ * not of digits alone or stands beside a transfer coding. So are any coding but "chunked", extensions of chunks, and
+ * fields behind the last chunk.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -37,6 +38,7 @@ typedef struct HttpBody {
     uint64_t left;   /* bytes of the body, or of the chunk */
 } HttpBody;
 
+/* Begin to read the body that follows this head. */
 void http_body_begin(HttpBody *body, const HttpHead *head);
 /* Take what belongs to the body, at most length bytes. Returns how many bytes that is; false in *sound: the chunks are
  * malformed at the byte behind those, and nothing that follows can be understood. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Declarations that only http.c, which reads requests, and http_answer.c, which answers them, share. */
+/* Declare what only http.c, which reads requests, and http_answer.c, which answers them, share. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The settings that each server of HTTP has in its section, since runners/http.c reads them there. */
+/* Declare the settings that each server of HTTP has in its section, since runners/http.c reads them there. */
 #include "base/config_table.h"
 
 #define HTTP_SETTINGS(connections, header)                                                                       \

@@ -19,7 +19,8 @@
  * list_runner_start(). */
 bool kept_rows_start(Runner *runner, GError **error);
 
-/* Note that an entry of the batch in hand has rows with this key, which are needed until its outcome is committed. */
+/* Note, in handle(), that the outcome's entry has rows with this key, which are needed until the outcome is
+ * committed. */
 void kept_rows_note(ListRunner *own, const char *key, const Outcome *outcome);
 
 /* Begin a batch: call list_runner_refresh(), and drop the rows that are needed no more. */
@@ -30,5 +31,6 @@ void kept_rows_committed(Runner *runner);
 /* Drop the rows that are needed no more; a failure is logged. For idle(). */
 void kept_rows_idle(Runner *runner);
 
-/* Drop them at the end, without a log line for a failure, and free the memory of this module. */
+/* When the runner ends, drop the rows that are needed no more, and free the memory of this module. A failure is not
+ * logged. */
 void kept_rows_end(ListRunner *own);

@@ -7,9 +7,9 @@
  * runner_data() is a ListRunner. A runner that handles no posts does not link this file, and so loads no library for
  * MIME or DKIM.
  *
- * in and pipeline work without a transaction: begin_batch is list_runner_refresh(), handle() only reads the store and
- * keeps a ListRunnerPost, end_batch writes what all kept ones leave in the store, in one short transaction
- * (list_runner_settle()), and finish() makes the entries. So instances do not wait for each other.
+ * in and pipeline work without a transaction: begin_batch is list_runner_refresh(), and handle() only reads the store
+ * and keeps a ListRunnerPost. end_batch writes what all kept posts leave in the store, in one short transaction
+ * (list_runner_settle()). finish() makes the entries. So instances do not wait for each other.
  */
 #include "posting/post.h"
 #include "posting/schedule.h"
@@ -27,14 +27,16 @@ typedef struct ListRunnerPost {
     Outcome *outcome; /* borrowed */
     bool gone;        /* the entry is a digest issue of a list that was removed; post.list is NULL */
     bool before;      /* an earlier try of the entry has recorded its effect in the store */
-    int64_t number;   /* the number that was recorded with it */
+    int64_t number;   /* the number that was recorded with that effect */
     bool settles;     /* the post has something to write in list_runner_settle() */
-    char *wrong_password; /* it brought a moderator's password that is not the list's: who is counted; else NULL */
+    /* The `who` to count with ACCOUNT_PASSWORDS (store/account.h), because the post brought a wrong password of a
+     * moderator; else NULL. */
+    char *wrong_password;
     Verdict verdict;      /* for in */
     Schedule schedule;    /* for in: when it is to be sent */
     int64_t scheduled;    /* for in: its number among those that wait for their time, or 0 */
     bool stranger;    /* for in: the post is to be held, and none of its senders is on the list */
-    bool tell;        /* for in: the sender gets a letter */
+    bool tell;        /* for in: the sender gets a letter about it */
     Work *letters;    /* for in: letters that were written together with rows of the store; NULL: none */
 } ListRunnerPost;
 

@@ -34,12 +34,13 @@ typedef struct ListRunner {
     LoopKeys *loop_keys; /* list_runner_loop_keys() */
     int64_t keys_until; /* monotonic: of both */
     ListPosts *posts;   /* of a runner of posts (list_posts.h); else NULL */
-    GPtrArray *kept;    /* likewise: of ListRunnerPost, in order; NULL where one was taken */
+    GPtrArray *kept;    /* of a runner of posts: of ListRunnerPost, in order; NULL where one was taken */
     unsigned taken;     /* how many of kept were looked at by list_runner_take() */
     KeptRows *rows;     /* kept_rows.h; NULL: this runner keeps none */
     void *more;         /* state of one runner's own, which that runner frees */
 } ListRunner;
 
+/* Open the store and read what all runners of list mail need. It fails as store_open_configured() does. */
 bool list_runner_start(Runner *runner, GError **error);
 /* Begin a batch: forget lists and keys that may be stale, and posts kept for the batch before. A database that was
  * removed or replaced ends the process, so that the next start opens the new one. */
@@ -53,7 +54,7 @@ void list_runner_stop(Runner *runner);
  * another. Borrowed from the entry. */
 const char *list_runner_asked(Entry *entry);
 
-/* The name under which an entry's effect is recorded: "command:4cd1..."; g_free(). */
+/* Return the name under which an entry's effect is recorded: "command:4cd1..."; g_free(). */
 char *list_runner_effect(const Entry *entry);
 
 /* Look whether an earlier try of this entry has recorded its effect on the store: *before says so, *number is the
@@ -65,13 +66,14 @@ bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GEr
 /* Make a draft for the queue with the entry's metadata, less the keys that belong to that entry alone, and with the
  * message as it is now. */
 Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message);
-/* The same with the message in pieces (of GBytes). */
+/* Make a draft as list_runner_draft() does, with the message in pieces (of GBytes). */
 Draft *list_runner_draft_pieces(const char *queue, Entry *entry, const GPtrArray *pieces);
 
 /* Return the keys that addresses and links are signed with, borrowed until the next list_runner_refresh(). They are
  * read again after a minute, since somebody may make a new one. NULL: the store failed. */
 VerpKeys *list_runner_keys(Runner *runner, GError **error);
-/* The same for the keys of loop marks (mail/loop_mark.h). */
+/* Return the keys of loop marks (mail/loop_mark.h), borrowed and read again as those of list_runner_keys(). NULL: the
+ * store failed. */
 const LoopKeys *list_runner_loop_keys(ListRunner *own, GError **error);
 
 /* Read into *mark which lists a message has passed (mail/loop_mark.h), and log marks that are not of this site. False:

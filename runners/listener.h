@@ -6,14 +6,13 @@
  *
  *   int main(int argc, char **argv) { return listener_main(&spec, argc, argv); }
  *
- * The skeleton starts and ends as runners/server.h says, accepts up to max_sessions clients, keeps the time-outs, and
- * on SIGTERM stops accepting, lets the sessions end, and leaves. Beyond max_sessions a client hears the spec's
- * busy line and is closed, at once when this is the only instance, else when
- * none of the others took it within a tenth of a second. When the process is
- * out of descriptors, clients wait in the kernel's queue until there is room.
+ * The skeleton starts and ends as runners/server.h says, accepts up to max_sessions clients, and keeps the time-outs.
+ * On SIGTERM it stops accepting, lets the sessions end, and leaves. Beyond max_sessions a client hears the spec's busy
+ * line and is closed. Where there are other instances, they first have a tenth of a second to take the client. When the
+ * process is out of descriptors, clients wait in the kernel's queue until there is room.
  *
- * The keys max_sessions, command_timeout and session_timeout are read from
- * the section that the spec names. Everything runs in one thread.
+ * The keys max_sessions, command_timeout and session_timeout are read from the section that the spec names. Everything
+ * runs in one thread.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -31,6 +30,7 @@ typedef struct ListenerSpec {
     const char *name;    /* for the log and the usage text */
     const char *section; /* of its settings */
     const char *busy;    /* "421 4.3.2 ...", without line end; NULL: further clients wait in the kernel's queue */
+    /* Make what the sessions need, before any client is accepted. False: the process ends with the error. */
     bool (*start)(Listener *listener, GError **error);
     /* Begin a session with a new client: call connection_set_data(), and return the string whose bytes are to be sent
      * (net/line.h). The string must live until close(). */
@@ -51,9 +51,11 @@ typedef struct ListenerSpec {
     /* Return the number of things in progress that no connection stands for. The process does not leave while there are
      * any; the master is told the number as the backlog. May be NULL. */
     size_t (*pending)(Listener *listener);
+    /* Free all that start() made, when the process ends. Not called when start() failed. */
     void (*stop)(Listener *listener);
 } ListenerSpec;
 
+/* Run the program, and return its exit code. */
 int listener_main(const ListenerSpec *spec, int argc, char **argv);
 
 const Config *listener_config(const Listener *listener);

@@ -37,11 +37,14 @@ bool lists_takes(const Lists *lists, const ListAddress *address);
  * 0: the list has no such limit, or the address is not for posts. False, with FAIL_LATER: the database cannot be
  * used. */
 bool lists_size_limit(Lists *lists, const ListAddress *address, uint64_t *most, GError **error);
-/* Look whether a domain has lists, or is the alias of one that has: *has. False, with FAIL_LATER, as above. */
+/* Set *has: is the name a mail domain of the site, or the alias of one? False, with FAIL_LATER: the database cannot be
+ * used. */
 bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **error);
 
-/* Return the database, for further questions, borrowed until the next call. NULL, with FAIL_LATER: as above. */
+/* Return the database, for further questions, borrowed until the next call of a function here. NULL, with FAIL_LATER:
+ * the database cannot be used. */
 Store *lists_store(Lists *lists, GError **error);
-/* Call it when a question to that database failed. The error stays the caller's, and its code becomes FAIL_LATER. It is
- * logged, and the database is opened anew for the next question, unless its server is away. */
+/* Call it when a question to the database of lists_store() failed. The error stays the caller's, and its code becomes
+ * FAIL_LATER. The error is logged, and the database is opened anew for the next question. Where the server of the
+ * database is away, neither is done: the connection comes back by itself. */
 void lists_give_up(Lists *lists, GError *why);

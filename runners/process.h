@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The start and the end of every program that the master starts (base/contract.h): it refuses arguments, learns from
- * the environment who it is, reads the configuration, opens the log, says that it is ready, and leaves with the code
- * that its fault has. What it does in between is the caller's: runners/runner.h works a queue, runners/listener.h
- * takes connections.
+ * Start and end every program that the master starts (base/contract.h). It refuses arguments, learns from the
+ * environment which runner and instance it is, reads the configuration and opens the log. Then it says that it is
+ * ready, and at the end it exits with the code that its fault has. The caller does what is in between: runners/runner.h
+ * works a queue, runners/listener.h takes connections.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -21,11 +21,11 @@ typedef struct Process {
 
 typedef struct ProcessSpec {
     const char *name; /* of [runner.NAME] when the environment names none, as when started by hand */
-    /* Gets everything ready. An error is told to the log and to the master, and the process ends. */
+    /* Get everything ready. False: the error is told to the log and to the master, and the process ends. */
     bool (*start)(void *data, const Process *process, GError **error);
-    /* Works until child_stopping(). The master has been told that the process is ready. */
+    /* Work until child_stopping(). The master has been told that the process is ready. */
     void (*work)(void *data);
-    /* Frees what start() made, all of it or a part: it is called after a start() that failed, too. */
+    /* Free what start() made, all of it or a part: it is called after a start() that failed, too. */
     void (*stop)(void *data);
 } ProcessSpec;
 

@@ -7,9 +7,10 @@
  *   int main(int argc, char **argv) { return runner_main(&spec, argc, argv); }
  *
  * The skeleton reads the configuration, opens the spool, recovers its slice and tells the master that it is ready. Then
- * it claims batches of entries, passes each entry to handle(), commits the outcomes (hop.h), reports to the master, and
- * sleeps until inotify or a due time wakes it. It knows no mail and no database. It is installed with the switchboard's
- * headers, so that a runner can be written outside this tree; see listrunner-runner(7).
+ * it claims batches of entries, passes each entry to handle(), commits the outcomes (hop.h) and reports to the master.
+ * When nothing is due, it sleeps until inotify or a due time wakes it. It knows no mail and no database. It is
+ * installed with the switchboard's headers, so that a runner can be written outside this tree; see
+ * listrunner-runner(7).
  *
  * All callbacks run in one thread. When handle() fails with FAIL_LATER or FAIL_RACE, the entry is put back, due again
  * after a back-off that doubles with each try (1 s to 5 min). Any other code moves the entry to the queue shunt, with
@@ -33,8 +34,8 @@
 typedef struct Runner Runner;
 
 /* A runner with begin_batch() keeps others waiting while it handles a batch, for a database for instance. Its batches
- * are therefore bounded: no more entries are claimed once their messages have this many bytes, and once a batch has
- * been handled for this many microseconds, at least one entry of it, the rest goes back as it was. */
+ * are therefore bounded. No more entries are claimed once their messages have RUNNER_BATCH_OCTETS bytes. Once a batch
+ * has been handled for RUNNER_BATCH_US microseconds, and at least one entry of it, the rest goes back as it was. */
 #define RUNNER_BATCH_OCTETS ((size_t)16 << 20)
 #define RUNNER_BATCH_US INT64_C(1000000)
 
@@ -108,7 +109,7 @@ void runner_pause_while(Runner *runner, bool (*away)(Runner *runner));
  * Cheap; call it often. */
 void runner_progress(Runner *runner);
 
-/* True once SIGTERM was received: a long handler may give up with FAIL_LATER. */
+/* Return true once SIGTERM was received: a long handler may give up with FAIL_LATER. */
 bool runner_stopping(const Runner *runner);
 
 /* Call runner_progress(), and return false once SIGTERM was received: for a function that waits long and asks by a

@@ -38,9 +38,10 @@ struct Runner {
     size_t batch_limit, batch_size; /* the most entries of a batch; the most of the next one */
     bool (*away)(Runner *runner); /* runner_pause_while(); may be NULL */
     int64_t away_until;           /* monotonic: when away() is asked again; 0: it returned false */
-    int64_t heartbeat_us, beat_at, sweep_at, intake_at, settle_at;
-    uint64_t progress, done;
-    const char *holding;
+    int64_t heartbeat_us;
+    int64_t beat_at, sweep_at, intake_at, settle_at; /* monotonic: when each is due next */
+    uint64_t progress, done;                         /* for child_beat() (base/child.h) */
+    const char *holding; /* for child_beat(): the text of the entry that is held longest; NULL: none */
     Outcome **batch; /* in hand; NULL: none */
     EntryFate *fates;
     GArray *found;   /* of Found: claimed beyond the batch, not settled yet */
@@ -55,7 +56,10 @@ struct Runner {
 /* End the process, because it is unknown what is on the disk. Recovery at the next start settles it. */
 void runner_die(const char *doing, GError *error) G_GNUC_NORETURN;
 
-/* runner_take.c: free again the entries that a failed outcome took. */
+/* runner_take.c */
+
+/* Let the entries that a failed outcome took be taken or handled again. */
 void take_undo(Runner *runner, Outcome *outcome);
-/* After a commit: put back the entries found beyond the batch, but for those whose taker was committed. */
+/* After a commit: put back the entries found beyond the batch, but for those whose taker was committed. Where that
+ * fails, the process ends by runner_die(). */
 void take_settle(Runner *runner);

@@ -46,8 +46,8 @@ int server_socket(const Server *server, unsigned index); /* non-blocking, close-
 bool server_leaving(const Server *server);
 
 #define SERVER_PEER_SIZE 46 /* INET6_ADDRSTRLEN */
-/* Name the client at this address (NULL: not known): "127.0.0.1", "::1", or "unix". One on a network gets each answer
- * without delay (TCP_NODELAY on fd). */
+/* Name the client at this address (NULL: not known) in peer: "127.0.0.1", "::1", or "unix". Let a client on a network
+ * get each answer without delay (TCP_NODELAY on fd). */
 void server_greet_peer(const struct sockaddr *address, int fd, char peer[SERVER_PEER_SIZE]);
 
 /* Note that work made progress, which the next report to the master says. */

@@ -5,7 +5,7 @@
  * Clean up a runner's slice of its queue while the runner has nothing else to do. Call sweep_slice() when the runner
  * holds no entry of the slice, and no hop is to be settled. Work that cannot be done now is logged and waits for the
  * next time. The process ends where a failure leaves it unknown what is on the disk, and entries depend on that
- * (INTERNALS.md, "Failure").
+ * (switchboard/INTERNALS.md, "Failure").
  */
 #include <stdint.h>
 

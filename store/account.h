@@ -23,7 +23,7 @@ typedef enum AccountKind {
     ACCOUNT_SIGN_IN,       /* an hour: letters to a mailbox with a link to sign in on the pages */
     ACCOUNT_FORM_LETTERS,  /* a day: letters to a mailbox that ask to confirm what a form of a page asked for */
     ACCOUNT_FORM_SITE,     /* a day: letters of ACCOUNT_FORM_LETTERS to all mailboxes; who is ACCOUNT_OF_SITE */
-    ACCOUNT_FORM_REFUSED,  /* an hour: such letters not sent since the site had sent too many; who as above */
+    ACCOUNT_FORM_REFUSED,  /* an hour: letters of ACCOUNT_FORM_SITE not sent, as there were too many; who as for that */
 } AccountKind;
 #define ACCOUNT_KINDS (ACCOUNT_FORM_REFUSED + 1)
 #define ACCOUNT_OF_SITE "site"
@@ -36,10 +36,12 @@ bool account_add(Store *store, AccountKind kind, const char *who, int64_t now, i
 /* Set *total to how many acts were counted in the hour or day of now; 0: none. */
 bool account_count(Store *store, AccountKind kind, const char *who, int64_t now, int64_t *total, GError **error);
 
-/* All accounts of a kind in the hour or day of now: how many there are, the sum of their totals, the greatest total. */
 typedef struct AccountSum {
-    int64_t counted, total, greatest;
+    int64_t counted;  /* accounts */
+    int64_t total;    /* acts of all accounts */
+    int64_t greatest; /* the most acts of one account */
 } AccountSum;
+/* Sum up all accounts of a kind in the hour or day of now. */
 bool account_sum(Store *store, AccountKind kind, int64_t now, AccountSum *sum, GError **error);
 
 /* Remove the accounts of all kinds that have exactly this `who`. */

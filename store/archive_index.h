@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The index of an archive: what pages, feeds and searches read of all lists whose posts one maildir archiver keeps. It
- * is one SQLite file beside the maildirs, PATH/.index/index.db, and no part of the site's database. All that is in it
- * comes from the maildirs, and it can be made again from them at any time. Threads are made in archive_thread.h,
- * searches in archive_search.h; doc/web-archive.md has the design.
+ * Keep the index of an archive, from which pages, feeds and searches read the posts of all lists that one maildir
+ * archiver keeps. It is one SQLite file beside the maildirs, PATH/.index/index.db, and no part of the site's database.
+ * All that is in it comes from the maildirs, and it can be made again from them at any time. Threads are made in
+ * archive_thread.h, searches in archive_search.h; doc/web-archive.md has the design.
  *
  *   index = archive_index_open(path, true, &error);
  *   archive_index_begin(index, &error); archive_index_add(index, &post, &added, &error) ...;
@@ -36,11 +36,12 @@ typedef struct ArchiveIndex ArchiveIndex;
 
 #define ARCHIVE_HASH_SIZE 33 /* of message_id_hash(), with its zero byte */
 
-/* The path of the index of the archive in this directory: a symbolic link to its file, whose name is another one for
- * each index that is made; g_free(). */
+/* Return the path of the index of the archive in this directory: a symbolic link to its file, whose name is another one
+ * for each index that is made; g_free(). */
 char *archive_index_path(const char *directory);
 
-/* With create, make an index where there is none, and its directory. */
+/* Open the index of the archive in this directory. With create, make the index, and its directory, where there is
+ * none. */
 ArchiveIndex *archive_index_open(const char *directory, bool create, GError **error);
 void archive_index_free(ArchiveIndex *index);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveIndex, archive_index_free)
@@ -51,7 +52,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveIndex, archive_index_free)
 ArchiveIndex *archive_index_open_new(const char *directory, GError **error);
 bool archive_index_publish(ArchiveIndex *index, GError **error);
 
-/* Look whether the open index is still the one at its path: FAIL_LATER it was replaced or removed. */
+/* Look whether the open index is still the one at its path. FAIL_LATER: it was replaced or removed. */
 bool archive_index_present(ArchiveIndex *index, GError **error);
 /* Rename the file of a damaged index to damaged.db, which replaces an earlier damaged.db. */
 bool archive_index_set_aside(const char *directory, GError **error);
@@ -82,13 +83,13 @@ typedef struct ArchivePost {
     size_t text_length;
 } ArchivePost;
 
-/* Add a message, once: *added is false when its file was added before. In a transaction, of which messages are added
- * fastest in the order of their arrival. Its date is its own, unless that is missing, more than a day after its arrival
- * or more than 60 days before: then its arrival. Of two messages with one Message-ID the one that was added first has
- * its Message-ID-Hash, and the other one its spare_hash. */
+/* Add a message in a transaction, fastest in the order of arrival. *added is false when the message's file was added
+ * before. The message keeps its own date, unless that is missing, more than a day after its arrival or more than 60
+ * days before; then its arrival is its date. Of two messages with one Message-ID the one that was added first has its
+ * Message-ID-Hash, and the other one its spare_hash. */
 bool archive_index_add(ArchiveIndex *index, const ArchivePost *post, bool *added, GError **error);
 
-/* Is the message with this file and arrival in the index? */
+/* Set *known: is the message with this file and arrival in the index? */
 bool archive_index_knows(ArchiveIndex *index, const char *list, const char *file, int64_t arrival, bool *known,
                          GError **error);
 
@@ -102,16 +103,17 @@ typedef struct ArchiveList {
 } ArchiveList;
 void archive_list_free(ArchiveList *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveList, archive_list_free)
-/* All of them, by name. */
+/* Return all lists by name; of ArchiveList. */
 GPtrArray *archive_index_lists(ArchiveIndex *index, GError **error);
-ArchiveList *archive_index_list(ArchiveIndex *index, const char *name, GError **error); /* FAIL_MISSING */
-char *archive_index_list_name(ArchiveIndex *index, int64_t number, GError **error);     /* likewise; g_free() */
+/* Return one list, or the name of one (g_free()). FAIL_MISSING: there is no such list. */
+ArchiveList *archive_index_list(ArchiveIndex *index, const char *name, GError **error);
+char *archive_index_list_name(ArchiveIndex *index, int64_t number, GError **error);
 
 typedef struct ArchiveMonth {
     int year, month; /* UTC; month from 1 */
     int64_t posts;
 } ArchiveMonth;
-/* The months of a list in which something was posted, in order; g_array_unref(). */
+/* Return the months (of ArchiveMonth) of a list in which something was posted, in order; g_array_unref(). */
 GArray *archive_index_months(ArchiveIndex *index, int64_t list, GError **error);
 
 typedef enum ArchiveState { ARCHIVE_SHOWN, ARCHIVE_HIDDEN, ARCHIVE_REMOVED } ArchiveState;
@@ -122,7 +124,7 @@ typedef struct ArchiveMessage {
     char *hash, *file, *name, *address, *subject;
     int64_t size, attachments;
     int state;      /* an ArchiveState */
-    char *note;     /* what stands in the place of one that is not shown; NULL: none */
+    char *note;     /* what stands in the place of a message that is not shown; NULL: none */
     int64_t parent; /* id of the nearest message above that is here; 0: none. Set by archive_index_thread_tree() and
                      * archive_index_message() */
     int depth;      /* in the tree; 0: at the top */
@@ -146,8 +148,8 @@ typedef struct ArchivePlace {
     int64_t date, id;
 } ArchivePlace;
 
-/* Which rows: with dates from `from` to before `to` (0: no bound), behind `behind` when that is set (its id is not 0;
- * the place of a row that was read is its date, or a thread's last date, and its id), at most limit. */
+/* The rows to be read: with dates from `from` to before `to` (0: no bound), at most limit. When behind.id is not 0, the
+ * rows behind that place: the date (of a thread the last date) and the id of a row that was read. */
 typedef struct ArchivePage {
     int64_t from, to;
     ArchivePlace behind;
@@ -155,27 +157,27 @@ typedef struct ArchivePage {
     unsigned limit; /* 1 to ARCHIVE_PAGE_MAX */
 } ArchivePage;
 
-/* Messages of a list by date; of ArchiveMessage. */
+/* Return messages of a list by date; of ArchiveMessage. */
 GPtrArray *archive_index_messages(ArchiveIndex *index, int64_t list, const ArchivePage *page, GError **error);
-/* Threads of a list by the date of the last message in each; of ArchiveThread. */
+/* Return threads of a list by the date of the last message in each; of ArchiveThread. */
 GPtrArray *archive_index_threads(ArchiveIndex *index, int64_t list, const ArchivePage *page, GError **error);
-/* Messages of a thread by date. */
+/* Return messages of a thread by date; of ArchiveMessage. */
 GPtrArray *archive_index_thread_messages(ArchiveIndex *index, int64_t thread, const ArchivePage *page, GError **error);
-/* The first ARCHIVE_PAGE_MAX messages of a thread (by date) in the order of its tree: each before those that answer it,
- * and those by date. What answers a message that is not here stands beside others that do. */
+/* Return the first ARCHIVE_PAGE_MAX messages of a thread (by date) in the order of its tree: each before those that
+ * answer it, and those by date. All answers to one message that is not here stand beside each other. */
 GPtrArray *archive_index_thread_tree(ArchiveIndex *index, int64_t thread, GError **error);
-ArchiveThread *archive_index_thread(ArchiveIndex *index, int64_t thread, GError **error); /* FAIL_MISSING */
-ArchiveMessage *archive_index_message(ArchiveIndex *index, int64_t list, const char *hash,
-                                      GError **error);                                        /* likewise */
-/* The one that was added with the file of the post; likewise. */
+/* Return one thread, or one message by its hash, its file or its id. FAIL_MISSING: there is none. */
+ArchiveThread *archive_index_thread(ArchiveIndex *index, int64_t thread, GError **error);
+ArchiveMessage *archive_index_message(ArchiveIndex *index, int64_t list, const char *hash, GError **error);
 ArchiveMessage *archive_index_message_by_file(ArchiveIndex *index, const ArchivePost *post, GError **error);
-ArchiveMessage *archive_index_message_by_id(ArchiveIndex *index, int64_t id, GError **error); /* likewise */
+ArchiveMessage *archive_index_message_by_id(ArchiveIndex *index, int64_t id, GError **error);
 
 /* ---- hiding ---- */
 
 /* With hidden, show note in the place of the message; else show the message again. A hidden message keeps its place in
  * its thread, and no search finds it. FAIL_MISSING: there is no such message; FAIL_NEVER: it was removed. */
 bool archive_index_hide(ArchiveIndex *index, int64_t id, bool hidden, const char *note, GError **error);
-/* Forget sender, subject and text for good; the note stands in its place. post is the message as it was added, or NULL
- * when that is lost: then its words stay in the file until the index is made again, though no search finds them. */
+/* Forget sender, subject and text of a message for good; the note stands in its place. post is the message as it was
+ * added, or NULL when that is lost: then its words stay in the file until the index is made again, though no search
+ * finds them. */
 bool archive_index_remove(ArchiveIndex *index, int64_t id, const ArchivePost *post, const char *note, GError **error);

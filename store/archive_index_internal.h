@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Declarations that the files which implement archive_index.h and archive_search.h share. For this folder only. */
+/* Declare what the files which implement archive_index.h and archive_search.h share. For this folder only. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,13 +12,14 @@
 #include "store/row.h"
 #include "store/store_internal.h"
 
-/* A message's id: the second of its arrival, and a number within that. What does not fit goes on in the next ones. Each
- * bit of the number costs room in the table `word`, which keeps the differences of ids. */
+/* A message's id is made of the second of its arrival, and a number of ARCHIVE_ID_SHIFT bits within that second. When
+ * more messages arrive in a second, the others get ids of the seconds that follow. Each bit of the number costs room in
+ * the table `word`, which keeps the differences of ids. */
 #define ARCHIVE_ID_SHIFT 6
-#define ARCHIVE_ARRIVAL_MAX ((INT64_C(1) << 34) - 1) /* seconds */
-#define ARCHIVE_ARRIVAL(id) (((id) >> ARCHIVE_ID_SHIFT) * CLOCK_SECOND)
+#define ARCHIVE_ARRIVAL_MAX ((INT64_C(1) << 34) - 1)                    /* seconds */
+#define ARCHIVE_ARRIVAL(id) (((id) >> ARCHIVE_ID_SHIFT) * CLOCK_SECOND) /* us since 1970 */
 
-/* How far a message's date may be from its arrival to be believed, in seconds. */
+/* How much earlier or later than its arrival a message's date may be to be believed, in seconds. */
 #define ARCHIVE_EARLY INT64_C(5184000) /* 60 days */
 #define ARCHIVE_LATE INT64_C(86400)
 
@@ -42,6 +43,7 @@ bool archive_index_checked(ArchiveIndex *index, bool ok, GError **error);
     "m.state, m.note"
 #define ARCHIVE_MESSAGE_TABLES "message m JOIN node n ON n.id = m.node"
 #define ARCHIVE_MESSAGE_COUNT 13 /* columns */
+/* Return the message of the present row of such a query, which the caller frees. */
 ArchiveMessage *archive_message_read(Query *query);
 
 /* Return all rows of a query of ARCHIVE_MESSAGE_COLUMNS, of ArchiveMessage, freed with the array. NULL with error: the

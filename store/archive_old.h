@@ -4,8 +4,8 @@
 /*
  * Translate old web addresses: keep which message each page of an archive of another program showed, so that old links
  * go on working after a move. It is needed for programs that number their pages, since a number tells nothing of the
- * mail. There is one SQLite file for all lists of an archive, PATH/.index/old.db. It is no part of the index, and
- * unlike the index it cannot be made again from the maildirs, but only from what the old program left.
+ * mail. There is one SQLite file for all lists of an archive, PATH/.index/old.db. It is no part of the index. Unlike
+ * the index it cannot be made again from the maildirs, but only from what the old program left.
  *
  * An old archive has a kind ("pipermail"), the list that it belongs to now, and the names by which web addresses called
  * it. The list is named by list_archive_name(), so nothing changes here when it is renamed. A key is the part of a web
@@ -24,10 +24,10 @@ ArchiveOld *archive_old_open(const char *directory, bool create, GError **error)
 void archive_old_free(ArchiveOld *old);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveOld, archive_old_free)
 
-/* Return whether the open file is still the one at its path; if not, open it anew. */
+/* Return whether the open file is still the one at its path. False: free this ArchiveOld, and open the file anew. */
 bool archive_old_present(ArchiveOld *old);
 
-/* Put these around several writes, which then appear together or not at all. */
+/* Put begin and commit around several writes, which then appear together or not at all; rollback undoes them. */
 bool archive_old_begin(ArchiveOld *old, GError **error);
 bool archive_old_commit(ArchiveOld *old, GError **error);
 void archive_old_rollback(ArchiveOld *old);

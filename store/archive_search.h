@@ -25,7 +25,7 @@
 
 #define ARCHIVE_RANKED 1000    /* messages */
 #define ARCHIVE_QUERY_MAX 1000 /* bytes; the rest of a longer one is left out */
-#define ARCHIVE_TERMS_MAX 32   /* likewise */
+#define ARCHIVE_TERMS_MAX 32   /* words and phrases of a query; further ones are left out */
 
 typedef struct ArchiveQuery ArchiveQuery;
 
@@ -34,7 +34,7 @@ ArchiveQuery *archive_query_new(const char *text);
 void archive_query_free(ArchiveQuery *query);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveQuery, archive_query_free)
 
-/* Does it ask for nothing that could be looked for? */
+/* Has the query nothing that could be looked for? */
 bool archive_query_is_empty(const ArchiveQuery *query);
 
 /* Return what was understood, in the same language; g_free(). */
@@ -58,7 +58,7 @@ typedef struct ArchiveFound {
 void archive_found_clear(ArchiveFound *found);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ArchiveFound, archive_found_clear)
 
-/* FAIL_NEVER: the query is empty. */
+/* Carry out a search, and fill *found, which the caller clears, with one page. FAIL_NEVER: the query is empty. */
 bool archive_index_search(ArchiveIndex *index, const ArchiveQuery *query, const ArchiveSearch *search,
                           ArchiveFound *found, GError **error);
 

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Texts as words to be found, the same way for what is kept, what is asked for, and what is shown of it. A word is a
- * row of letters and digits, in lower case and without accents. Scripts that are written without blanks give pairs:
- * "庭の手" is "庭の", "の手". For this folder only.
+ * Split texts into words to be found, the same way for a text that is kept, one that is asked for, and one that is
+ * shown. A word is a row of letters and digits, in lower case and without accents. Scripts that are written without
+ * blanks give pairs: "庭の手" is "庭の", "の手". For this folder only.
  *
  *   word_reader_init(&reader, text, length);
  *   while (word_reader_next(&reader)) ... reader.word, reader.length, and where it stands: reader.from to reader.to
@@ -24,9 +24,11 @@ typedef struct WordReader {
     bool in_row; /* for the reader: the letter before was such a one, and made a pair */
 } WordReader;
 
-/* The text is UTF-8, composed (NFC); a byte that is not is taken for a blank. It is borrowed. */
+/* Begin to read a text, which is borrowed: UTF-8, composed (NFC). A byte that is no UTF-8 is taken for a blank. */
 void word_reader_init(WordReader *reader, const char *text, size_t length);
+/* Read the next word. False: there is none any more. */
 bool word_reader_next(WordReader *reader);
 
-/* All words of any bytes with blanks between them, and behind them each letter of a script without blanks; g_free(). */
+/* Return all words of a text (any bytes) with blanks between them, and behind them each letter of a script without
+ * blanks; g_free(). */
 char *archive_words(const char *text, size_t length);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Remember which address got an automatic answer of a list, of which kind and when, so that no address gets the same
- * kind again before a grace period has passed. Times are microseconds since 1970. */
+/* Remember which address got an automatic answer of a list, of which kind and when. So no address gets the same kind
+ * again before a grace period has passed. Times are microseconds since 1970. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +25,5 @@ bool autoresponse_record(Store *store, const Autoresponse *response, bool *due, 
 /* Remove the record, so that the next answer is due. */
 bool autoresponse_forget(Store *store, const char *list_id, const char *kind, const char *address, GError **error);
 
-/* Remove the records of answers before that time; *removed (may be NULL) is how many. */
+/* Remove the records of answers before the time `before`; *removed (may be NULL) is how many. */
 bool autoresponse_expire(Store *store, int64_t before, int64_t *removed, GError **error);

@@ -14,14 +14,14 @@
 typedef struct Ban {
     char *list_id; /* NULL: all lists */
     char *email;   /* address, or "^pattern" */
-    int64_t made_at;
+    int64_t made_at; /* us since 1970 */
 } Ban;
 
 void ban_free(Ban *ban);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ban, ban_free)
 
-/* FAIL_NEVER: neither an address nor a pattern that can be used; FAIL_EXISTS: it is there already; FAIL_MISSING: no
- * such list. */
+/* Add a ban. FAIL_NEVER: email is neither an address nor a pattern that can be used, or the list bans as many patterns
+ * as it may. FAIL_EXISTS: there is this ban already. FAIL_MISSING: no such list. */
 bool ban_add(Store *store, const char *list_id, const char *email, GError **error);
 /* Remove the ban whose text is email, not a pattern that would match email. FAIL_MISSING: there is no such ban. */
 bool ban_remove(Store *store, const char *list_id, const char *email, GError **error);
@@ -36,8 +36,10 @@ bool ban_find(Store *store, const char *list_id, const char *email, bool *found,
 void ban_check_soon(Store *store, const char *list_id, const char *address);
 bool ban_check(Store *store, const char *list_id, const char *address, GHashTable *memory, char **by, GError **error);
 
-/* Call each for the bans of the list, or with list_id NULL for those of the site, in the order of their text. It
- * returns false to stop, and must not write to the store. */
+/* Call each for the bans of the list, or with list_id NULL for those of the site, in the order of their text. The Ban
+ * lives until each returns. each must not write to the store; where it returns false, ban_each() stops and returns
+ * true. */
 typedef bool BanEach(const Ban *ban, void *data);
 bool ban_each(Store *store, const char *list_id, BanEach *each, void *data, GError **error);
+/* Count the bans of the list, or with list_id NULL those of the site. */
 bool ban_count(Store *store, const char *list_id, int64_t *count, GError **error);

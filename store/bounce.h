@@ -78,18 +78,19 @@ typedef struct BounceDay {
 } BounceDay;
 typedef bool BounceDayEach(const BounceDay *day, void *data);
 
-/* Call each for the days that filter names, by day, then list, domain and local part. each returns false to stop, and
- * must not write to the store. */
+/* Call each for the days that filter names, by day, then list, domain and local part. each must not write to the store;
+ * it returns false to stop, and bounce_day_each() then returns true. */
 bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *each, void *data, GError **error);
 
 /* Call each for the members who have a row of scores, by list, then domain and local part. last is the member's newest
- * day, or NULL where none is kept. each returns false to stop, and must not write to the store. */
+ * day, or NULL where none is kept. each must not write to the store; it returns false to stop, and
+ * bounce_standing_each() then returns true. */
 typedef bool BounceStandingEach(const BounceScore *score, const BounceDay *last, void *data);
 bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandingEach *each, void *data,
                           GError **error);
 
-/* Remove the rows of scores of the members whom filter names by list_id, address, domain and the reason of their newest
- * day, and enable those whose delivery bounces disabled. *changed is how many rows were removed. */
+/* Remove the rows of scores of members, and enable those members whose delivery bounces had disabled. filter names them
+ * by list_id, address, domain and the reason of their newest day. *changed is how many rows were removed. */
 bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error);
 
 /* Count one more `what` (a word of the caller's) of the list on the day of now, for things that have a limit a day.

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that bounce.c and bounce_score.c share: a member's standing as columns, and the statements that a test
- * looks through. For this folder only.
+ * Declare what bounce.c and bounce_score.c share: a member's standing as columns, and statements, whose query plans a
+ * test examines. For this folder only.
  */
 #include "store/bounce.h"
 #include "store/member_internal.h"
@@ -36,8 +36,8 @@
 #define BOUNCE_ENABLE(whom) "UPDATE member SET delivery_status = NULL WHERE delivery_status = 2 AND key IN (" whom ")"
 #define BOUNCE_FORGET(whom) "DELETE FROM bounce_score WHERE member IN (" whom ")"
 
-/* A day as columns: of one list and one address, of one of these, or of all. The domain $3 and the reason $4 where they
- * are not '', days from $5 on. */
+/* Select days: of the list $1 and the address $2, of one of these, or of all; of the domain $3 and with the reason $4
+ * where these are not ''; from day $5 on. */
 #define BOUNCE_DAY_COLUMNS "b.day, b.bounces, b.weight, b.last_at, b.class, b.status, b.reason, b.source, b.text"
 #define BOUNCE_DAYS(from, which) \
     "SELECT l.list_id, b.email, b.folded, " BOUNCE_DAY_COLUMNS " FROM " from " WHERE l.key = b.list AND " which \
@@ -48,8 +48,8 @@
 #define BOUNCE_DAYS_OF_ADDRESS BOUNCE_DAYS("list l CROSS JOIN bounce b", "$1 = '' AND b.folded = $2 ")
 #define BOUNCE_DAYS_OF_ALL BOUNCE_DAYS("bounce b CROSS JOIN list l", "$1 = '' AND $2 = '' ")
 
-/* Where members stand: those with a score, or those of them with the address $2; the rest as above, a list $1 that is
- * not '', and of days the last. */
+/* Select the members with a score, each with its last day: all, or those with the address $2; of the list $1, of the
+ * domain $3 and with the reason $4 where these are not ''; with a last day from $5 on, unless that is 0. */
 #define BOUNCE_STANDINGS(from, which) \
     "SELECT " BOUNCE_SCORE_COLUMNS ", " BOUNCE_DAY_COLUMNS from \
     "LEFT JOIN bounce b ON b.list = m.list AND b.folded = m.folded AND b.day = " \
@@ -62,5 +62,5 @@
                      BOUNCE_PREFERENCES, "x.folded = $2 AND m.person = x.person AND m.folded = $2 ")
 #define BOUNCE_STANDINGS_OF_ALL BOUNCE_STANDINGS(BOUNCE_SCORE_JOINS, "$2 = '' ")
 
-/* Fill *score from these columns; the strings become its own. */
+/* Fill *score from BOUNCE_SCORE_COLUMNS of a row; the strings become its own. */
 void bounce_score_from(Query *query, BounceScore *score);

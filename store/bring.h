@@ -36,8 +36,8 @@ typedef struct BroughtAddress {
     const BroughtUser *user; /* NULL: the address belongs to no user */
     const char *with;        /* another address of the same user, which is there already; NULL: none is */
 } BroughtAddress;
-/* FAIL_NEVER: no valid address. An address that is known to the store without a user gets the user; one that has a user
- * keeps that. */
+/* Add an address. One that is known to the store without a user gets the user; one that has a user keeps that.
+ * FAIL_NEVER: no valid address. */
 bool bring_address(Store *store, const BroughtAddress *address, bool *known, GError **error);
 
 typedef struct BroughtMember {
@@ -50,8 +50,8 @@ typedef struct BroughtMember {
     int64_t bounced_at, disabled_at, warned_at, warnings;
     int64_t next_at; /* when something is due for the score, 0: never */
 } BroughtMember;
-/* The address is made when it is not known. FAIL_NEVER: no valid address; FAIL_MISSING: no such list, or as_user and
- * the address is not known. */
+/* Add a member. The address is made when it is not known. FAIL_NEVER: no valid address; FAIL_MISSING: no such list, or
+ * as_user and the address is not known. */
 bool bring_member(Store *store, const BroughtMember *member, bool *known, GError **error);
 
 #define BRING_WAY "import" /* by which somebody left who did so elsewhere */

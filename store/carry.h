@@ -68,7 +68,7 @@ extern const CarryKind carry_kinds[];
  * the table is not known here. */
 bool carry_table(const char *table, const char **why);
 
-/* Gets a row with a value for each field, all borrowed for the call. False, with error, ends the reading. */
+/* Take a row with a value for each field, all borrowed for the call. False, with error, ends the reading. */
 typedef bool CarryRow(const CarryKind *kind, const Value *values, void *data, GError **error);
 /* Call row for each row of a kind, as a stream. With list_id NULL they are the rows of the site, else those of the
  * list, or that the list needs; a kind that has no such rows gives none. Call it inside a transaction. */
@@ -88,11 +88,14 @@ typedef struct CarryList {
     const char *list_id;
     int64_t held_last, archive;
 } CarryList;
+/* Read the numbers of list->list_id, and the hash of its moderators' password (g_free(); NULL: none); or write the
+ * numbers. FAIL_MISSING, when reading: there is no such list. */
 bool carry_read_list(Store *store, CarryList *list, char **password_hash, GError **error);
 bool carry_write_list(Store *store, const CarryList *list, GError **error);
 /* Return the List-Ids of all lists, or of the lists of a domain, in order; g_strfreev(). */
 char **carry_lists(Store *store, const char *mail_host, GError **error);
 
+/* Write a key as the id that an export has, and read one. False: id is no id. */
 #define CARRY_ID_SIZE STORE_ID_SIZE
 void carry_id(int64_t key, char id[CARRY_ID_SIZE]);
 bool carry_id_parse(const char *id, int64_t *key);

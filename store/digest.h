@@ -53,8 +53,8 @@ typedef struct DigestIssue {
 void digest_issue_free(DigestIssue *issue);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DigestIssue, digest_issue_free)
 
-/* Make a new issue with all fields of *issue, and give it all posts of the list that wait, and the addresses that are
- * owed a last digest. The list's next issue then has the same volume and the next number. */
+/* Make a new issue with all fields of *issue. It gets all posts of the list that wait, and the addresses that are owed
+ * a last digest. The list's next issue then has the same volume and the next number. */
 bool digest_issue_open(Store *store, const DigestIssue *issue, GError **error);
 /* Set *issue to the entry's issue (digest_issue_free()), or to NULL where there is none, which is no error. */
 bool digest_issue_find(Store *store, const char *entry, DigestIssue **issue, GError **error);
@@ -80,7 +80,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DigestCursor, digest_cursor_free)
 typedef struct DigestGroup {
     bool plain;     /* RFC 1153, else MIME */
     char *language; /* "": the list's */
-    int64_t members; /* how many members want digests of this format and language */
+    int64_t members; /* how many members want digests of this format and language, and have their delivery enabled */
     char **last;     /* addresses that left the digest mode and get this digest as their last one; NULL: none */
 } DigestGroup;
 /* Return the groups of an issue in which anybody is: of DigestGroup, freed with the array. */

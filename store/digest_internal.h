@@ -11,13 +11,13 @@
 
 #include "store/store_type.h"
 
-/* Note for each list (or for list_id alone, if not NULL) where posts wait and the person behind email gets digests,
- * that a last digest may be owed. Writes nothing for an address that is not known or is no member there. */
+/* Note that a last digest may be owed, for each list (or for list_id alone, if not NULL) where posts wait and the
+ * person behind email gets digests. Nothing is written for an address that is not known or is no member there. */
 bool digest_leaving_begin(Store *store, const char *list_id, const char *email, GError **error);
 /* Drop these notes for lists where the person still gets digests after the change. The notes that stay owe a last
  * digest. */
 bool digest_leaving_end(Store *store, const char *email, GError **error);
 
-/* Do the same for all lists of a person, who is named by the key. */
+/* Begin and end as the functions above, for all lists of the person with this key. */
 bool digest_person_leaving_begin(Store *store, int64_t person, GError **error);
 bool digest_person_leaving_end(Store *store, int64_t person, GError **error);

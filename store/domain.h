@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Domains of lists' posting addresses. A list is made only in a domain that exists. Names of domains are taken in any
- * case, and kept in lower case. FAIL_MISSING: there is no such domain.
+ * Make, change and find the domains of lists' posting addresses. A list is made only in a domain that exists. Names of
+ * domains are taken in any case, and kept in lower case. FAIL_MISSING: there is no such domain.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -11,7 +11,8 @@
 #include "store/store_type.h"
 
 typedef struct Domain {
-    char *mail_host, *description, *alias_domain;
+    char *mail_host, *description;
+    char *alias_domain; /* NULL: none */
 } Domain;
 void domain_free(Domain *domain);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Domain, domain_free)

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The interface between the store and a database: each kind of database has a StoreDriver, a table of functions. A
- * function has the meaning, and the errors, of the store_ function in its comment. For this folder only; README.md says
- * what a driver must keep.
+ * Declare the interface between the store and a database: each kind of database has a StoreDriver, a table of
+ * functions. A function has the meaning, and the errors, of the store_ function in its comment. For this folder only;
+ * README.md says what a driver must keep.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -36,15 +36,15 @@ typedef enum Step { STEP_FAILED = -1, STEP_DONE, STEP_ROW } Step;
 typedef struct StoreDriver {
     const char *name;
     const char *setting; /* of [store], that says where the database is */
-    /* Where it is, for people; g_free(). FAIL_CONFIG: where names no such place. */
+    /* Return `where` as people may see it, without a password; g_free(). FAIL_CONFIG: it names no such place. */
     char *(*shown)(const char *where, GError **error);
-    /* With create, makes what is missing outside of the schema. */
+    /* Connect to the database. With create, make what is missing, but not the tables. */
     void *(*open)(const char *where, bool create, GError **error);
     void (*close)(void *connection);
     bool (*find)(const char *where, GError **error);         /* store_find() */
     bool (*present)(void *connection, GError **error);       /* store_present() */
     bool (*reachable)(void *connection, GError **error);     /* store_reachable(); NULL: there is no server */
-    /* Appends a sentence (owned) for each fault that reading all of the database finds. */
+    /* Append a sentence (owned) to faults for each fault that reading all of the database finds. */
     bool (*verify)(void *connection, GPtrArray *faults, GError **error);
     bool (*backup)(void *connection, const char *to, GError **error); /* store_backup() */
     bool (*pin)(void *connection, GError **error);                    /* store_pin(); NULL: cannot */
@@ -69,7 +69,7 @@ typedef struct StoreDriver {
     bool (*is_null)(void *statement, int column); /* from 0 */
     int64_t (*integer)(void *statement, int column);
     const void *(*octets)(void *statement, int column, size_t *length); /* text is ended by a zero byte */
-    /* After the first step: how many columns a row has; the name of one (borrowed) and what it holds. */
+    /* query_columns() and query_column() of store/store_internal.h */
     int (*columns)(void *statement);
     const char *(*column)(void *statement, int column, ValueType *type);
     int64_t (*changed)(void *connection);                               /* rows changed by the last statement */
@@ -98,8 +98,8 @@ typedef struct StoreDriver {
     bool (*connections)(void *connection, int64_t *allowed, GError **error);
     bool (*keys_above)(void *connection, int64_t key, GError **error); /* hand out only greater ones from now on */
     void (*expect_bulk)(void *connection); /* store_expect_bulk(); NULL: nothing is to be done */
-    /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).
-     * has_schema: a migration table is there. */
+    /* Check that a database is empty or ours, and set *has_schema: is its table of migrations there? FAIL_CONFIG: it is
+     * another program's. */
     bool (*inspect)(void *connection, bool *has_schema, GError **error);
     /* Was the database found damaged, so that no later try can succeed? NULL: it cannot tell. */
     bool (*damaged)(void *connection);
@@ -109,16 +109,17 @@ typedef struct StoreDriver {
 } StoreDriver;
 
 extern const StoreDriver store_sqlite, store_pgsql;
-/* SQLite in a file without a name (scratch.h). */
+/* The drivers below are for other databases than the site's. store_scratch: SQLite in a file without a name
+ * (scratch.h). */
 extern const StoreDriver store_scratch;
-/* Not a store: the index of an archive (archive_index.h), also by SQLite. */
+/* The index of an archive, by SQLite (archive_index.h). */
 extern const StoreDriver store_archive;
-/* Not a store either: a file of another program, read only (foreign.h). */
+/* A file of SQLite that another program keeps; only for reading (foreign.h). */
 extern const StoreDriver store_foreign;
-/* The same for a database of MariaDB or MySQL, with what reading takes alone. */
+/* A database of MariaDB or MySQL; only for reading, so it has no other functions (foreign.h). */
 extern const StoreDriver store_mysql;
 
-/* NULL with FAIL_CONFIG for a name that is not known. */
+/* Return the driver of the site's database with that name. NULL with FAIL_CONFIG: there is none. */
 const StoreDriver *store_driver_find(const char *name, GError **error);
 
 /* Set FAIL_MISSING, with a message that says where, what is wrong ("is empty") and what a person can do. Return

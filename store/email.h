@@ -15,7 +15,7 @@
 /* Return the folded form, g_free(): "Jo@Example.COM" gives "example.com jo". Equal addresses have the same folded form,
  * and in byte order it sorts by domain, then local part. The address is not checked. */
 char *email_folded(const char *address);
-/* As email_folded(), but NULL with FAIL_NEVER where the address is not valid. */
+/* Return the folded form as email_folded() does. NULL with FAIL_NEVER: the address is not valid. */
 char *email_folded_checked(const char *address, GError **error);
 
 typedef struct Email {
@@ -28,7 +28,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Email, email_clear)
 
 /* Fill *address from its row; the caller clears it also after false. FAIL_MISSING: the address is not known. */
 bool email_find(Store *store, const char *email, Email *address, GError **error);
-/* Find the key of its person alone; *person is 0 where the address is not known. */
+/* Set *person to the key of the person to whom the address belongs; 0: the address is not known. */
 bool email_person(Store *store, const char *email, int64_t *person, GError **error);
 /* Fill *address, which the caller clears also after false. An address that is not known is made, with a new person and
  * display_name (may be NULL). Call it in a transaction. FAIL_NEVER: no valid address. */
@@ -43,4 +43,5 @@ bool email_make_all(Store *store, GPtrArray *emails, GError **error);
 /* Return display_name as a header field can hold it: valid UTF-8, with blanks in place of control characters. NULL for
  * no or an empty name. g_free() */
 char *email_clean_name(const char *display_name);
+/* Set the name of an address that email_find() has found. */
 bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error);

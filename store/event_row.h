@@ -38,8 +38,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(EventRow, event_row_free)
 bool event_row_add(Store *store, EventRow *event, GError **error);
 /* Fill *place, which the caller clears, with where the list is now. Empty where there is no such list. */
 bool event_place_find(Store *store, const char *list_id, EventPlace *place, GError **error);
-/* Set *list: is the event's list still there, and not another one that was made later with the same List-Id? Set
- * *domain likewise for its domain. */
+/* Set *list to whether the event's list is still there, and is not another one that was made later with the same
+ * List-Id. Set *domain to the same about the event's domain. False: the store failed. */
 bool event_row_stands(Store *store, const EventRow *event, bool *list, bool *domain, GError **error);
 /* Return the events with numbers greater than this one, in order, at most limit: of EventRow, freed with the array. */
 GPtrArray *event_row_after(Store *store, int64_t number, int64_t limit, GError **error);

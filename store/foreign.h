@@ -21,7 +21,7 @@
 
 typedef struct Foreign Foreign;
 
-/* where: the path of a file, a connection string of PostgreSQL, or a URL of MySQL. */
+/* Open the database at `where`: the path of a file, a connection string of PostgreSQL, or a URL of MySQL. */
 Foreign *foreign_open(const char *where, GError **error);
 void foreign_free(Foreign *foreign);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Foreign, foreign_free)

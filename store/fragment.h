@@ -29,7 +29,7 @@ typedef enum FragmentState {
     FRAGMENT_RELEASED,    /* an operator lets the parts pass as they are, not joined */
     FRAGMENT_DROPPED,     /* an operator had the parts thrown away */
 } FragmentState;
-const char *fragment_state_text(FragmentState state);
+const char *fragment_state_text(FragmentState state); /* "open", static */
 
 typedef struct FragmentSet {
     char *key, *list_id, *sender, *id, *host;
@@ -54,18 +54,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FragmentPart, fragment_part_free)
 /* Find a set by its key; fragment_set_free(). This and the other fragment_find functions return NULL with FAIL_MISSING
  * where there is none. */
 FragmentSet *fragment_find(Store *store, const char *key, GError **error);
-/* The set of which entry is a part. */
+/* Find the set of which entry is a part. */
 FragmentSet *fragment_find_entry(Store *store, const char *entry, GError **error);
-/* The one set whose key begins with prefix, as people write it. FAIL_NEVER: several sets do, or prefix is too short or
- * not in hex digits. */
+/* Find the one set whose key begins with prefix, as people write it. FAIL_NEVER: several sets do, or prefix is too
+ * short or not in hex digits. */
 FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **error);
-/* The open set of a sender that was opened first. */
+/* Find the open set of a sender that was opened first. */
 FragmentSet *fragment_find_oldest(Store *store, const char *sender, GError **error);
-/* The open set to give up when a list (host is NULL) or a host (list_id is NULL) has too many: the first opened of the
- * sender who has the most open sets there. The sender newcomer counts with one set more, since one is about to be
+/* Find the open set to give up when a list (host is NULL) or a host (list_id is NULL) has too many: the first opened of
+ * the sender who has the most open sets there. The sender newcomer counts with one set more, since one is about to be
  * opened. Among senders with equally many, the one with the oldest set is taken. */
 FragmentSet *fragment_find_heaviest(Store *store, const char *list_id, const char *host, const char *newcomer,
                                     GError **error);
+/* Find the part of a set with this number; fragment_part_free(). */
 FragmentPart *fragment_find_part(Store *store, const char *key, int64_t number, GError **error);
 GPtrArray *fragment_parts(Store *store, const char *key, GError **error); /* of FragmentPart, by number; owned */
 
@@ -78,7 +79,7 @@ bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64
 /* Take a part whose entry is lost out of the set; number, octets and entry of *part are read. True also where it is not
  * there. */
 bool fragment_remove(Store *store, const char *key, const FragmentPart *part, GError **error);
-/* How a set ends; with state FRAGMENT_OPEN it is opened again, and time is not read. joined_by and reason may be
+/* The end of a set. With state FRAGMENT_OPEN the set is opened again, and time is not read. joined_by and reason may be
  * NULL. */
 typedef struct FragmentEnd {
     FragmentState state;
@@ -97,8 +98,8 @@ bool fragment_settle(Store *store, const char *key, GError **error);
  * gone. It does so in many short transactions, so call it outside of one. */
 bool fragment_forget(Store *store, int64_t before, GError **error);
 
-/* Call each for the sets that meet choice, in order of key, until it returns false; each must not write to the
- * store. */
+/* Call each for the sets that meet choice, in order of key. each must not write to the store; it returns false to stop,
+ * and fragment_each() then returns true. */
 typedef struct FragmentChoice {
     const char *list_id, *host; /* NULL: all */
     bool every_state;           /* else only those in state */
@@ -107,15 +108,15 @@ typedef struct FragmentChoice {
 typedef bool FragmentEach(const FragmentSet *set, void *data);
 bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *each, void *data, GError **error);
 
-/* As fragment_each(), for the sets of a host that are joined and not settled. */
+/* Call each as fragment_each() does, for the sets of a host that are joined and not settled. */
 bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each, void *data, GError **error);
 
-/* How many open sets a host (NULL: all hosts) has, with their parts and bytes. The sums are kept in a row, so that
- * asking for them is cheap. */
+/* The open sets of a host: how many there are, and how many parts and bytes they have. */
 typedef struct FragmentCount {
     int64_t sets, parts, octets;
     int64_t oldest; /* when the first was opened; 0: none */
 } FragmentCount;
+/* Count the open sets of a host (NULL: of all hosts). The sums are kept in a row, so that asking for them is cheap. */
 bool fragment_count(Store *store, const char *host, FragmentCount *count, GError **error);
 /* Set *sets to the number of open sets of a list, or of a sender; counting stops at limit. */
 bool fragment_count_list(Store *store, const char *list_id, int64_t limit, int64_t *sets, GError **error);

@@ -36,11 +36,12 @@ bool header_match_add(Store *store, HeaderMatch *match, GError **error);
 /* Put match in the place of the row at position, and move it to match->position unless that is -1. Errors are those of
  * header_match_add(); FAIL_MISSING also: there is no row at that position. */
 bool header_match_change(Store *store, int64_t position, HeaderMatch *match, GError **error);
-/* FAIL_MISSING: there is no row at that position. */
+/* Remove a row. FAIL_MISSING: there is no row at that position. */
 bool header_match_remove(Store *store, const char *list_id, int64_t position, GError **error);
 /* Remove all rows that have the tag, or with tag NULL all rows; *removed (may be NULL) is how many. */
 bool header_match_clear(Store *store, const char *list_id, const char *tag, int64_t *removed, GError **error);
 
+/* Return the row at this position; header_match_free(). FAIL_MISSING: there is none. */
 HeaderMatch *header_match_find(Store *store, const char *list_id, int64_t position, GError **error);
 /* Return all rows of the list, or of the site, in order: of HeaderMatch, freed with the array. */
 GPtrArray *header_match_all(Store *store, const char *list_id, GError **error);

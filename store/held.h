@@ -39,9 +39,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Held, held_free)
 
 /* Add the post. held stays the caller's; its two numbers are set on return. */
 bool held_add(Store *store, Held *held, GError **error);
-/* Return the post with its message; held_free(). */
+/* Return the post with its message, by its number in the store or in its list; held_free(). */
 Held *held_find(Store *store, int64_t number, GError **error);
 Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, GError **error);
+/* Remove the post with this number. */
 bool held_remove(Store *store, int64_t number, GError **error);
 
 /* Let the post wait for its sender: note the token (of store/pending.h) that was mailed to the sender, who may bring it
@@ -69,8 +70,8 @@ GPtrArray *held_page(Store *store, const char *list_id, int64_t after, int64_t s
 /* Count the held posts of a list, whatever they wait for. */
 bool held_total(Store *store, const char *list_id, int64_t *total, GError **error);
 
-/* Call each for every held post in order of its number, all those of one list or (list_id NULL) of all lists; each
- * returns false to stop, and must not write to the store. */
+/* Call each for every held post in order of its number, of one list or (list_id NULL) of all lists. each must not write
+ * to the store; it returns false to stop, and held_each() then returns true. */
 typedef bool HeldEach(const Held *held, void *data);
 bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error);
 
@@ -83,12 +84,13 @@ typedef struct HeldFilter {
     int64_t asked_before;    /* the sender was asked to confirm the address, and asked_until is not later */
     bool untold;             /* only posts with HELD_TOLD_NOBODY */
 } HeldFilter;
-/* As held_each(), for the posts that meet all conditions of filter. */
+/* Call each as held_each() does, for the posts that meet all conditions of filter. */
 bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *data, GError **error);
 
 /* Return the List-Ids of lists that have held posts, or with untold held posts with HELD_TOLD_NOBODY; g_strfreev(). */
 char **held_lists(Store *store, bool untold, GError **error);
 
+/* Write `told` of the post with this number. */
 bool held_set_told(Store *store, int64_t number, HeldTold told, GError **error);
 /* Set *due: may the moderators of the list get a notice now, since the last was sent at least gap (microseconds) ago?
  * If *due, the store notes that one is sent now, so the caller must send it. */

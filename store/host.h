@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The hosts that share this database (doc/hosts.md): a row for each, with a lease by the database's clock, so that the
- * clocks of hosts do not matter. While its lease runs, a host may do what only one host does at a time, if it holds the
- * claim to it. Each start of a host begins an epoch, which is in its claims, too: what an earlier start held is worth
- * nothing.
+ * Keep the hosts that share this database (doc/hosts.md): a row for each, with a lease by the database's clock, so that
+ * the clocks of hosts do not matter. While its lease runs, a host may do what only one host does at a time, if it holds
+ * the claim to it. Each start of a host begins an epoch, which is in its claims, too: a claim of an earlier start is
+ * worth nothing.
  *
  * Whoever begins work under a claim must end it before the lease ends by a clock of its own, which it reads before it
  * asks for the lease. Then another host that finds the lease at its end may take the claim over.
@@ -67,7 +67,7 @@ bool host_renew(Store *store, Host *host, int64_t now, int64_t lease, GError **e
 /* End the lease, so that others go on at once. host_renew() begins it again. Its part of the limits stays as it is. */
 bool host_end(Store *store, Host *host, GError **error);
 
-/* All of them by name: of Host, freed with the array. */
+/* Return all hosts by name: of Host, freed with the array. */
 GPtrArray *host_all(Store *store, GError **error);
 
 /* Ask a host to take no new work (draining), or to take it again. FAIL_MISSING: there is no such host. */
@@ -93,7 +93,7 @@ bool host_claim(Store *store, const char *what, const char *name, int64_t epoch,
 #define HOST_SHARE_LEASES 4
 #define HOST_SHARE_LEAST (INT64_C(60) * 1000000)
 
-/* How long a part is kept after the lease was last renewed. */
+/* Return how long a part is kept after the lease was last renewed. */
 static inline int64_t host_share_kept(int64_t lease)
 {
     return MAX(HOST_SHARE_LEASES * lease, HOST_SHARE_LEAST);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The client library of MariaDB, which speaks to MySQL, too; loaded as PostgreSQL's is (libpq.h), since only who moves
- * in from there has a use for it. Its functions bear their own names: libmariadb.mysql_ping(connection).
+ * Load MariaDB's client library, which speaks to MySQL too, when a process opens its first database of either. Only a
+ * move from another list manager that keeps its data there needs it. Its functions bear their own names:
+ * libmariadb.mysql_query(server, sql).
  */
 #include <glib.h>
 #include <mysql.h>
@@ -40,5 +41,5 @@ typedef struct Libmariadb {
 
 extern Libmariadb libmariadb; /* empty before libmariadb_load() */
 
-/* Load it, once. FAIL_CONFIG where it is not installed, or older than what we need. */
+/* Load the library, once. FAIL_CONFIG: it is not installed, or older than what we need. */
 bool libmariadb_load(GError **error);

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * PostgreSQL's client library, loaded when a process opens its first database of PostgreSQL. With what it needs itself
- * (TLS, Kerberos, LDAP) it is half of the libraries of a process and 40 % of the time that one takes to start, and a
- * site on SQLite has no use for it.
+ * Load PostgreSQL's client library when a process opens its first database of PostgreSQL. With what it needs itself
+ * (TLS, Kerberos, LDAP) it is half of the libraries of a process, and takes 40 % of the time of its start. A site on
+ * SQLite has no use for it.
  *
  * Its functions bear their own names: libpq.PQexec(connection, sql).
  */
@@ -60,5 +60,5 @@ typedef struct Libpq {
 
 extern Libpq libpq; /* empty before libpq_load() */
 
-/* Load it, once. FAIL_CONFIG where it is not installed, or older than what we need. */
+/* Load the library, once. FAIL_CONFIG: it is not installed, or older than what we need. */
 bool libpq_load(GError **error);

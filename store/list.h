@@ -2,13 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Mailing lists and their settings. A List is a snapshot: only reading it again
- * shows later changes. Functions that take a list_id want a List-Id as the field list_id has it
- * (lower case); list_find() takes what people write. FAIL_MISSING: there is no such list.
+ * Read, make, change and remove mailing lists and their settings. A List is a snapshot: only reading it again shows
+ * later changes. Functions that take a list_id want a List-Id as the field list_id has it (lower case); list_find()
+ * takes what people write. FAIL_MISSING: there is no such list.
  *
- * Settings are a table (list_settings[]) with Mailman's names; each has a
- * type, a default and a place in the struct, so that the command line and
- * REST need no code for each of them.
+ * Settings are a table (list_settings[] of store/list_setting.h) with Mailman's names. Each has a type, a default and a
+ * place in the struct. So the command line and REST need no code for each setting.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -102,13 +101,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
  * comma inside a word is "\,". list_set() takes the same forms, and WORDS also one a line. */
 char *list_get(const List *list, const char *name, GError **error);
 
-/* Check and store one setting; list_reset() gives it its default. FAIL_NEVER: the message names what is allowed. */
+/* Check and store one setting; list_reset() gives it its default. FAIL_NEVER: the value is not allowed, and the message
+ * names what is. FAIL_MISSING: there is no such list or setting. */
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error);
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error);
 
 /* Make a list with the default of each setting. FAIL_EXISTS: there is one with that address or List-Id; FAIL_MISSING:
  * the domain is not known; FAIL_NEVER: the name has characters that file names and headers should not have, or over
- * LIST_LOCAL_MAX bytes. */
+ * LIST_LOCAL_MAX bytes. list_free() */
 List *list_create(Store *store, const char *posting_address, GError **error);
 /* Give the list another posting address; the List-Id stays. FAIL_EXISTS: another list has it; FAIL_MISSING: there is
  * no such list, or the domain is not known; FAIL_NEVER: as list_create(). */
@@ -145,8 +145,8 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
 /* Return the names (list_name) of the domain's lists that begin with `beginning`, in order; g_strfreev(). */
 char **list_names(Store *store, const char *domain, const char *beginning, GError **error);
 
-/* Call each for every list of the domain (NULL: of all domains), by domain, then name; each returns false to stop, and
- * must not write to the store. */
+/* Call each for every list of the domain (NULL: of all domains), by domain, then name. each must not write to the
+ * store; it returns false to stop, and list_each() then returns true. */
 typedef bool ListEach(const List *list, void *data);
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error);
 
@@ -162,10 +162,11 @@ bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GErr
 
 /* Count a post that was accepted for delivery: *post_id is its number, and last_post_at becomes time. */
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
-/* Count such a post whose number list_record_message_id() told in this transaction; so no answer is waited for. */
+/* Count a post as list_count_post() does, when list_record_message_id() told its number (SeenMail.next) earlier in this
+ * transaction. So no answer of the database is waited for. */
 bool list_take_number(Store *store, const char *list_id, int64_t time, int64_t post_id, GError **error);
 
-/* Set *known as list_record_message_id() would, and record nothing. */
+/* Set *known as list_record_message_id() would, and record nothing. The _soon() function announces it (store.h). */
 void list_knows_message_id_soon(Store *store, const char *list_id, const char *message_id, const char *entry);
 bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
                            GError **error);
@@ -173,7 +174,7 @@ bool list_knows_message_id(Store *store, const char *list_id, const char *messag
 /* A mail that was seen on a list. */
 typedef struct SeenMail {
     const char *message_id;
-    const char *entry; /* its trace, or its name's hash */
+    const char *entry; /* the trace of the mail's entry, or the hash in the entry's name (switchboard/entry.h) */
     const char *spool; /* where the entry is: the spool's id */
     int64_t time;
     int64_t *next; /* NULL, or set to the list's next post number; 0: the Message-ID was recorded before */

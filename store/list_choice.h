@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The values of those list settings (store/list.h) that are a choice, each in the order of its words. */
+/* Declare the values of those list settings (store/list.h) that are a choice, each in the order of its words. */
 #include <stdbool.h>
 
+/* The treatment of posts. ACTION_DEFER: the other rules decide. ACTION_UNSET, for a member: the list's default. */
 typedef enum Action { ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD, ACTION_ACCEPT, ACTION_DEFER, ACTION_UNSET } Action;
-const char *action_text(Action action);
-bool action_parse(const char *text, Action *action);
+const char *action_text(Action action);              /* "hold", static */
+bool action_parse(const char *text, Action *action); /* false: text is no such word */
 
 typedef enum ArchivePolicy { ARCHIVE_NEVER, ARCHIVE_PRIVATE, ARCHIVE_PUBLIC } ArchivePolicy;
 typedef enum RosterVisibility { ROSTER_MODERATORS, ROSTER_MEMBERS, ROSTER_PUBLIC } RosterVisibility;

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The log of each list: who changed what and when, by which door (page, mail, REST, shell, timer), with the values
+ * Keep the log of each list: who changed what and when, by which door (page, mail, REST, shell, timer), with the values
  * before and after the change. lists/change.h writes it, in the transaction of the change itself. A row is removed with
  * its list, or when it is LIST_LOG_KEPT old; rows about an address are removed with that address. Times are
  * microseconds since 1970. Errors are those of the store.
@@ -30,7 +30,7 @@
 #define LOG_HEADER_MATCH "header-match"
 #define LOG_TEMPLATE "template"
 #define LOG_POST "post" /* a held post was decided about: name is its sender, before its Subject, after the word */
-#define LOG_REQUEST "request" /* the same of a request */
+#define LOG_REQUEST "request" /* a request was decided about: name, before and after as for LOG_POST */
 #define LOG_SCHEDULED \
     "scheduled" /* of a post that is sent at a time: its sender and Subject likewise, and what became
                                      of it: "schedule" and the time, "send", "drop", "hold" */
@@ -55,12 +55,12 @@ bool list_log_add(Store *store, const char *list_id, ListLogRow *row, GError **e
 GPtrArray *list_log_page(Store *store, const char *list_id, const char *kind, int64_t before, unsigned limit,
                          GError **error);
 
-/* FAIL_MISSING: the list has no such row. */
+/* Return the row with this key; list_log_row_free(). FAIL_MISSING: the list has no such row. */
 ListLogRow *list_log_find(Store *store, const char *list_id, int64_t key, GError **error);
 
-/* Return at most limit rows of a kind that have the name, the newest first; as list_log_page(). */
+/* Return at most limit rows of a kind that have the name, the newest first; of ListLogRow, freed with the array. */
 GPtrArray *list_log_named(Store *store, const char *list_id, const char *kind, const char *name, unsigned limit,
                           GError **error);
 
-/* Remove the rows of all lists that were made before that time. */
+/* Remove the rows of all lists that were made before `before`. */
 bool list_log_expire(Store *store, int64_t before, GError **error);

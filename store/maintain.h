@@ -28,8 +28,8 @@ bool store_check(const char *driver, const char *where, bool deep, StoreReport *
  * else may be done with the store. FAIL_NEVER: this driver cannot do so. */
 bool store_pin(Store *store, GError **error);
 
-/* Write a copy of this moment to the file to, which must not be there yet (FAIL_EXISTS), and make it durable. Runners
- * may be at work meanwhile. A copy that fails is removed. */
+/* Write a copy of this moment to the file `to`, and make it durable. Runners may be at work meanwhile. A copy that
+ * fails is removed. FAIL_EXISTS: there is such a file already. */
 bool store_backup(Store *store, const char *to, GError **error);
 
 /* Set *allowed to how many connections the server accepts at once from the role of this connection, over all hosts;

@@ -15,8 +15,8 @@
 #include "store/store_type.h"
 
 typedef enum Role { ROLE_MEMBER, ROLE_OWNER, ROLE_MODERATOR, ROLE_NONMEMBER } Role;
-const char *role_text(Role role);
-bool role_parse(const char *text, Role *role);
+const char *role_text(Role role);              /* "owner", static; the _text() functions below likewise */
+bool role_parse(const char *text, Role *role); /* false, as the _parse() functions below: text is no such word */
 
 typedef enum DeliveryStatus {
     DELIVERY_ENABLED,
@@ -45,8 +45,8 @@ typedef struct Preferences {
 extern const Preferences preferences_unset;
 extern const Preferences preferences_default; /* what counts where nobody said anything; the language is the list's */
 bool preferences_are_unset(const Preferences *preferences);
-/* Read the preferences that the site has set in place of preferences_default. They hold for everybody who did not
- * choose otherwise. */
+/* Read, or write, the preferences that the site has set in place of preferences_default. They hold for everybody who
+ * did not choose otherwise. */
 bool site_preferences(Store *store, Preferences *preferences, GError **error);
 bool site_set_preferences(Store *store, const Preferences *preferences, GError **error);
 
@@ -78,9 +78,10 @@ bool member_add(Store *store, const char *list_id, Role role, const char *addres
  * preferred, address becomes that. */
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
-void member_find_soon(Store *store, const char *list_id, Role role, const char *address); /* store.h */
+/* Return the member; member_free(). member_find_soon() announces the question (store.h). */
+void member_find_soon(Store *store, const char *list_id, Role role, const char *address);
 Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
-/* As member_find(), but that there is no such member is no error: then *member is NULL. */
+/* Set *member to the member, or to NULL when there is none; member_free(). FAIL_MISSING: there is no such list. */
 bool member_look_up(Store *store, const char *list_id, Role role, const char *address, Member **member, GError **error);
 bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address,
                             const Preferences *own, GError **error);
@@ -89,8 +90,8 @@ bool member_set_moderation(Store *store, const char *list_id, Role role, const c
 /* Return the action that a member's moderation_action amounts to before the list's default: posts of owners and
  * moderators pass. */
 Action member_action(Role role, Action own);
-Member *member_by_id(Store *store, const char *id, GError **error);
-/* Give the membership to another address (made when unknown, then of the same user). FAIL_EXISTS: that one has the
+Member *member_by_id(Store *store, const char *id, GError **error); /* member_free() */
+/* Give the membership to another address (made when unknown, then of the same user). FAIL_EXISTS: that address has the
  * role already, or belongs to another user. */
 bool member_set_address(Store *store, const char *id, const char *address, GError **error);
 
@@ -120,8 +121,8 @@ GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char 
 /* Return the List-Ids of the lists on which any member meets criteria, each once and in order; g_strfreev(). Unless an
  * address or user is given, no more is read of each list than its first such member. */
 char **member_lists(Store *store, const MemberCriteria *criteria, GError **error);
-/* The owners and moderators of all lists whose addresses are in the domain, written as they have it, and whose local
- * part begins with start, in any case and in quotes or not: of Member, freed with the array. */
+/* Return the owners and moderators of all lists whose addresses begin with start (in any case, in quotes or not) and
+ * are in the domain (written as they have it). The array frees its Member *. */
 GPtrArray *member_running_at(Store *store, const char *domain, const char *start, GError **error);
 /* Count the members that meet criteria. With list_id and roles alone that is cheap; otherwise all are looked at. */
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error);
@@ -148,22 +149,19 @@ bool member_import_some(MemberImport *import, MemberImported *each, void *data, 
 void member_import_free(MemberImport *import);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemberImport, member_import_free)
 
-/* Walk members by domain, then local part, without loading them all; each
- * returns false to stop, and must not write to the store. An address that is
- * subscribed both by itself and by its user comes twice. */
+/* Call each for the members with the role, by domain, then local part. each must not write to the store; it returns
+ * false to stop, and member_each() then returns true. An address subscribed by itself and by its user comes twice. */
 typedef bool MemberEach(const Member *member, void *data);
 bool member_each(Store *store, const char *list_id, Role role, MemberEach *each, void *data, GError **error);
+/* Count the members with the role. */
 bool member_count(Store *store, const char *list_id, Role role, int64_t *count, GError **error);
 
-/* The recipients of a post, in one query, streamed: regular delivery (any, where digests_enabled is no), enabled,
- * each address once, in order of the address's domain, then local part (bytes
- * of the lower case). The sender (any address of that user, may be NULL) is
- * left out where receive_own_postings says so, and those in `copied`
- * (NULL-terminated addresses of To and Cc, may be NULL) where
- * receive_list_copy does. A user who subscribed two different addresses gets
- * two copies. A cursor holds a read snapshot of the database, from the first
- * recipient to the last or its end; do not keep one open for long. Free it
- * before its store. */
+/* Walk the recipients of a post: members with regular delivery (any, where digests_enabled is no) that is enabled, each
+ * address once, by domain, then local part (bytes of the lower case). The sender (any address of that user; may be
+ * NULL) is left out where receive_own_postings says so. Addresses of To and Cc in `copied` (NULL-terminated; may be
+ * NULL) are left out where receive_list_copy says so. A user who subscribed two addresses gets two copies. From the
+ * first recipient to the last, a cursor holds a snapshot of the database: do not keep it open for long. Free it before
+ * its store. */
 typedef struct RecipientCursor RecipientCursor;
 RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender,
                                        const char *const *copied, GError **error);
@@ -171,8 +169,8 @@ RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const 
  * of the address or else of its user; "" when none is known; borrowed until the next call. */
 RecipientCursor *recipient_cursor_open_named(Store *store, const char *list_id, const char *sender,
                                              const char *const *copied, GError **error);
-/* The recipients of a digest: members who want this format and language, and the members in `last` with this language,
- * who want no digests any more and get a last one. */
+/* The recipients of a digest: members who want this format and language. The members in `last` who have this language
+ * want no digests any more, and get a last one. */
 typedef struct RecipientDigest {
     bool plain;              /* MODE_PLAINTEXT_DIGESTS, else the others, which are MIME */
     const char *language;    /* "": no language was set */

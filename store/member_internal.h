@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Pieces of SQL and functions that the queries about members share. EFFECTIVE() is the only place where preferences are
- * inherited: the first that is set of the member m, the address a, the person p and the site, else the default. For
- * this folder only.
+ * Declare the pieces of SQL and the functions that the queries about members share. EFFECTIVE() is the only place where
+ * preferences are inherited. It takes the first that is set of the member m, the address a, the person p and the site,
+ * else the default. For this folder only.
  */
 #include "store/email.h"
 #include "store/member.h"
@@ -62,7 +62,8 @@ typedef struct NewMembership {
     int64_t address, person;    /* keys; 0: it is not known yet, and is made */
     int64_t key;                /* set; of the membership */
 } NewMembership;
-/* Add all of them, sorted by folded, in few statements; the rows are those of member_add() with no preferences. */
+/* Add all new memberships (of NewMembership), sorted by folded, in few statements; the rows are those of member_add()
+ * with no preferences. */
 bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new, GError **error);
 /* Remove the members whose keys the query gives, which it frees (NULL: error is set), and count them out. *removed
  * (may be NULL): how many. */
@@ -71,7 +72,7 @@ bool member_remove_each(Store *store, Query *members, int64_t *removed, GError *
  * under it. by_person: they are memberships of the address's user from now on. */
 bool member_move_each(Store *store, Query *members, const Email *to, bool by_person, GError **error);
 
-/* user.c: the key of the person `who` names: an id or an address. FAIL_MISSING. */
+/* user.c: set *person to the key of the person whom `who` names, an id or an address. FAIL_MISSING: there is none. */
 bool user_key(Store *store, const char *who, int64_t *person, GError **error);
 /* user.c: run "DELETE FROM person ... RETURNING key, stands_in" (taken; NULL: error is set) for one person, and count
  * the user out. */
@@ -79,7 +80,7 @@ bool user_drop(Store *store, Query *removal, GError **error);
 /* user.c: give the address to the person. FAIL_EXISTS: it belongs to another user, who has a password or further
  * addresses. */
 bool user_adopt(Store *store, const Email *address, int64_t person, GError **error);
-/* Subscriptions of the person by preference become those of the address that was preferred. */
+/* user.c: turn subscriptions of the person by preference into those of the address that was preferred. */
 bool user_settle_subscriptions(Store *store, int64_t person, GError **error);
 
 /* user.c: replace *address by the address that its person prefers. Where the person prefers none yet, the address given

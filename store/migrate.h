@@ -2,11 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Brings a database up to the newest schema this program knows: the files
- * store/schema/NNN-name.sql, built in, each applied once, in order, in a
- * transaction of its own. Any number of processes may try at once.
- * A database of a newer program is used as it is where its steps allow that (schema_least), so that hosts of a site are
- * upgraded one after the other. FAIL_CONFIG: they do not, or the database is not ours at all.
+ * Bring a database up to the newest schema that this program knows: the files store/schema/NNN-name.sql, built in. Each
+ * is applied once, in order, in a transaction of its own. Any number of processes may try at once.
+ *
+ * A database of a newer program has later migrations than this program knows. It is used as it is where its table
+ * schema_least says that an older program may. So the hosts of a site can be upgraded one after the other. FAIL_CONFIG:
+ * the table does not say so, or the database is not ours at all.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -21,17 +22,19 @@ typedef struct Migration {
 
 extern const Migration migrations[]; /* made by the build; ended by number 0 */
 
-/* Bring the database to the newest schema; where is its name in messages. An empty database is filled only with create;
- * without it that is FAIL_MISSING. */
+/* Bring the database to the newest schema. `where` is its name in messages. An empty database is filled only with
+ * create; without create it is FAIL_MISSING. */
 bool migrate(const StoreDriver *driver, void *connection, const char *where, bool create, GError **error);
 
 /* Set *number to that of the last migration that was applied (0: none), *newest to that of the last one known here. */
 bool migrate_version(const StoreDriver *driver, void *connection, int64_t *number, int64_t *newest, GError **error);
 
-/* Return whether this program may use a database whose last migration has that number, also where it is a later one. */
+/* Return whether this program may use a database whose last migration has that number, which may be one that this
+ * program does not know. False also when the database does not answer. */
 bool migrate_usable(const StoreDriver *driver, void *connection, int64_t number);
 
-/* With a table of one's own, for tests. */
+/* Bring a database with another schema than the site's, such as an archive's index, to the last migration of its table.
+ * An empty database is filled. */
 bool migrate_to(const StoreDriver *driver, void *connection, const char *where, const Migration *table, GError **error);
 
 /* Return sql with the words between @ signs (StoreDriver.words) replaced by the driver's text; g_free(). */

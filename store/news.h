@@ -28,12 +28,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NewsPlace, news_place_free)
  * freed with the array. */
 GPtrArray *news_places(Store *store, GError **error);
 
-/* Set *watermark for the list in that group; NEWS_NOWHERE where it has read nothing there, or has read another group
- * since. FAIL_MISSING: there is no such list. */
+/* Read the watermark of the list in that group; NEWS_NOWHERE where the list has read nothing there, or has read another
+ * group since. FAIL_MISSING: there is no such list. */
 bool news_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t *watermark, GError **error);
+/* Write the watermark of the list in that group; that in another group is forgotten. FAIL_MISSING: there is no such
+ * list. */
 bool news_set_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t watermark, GError **error);
 
-/* Write that the group was asked at this time, and the fault of that (NULL or "": none). The watermark stays, unless
- * the row was about another group. */
+/* Write that the group was asked at this time, and why that failed (fault NULL or "": it did not). The watermark stays,
+ * but it becomes NEWS_NOWHERE where it was of another group. FAIL_MISSING: there is no such list. */
 bool news_looked(Store *store, const char *list_id, const char *newsgroup, int64_t time, const char *fault,
                  GError **error);

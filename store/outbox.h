@@ -77,5 +77,5 @@ char **outbox_entries(Store *store, const char *spool, int64_t before, GError **
 /* Return rows that belong to no entry, as programs before schema 26 left them, for this queue (NULL: for all): of
  * OutboxRow, freed with the array. */
 GPtrArray *outbox_waiting(Store *store, const char *queue, GError **error);
-/* Remove one of these rows. *there is false where another process had removed it. */
+/* Remove one row of outbox_waiting(). *there is false where another process had removed it. */
 bool outbox_take(Store *store, int64_t number, bool *there, GError **error);

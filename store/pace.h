@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Count posts to a list by the hour, for each address and for all together, so that a rule can tell when somebody posts
- * far more than before. An hour begins with the first post after the last hour has ended. There is one row for each
- * address that posts and one for the list; the timer removes a row that was not touched for PACE_KEPT.
+ * Count posts to a list by the hour, for each address and for all together. So a rule can tell when somebody posts far
+ * more than before. An hour begins with the first post after the last hour has ended. There is one row for each address
+ * that posts and one for the list; the timer removes a row that was not touched for PACE_KEPT.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Passwords, kept only as hashes of crypt(3) with the best method that the system has (yescrypt). Hashing and comparing
- * take some 20 ms each on purpose: ask only where a password was really given.
+ * Hash passwords, and compare a password with a hash. Only hashes of crypt(3) with the best method that the system has
+ * (yescrypt) are kept. Hashing and comparing take some 20 ms each on purpose: ask only where a password was really
+ * given.
  */
 #include <glib.h>
 #include <stdbool.h>

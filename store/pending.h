@@ -21,6 +21,7 @@
 typedef enum PendingKind { PENDING_JOIN, PENDING_LEAVE, PENDING_CHANGE_ADDRESS, PENDING_SET } PendingKind;
 typedef enum PendingWelcome { WELCOME_AS_LIST, WELCOME_YES, WELCOME_NO } PendingWelcome;
 typedef enum PendingWaitsFor { PENDING_PERSON, PENDING_MODERATOR } PendingWaitsFor;
+/* Return the word for it, static. */
 const char *pending_kind_text(PendingKind kind);
 const char *pending_waits_for_text(PendingWaitsFor waits_for);
 
@@ -79,8 +80,8 @@ bool pending_add_facts(Store *store, int64_t number, unsigned facts, GError **er
 /* Remove the request, and remember fate for its token, if it has one. True also where there is no such request. */
 bool pending_remove(Store *store, int64_t number, TokenFate fate, GError **error);
 
-/* Call each for every request in order of its number, of one list or (list_id NULL) of all; each returns false to
- * stop, and must not write to the store. */
+/* Call each for every request in order of its number, of one list or (list_id NULL) of all. each must not write to the
+ * store; it returns false to stop, and pending_each() then returns true. */
 typedef bool PendingEach(const Pending *pending, void *data);
 bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *each, void *data, GError **error);
 

@@ -14,7 +14,7 @@
 typedef struct StorePlace {
     const char *driver; /* for store_open(); borrowed, of the configuration or static */
     char *where;        /* for store_open(); may hold a password */
-    char *shown;        /* the same for people, as in messages */
+    char *shown;        /* the same for messages to people, without the password */
 } StorePlace;
 
 /* Fill *place from the section, with the password from the file that password_file names. The caller clears *place also
@@ -24,7 +24,7 @@ void store_place_clear(StorePlace *place);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StorePlace, store_place_clear)
 
 /* Fill *place from the name that a person wrote: "configured" for the place of the section, else a connection string of
- * PostgreSQL or the path of a file of SQLite. Clear it as above. */
+ * PostgreSQL or the path of a file of SQLite. The caller clears *place also after false. */
 bool store_place_named(const Config *config, const char *name, StorePlace *place, GError **error);
 
 /* Is it a connection string of PostgreSQL, and not the path of a file? */
@@ -39,7 +39,7 @@ char *store_place_with_password(const char *url, const char *password);
 /* Open the database that section [store] names: store_place_read(), then store_open(). */
 Store *store_open_configured(const Config *config, bool create, GError **error);
 
-/* Open the same database only to look at it. A database that is missing, or that has the schema of an older version, is
- * neither made nor changed, and the result is NULL without an error. NULL with FAIL_LATER or FAIL_CONFIG: the database
+/* Open the same database only to look at it. A database that is missing, or has the schema of an older version, is
+ * neither made nor changed: the result is NULL without an error. NULL with FAIL_LATER or FAIL_CONFIG: the database
  * cannot be read. */
 Store *store_open_to_look(const Config *config, GError **error);

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Answer questions about a database that was restored from a backup, so that it can be compared with a spool that is
- * older or newer, and raise what the spool shows to be too low. Times are microseconds since 1970. Errors are those of
- * the store.
+ * Help to compare a database that was restored from a backup with a spool that is older or newer. Some functions answer
+ * questions for that; others raise what the spool shows to be too low. Times are microseconds since 1970. Errors are
+ * those of the store.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -22,8 +22,8 @@ typedef struct RestoredPost {
     int64_t seen_at;
 } RestoredPost;
 
-/* Call each for the posts that lists saw after `since`, by list, in order of time. each returns false to stop, and must
- * not write to the store. */
+/* Call each for the posts that lists saw after `since`, by list, in order of time. each must not write to the store; it
+ * returns false to stop, and restored_posts() then returns true. */
 typedef bool RestoredEach(const RestoredPost *post, void *data);
 bool restored_posts(Store *store, int64_t since, RestoredEach *each, void *data, GError **error);
 

@@ -31,25 +31,25 @@ bool scheduled_add(Store *store, Scheduled *scheduled, GError **error);
 /* Return the post of that number with its message; scheduled_free(). FAIL_MISSING: there is none. */
 Scheduled *scheduled_find(Store *store, int64_t number, GError **error);
 
-/* Change when it is due. FAIL_MISSING as above. */
+/* Change when the post of that number is due. FAIL_MISSING: there is none. */
 bool scheduled_set_due(Store *store, int64_t number, int64_t due, GError **error);
 
-/* Remove the post. FAIL_MISSING as above. So when several processes send a post, each in a transaction with this call,
- * only one of them succeeds. */
+/* Remove the post of that number. FAIL_MISSING: there is none. So when several processes send a post, each in a
+ * transaction with this call, only one of them succeeds. */
 bool scheduled_remove(Store *store, int64_t number, GError **error);
 
 /* Remove all that this address has waiting on all lists, as sender or as author. */
 bool scheduled_remove_sender(Store *store, const char *sender, GError **error);
 
-/* Call each for the posts of a list, or (list_id NULL) of all lists, in the order in which they are due; it returns
- * false to stop, and must not write to the store. */
+/* Call each for the posts of a list, or (list_id NULL) of all lists, in the order in which they are due. each must not
+ * write to the store; it returns false to stop, and scheduled_each() then returns true. */
 typedef bool ScheduledEach(const Scheduled *scheduled, void *data);
 bool scheduled_each(Store *store, const char *list_id, ScheduledEach *each, void *data, GError **error);
 
 /* Return the numbers of the posts whose due_at is not after `by`, the earliest first: of int64_t, g_array_unref(). */
 GArray *scheduled_due(Store *store, int64_t by, GError **error);
 
-/* Count the same posts. *oldest is the earliest due_at, 0 where there is none. */
+/* Count the posts that scheduled_due() returns. *oldest is the earliest due_at; 0: there is none. */
 bool scheduled_count_due(Store *store, int64_t by, int64_t *count, int64_t *oldest, GError **error);
 
 /* Count the scheduled posts of a list; 0 also where there is no such list. */

@@ -2,13 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A store that only this process sees: a copy of what concerns one list, to try something with. Whoever has it may do
- * with it what a store allows; nothing of that reaches the store that it was copied from, and all of it is gone with
+ * Make a store that only this process sees, to try something with: a copy of what concerns one list. All that a store
+ * allows may be done with it; nothing of that reaches the store that it was copied from, and all of it is gone with
  * store_free() or the process. It is a database of SQLite without a name, whatever the driver of the other is.
  *
- * Copied are the list with its settings and domain, its members of all roles with their addresses and preferences, bans
- * and header matches of the list and of the site, and texts of letters for the list. Not copied are its accounts: seen
- * Message-IDs, counts of posts, held posts, requests.
+ * Copied are the list with its settings and domain, its members of all roles with their addresses and preferences, and
+ * texts of letters for the list. Bans and header matches are copied of the list and of the site. Not copied are its
+ * accounts: seen Message-IDs, counts of posts, held posts, requests.
  */
 #include <glib.h>
 

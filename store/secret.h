@@ -2,11 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The site's secret, with which addresses and links are signed (mail/verp.h).
- * It is in the database, so that all hosts of a site have the same one and a
- * backup holds it; nothing prints it. It is made when it is first asked for. A
- * new one may be made at any time: the newest signs, the older ones are still
- * read until they are dropped.
+ * Keep the site's secret, with which addresses and links are signed (mail/verp.h). It is in the database, so that all
+ * hosts of a site have the same secret and a backup holds it; nothing prints it. It is made when it is first asked for.
+ * A new secret may be made at any time: the newest signs, and older ones are still read until they are dropped.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -9,10 +9,10 @@
  * back.
  *
  * A refresh reads a source anew: source_begin(), then fill a stage with all addresses that the source gives now. The
- * stage is a temporary table that only this connection sees. After source_notice_left(), source_stage_fresh() and
- * source_stage_gone() compare it page by page with the addresses that the source gave before, and the caller carries
- * out each page in a transaction of its own. source_end() is last. A refresh that is broken off between two pages is
- * finished by the next one.
+ * stage is a temporary table that only this connection sees. Call source_notice_left() next. Then source_stage_fresh()
+ * and source_stage_gone() compare the stage page by page with the addresses that the source gave before. The caller
+ * carries out each page in a transaction of its own. source_end() is last. A refresh that is broken off between two
+ * pages is finished by the next one.
  *
  * Times are microseconds since 1970, 0: never. Errors are those of the store.
  */
@@ -74,7 +74,8 @@ bool source_begin(Store *store, MemberSource *source, int64_t now, GError **erro
 /* Check, in the transaction of each page, that this refresh is still the one that counts. FAIL_RACE: a later refresh
  * has begun, or somebody has changed the source: give up. */
 bool source_check_turn(Store *store, const MemberSource *source, GError **error);
-/* Write how the refresh ended: read_at, due_at, given, kept_out, bad, bad_lines and fault. FAIL_RACE likewise. */
+/* Write how the refresh ended: read_at, due_at, given, kept_out, bad, bad_lines and fault. FAIL_RACE: as for
+ * source_check_turn(). */
 bool source_end(Store *store, const MemberSource *source, GError **error);
 
 /* ---- comparing ---- */

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Keep counts of the rows of large collections, so that their number is known without counting, and the row at a given
- * place is found without stepping over all rows before it. For this folder only.
+ * Keep counts of the rows of large collections. So their number is known without counting, and the row at a given place
+ * is found without stepping over all rows before it. For this folder only.
  *
  * A collection is the members of a list in one role, all addresses, or all users. It is cut, in the order of its keys,
  * into spans of at most SPAN_MOST rows; a row of the table `span` says where one begins and how many rows it has. One
@@ -26,7 +26,7 @@ typedef struct SpanOf {
 #define SPAN_USERS ((SpanOf){0, 5})                     /* by span_user_key() */
 
 #define SPAN_USER_KEY_SIZE 20
-/* The key of a person in 19 digits, so that the text sorts as the number does. */
+/* Write the key of a person in 19 digits, so that the text sorts as the number does. */
 void span_user_key(int64_t person, char key[SPAN_USER_KEY_SIZE]);
 
 /* Begin a collection, which has no rows yet. */
@@ -39,7 +39,7 @@ bool span_forget(Store *store, int64_t list, GError **error);
 bool span_count(Store *store, SpanOf of, const char *key, int64_t delta, GError **error);
 /* Take note that one row was added for each of the keys, which are sorted. */
 bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, GError **error);
-/* As span_count() for SPAN_USERS, with the key of this person. */
+/* Take note, as span_count() does, of delta users: rows of SPAN_USERS with the key of this person. */
 bool span_count_user(Store *store, int64_t person, int64_t delta, GError **error);
 /* Announce span_total() (store/store.h says how). */
 void span_total_soon(Store *store, SpanOf of);

@@ -2,20 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The store: domains, lists, users, addresses, members, held posts, and the
- * record of what was done. This is the contract that every driver meets
- * (store_sqlite.c now, PostgreSQL beside it); it speaks of lists and
- * members, never of statements.
+ * Open the store, which is the database of the site, and run transactions on it. The other headers of this folder read
+ * and write what is in it: domains, lists, users, addresses, members, held posts, and the record of what was done. All
+ * of them hold for SQLite and for PostgreSQL (store/driver.h); none speaks of statements.
  *
- * A Store is one connection; it belongs to one thread. Many processes may
- * have one open at a time. Errors: FAIL_LATER the database cannot be used
- * now (busy, full, gone), FAIL_MISSING no such thing, FAIL_EXISTS it exists
- * already, FAIL_NEVER the arguments can never be right (a malformed
- * address); a driver retries a busy database for 10 s itself.
+ * A Store is one connection; it belongs to one thread. Many processes may have one open at a time. Errors of all these
+ * headers: FAIL_LATER: the database cannot be used now (busy, full, gone). FAIL_MISSING: there is no such thing.
+ * FAIL_EXISTS: it exists already. FAIL_NEVER: the arguments can never be right (a malformed address). A driver retries
+ * a busy database for 10 s itself.
  *
- * Ids are 32 lower-case hex digits that sort by creation. Times are
- * microseconds since 1970 (0: never). E-mail addresses keep their case for
- * display and are equal without regard to it. Strings in structs belong to the struct.
+ * Ids are 32 lower-case hex digits that sort by creation. Times are microseconds since 1970 (0: never). E-mail
+ * addresses keep their case for display and are equal without regard to it. Strings in structs belong to the struct.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -24,17 +21,15 @@
 
 #include "store/store_type.h"
 
-/* Open the database of driver ("sqlite", "postgresql") at where (a path, or a
- * connection string) and bring its schema up to date (numbered migrations,
- * each in a transaction). The caller frees the Store with store_free(). With create
- * false a database that is missing or empty is FAIL_MISSING, and the message
- * says how one is made: only a person may decide that a new one is wanted.
- * FAIL_CONFIG: it is of a newer program that is no neighbour (README.md), not a database, or not ours. */
+/* Open the database of driver ("sqlite", "postgresql") at `where` (a path, or a connection string), and bring its
+ * schema up to date (store/migrate.h). The caller frees the Store with store_free(). With create false a database that
+ * is missing or empty is FAIL_MISSING, and the message says how one is made: only a person may decide that a new one is
+ * wanted. FAIL_CONFIG: it is of a newer program that does not let older ones use it, not a database, or not ours. */
 Store *store_open(const char *driver, const char *where, bool create, GError **error);
 void store_free(Store *store);
 
-/* Look whether there is a database at where without opening it, which might
- * leave files of the caller's beside it. FAIL_MISSING as from store_open(). */
+/* Check that there is a database at `where`, without opening it: that might leave files beside it which belong to the
+ * user of this process. FAIL_MISSING as from store_open(). */
 bool store_find(const char *driver, const char *where, GError **error);
 
 /* Look whether the database is still the one that was opened. FAIL_LATER: its file was removed or replaced meanwhile,
@@ -88,9 +83,9 @@ void store_version_soon(Store *store);
 
 /* Work an entry's effects exactly once. An entry is named by its queue and its name's hash, "in:4cd1...". A runner
  * calls store_find_effect() before it works an entry: *before is true when the effects were recorded earlier, and
- * *number is what was recorded with them. It calls store_record_effect() in the transaction that makes the effects
- * (never outside of one), with the number that they handed out (of a post, of a held post). Where another process has
- * recorded the entry, that call or the commit fails with FAIL_LATER. store_expire() drops old records. */
+ * *number is what was recorded with them. It calls store_record_effect() in the transaction that makes the effects,
+ * never outside of one; number is what they handed out (of a post, of a held post). Where another process has recorded
+ * the entry, that call or the commit fails with FAIL_LATER. store_expire() drops old records. */
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error);
 bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error);
 

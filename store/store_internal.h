@@ -19,8 +19,8 @@
 #include "store/driver.h"
 #include "store/store.h"
 
-/* store_open() with a driver that is not one of the store's, and its own schema (migrate.h), to which an empty database
- * is brought also without create. */
+/* Open a database as store_open() does, by this driver. schema (migrate.h) NULL: it has the store's schema; else it has
+ * this one, to which an empty database is brought also without create. */
 struct Migration;
 Store *store_open_by(const StoreDriver *driver, const char *where, bool create, const struct Migration *schema,
                      GError **error);
@@ -34,8 +34,8 @@ Query *query_start(Store *store, GError **error, const char *sql, const Value *v
 #define query_open(store, error, sql, ...) \
     query_start(store, error, sql, (const Value[]){__VA_ARGS__}, sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 
-/* As query_start(), for results of any size: rows are fetched as they are asked for. Other queries may run meanwhile,
- * but store_begin() and store_commit() fail while a stream is open. */
+/* Prepare a query as query_start() does, for results of any size: rows are fetched as they are asked for. Other queries
+ * may run meanwhile, but store_begin() and store_commit() fail while a stream is open. */
 Query *query_stream_start(Store *store, GError **error, const char *sql, const Value *values, size_t count);
 #define query_stream(store, error, sql, ...) \
     query_stream_start(store, error, sql, (const Value[]){__VA_ARGS__}, \
@@ -50,11 +50,12 @@ bool query_is_null(Query *query, int column);
 int64_t query_integer(Query *query, int column);
 int query_choice(Query *query, int column);       /* -1 for NULL */
 const char *query_text(Query *query, int column); /* borrowed until the next step; NULL for NULL */
-GBytes *query_blob(Query *query, int column);
-/* The bytes of text or of a blob, borrowed until the next step; NULL for NULL. */
+GBytes *query_blob(Query *query, int column);     /* a copy, g_bytes_unref(); empty for NULL */
+/* Return the bytes of text or of a blob, borrowed until the next step; NULL for NULL. */
 const void *query_bytes(Query *query, int column, size_t *length);
-/* After the first step: see StoreDriver. */
+/* After the first step, return how many columns a row has. */
 int query_columns(Query *query);
+/* After the first step, return the name of a column, borrowed, and set *type to the type of its value. */
 const char *query_column(Query *query, int column, ValueType *type);
 /* Run the query to the end, and return the first column of all rows; g_strfreev(). The query stays the caller's. NULL:
  * it failed, or query is NULL since it could not be started. */
@@ -72,7 +73,7 @@ void query_soon_all(Store *store, bool stream, const char *sql, const Value *val
 /* Give the list's key for an announcement without asking the database: the key known last, which may be stale. False:
  * none is known, so announce nothing. */
 bool list_key_soon(Store *store, const char *list_id, int64_t *key);
-/* As store_list_keys(), whatever the age of the keys; never NULL. */
+/* Return the known keys of lists as store_list_keys() does, but also when they may be stale; never NULL. */
 GHashTable *store_list_keys_old(Store *store);
 
 /* Run a statement to its end; *changed (may be NULL) is the number of rows that it changed. */
@@ -81,7 +82,7 @@ bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, 
     query_all(store, error, changed, sql, (const Value[]){__VA_ARGS__}, \
               sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 
-/* As query_all(), inside a transaction, for a caller that needs neither rows nor their number. A driver may send the
+/* Run a statement inside a transaction, for a caller that needs neither rows nor their number. A driver may send the
  * statement without waiting; then a later statement or the commit fails in its place. */
 bool query_later_all(Store *store, GError **error, const char *sql, const Value *values, size_t count);
 #define query_later(store, error, sql, ...) \
@@ -105,30 +106,30 @@ bool write_end(Store *store, const Write *write, bool ok, GError **error);
 
 /* Put write_begin() and write_end() around a bool expression. True: the expression is true and the commit succeeded.
  *
- * It is evaluated once. Where the database answers that another transaction won (serialization failure, deadlock), the
- * driver does again what stands alone: the locks of a begin, which come before everything else, and a statement outside
- * of a transaction. It cannot do the expression again, since that has changed what is outside of the database (numbers
- * and ids in the caller's structs, an error that is set, rows that a callback was told of), and within the caller's
- * transaction it is only a part. As a transaction holds its locks before it reads, this takes a writer that is not
- * ours.
- * It is FAIL_LATER, like a database that is away: the transaction is undone, and its entry or request comes again. */
+ * The expression is evaluated once. Where the database answers that another transaction won (serialization failure,
+ * deadlock), the driver repeats only what stands alone: the locks at the begin of a transaction, and a statement
+ * outside of a transaction. The expression cannot be repeated, since it has changed things outside of the database:
+ * numbers and ids in the caller's structs, an error that is set, rows that a callback was told of. So the write fails
+ * with FAIL_LATER, as when the database is away: the transaction is undone, and its entry or request comes again. A
+ * transaction holds its locks before it reads, so only a writer that is not ours can cause this. */
 #define STORE_WRITE(store, error, expression) STORE_WRITE_IN(WRITE_SITE, store, error, expression)
-/* As STORE_WRITE, with WRITE_LIST: for rows that belong to one list, and that no other list's post may change. */
+/* Do STORE_WRITE with WRITE_LIST: for rows that belong to one list, and that no other list's post may change. */
 #define STORE_WRITE_LIST(store, error, expression) STORE_WRITE_IN(WRITE_LIST, store, error, expression)
 #define STORE_WRITE_IN(scope, store, error, expression)                                              \
     ({                                                                                               \
         Write write_;                                                                                \
         write_begin(store, &write_, scope, error) && write_end(store, &write_, (expression), error); \
     })
-/* As STORE_WRITE, and call store_changed(). */
+/* Do STORE_WRITE, and call store_changed() in its transaction. */
 #define STORE_CHANGE(store, error, expression) STORE_WRITE(store, error, (store_changed(store), (expression)))
 
 /* Remove rows older than before (in the table's own unit), 10,000 or a few more in a transaction, so that others are
- * not kept waiting. find gives the time of the row at place $2 among those older than $1, remove removes all up to $1:
- * both by an index on the time, since a search for each row by a key of several columns would pass all others of its
+ * not kept waiting. find gives the time of the row at place $2 among those older than $1; remove removes all up to $1.
+ * Both need an index on the time: a search for each row by a key of several columns would pass all others of its
  * list. */
 bool store_expire_rows(Store *store, const char *find, const char *remove, int64_t before, GError **error);
-/* The same for a table and the column of its time, which has an index. */
+/* Remove the rows of a table with a time before `before` in this column, which has an index, as store_expire_rows()
+ * does. */
 #define STORE_EXPIRE(store, table, column, before, error)                                                             \
     store_expire_rows(store,                                                                                          \
                       "SELECT " column " FROM " table " WHERE " column " < $1 ORDER BY " column " LIMIT 1 OFFSET $2", \
@@ -140,12 +141,12 @@ void store_changed(Store *store);
 
 /* Return a new key, which was never handed out before; 0 with error. Call it inside a transaction. A key is the time in
  * microseconds followed by 11 random bits, or the last key plus one where the clock was set back. An id, for the
- * outside, is a key followed by its hash, so it needs no column; store_id_key() is false for a mistyped one. */
+ * outside, is a key followed by its hash, so it needs no column. */
 int64_t store_key_new(Store *store, GError **error);
 void store_key_id(int64_t key, char id[STORE_ID_SIZE]);
-bool store_id_key(const char *id, int64_t *key);
+bool store_id_key(const char *id, int64_t *key); /* false: id is no id, or mistyped */
 
-/* The next number of a counter ("held"); numbers are never used twice, since people keep them in mails. */
+/* Hand out the next number of a counter ("held"). Numbers are never used twice, since people keep them in mails. */
 bool store_next_number(Store *store, const char *counter, int64_t *number, GError **error);
 
 bool store_is_transaction_open(const Store *store);
@@ -156,12 +157,14 @@ const StoreDriver *store_driver(const Store *store);
  * moment, so that they may be stale. */
 GHashTable *store_list_keys(Store *store);
 
-/* list.c: the internal key of a list; FAIL_MISSING. */
+/* list.c: set *key to the key of a list's row. FAIL_MISSING: there is no such list. */
 bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);
 
-/* The list of a short name (list_local()) at host (in lower case); *list_id is NULL when there is none. */
+/* list_short.c: find the list of a short name (list_local()) at host (in lower case; a domain or the alias of one).
+ * *list_id (g_free()) is NULL when there is none. */
 bool list_short_find(Store *store, const char *name, const char *host, char **list_id, GError **error);
-/* fragment.c: counts anew what waits, after open sets went by other ways than fragment.h's. Inside a transaction. */
+/* fragment.c: sum up the open sets anew (fragment_count()), after rows of sets were removed by other functions than
+ * those of fragment.h. Call it inside a transaction. */
 bool fragment_recount(Store *store, GError **error);
 /* copy.c: copy the rows of a table for which the condition is true ("WHERE list = $1", the parameter being key), in a
  * transaction of `to`; condition NULL: all of them. */
@@ -171,12 +174,14 @@ typedef struct StoreCopied {
 } StoreCopied;
 bool store_copy_rows(const StoreCopied *copied, const char *table, const char *condition, int64_t *rows,
                      GError **error);
-/* pending.c: SHA-256 of a token, in hex, as it is kept; g_free(). */
+/* pending.c: return the SHA-256 of a token, in hex, as it is kept; g_free(). */
 char *pending_token_hash(const char *token);
-/* list_setting.c */
+/* list_setting.c: give all settings of the struct their defaults. */
 struct List;
 void list_settings_default(struct List *list);
+/* list_setting.c: give a setting of the struct the value of a row. FAIL_MISSING: there is no such setting. */
 bool list_setting_apply(struct List *list, const char *name, const char *value, GError **error);
+/* list_setting.c: free the texts of all settings of the struct. */
 void list_settings_clear(struct List *list);
 /* pace.c: remove counts that were not touched for PACE_KEPT. */
 bool pace_expire(Store *store, GError **error);

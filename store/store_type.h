@@ -2,8 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the headers of the store have in common, so that each can be included alone. The contract is in
- * store.h.
+ * Declare what the headers of the store have in common, so that each can be included alone. The contract is in store.h.
  */
 typedef struct Store Store;
 

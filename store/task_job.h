@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Record the runs of the timer's jobs (runners/task). Each job has one row, so that of several hosts one runs it, and
- * so that status and metrics can tell when it last ran and how it went. A job that each host runs for itself has a row
+ * Record the runs of the timer's jobs (runners/task). Each job has one row, so that of several hosts one runs it. From
+ * the row, status and metrics can tell when it last ran and how it went. A job that each host runs for itself has a row
  * for each host, named JOB@HOST. Times are microseconds since 1970; errors are those of the store.
  */
 #include <glib.h>

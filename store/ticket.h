@@ -23,7 +23,7 @@ typedef struct Ticket {
 void ticket_free(Ticket *ticket);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ticket, ticket_free)
 
-/* Keep the ticket under a token of pending_token_new(). */
+/* Keep the ticket under a token of pending_token_new(). FAIL_MISSING: there is no such list. */
 bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **error);
 
 /* Find a ticket by its token; ticket_free(). FAIL_MISSING: there is none with this token, or it has expired by now. */

@@ -31,9 +31,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Token, token_free)
 bool token_add(Store *store, const Token *token, GError **error);
 /* Return the token, also one that has expired; token_free(). FAIL_MISSING: there is none with that id. */
 Token *token_find(Store *store, const char *id, GError **error);
-bool token_remove(Store *store, const char *id, GError **error); /* FAIL_MISSING likewise */
-/* Take a list or a domain (NULL: none) that is being removed out of the scopes of all tokens, so that a later list or
- * domain of the same name is not open to them. A token whose scopes become empty by that is removed. */
+/* Remove the token. FAIL_MISSING: there is none with that id. */
+bool token_remove(Store *store, const char *id, GError **error);
+/* Take a list or a domain (NULL: none) that is being removed out of the scopes (lists, domains) of all tokens. So a
+ * later list or domain of the same name is not open to them. A token whose scopes become empty by that is removed. */
 bool token_forget(Store *store, const char *list_id, const char *mail_host, GError **error);
 /* Note that the token was used now. FAIL_MISSING: there is none with that id. */
 bool token_set_used(Store *store, const char *id, int64_t now, GError **error);

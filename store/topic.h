@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Topics that members chose. A list names its topics in the setting `topics`, "NAME: PATTERN" each. A member who chose
- * some gets the posts of those alone, and posts that fit no topic of the list only where that is wished; a member who
- * chose none gets every post. Digests hold all posts. Names are compared without regard to case. A name that the list
- * has no more does not count, so a member all of whose topics are gone gets every post again.
+ * Keep the topics that members chose. A list names its topics in the setting `topics`, "NAME: PATTERN" each. A member
+ * who chose some gets the posts of those alone, and posts that fit no topic of the list only where that is wished. A
+ * member who chose none gets every post. Digests hold all posts. Names are compared without regard to case. A name that
+ * the list has no more does not count, so a member all of whose topics are gone gets every post again.
  */
 #include <glib.h>
 #include <stdbool.h>

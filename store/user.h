@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Users and their addresses. A user has any number of addresses and prefers one of them or none. An address may also
- * belong to no user, and be a member of lists all the same. Whoever joins a list with an unknown address becomes a user
- * with that address. Structs are freed by the caller with user_free() and known_address_free().
+ * Keep users and their addresses. A user has any number of addresses and prefers one of them or none. An address may
+ * also belong to no user, and be a member of lists all the same. Whoever joins a list with an unknown address becomes a
+ * user with that address. Structs are freed by the caller with user_free() and known_address_free().
  *
  * Functions named user_ take `who`: the user's id, or any of its addresses. FAIL_MISSING: there is no such user or
  * address. FAIL_EXISTS: the address belongs to somebody else. FAIL_NEVER: it is no valid address.
@@ -43,7 +43,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KnownAddress, known_address_free)
 
 /* ---- users ---- */
 
-User *user_find(Store *store, const char *who, GError **error);
+User *user_find(Store *store, const char *who, GError **error); /* user_free() */
 /* Make a user with this address, and set id to the user's. The address may be known already, if no user has it. */
 bool user_create(Store *store, const char *address, const char *display_name, char id[STORE_ID_SIZE], GError **error);
 bool user_set_name(Store *store, const char *who, const char *display_name, GError **error);
@@ -56,11 +56,11 @@ bool user_set_preferences(Store *store, const char *who, const Preferences *pref
 bool user_set_preferred(Store *store, const char *address, GError **error);
 /* Prefer none. What the user subscribed stays subscribed by the address that was preferred. */
 bool user_clear_preferred(Store *store, const char *who, GError **error);
-/* Give address (made when unknown) to the user. Another user that is left without addresses is gone, and what it
- * subscribed by preference stays subscribed by address. */
+/* Give address (made when unknown) to the user. Another user that is left without addresses is removed, and what that
+ * user subscribed by preference stays subscribed by address. */
 bool user_link_address(Store *store, const char *who, const char *address, GError **error);
 /* Give all that `from` has (addresses, memberships, and where `into` has none: name, password, preferences) to
- * `into`, and removes `from`. FAIL_NEVER: they are the same. */
+ * `into`, and remove `from`. FAIL_NEVER: both are the same user. */
 bool user_merge(Store *store, const char *into, const char *from, GError **error);
 /* Remove the user with all addresses of the user, as address_remove() does, and all memberships and preferences. */
 bool user_remove(Store *store, const char *who, GError **error);
@@ -74,12 +74,13 @@ typedef struct UserCriteria {
 /* Return at most limit users (of User, freed with the array) in order of creation: those behind the user with the id
  * `after`, or (NULL) from the first one. */
 GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *after, unsigned limit, GError **error);
+/* Count the users who meet criteria, but for skip. */
 bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GError **error);
 
 /* ---- addresses ---- */
 
-KnownAddress *address_find(Store *store, const char *address, GError **error);
-/* As address_find(), but an address that is not known is no error: then *known is NULL. */
+KnownAddress *address_find(Store *store, const char *address, GError **error); /* known_address_free() */
+/* Find an address as address_find() does. One that is not known is no error: then *known is NULL. */
 bool address_look_up(Store *store, const char *address, KnownAddress **known, GError **error);
 /* Make an address that belongs to no user. FAIL_EXISTS: it is known. */
 bool address_add(Store *store, const char *address, const char *display_name, GError **error);
@@ -98,6 +99,7 @@ bool address_remove(Store *store, const char *address, GError **error);
  * NULL behind the first `skip` addresses. */
 GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit,
                         GError **error);
+/* Count all addresses. */
 bool address_count(Store *store, int64_t *count, GError **error);
 
 /* Set *language (g_free()) to the language in which to write to this address as a member of the list (list_id NULL: of

@@ -43,9 +43,10 @@ typedef struct ArchiverType {
     bool immediate; /* the work is done when store() returns, and a second store() would do it again */
     /* Read the archiver's section, and return its state for the other functions. NULL: *error is set. */
     void *(*open)(Runner *runner, const char *section, GError **error);
+    /* Store one mail, as the comment above says. */
     bool (*store)(void *archiver, const ArchiveMail *mail, GError **error);
-    /* In place of store(): return the address to which each mail is sent, as an entry of the queue out in the same
-     * hop. */
+    /* Return the address to which each mail is sent instead of being stored, as an entry of the queue out in the same
+     * hop. NULL: mails are stored with store(). */
     const char *(*recipient)(void *archiver);
     bool (*flush)(void *archiver, GError **error); /* NULL: nothing to flush */
     /* Take note that the mail with this key, which was stored, does not come again, not even after a power cut. It may
@@ -56,6 +57,7 @@ typedef struct ArchiverType {
     int64_t (*idle)(void *archiver);
     /* Return trouble that a person should know of though mails are stored, borrowed until the next call; NULL: none. */
     const char *(*trouble)(void *archiver);
+    /* Free the state that open() returned. */
     void (*close)(void *archiver);
 } ArchiverType;
 

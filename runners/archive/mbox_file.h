@@ -2,16 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Append mails to an mbox so that each is there exactly once, across kill -9 and power loss. There are three files:
- * NAME.mbox; beside it NAME.mbox.index, with one line of fixed length for each mail that was appended,
+ * Append mails to an mbox so that each is there exactly once, across kill -9 and power loss. Beside NAME.mbox there are
+ * two files. NAME.mbox.index has one line of fixed length for each mail that was appended, and a mark, "until TIME",
+ * after each append:
  *
  *   4cd1b2...(40 digits) 000000012345 0000006789\n    key, offset, length
  *   until 1764000000123456   (blanks) 000000019134 0000000000\n
  *
- * and a mark, "until TIME", after each append: no mail above the mark arrived after that time. A search for a mail
- * goes up from the end, and stops at the first mark whose time is before the mail's arrival.
+ * No mail above the mark arrived after that time. A search for a mail goes up from the end, and stops at the first mark
+ * whose time is before the mail's arrival.
  *
- * and NAME.mbox.intent, which describes the append in progress or the last one:
+ * NAME.mbox.intent describes the append in progress or the last one:
  *
  *   listrunner mbox 1 P INODE OFFSET LENGTH INDEX COUNT SHA1\n
  *   the COUNT index lines, the mark among them\n
@@ -23,12 +24,12 @@
  *   2  mbox and index appended to, synced together  (mbox_file_append)
  *   3  intent's state byte set to C, not synced    (mbox_file_end)
  *
- * Recovery, whenever the lock is taken and the state is P: the region of the
- * mbox that the intent names is hashed. As recorded: the append is whole, its bytes and, with the index cut to INDEX,
- * its lines are written again (a sync of them may have failed). Else it is torn: both
- * files are cut to where the append began and synced before the state is C, but the mbox only if it is the same
- * file and does not reach beyond our own region; whatever another program wrote is
- * never cut. An intent whose own SHA-1 is wrong was never synced, so nothing was appended.
+ * Recovery, whenever the lock is taken and the state is P: the region of the mbox that the intent names is hashed. If
+ * the hash is the recorded one, the append is whole. Its bytes and, with the index cut to INDEX, its lines are written
+ * again, since a sync of them may have failed. Else the append is torn: both files are cut to where it began, and
+ * synced before the state is C. The mbox is cut only if it is the same file and does not reach beyond our own region:
+ * whatever another program wrote is never cut. An intent whose own SHA-1 is wrong was never synced, so nothing was
+ * appended.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -47,6 +48,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MboxFile, mbox_file_free)
 /* Take the lock and recover. A file that another program put in the place of the mbox meanwhile is locked instead.
  * FAIL_RACE when another program still has the lock after wait_us. */
 bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error);
+/* Return whether the lock is held. */
 bool mbox_file_locked(const MboxFile *file);
 
 typedef struct MboxKey {

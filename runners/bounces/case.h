@@ -59,8 +59,9 @@ typedef struct Failed {
 /* Return a unit of work by which the runner changes a member, for the list's log; work_free(). */
 Work *case_work(const Case *given, ActorDoor door);
 
-/* Count a failed delivery against a member, and do what the rules then ask for (score.h). A failure of an address that
- * is no member is logged; if the address is an owner's or moderator's, the owner of the site is told, once a day. */
+/* Count a failed delivery against a member, and do what the rules then ask for (score.h). If the member's delivery is
+ * not enabled, the failure is only logged. A failure of an address that is no member is logged; if the address is an
+ * owner's or moderator's, the owner of the site is told, once a day. */
 bool case_failed(Case *given, const Failed *failed, GError **error);
 
 /* Record the acts under the name effect. If the list's owners want to know and have not had all letters of today

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Write the letters of the bounces runner to people, from templates. No letter is ever an answer to a bounce, and all
- * but probes have the null sender, so a letter that cannot be delivered does not come back.
+ * Write the letters of the bounces runner to people, from templates. No letter is ever an answer to a bounce. All but
+ * probes have the null sender, so a letter that cannot be delivered does not come back.
  */
 #include "runners/bounces/case.h"
 

@@ -24,6 +24,7 @@ typedef struct ScoreRules {
     bool probes;       /* a probe is sent before a member is disabled */
 } ScoreRules;
 
+/* Return the rules that the list's settings make. */
 ScoreRules score_rules(const List *list, bool probes);
 
 /* Acts that are to be done, or were done; the flags are kept with the record of an effect (case.h). */

@@ -26,12 +26,13 @@ typedef bool Informing(const InformAsked *asked, GString *answer, GError **error
 /* Has the address that asks one of these roles (1u << ROLE_..., joined by |) on the list? */
 bool inform_has_role(const InformAsked *asked, unsigned roles, bool *has, GError **error);
 
-/* List the members, to those who may see them (member_roster_visibility): at most INFORM_LINES_MAX, and how many more
- * there are. */
+/* List the members that pass the filter, at most INFORM_LINES_MAX, to those who may see them
+ * (member_roster_visibility). Say also how many of them hide their addresses, and whether there are more. Of a large
+ * list only the first 50,000 or so members are looked at. */
 Informing inform_who;
 /* Tell about the list. */
 Informing inform_list;
-/* List the advertised lists of this list's domain. */
+/* List the advertised lists of this list's domain, at most INFORM_LINES_MAX. */
 Informing inform_lists;
 
 #define INFORM_LINES_MAX 1000

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The rights of those who write commands by mail (lists/authority.h). Anybody can write any address into From, so
- * the asker is a stranger, and gets nothing done for an address but by a token that was mailed there. Answers go to
- * the address in From, and say no more than its holder may know.
+ * Find out which right (lists/authority.h) a command by mail needs. Anybody can write any address into From, so the
+ * asker is a stranger. Nothing is done for an address without a token that was mailed there. Answers go to the address
+ * in From, and say no more than its holder may know.
  */
 #include "lists/authority.h"
 #include "runners/command/parse.h"

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the files of the runner defragment share. The runner puts the parts of a message (message/partial)
+ * Declare what the files of the runner defragment share. The runner puts the parts of a message (message/partial)
  * together. README.md says how; the numbers D1, F2, P3 in the comments are those of its tables. A set is all parts of
  * one message, and the index (store/fragment.h) knows the sets.
  */
@@ -61,6 +61,7 @@ extern const RunnerSpec defragment_spec;
 
 /* part.c: handle one part: find its set in the index, and let it wait, join the set, or send it on. */
 bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error);
+/* Write a line about the part into the log. */
 void part_log(const Part *part, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* join.c: join a set that is complete (D4). *done is false when one of its parts turned out to be lost: then the set

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Declarations that the files of the runner digest share. README.md says how a digest is made; G1 and the like in
- * comments are rows of its tables. */
+/* Declare what the files of the runner digest share. README.md says how a digest is made; G1 and the like in comments
+ * are rows of its tables. */
 #include <glib.h>
 #include <stdbool.h>
 

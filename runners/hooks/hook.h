@@ -46,5 +46,5 @@ typedef struct HookDelivery {
     void *data;
 } HookDelivery;
 
-/* POST the event, and wait for the answer. *error is set unless it was taken. */
+/* POST the event, and wait for the answer. *error is set unless the result is HOOK_TAKEN. */
 HookResult hook_send(const Hook *hook, const HookDelivery *delivery, GError **error);

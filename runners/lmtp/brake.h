@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The in-flow brake: count the entries that wait behind the door, and say whether replies are to be held back.
+ * Count the entries that wait behind the LMTP door, and say whether replies are to be held back (the in-flow brake).
  *
  * The queues of a post's way are counted: in, pipeline and out. Requests and bounces go other ways, and neither fill
  * these queues nor are held. A look counts the names of entries that are ready (none that is due later), and stops at
@@ -18,8 +18,8 @@
 
 typedef struct Brake Brake;
 
-/* directory: of the spool. limit: entries (in_flow.h). delay: microseconds that each reply is held, for the log;
- * 0: nothing is ever held, and no look is made. */
+/* Make a brake. directory is that of the spool, limit a number of entries (in_flow.h), delay the microseconds that each
+ * reply is held, for the log. delay 0: nothing is ever held, and no look is made. */
 Brake *brake_new(struct event_base *base, const char *directory, uint64_t limit, int64_t delay);
 /* Wait for the look that is under way. */
 void brake_free(Brake *brake);

@@ -7,8 +7,8 @@
  * Meanwhile the loop receives further messages. The loop hands over the jobs of a turn at the turn's end, so that they
  * can be one group.
  *
- * A job belongs to the Commit from commit_submit() until commit_take()
- * returns it. All functions are called by the loop's thread.
+ * A job belongs to the Commit from commit_submit() until commit_take() returns it. All functions are called by the
+ * loop's thread.
  */
 #include <glib.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ typedef struct CommitJob {
 
 typedef struct Commit Commit;
 
-/* directory: of the spool. limit: entries in a group (one job may exceed it). */
+/* Make a Commit. directory is that of the spool, limit the most entries in a group (one job may exceed it). */
 Commit *commit_new(const char *directory, size_t limit, GError **error);
 void commit_free(Commit *commit); /* after the last job was taken back */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Commit, commit_free)
@@ -34,9 +34,9 @@ void commit_submit(Commit *commit, CommitJob *job);
 /* Hand the submitted jobs to the threads. Call it at the end of each turn of the loop that submitted any. */
 void commit_start(Commit *commit);
 
-/* Return the descriptor that is readable when there are jobs to take back. commit_take() returns one of them; when it
- * returns NULL there are no more, and the descriptor is no longer readable. */
+/* Return the descriptor that is readable when there are jobs to take back. */
 int commit_fd(const Commit *commit);
+/* Take back one job that is stored or has failed. NULL: there are no more, and the descriptor is no longer readable. */
 CommitJob *commit_take(Commit *commit);
 
 /* Return how many jobs were submitted and not taken back. */

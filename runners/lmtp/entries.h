@@ -3,10 +3,10 @@
 #pragma once
 /*
  * Make the entries of an LMTP transaction: one for each recipient, with metadata for the runners that handle it
- * (runners/keys.h). The caller stores them (group). A recipient named twice
- * gets one entry. A message without Message-ID is given one, in a header
- * field above all others; nothing else in it is touched. A part of a message
- * for a list goes where the list wants it, or is refused.
+ * (runners/keys.h). The caller stores them (group). A recipient named twice gets one entry. A message without
+ * Message-ID is given one, in a header field above all others; nothing else in it is touched. A part of a message for a
+ * list goes where the list wants it, or is refused. A message with more than 120 Received fields is refused for every
+ * recipient. A message that is larger than a list takes is refused for that list.
  */
 #include <glib.h>
 
@@ -35,7 +35,8 @@ typedef struct EntriesSite {
 #define ENTRIES_NO_DATABASE "451 4.3.0 The database cannot be used now; try again later"
 #define ENTRIES_TOO_LARGE "552 5.3.4 The message is larger than this list takes"
 
-/* The recipients' data are ListAddresses. peer is KEY_PEER. */
+/* Make the entries of a transaction; LmtpRecipient.data of each recipient is a ListAddress. peer is the value of
+ * KEY_PEER. */
 Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const EntriesSite *site);
 void entries_free(Entries *entries);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Entries, entries_free)

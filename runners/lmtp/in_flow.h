@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Decide whether intake is to be slowed down, from how many entries wait in the queues behind the door. Pure: the
- * figures are passed in.
+ * Decide whether intake is to be slowed down, from how many entries wait in the queues behind the door. The functions
+ * only calculate: the figures are passed in.
  *
  * A burst fills the queues, and they drain while it is taken or soon after. A flood goes on. So intake is slowed from
  * the second look in a row on that finds more than the limit, and no fewer than the look before it. It runs free again
@@ -18,7 +18,7 @@ typedef struct InFlow {
     bool slow;
 } InFlow;
 
-/* A look needs to count no further than this: beyond twice the limit it makes no difference how many there are. */
+/* Return up to which number a look has to count: beyond twice the limit it makes no difference how many there are. */
 static inline uint64_t in_flow_most(const InFlow *flow)
 {
     return 2 * flow->limit;

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The free space of the spool: say whether there is room for a message, and tell the log and the master while mail is
- * refused because min_free is not left.
+ * Watch the free space of the spool: say whether there is room for a message, and tell the log and the master while
+ * mail is refused because min_free is not left.
  *
- * A look is asked for by mail, and made by a timer as well, so that `listrunner status` knows before mail comes and
+ * Arriving mail asks for a look. A timer makes looks as well, so that `listrunner status` knows before mail comes and
  * after it has stopped coming. All functions are called by the loop's thread.
  */
 #include <event2/event.h>
@@ -15,7 +15,8 @@
 
 typedef struct Space Space;
 
-/* directory: of the spool. least: bytes that are to stay free, [spool] min_free. FAIL_LATER: it cannot be opened. */
+/* Begin to watch. directory is that of the spool, least the bytes that are to stay free, [spool] min_free. FAIL_LATER:
+ * the directory cannot be opened. */
 Space *space_new(struct event_base *base, const char *directory, uint64_t least, GError **error);
 void space_free(Space *space);
 

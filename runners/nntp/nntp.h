@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Declarations that the files of the runner nntp share. The runner connects lists with news groups: nntp.c posts to
- * the news server, and keeps the connection; fetch.c reads the groups. */
+/* Declare what the files of the runner nntp share. The runner connects lists with news groups: nntp.c posts to the news
+ * server, and keeps the connection; fetch.c reads the groups. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -33,8 +33,10 @@ void claims_init(Claims *claims);
 /* Free the claims. Entries that were not collected stay claimed, for recovery. */
 void claims_clear(Claims *claims);
 
+/* Return the descriptor that becomes readable when all are claimed. -1: there is none, and claims_begin() claims at
+ * once. */
 int claims_wake(const Claims *claims);
-/* Call it when that descriptor is readable, so that it is no longer. */
+/* Call it when the descriptor of claims_wake() is readable; then it is readable no more. */
 void claims_woken(Claims *claims);
 
 /* Choose at most limit due entries of an inbox, which is that of the source. Returns how many were found. */
@@ -46,6 +48,7 @@ void claims_begin(Claims *claims, bool aside);
 
 /* Return how many entries are chosen and not yet collected. */
 size_t claims_count(const Claims *claims);
+/* Return whether all chosen entries are claimed, or could not be. */
 bool claims_ready(Claims *claims);
 
 /* Append the claimed entries, which are the caller's now, to the array of their source; wait for the thread if it is at

@@ -28,11 +28,11 @@
 typedef struct ControlServer ControlServer;
 
 typedef struct ControlOwner {
-    /* The reply to a request, a new reference; NULL with *error. */
+    /* Return the reply to a request, a new reference; NULL with *error: it cannot be carried out. */
     json_t *(*answer)(void *data, const json_t *request, GError **error);
 } ControlOwner;
 
-/* FAIL_LATER when the socket cannot be made. */
+/* Make the socket at path, and answer on it in the loop of base. owner is borrowed. FAIL_LATER: it cannot be made. */
 ControlServer *control_server_new(struct event_base *base, const char *path, const ControlOwner *owner, void *data,
                                   GError **error);
 /* Return whether the socket is still there under its name. */

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Hold one claimed entry while it is delivered. The reader (reader.h) reads the recipients of a delivery some at a time
- * and makes batches of them, so that only a bounded number of a million recipients is in memory. All batches of the
- * delivery for one transport are a job of that transport's scheduler.
+ * and makes batches of them. So only a bounded number of a million recipients is in memory. All batches of the delivery
+ * for one transport are a job of that transport's scheduler.
  *
  * A delivery is over (delivery_over()) when every recipient has been read, or the delivery was withdrawn, and no batch
  * waits or is out. Recipients that were deferred still stand as "to do" in the file; the delivery has counted them.

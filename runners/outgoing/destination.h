@@ -105,28 +105,29 @@ typedef struct Destination {
 
 /* Make a destination. limits and changes are borrowed; changes is the scheduler's queue for what changed, or NULL. */
 Destination *destination_new(const char *name, const DestinationLimits *limits, GQueue *changes, int64_t now);
-/* Free it, and remove it from where the scheduler holds it, which must not be cleared before. No mail waits for it. */
+/* Free a destination for which no mail waits, and remove it from the scheduler, which must not be cleared before. */
 void destination_free(Destination *destination);
 /* Have the scheduler look again whether there is room. */
 void destination_changed(Destination *destination);
 
-/* Return true when one more batch may go to it now. Else *wake_at says when to ask again; 0 means after an event. */
+/* Return true when one more batch may go there now. Else *wake_at says when to ask again; 0: after an event. */
 bool destination_room(Destination *destination, int64_t now, int64_t *wake_at);
-/* Return true when one more transaction may go in the flight of another (smtp_client_send_behind()): it is well, it has
- * no rate to keep, and more mail waits for it than it has room for. */
+/* Return true when one more transaction may go in the flight of another (smtp_client_send_behind()): the destination is
+ * well, has no rate to keep, and more mail waits for it than it has room for. */
 bool destination_crowded(Destination *destination, int64_t now);
 /* Return the most recipients that one transaction may have now, at most `allowed`: no more than the servers were found
  * to take, no more than the pace allows in a second, and one while the pace rests (pace.h). */
 size_t destination_most(Destination *destination, size_t allowed, int64_t now);
 /* Return the most transactions that one connection may have, at most `allowed`; 0 means no limit. */
 unsigned destination_most_transactions(const Destination *destination, unsigned allowed, int64_t now);
-/* Learn that it took this many recipients (transactions) and refused the next; recipients: true when that is new. */
+/* Learn that the destination took this many recipients in a transaction, and refused the next. True: that is new. */
 bool destination_learn_recipients(Destination *destination, unsigned taken, int64_t now);
+/* Learn that the destination took this many transactions over a connection, and refused the next. */
 void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now);
-/* Learn that it refused a connection, or the mail on it, because there are too many beside the `others`. */
+/* Learn that a connection, or the mail on it, was refused because there are too many beside the `others`. */
 void destination_learn_connections(Destination *destination, unsigned others, int64_t now);
-/* Count a connection that was refused, for whatever reason, beside `others`. How many it takes is learnt from several
- * refusals beside as many as it bore lately, and from as many in a row as there are others. */
+/* Count a connection that was refused, for whatever reason, beside `others`. Several refusals beside as many as were
+ * borne lately, or as many in a row as there are others, teach how many the destination takes. */
 void destination_turned_away(Destination *destination, unsigned others, int64_t now);
 /* Count a connection that is begun, one that was accepted, and one that has ended. */
 void destination_connecting(Destination *destination);
@@ -139,7 +140,7 @@ void destination_between(Destination *destination, bool begins); /* one waits fo
 /* Count a batch with this many recipients that goes out, or one that comes back. */
 void destination_begin(Destination *destination, size_t recipients);
 void destination_end(Destination *destination);
-/* The news that a batch brings about the destination when it comes back and still counts as busy; the worst is last. */
+/* The news about the destination that a batch brings when it comes back and still counts as busy; the worst is last. */
 typedef enum SiteNews {
     SITE_UNKNOWN,   /* nothing was learnt */
     SITE_GOOD,      /* it answered, whatever it said of the mail */
@@ -153,31 +154,30 @@ typedef struct SiteReport {
     unsigned refused; /* recipients that it refused because there were too many */
     bool replied;     /* the failure is a reply and not silence: it is tried again within PACE_REST_MAX */
 } SiteReport;
-/* Take a report into account. Returns true when the destination died of it; the reason is kept for the mail that waits.
- * chance is random, 0 <= chance < 1. */
+/* Take a report into account. Return true when the destination died of that; the reason is kept for the mail that
+ * waits. chance is random, 0 <= chance < 1. */
 bool destination_tell(Destination *destination, const SiteReport *report, int64_t now, double chance);
-/* Declare it dead at once. replied: because of a reply. */
+/* Declare the destination dead at once. replied: because of a reply. */
 void destination_kill(Destination *destination, int64_t now, bool replied, double chance);
 void destination_set_reason(Destination *destination, const char *status, const char *reason);
-
 bool destination_dead(const Destination *destination);
-/* Note whether its servers are known. */
+/* Note whether the destination's servers are unknown. */
 void destination_set_unresolved(Destination *destination, bool unresolved);
 /* Obey the operator: send it nothing; end its suspension, its death and its pace. */
 void destination_suspend(Destination *destination, int64_t now);
 void destination_resume(Destination *destination, int64_t now);
 /* Let a dead destination live again, when dead_until has come: it is probing then. */
 void destination_revive(Destination *destination);
-/* Return true when it was dead, lives again, and nothing has succeeded since. */
+/* Return true when the destination was dead, lives again, and nothing has succeeded since. */
 bool destination_probing(const Destination *destination);
 /* Return the rate in force, in recipients a second: that of the operator, else that of the transport, else none. A pace
  * that was learnt and is lower takes its place. */
 Rate destination_rate(Destination *destination, int64_t now);
 /* Set the operator's rate; < 0 removes it. */
 void destination_order_rate(Destination *destination, double per_second, int64_t now);
-/* Call it before its limits change: fill its bucket by the rate that held until now. */
+/* Call it before the destination's limits change: fill the bucket by the rate that held until now. */
 void destination_settle(Destination *destination, int64_t now);
-/* Call it after its limits have changed. */
+/* Call it after the destination's limits have changed. */
 void destination_relimit(Destination *destination);
 /* Take over the operator's orders and the waiting mail of `from`, which was the name of the same servers before they
  * were known. */
@@ -188,13 +188,13 @@ int64_t destination_fifth(int64_t lasted);
 /* Return the due time of an entry that begins to wait now. The first one that waits comes when the destination is to be
  * tried again, the others destination_fifth() later. */
 int64_t destination_return_time(Destination *destination, int64_t now, double chance);
-/* Return until when mail would wait too long in memory for it; 0: it may be kept there. */
+/* Return until when mail for the destination would wait too long in memory; 0: it may be kept there. */
 int64_t destination_full_until(Destination *destination, int64_t now);
 /* Count a transaction that took this many seconds. */
 void destination_observe(Destination *destination, double seconds, int64_t now);
 /* Return "alive", "dead", "probing", "suspended", "throttled" or "resolving". */
 const char *destination_state(Destination *destination, int64_t now);
-/* Return whether something is known that a restart should keep; write it; read it (false: it makes no sense). */
+/* Return whether something is known that a restart should keep; return that; take it in (false: it makes no sense). */
 bool destination_memorable(Destination *destination, int64_t now);
 json_t *destination_save(Destination *destination, int64_t now);
 bool destination_load(Destination *destination, const json_t *saved, int64_t now);

@@ -51,13 +51,13 @@ void finish_init(Finish *finish);
 void finish_clear(Finish *finish);
 
 /* End the deliveries in `over`: store the bounces gathered in marks, then commit what becomes of each entry. The
- * deliveries leave `over` and are freed. Returns false when the system failed in a way that only recovery can settle:
- * the caller is to end the process. */
+ * deliveries leave `over` and are freed. False, from this function and those below: the system failed in a way that
+ * only recovery can settle, so the caller is to end the process. */
 bool finish_over(Finish *finish, GQueue *over, GError **error);
 
-/* Sync the marks of a delivery, put its entry back into its queue as it was, and free the delivery. False: as above. */
+/* Sync the marks of a delivery, put its entry back into its queue as it was, and free the delivery. */
 bool finish_put_back(Finish *finish, Delivery *delivery, GError **error);
 
 /* Move an entry (consumed) that can never be delivered to the queue shunt, with the text of why. If there is no shunt,
- * the entry waits where it is. False: as above. */
+ * the entry waits where it is. */
 bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error);

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Write down which recipients of an entry are done, so that a crash repeats as few deliveries as it can. When a batch
- * comes back, marks_batch() marks its sent recipients 'D' in the entry's file at once, so that the marks survive a
- * kill, and gathers the refused ones. Then, once a turn of the loop:
+ * comes back, marks_batch() gathers its refused recipients, and at once marks the sent ones 'D' in the entry's file. So
+ * the marks survive a kill. Then, once a turn of the loop:
  *
  *   marks_store_bounces()  store the entries for the queue bounces, and mark their recipients 'B'
  *   marks_sync_begin()     begin to sync every mark, and every directory in which an entry ended, in one group
@@ -47,9 +47,12 @@ void marks_forget(Marks *marks, Delivery *delivery);
 /* Sync the marks of one delivery now, before its entry is put back. False: the sync failed. */
 bool marks_sync_job(Marks *marks, Delivery *delivery, GError **error);
 
-/* Begin a sync of all marks, and wait for its end. Marks that are made in between belong to the next sync, and no
- * delivery may be freed in between. marks_sync() does both. False: the sync failed. */
+/* Begin a sync of all marks. Marks that are made before its end belong to the next sync, and no delivery may be freed
+ * before its end. */
 void marks_sync_begin(Marks *marks);
+/* Return whether a sync was begun and not ended. */
 bool marks_syncing(const Marks *marks);
+/* Wait for the end of the sync. False: it failed. */
 bool marks_sync_end(Marks *marks, GError **error);
+/* Begin a sync, and wait for its end. False: it failed. */
 bool marks_sync(Marks *marks, GError **error);

@@ -35,7 +35,7 @@ typedef struct Nexthop {
     int64_t expires;   /* monotonic */
     MxLookup *lookup;
     Resolve *resolve;
-    /* Why nothing can be sent, until (monotonic) it is asked again; NULL: no reason. */
+    /* Why nothing can be sent until refused_until (monotonic), when it is asked again; text NULL: no reason. */
     char *status, *text;
     unsigned code;
     bool never;
@@ -61,8 +61,8 @@ void nexthop_take_addresses(Nexthop *nexthop, const struct addrinfo *addresses, 
 /* Set as its only host a socket on this machine, which is never looked up again. */
 void nexthop_take_path(Nexthop *nexthop, const char *path);
 
-/* Return the indices of its hosts in the order in which one connection tries them: by preference, equal ones in an
- * order of chance, the addresses of one host IPv6 and IPv4 by turns, so that a family that does not work costs one
- * time-out.
- * Those that failed lately, and the one named avoid (NULL: none), come last. g_free(); NULL when there are none. */
+/* Return the indices of the next hop's hosts in the order in which one connection tries them: by preference, equal ones
+ * in an order of chance. The addresses of one host are IPv6 and IPv4 by turns, so that a family that does not work
+ * costs one time-out. Hosts that failed lately, and the one named avoid (NULL: none), come last. g_free(); NULL: there
+ * are none. */
 unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, const char *avoid, unsigned *count);

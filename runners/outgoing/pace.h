@@ -6,10 +6,10 @@
  * Without such a refusal there is no limit.
  *
  * A refusal makes the destination rest: for 1 s, then 2 s, 4 s, at most PACE_REST_MAX, while nothing but refusals
- * comes. What was under way together and is refused during the rest counts as one refusal. After the rest one
- * recipient is tried. When it is taken, mail goes on at nine tenths of what the destination was found to bear: what
- * it took in the minute before the refusal, but no less than half of the rate that was refused, or a quarter where
- * enough was taken to know. So it falls by steps, and one bad minute ruins nothing. A destination that refused
+ * comes. What was under way together and is refused during the rest counts as one refusal. After the rest one recipient
+ * is tried. When it is taken, mail goes on at nine tenths of what the destination was found to bear. That is what it
+ * took in the minute before the refusal, but no less than half of the refused rate. Where enough was taken to know, it
+ * may be as low as a quarter. So it falls by steps, and one bad minute ruins nothing. A destination that refused
  * several times in a row begins with a 64th of that, or one a second, and doubles it each second up to there.
  *
  * Near the refused rate the pace grows by 0.2 % with each recipient, 1 % a second at most. When it was a tenth

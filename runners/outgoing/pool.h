@@ -7,9 +7,9 @@
  * have all that is free of `limit` as well. At its first read any delivery may take all that is free of `limit`, or
  * `minimum` if that is more. A delivery that preempts another gets half of what is left of `extra` besides.
  *
- * A delivery reads more when refill_limit of its places are free, or when any place is free and refill_delay has
- * passed, or when nothing of it waits. One read takes at most POOL_READ_MAX, so that the loop comes round. The
- * functions change nothing: the caller counts.
+ * A delivery reads more when refill_limit of its places are free, or when nothing of it waits. It reads more also when
+ * any place is free and refill_delay has passed. One read takes at most POOL_READ_MAX, so that the loop comes round.
+ * The functions change nothing: the caller counts.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -32,9 +32,9 @@ void reader_ended(Reader *reader, const Batch *batch);
 /* Read no more of this delivery. */
 void reader_forget(Reader *reader, Delivery *delivery);
 
-/* Read for the deliveries that may need more and for the oldest with unread recipients, as far as the limits allow, and
- * no longer than one turn of the loop may take. Call over for each delivery that has nothing left to send after
- * it was looked at. */
+/* Read recipients for the deliveries that may need more, and for the oldest one with unread recipients. Stop where the
+ * limits do not allow more, and after as long as one turn of the loop may take. Call over for each delivery that has
+ * nothing left to send after it was looked at. */
 void reader_refill(Reader *reader, void (*over)(void *data, Delivery *delivery), void *data);
 /* Return in how many microseconds to call reader_refill() again even if nothing happens; -1: only when something
  * does. */

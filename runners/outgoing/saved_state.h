@@ -18,7 +18,7 @@
 #define SAVED_STATE_DIRECTORY ".out"
 #define SAVED_STATE_INTERVAL (INT64_C(60) * 1000000)
 #define SAVED_STATE_LIFETIME (INT64_C(30) * 86400 * 1000000)
-/* Write what is still true again after that time, so that it does not look too old. */
+/* A state that is still true is written again after this time, so that it does not look too old; us. */
 #define SAVED_STATE_RENEWAL (INT64_C(86400) * 1000000)
 
 typedef struct SavedState {
@@ -27,7 +27,7 @@ typedef struct SavedState {
     int64_t renew_at; /* monotonic */
 } SavedState;
 
-/* Make the directory. */
+/* Make the directory where it is missing, and choose the file of this instance. */
 void saved_state_init(SavedState *state, const char *spool, Slice slice);
 void saved_state_clear(SavedState *state);
 
@@ -35,5 +35,6 @@ void saved_state_clear(SavedState *state);
 void saved_state_load(const SavedState *state, const GPtrArray *transports);
 /* Write the file. False, with a line in the log: it cannot be written. */
 bool saved_state_save(SavedState *state, const GPtrArray *transports);
-/* The same, but write nothing when the file says it already, so that an idle process lets the disk sleep. */
+/* Write the file as saved_state_save() does, but not when it says the same already, so that an idle process lets the
+ * disk sleep. */
 bool saved_state_keep(SavedState *state, const GPtrArray *transports);

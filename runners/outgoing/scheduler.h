@@ -5,9 +5,9 @@
  * Decide which batch goes next on one transport. A job holds all batches of one delivery for the transport; a peer
  * holds those of a job for one destination, in a queue. Jobs stand in a list by age, except that a job that preempts
  * another stands right before it. Each destination keeps its peers in the order of their jobs, and the destinations
- * that have room stand in the order of their first peers' jobs. So the next batch is that of the oldest job for which
- * any destination has room, and among that job's destinations that of the one served longest ago. It is found without
- * looking at batches that cannot go.
+ * that have room stand in the order of their first peers' jobs. So the next batch is of the oldest job for which any
+ * destination has room. Among that job's destinations with room, the one served longest ago has its turn. It is found
+ * without looking at batches that cannot go.
  *
  * Preemption works as in the queue manager of Postfix: each batch of a job earns it one delivery slot. For slot_cost
  * slots a younger, small job may go first. slot_loan slots of these may be borrowed, and slot_discount percent of the
@@ -17,7 +17,7 @@
  * A favoured job (mail of our own, for which somebody waits) goes before all other jobs. But after SCHEDULER_FAVOUR
  * batches of favoured jobs one batch of the first other job goes, so that bulk mail keeps a share.
  *
- * The scheduler is pure: times are passed in, and it reads nothing of a batch but its count.
+ * The scheduler only calculates: times are passed in, and it reads nothing of a batch but its count.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -93,7 +93,7 @@ void scheduler_add_batch(Job *job, Destination *destination, Batch *batch, bool 
 /* Return the job's last batch for the destination if more recipients of the same kind may be added to it; else NULL. */
 Batch *scheduler_open_batch(const Job *job, const Destination *destination);
 
-/* Add a recipient to such a batch. */
+/* Add a recipient to a batch of scheduler_open_batch(). */
 void scheduler_extend(Batch *batch, Destination *destination, const Recipient *recipient);
 
 /* Return the destination whose turn it is; NULL when nothing can go. */
@@ -110,7 +110,7 @@ Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **des
 /* Return the next batch that may be pipelined to the destination over a connection in use, beyond its room; NULL when
  * nothing waits, or when the destination should get one at a time. */
 Batch *scheduler_behind(Destination *destination, int64_t now);
-/* Take that batch from the queue. It does not count as busy. */
+/* Take the batch of scheduler_behind() from the queue. It does not count as busy. */
 void scheduler_take_behind(Destination *destination, Batch *batch, int64_t now);
 
 /* Look at the destinations whose time has come. Return when to call again; 0 when no time is known. */

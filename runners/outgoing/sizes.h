@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/*
- * The sizes of transactions and connections that a destination was found to take (destination.h).
- */
+/* Declare the limits of transactions and connections that a destination was found to have (destination.h). */
 #include <stdint.h>
 
 /* A number is believed until its time by clock_steady(); after that more is tried. 0: unknown. */
@@ -15,5 +13,5 @@ typedef struct SizeLimits {
     unsigned transactions; /* of a connection */
     int64_t transactions_until;
 } SizeLimits;
-/* How long a number is believed, us. */
+/* How long a number is believed, us; one of few recipients is believed for less (destination.c). */
 #define SIZE_MEMORY (INT64_C(24) * 3600 * 1000000)

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the files of the transport share: transport.c (next hops, destinations, feeding),
- * transport_settings.c (what the configuration says), transport_view.c (what is seen from outside), session.c
- * (connections).
+ * Declare what the files of the transport share: transport.c (next hops, destinations, feeding), transport_settings.c
+ * (what the configuration says), transport_view.c (what is seen from outside), session.c (connections).
  */
 #include "net/smtp_client.h"
 #include "runners/outgoing/transport.h"
@@ -62,13 +61,15 @@ struct Transport {
     bool stopping;
 };
 
-/* transport_settings.c. FAIL_CONFIG, naming section and key. */
+/* transport_settings.c: read the settings of the transport. FAIL_CONFIG: one is wrong; the message names section and
+ * key. */
 bool transport_read_settings(Transport *transport, GError **error);
 
 /* transport_share.c: set the limits to this process's part of the whole ones, for transport->hosts. */
 void transport_limit(Transport *transport);
 
-/* transport_security.c: read the settings of TLS and AUTH. FAIL_CONFIG, naming section and key. */
+/* transport_security.c: read the settings of TLS and AUTH. FAIL_CONFIG: one is wrong; the message names section and
+ * key. */
 bool transport_read_security(Transport *transport, const char *section, GError **error);
 void transport_clear_security(Transport *transport);
 

@@ -16,7 +16,7 @@
 
 typedef enum FeedbackIndex { FEEDBACK_CONSTANT, FEEDBACK_CONCURRENCY, FEEDBACK_SQRT_CONCURRENCY } FeedbackIndex;
 
-/* "x", "x/y", "x/concurrency" or "x/sqrt_concurrency", 0 <= x <= 1. */
+/* A feedback, as people write it: "x", "x/y", "x/concurrency" or "x/sqrt_concurrency", 0 <= x <= 1. */
 typedef struct Feedback {
     double value;
     FeedbackIndex index;

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the resources of the REST interface share: the call, its parameters, the answer. One resource is
- * one file; at its end stands a table of {verb, path, function}, and routes.c knows all tables. README.md tells how a
- * call runs.
+ * Declare what the resources of the REST interface share: the call, its parameters, the answer. One resource is one
+ * file; at its end stands a table of {verb, path, function}, and routes.c knows all tables. README.md tells how a call
+ * runs.
  *
  * A function answers its call exactly once, with one of the answer_ functions. All of it lives as long as the call.
  */
@@ -82,8 +82,8 @@ void rest_fail(Call *call, GError *error);
 void rest_refuse(Call *call, GError **error, int code, int status, const char *format, ...) G_GNUC_PRINTF(5, 6);
 /* Do as rest_fail(), but answer 404 also for FAIL_NEVER: a name that nothing can have. */
 void rest_unknown(Call *call, GError *error);
-/* Does the failure only say that something is not there, or cannot be? Takes error. False: it is another, and 503 was
- * answered. For what a parameter names, whose absence has an answer of its own. */
+/* Return true when error (taken) only says that something is not there, or cannot be: for what a parameter names, whose
+ * absence has an answer of its own. False: it is another failure, and 503 was answered. */
 bool rest_missing(Call *call, GError *error);
 
 /* ---- form.c ---- */
@@ -91,7 +91,7 @@ bool rest_missing(Call *call, GError *error);
 /* Read the query and the body into call->form. False: 400 or 415 was answered. */
 bool form_read(Call *call);
 void form_clear(Form *form);
-/* Look whether the verb is PUT; and form_expect() all these names of a PUT, and any of them of a PATCH. */
+/* Return whether the verb is PUT; and call form_expect() so that a PUT must have all these names, a PATCH any. */
 bool call_puts(const Call *call);
 bool form_expect_change(Call *call, const char *names);
 /* Refuse what is neither in required nor in optional (names separated by blanks), or is missing of required, or is not
@@ -112,7 +112,7 @@ bool form_is_empty(const Call *call, const char *name);
 /* Read one of the choices, "hold, reject, discard"; *value is its place among them, from 0. Absent: *value stays.
  * False: 400 was answered. */
 bool form_choice(Call *call, const char *name, const char *choices, int *value);
-/* In the order of the values of Role, Action, DeliveryMode and DeliveryStatus. */
+/* Choices for form_choice(), in the order of the values of Role, Action, DeliveryMode and DeliveryStatus. */
 #define FORM_ROLES "member, owner, moderator, nonmember"
 #define FORM_ACTIONS "hold, reject, discard, accept, defer"
 #define FORM_MODES "regular, plaintext_digests, mime_digests, summary_digests"
@@ -120,7 +120,7 @@ bool form_choice(Call *call, const char *name, const char *choices, int *value);
 /* Answer 400: the value of this parameter is wrong, and why. Returns false. */
 bool form_refuse(Call *call, const char *name, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* Which part of a collection is wanted. */
+/* The part of a collection that is wanted. */
 typedef struct Paging {
     int64_t start;
     unsigned count;
@@ -134,7 +134,7 @@ typedef struct Page {
     int64_t total;    /* rows so far */
     json_t *entries;  /* objects of the page */
 } Page;
-/* Begin a page, with form_expect(); count and page may be sent as well. False: 400 or 403 was answered. */
+/* Begin a page: call form_expect() with count and page as further optional ones. False: 400 or 403 was answered. */
 bool page_begin(Call *call, const char *required, const char *optional, Page *page);
 /* Count one more row of the collection. True: the row is on the page, and its object is to be added. */
 bool page_takes(Page *page);
@@ -147,16 +147,16 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Page, page_clear)
 
 /* Answer with the object (taken), which gets its http_etag; 304 where the client has it. */
 void answer_json(Call *call, int status, json_t *object);
-/* 200 with the object (taken) as answer_json(); NULL: rest_fail() with *error. */
+/* Answer 200 with the object (taken), as answer_json() does. object NULL: call rest_fail() with *error. */
 void answer_found(Call *call, json_t *object, GError **error);
 /* Answer 201 with a Location: this path below root. */
 void answer_created(Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void answer_empty(Call *call, int status);
-/* 200 with a text of this media type. */
+/* Answer 200 with a text of this media type. */
 void answer_text(Call *call, const char *type, const char *text);
 /* Answer with this error status, its usual title, and a description of what is wrong. */
 void answer_refusal(Call *call, int status, const char *format, ...) G_GNUC_PRINTF(3, 4);
-/* 400 with a title of its own. */
+/* Answer 400 with this title, and a description of what is wrong. */
 void answer_titled(Call *call, const char *title, const char *format, ...) G_GNUC_PRINTF(3, 4);
 /* Answer with a collection: entries (taken; an array of objects, which get their http_etag), the number of all entries
  * without paging, and the place of the first one. */
@@ -164,9 +164,9 @@ void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start
 /* Answer with the page that was walked, with a self_link of this path (NULL: none). Where *error is set (taken), or the
  * call was answered, call rest_fail() instead. */
 void answer_page(Call *call, const char *path, Page *page, GError **error);
-/* The same, of a collection that may be too long to hold in memory: what does not fit into one part is sent part by
- * part as the client reads it, without a length and an ETag, and the connection is closed behind it. What comes and
- * goes meanwhile may be in a later part or not. Takes place. */
+/* Answer with a collection that may be too long to hold in memory: what does not fit into one part is sent part by part
+ * as the client reads it, without a length and an ETag, and the connection is closed behind it. Entries that come and
+ * go meanwhile may be in a later part or not. place is taken. */
 typedef struct LongCollection {
     unsigned part; /* entries */
     /* Append the next entries, at most `most`, and move place behind them; fewer: there are no more. call is the
@@ -178,15 +178,15 @@ void answer_long(Call *call, const LongCollection *kind, void *place, int64_t to
 
 /* Return text, which is not NULL, as a JSON value. Bytes that are no UTF-8 are replaced. */
 json_t *json_words(const char *text);
-/* An array of texts. */
+/* Return an array of texts. */
 json_t *json_texts(const GPtrArray *texts);
-/* An address in lower case, which clients compare with others. */
+/* Return an address in lower case, which clients compare with others. */
 json_t *json_email(const char *address);
-/* "2026-11-22T18:20:00.123456" */
+/* Return a time as "2026-11-22T18:20:00.123456". */
 json_t *json_time(int64_t time);
-/* A link to a path below root; each {} of it is an encoded segment. */
+/* Return a link to a path below root; each {} of it is an encoded segment. */
 json_t *json_link(const Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* The text with all that a segment of a path cannot hold encoded; g_free(). */
+/* Return the text with all that a segment of a path cannot hold encoded; g_free(). */
 char *segment(const char *text);
 /* Write an id as the call's version of the interface does, g_free(); and read it. False: the text is no id. */
 char *id_text(const Call *call, const char *id);

@@ -57,8 +57,9 @@ bool scope_knows(const Call *call, const char *field);
 void scope_show(const Call *call, json_t *object);
 /* May the caller set (with GET: choose by) the parameter? False: 403 was answered. */
 bool scope_takes(Call *call, const char *name);
-/* Set *covers: is the list in the scope of the token? A list that was removed is, if the token names it. */
+/* Set *covers: is the list in the scope of the token? A list that was removed is, if the token names it. False: the
+ * store failed, as for token_sees(). */
 bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error);
-/* Set *sees: may the token read the event? The list that it tells of is in its scope, or was in a domain of its scope,
- * and that is not another list or domain of the same name, made since. A token for the site reads all. */
+/* Set *sees: may the token read the event? It may when the event's list is in the token's scope, or was in a domain of
+ * that scope. A list or domain of the same name that was made since does not count. A token for the site reads all. */
 bool token_sees(const Token *token, Store *store, const EventRow *event, bool *sees, GError **error);

@@ -13,5 +13,5 @@ void subscribe(Call *call);
 void unsubscribe(Call *call, const Member *member);
 /* Return the name by which clients know a request; g_free(). It is no secret, and no token that confirms by mail. */
 char *request_token(int64_t number);
-/* Read such a name. False: it is none. */
+/* Read a name that request_token() made. False: it is none. */
 bool request_number(const char *token, int64_t *number);

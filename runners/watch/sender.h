@@ -3,10 +3,9 @@
 #pragma once
 /*
  * Send test mails through the MTA and back (lists/round_trip.h), one each [watch] interval, and record them and their
- * return (store/canary.h). They take turns in the relay's addresses of IPv4 and IPv6 (families.h) and in the slices of
- * out and of in, so that in time each combination has its turn (turn.h). A mail takes the same slices on its way out
- * and back. Entries that do nothing go through the slices of other queues (queues.h). Without [watch] canary nothing
- * is done.
+ * return (store/canary.h). The mails take the relay's addresses of IPv4 and IPv6 (families.h) and the slices of out and
+ * of in by turns. In time each combination has its turn (turn.h). A mail takes the same slices on its way out and back.
+ * Entries that do nothing go through the slices of other queues (queues.h). Without [watch] canary nothing is done.
  */
 #include "base/config.h"
 #include "lists/round_trip.h"

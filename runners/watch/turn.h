@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Decide which way a mail takes: which slice of out, which of in, and which of the kinds of address, so that each has
- * its turn soon, two parts do not always go together, and in time all combinations come. Pure arithmetic.
+ * Decide which way a test mail takes: which slice of out, which of in, and which kind of address, IPv4 or IPv6. Each
+ * has its turn soon, two parts do not always go together, and in time all combinations come.
  *
  *   turn    0  1  2  3  4  5  6  7  ...   with two slices of out, four of in, two families
  *   in      0  1  2  3  0  1  2  3
@@ -21,7 +21,7 @@ typedef struct TurnWay {
     unsigned out, in, family;
 } TurnWay;
 
-/* The way of the mail number turn->count. */
+/* Return the way of the mail number turn->count. */
 static inline TurnWay turn_way(const Turn *turn)
 {
     unsigned most = turn->outs > turn->ins ? turn->outs : turn->ins;

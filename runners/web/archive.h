@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the pages of the archive share. The pages show what the first archiver with an index has stored:
- * its index (store/archive_index.h) and its maildirs.
+ * Declare what the pages of the archive share. The pages show what the first archiver with an index has stored: its
+ * index (store/archive_index.h) and its maildirs.
  *
  * A list's archive is /archive/NAME, by the name of list_archive_name(); all links below it are made of
  * Message-ID-Hashes and of times. A reader of a public archive who is no member of the list sees addresses without
@@ -53,7 +53,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ArchiveReading, archive_reading_clear)
 /* Open the archive that the first part of the path names, if the reader may read it. false: the call was answered.
  * Begin with {0}, and clear *reading in either case. */
 bool archive_read(WebCall *call, ArchiveReading *reading);
-/* The same for the archive of this name. */
+/* Open the archive of this name, as archive_read() does that of the path. */
 bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading);
 /* Open the archive of a list without answering the call, for a search over several lists. FAIL_MISSING: there is no
  * such list, or the reader may not read its archive. */
@@ -82,14 +82,14 @@ char *archive_masked(const ArchiveReading *reading, const char *text);
 json_t *archive_view(const ArchiveReading *reading, const char *title);
 /* Return the view of a message as one row of a page: its hash, subject, author and time. */
 json_t *archive_line(const ArchiveReading *reading, const ArchiveMessage *message);
-/* Return the same view of the message that began a thread. */
+/* Return the view, as archive_line() makes it, of the message that began a thread. */
 json_t *archive_top(const ArchiveReading *reading, const ArchiveThread *thread);
 /* Write the place behind a row, where the next page begins, as in a link: "1764312000.HASH" (seconds); g_free(). */
 char *archive_place_text(int64_t date, const char *hash);
-/* Read such a place. place->id becomes the id of the message, or with thread that of its thread. false: the text (may
- * be NULL) is no place in this archive. */
+/* Read a place that archive_place_text() wrote. place->id becomes the id of the message, or with thread that of its
+ * thread. false: the text (may be NULL) is no place in this archive. */
 bool archive_place_read(const ArchiveReading *reading, const char *text, bool thread, ArchivePlace *place);
-/* "November 2026"; g_free(). */
+/* Return the month in the language of the page, "November 2026"; g_free(). */
 char *archive_month_title(const WebCall *call, int year, int month);
 
 /* Answer with the template NAME filled with view (taken). Caches may share the page if the reader is no member. */

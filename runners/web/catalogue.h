@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Texts of pages in another language, from a file in the format PO of GNU gettext:
+ * Read the texts of pages in another language, from a file in the format PO of GNU gettext:
  *
  *   #: leave.mustache
  *   msgid "Leave {{list}} now?"
@@ -15,8 +15,8 @@
 
 typedef struct Catalogue Catalogue;
 
-/* FAIL_MISSING: there is no such file. FAIL_CONFIG: a mistake in it, with its line, or it is not in UTF-8. FAIL_LATER:
- * it cannot be read. */
+/* Read a file. FAIL_MISSING: there is no such file. FAIL_CONFIG: it has a mistake (the message has the line), or is not
+ * in UTF-8. FAIL_LATER: it cannot be read. */
 Catalogue *catalogue_read(const char *path, GError **error);
 void catalogue_free(Catalogue *catalogue);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Catalogue, catalogue_free)

@@ -31,7 +31,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Desk, desk_clear)
  * (web_my_mark()). false: the call was answered, a stranger by the page to sign in. *desk is {0} before, and is to be
  * cleared in either case. */
 bool desk_open(Desk *desk, WebCall *call, unsigned right);
-/* The same as desk_open() with right 0, for a page that only owners of the site may see. */
+/* Open a page as desk_open() with right 0 does, for a page that only owners of the site may see. */
 bool desk_open_site(Desk *desk, WebCall *call);
 
 /* Return the store, borrowed. Ask again after desk_begin(), which may have opened it anew. */

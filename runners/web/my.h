@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the pages below /my share: my.c has signing in, the page of all lists and sessions, my_list.c one
- * membership, my_all.c all of them at once, my_person.c addresses and language, my_forget.c the removal of a person.
+ * Declare what the pages below /my share. my.c has signing in, the page of all lists, and sessions; my_list.c has one
+ * membership, my_all.c all of them at once. my_person.c has addresses and language, my_forget.c the removal of a
+ * person.
  */
 #include "runners/web/web.h"
 #include "store/list.h"
@@ -13,15 +14,16 @@
 /* Return the person who is signed in, borrowed from the call. NULL: the call was answered; a stranger was sent to the
  * page to sign in. */
 const SignedIn *my_person(WebCall *call);
-/* The same for a form that was sent: it must carry the mark of this session, or the call is answered with 400. */
+/* Return the person as my_person() does, for a form that was sent. The form must carry the mark of this session, or the
+ * call is answered with 400. */
 const SignedIn *my_sender(WebCall *call);
 
 /* Return a new view with what each of these pages shows: mark, me, signed_in. */
 json_t *my_view(WebCall *call, const SignedIn *person);
 /* Return the view of a membership or role as one line of a page. */
 json_t *my_member_line(const WebCall *call, const Member *member, const List *list);
-/* Put such lines into "lists" of the view for members (of Member; NULL: error is set), and say whether the person
- * "receives" mail of one, "runs" one, "owns" one. */
+/* Put the lines of my_member_line() into "lists" of the view for members (of Member; NULL: error is set). Set also
+ * whether the person "receives" mail of a list, "runs" one, "owns" one. */
 bool my_set_lines(WebCall *call, const GPtrArray *members, json_t *view, GError **error);
 /* Look whether the person owns the site or a domain: *owns. false: the store failed. */
 bool my_owns_place(Store *store, const SignedIn *person, bool *owns, GError **error);

@@ -21,8 +21,8 @@ Theme *theme_new(const char *built_in, const char *site, GError **error);
 void theme_free(Theme *theme);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Theme, theme_free)
 
-/* Choose the language that suits an Accept-Language field best (RFC 9110, 12.5.4); NULL: there is none. Borrowed from
- * the theme. */
+/* Return the language of the theme that suits an Accept-Language field best (RFC 9110, 12.5.4), borrowed. It is "en"
+ * when none suits, and when accept is NULL because there is no such field. */
 const char *theme_language(const Theme *theme, const char *accept);
 
 /* Mark a text that is translated later: t/style/pages.t looks for it in the catalogues. */
@@ -31,8 +31,8 @@ const char *theme_language(const Theme *theme, const char *accept);
 /* Return text in the language, borrowed; theme NULL: as it is written. */
 const char *theme_text(const Theme *theme, const char *language, const char *text);
 
-/* Append to out the template NAME, filled with view in this language. FAIL_CONFIG: its partials contain each other
- * without an end. FAIL_MISSING: there is no such template. */
+/* Append to out the template NAME, filled with view in this language, or in "en" where the theme lacks it. FAIL_CONFIG:
+ * its partials contain each other without an end. FAIL_MISSING: there is no such template. */
 bool theme_fill(const Theme *theme, const char *language, const char *name, const json_t *view, GString *out,
                 GError **error);
 

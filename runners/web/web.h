@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Declarations that the pages share: the call, its form, the answer. A page, or a few that belong together, is one
- * file, with a table of {verb, path, function} at its end; web.c knows all tables.
+ * Declare what the pages share: the call, its form, the answer. A page, or a few that belong together, is one file,
+ * with a table of {verb, path, function} at its end; web.c knows all tables.
  *
  * A function answers its call exactly once, with web_page() or one of those that call it. A GET changes nothing, since
  * programs that look through mail follow the links in it; a button is a form with POST.
@@ -76,8 +76,8 @@ Store *web_store(WebCall *call);
 /* Make a unit of work for reading, in the name of a visitor who has proved nothing so far. It has no transaction: a
  * wrong guess that it counts is written at once. NULL: the database is away. */
 Work *web_look(WebCall *call);
-/* Make such a unit of work for changing something, and begin it. End it with web_commit(), or free it to undo it.
- * NULL: it cannot be begun. */
+/* Make a unit of work as web_look() does, for changing something, and begin its transaction. End it with web_commit(),
+ * or free it to undo it. NULL: it cannot be begun. */
 Work *web_begin(WebCall *call);
 /* Commit a unit of work. The caller still frees it. false: nothing was written. */
 bool web_commit(WebCall *call, Work *work);
@@ -105,7 +105,7 @@ bool web_through_proxy(const WebCall *call);
 /* Answer with the template NAME filled with view (taken), to which "language", "base" (before each path) and
  * "site_owner" are added. */
 void web_page(WebCall *call, int status, const char *name, json_t *view);
-/* The same with this media type in place of that of HTML. */
+/* Answer as web_page() does, with this media type in place of that of HTML. */
 void web_page_as(WebCall *call, int status, const char *type, const char *name, json_t *view);
 /* Set in the view (not taken) what each page has, and append the template NAME filled with it to page. For a function
  * that sends its answer in parts. */
@@ -122,12 +122,13 @@ bool web_has_room(WebCall *call, GBytes *content);
 void web_see_other(WebCall *call, const char *path);
 /* Say that what is asked for is always at this path of ours, by 301; the query goes with it. */
 void web_moved(WebCall *call, const char *path);
-/* The same with the whole web_url before the path and without the query: for a page whose old address may have been on
- * another host. */
+/* Answer as web_moved() does, with the whole web_url before the path and without the query: for a page whose old
+ * address may have been on another host. */
 void web_moved_host(WebCall *call, const char *path);
 /* Answer with the template "notice", whose section of the name `what` says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
-/* The same about a list, whose posting address becomes "list" of the view. list_id NULL: about no list. */
+/* Answer as web_notice() does, about a list, whose posting address becomes "list" of the view. list_id NULL: about no
+ * list. */
 void web_notice_of(WebCall *call, int status, const char *what, json_t *view, const char *list_id);
 /* Write the error (taken) into the log, and answer 503. If web_commit() has written something, answer 200 instead,
  * with a notice that it was done. A call that was answered already gets no further answer. */
