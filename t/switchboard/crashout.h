@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The runner out, by its real parts: what remembers deliveries (runners/outgoing/marks.h) and ends entries
- * (runners/outgoing/finish.h), driven as runners/outgoing/out.c does it. In place of servers, the plan says what
- * becomes of whom. It serves out and retry in these scripts and in their drains.
+ * Prove that a power cut loses and doubles no delivery of the runner out. The scripts drive its real parts as
+ * runners/outgoing/out.c does: those that remember deliveries (runners/outgoing/marks.h) and that end entries
+ * (runners/outgoing/finish.h). In place of servers, the plan (crashplan_internal.h) says what becomes of each
+ * recipient. The same parts work the queues out and retry when the states of these scripts are drained.
  */
 #include "t/switchboard/crashworld.h"
 

@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The scripts of crash_states-t: each makes some transitions of switchboard/INTERNALS.md in a world that is empty.
+ * List the scripts of crash_states-t (crashproof.h). Each makes some transitions of switchboard/INTERNALS.md in an
+ * empty world.
  */
 #include "t/switchboard/crashworld.h"
 
