@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Turn claimed entries into new entries, exactly once (INTERNALS.md, transitions T5 to T8). A process has one Hop. It
- * commits a batch at a time, so that the batch shares its syncs:
+ * Turn claimed entries into new entries, exactly once (INTERNALS.md, transitions T5 to T8). A claimed entry is the
+ * parent of the new ones, its children. A process has one Hop. It commits a batch at a time, so that the batch shares
+ * its syncs:
  *
  *   1  write every child as .tmp, tagged with its parent
  *   2  sync the children and their directories, and the directories that are still owed from step 4
@@ -22,8 +23,10 @@
 typedef struct Hop Hop;
 
 Hop *hop_new(Spool *spool);
-Hop *hop_new_operator(Spool *spool); /* for parents that operate.h has claimed */
-void hop_free(Hop *hop); /* what is owed stays owed; call hop_settle_all() before */
+/* Return a hop for parents that an operator's command has claimed (operate.h). */
+Hop *hop_new_operator(Spool *spool);
+/* Free a hop; call hop_settle_all() before. Step 5, if it is still owed, is left for recovery. */
+void hop_free(Hop *hop);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hop, hop_free)
 
 /* One parent and its children. Without drafts the parent ends and nothing follows it. */
@@ -34,7 +37,7 @@ typedef struct Outcome {
     GError *error;     /* out: why this parent was not committed; it stays claimed */
 } Outcome;
 
-/* Consumes parent. */
+/* Return an outcome without drafts for a claimed entry, which is taken. */
 Outcome *outcome_new(Entry *parent);
 void outcome_free(Outcome *outcome);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Outcome, outcome_free)
@@ -62,10 +65,12 @@ bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error);
 void hop_sync_along(Hop *hop, int fd);
 
 /* Do what is owed: sync the target directories of the last batch and unlink its parents. Call it when there is nothing
- * else to do. hop_settle() unlinks taken entries in portions, so that other work need not wait for a large set: call it
- * again while hop_owes() is true. hop_settle_all() does all of it at once. Both return false when the system failed. */
+ * else to do. Entries of outcome_take() are unlinked in portions, so that other work need not wait for a large set;
+ * call it again while hop_owes() is true. False: the system failed. */
 bool hop_settle(Hop *hop, GError **error);
+/* Do all that is owed at once. False: the system failed. */
 bool hop_settle_all(Hop *hop, GError **error);
+/* Return whether something is owed. */
 bool hop_owes(const Hop *hop);
 
 /* The size of such a portion: this many entries, or 1/HOP_PORTION of those that are owed, whichever is more. */
