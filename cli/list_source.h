@@ -8,7 +8,7 @@
 
 extern const Command list_source_add, list_source_set, list_source_remove;
 
-/* What the verbs hand to source_refresh(). It lies on the stack and owns nothing. */
+/* The arguments of the verbs for source_refresh(). It lies on the stack and owns nothing. */
 typedef struct SourceShell {
     WorkPlace place;
     Site *site;

@@ -38,7 +38,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SetupDoors, setup_doors_clear)
  * case. FAIL_CONFIG: one has no port. */
 bool setup_doors_read(const Config *config, SetupDoors *doors, GError **error);
 
-/* What the MTA is to be connected with. */
+/* The domain and addresses with which the MTA is to be connected. */
 typedef struct SetupWiring {
     SetupMta mta;
     const char *domain, *maps; /* maps: the directory of files, for Exim */

@@ -9,7 +9,7 @@
 #include "lists/letter.h"
 #include "store/ticket.h"
 
-/* What the letters have in common. All is borrowed. */
+/* The content that the letters have in common. All is borrowed. */
 typedef struct ModeratorLetter {
     ListLetter letter;           /* moderator_letter() sets its values, language, mark and addresses */
     const TemplateValue *values; /* further placeholders; mark, days, attached, items and page are always there */

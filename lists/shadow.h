@@ -23,7 +23,7 @@
 
 typedef struct Shadow Shadow;
 
-/* What a shadow works with. All is borrowed until shadow_free(). */
+/* The things that a shadow works with. All is borrowed until shadow_free(). */
 typedef struct ShadowSite {
     const Config *config;
     const Names *names;  /* the DNS, as Trial.names */

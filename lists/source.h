@@ -56,7 +56,7 @@ SourceReadAll source_read;
 /* Return whether the source sends its password unencrypted to another host, so that it can be read on the way. */
 bool source_is_plain(const MemberSource *source);
 
-/* What a refresh works with. All is borrowed. */
+/* The things that a refresh works with. All is borrowed. */
 struct SourceRun {
     SourceReadAll *read; /* source_read; NULL: for source_empty() alone, in a program that reads no source */
     Store *store;

@@ -15,7 +15,7 @@
 #include "posting/list_cache.h"
 #include "posting/setup.h"
 
-/* What the site gives to all posts. */
+/* The settings of the site, which all posts share. */
 typedef struct TrialRules {
     PostSetup setup;
     GArray *archivers; /* of PostArchiver, zero-terminated */

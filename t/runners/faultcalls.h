@@ -26,7 +26,7 @@ typedef struct FaultPlan {
     bool alone;          /* the allocation of that number alone finds none */
 } FaultPlan;
 
-/* What happened. It lies in memory that is shared with the process that waits for this one. */
+/* Counts of the calls and faults. It lies in memory that is shared with the process that waits for this one. */
 typedef struct FaultReport {
     unsigned calls, injected, hit; /* hit: the number of the first that failed */
     unsigned allocations;
