@@ -4,8 +4,8 @@
 /*
  * A moderator decides about held posts and requests by answering the letter about them (lists/moderator_letter.h).
  *
- * The Subject, or a line of the answer's own text, is a decision when it is one of these words alone, or with the
- * numbers of posts, or with "all":
+ * The Subject, or a line of the answer's own text, is a decision when it is one of these words. The word stands alone,
+ * or with the numbers of posts, or with "all":
  *
  *   accept              it goes to the list, or the request is granted ("approve" is the same)
  *   allow               as accept, and its sender's posts need no moderator any more; for posts alone

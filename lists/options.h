@@ -72,7 +72,7 @@ bool options_allowed(const MemberOptions *options, const Member *member, GError 
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
                  GError **error);
 
-/* Stop the mail of all lists on which the person who has the address is a member (MAIL_STOPS), let it come again
+/* Stop the mail of all lists on which the person who has the address is a member (MAIL_STOPS). Or let it come again
  * (MAIL_COMES), or set the vacation (MAIL_PAUSES). MAIL_COMES works where the person or bounces stopped the mail; what
  * a moderator stopped stays so. MAIL_STOPS and MAIL_COMES end vacations. The cost is a few statements, be it one list
  * or 10,000, and so no list's log gets a row. vacation is for MAIL_PAUSES alone. FAIL_NEVER: the vacation is over

@@ -49,7 +49,7 @@ void format_checksum_meta(EVP_MD_CTX *sum, const char *meta, size_t length);
 bool format_checksum_recipients(EVP_MD_CTX *sum, const char *lines, size_t length);
 void format_checksum_end(EVP_MD_CTX *sum, FormatHead *head); /* adds head's lengths and sets head->checksum */
 
-/* Compute the hash in an entry's name (entry.h) with a fresh sum of format_checksum_new(): feed the message in any
+/* Compute the hash in an entry's name (entry.h) with a fresh sum of format_checksum_new(). Feed the message in any
  * number of pieces, then end with the values from the metadata. shard NULL: there is no shard key. */
 void format_hash_message(EVP_MD_CTX *sum, const void *octets, size_t length);
 void format_hash_end(EVP_MD_CTX *sum, const char *list, int64_t arrival, int64_t ordinal, const char *shard,

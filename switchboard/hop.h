@@ -42,8 +42,8 @@ Outcome *outcome_new(Entry *parent);
 void outcome_free(Outcome *outcome);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Outcome, outcome_free)
 
-/* Add a child; draft is consumed. The child gets the parent's trace. Unless it has an ordinal, it gets one made of the
- * parent's ordinal and its own place, so that copies of one message have different hashes. */
+/* Add a child; draft is taken. The child gets the parent's trace. If it has no ordinal, it gets one made of the
+ * parent's ordinal and its own place. So copies of one message have different hashes. */
 void outcome_add(Outcome *outcome, Draft *draft);
 
 /* Add a further parent: a claimed entry of the parent's queue whose contents are in the children, so that it is spent.
@@ -52,11 +52,10 @@ void outcome_add(Outcome *outcome, Draft *draft);
  * not committed, the entry stays claimed. */
 void outcome_take(Outcome *outcome, const EntryName *name);
 
-/* Commit a batch of outcomes; all parents are of one queue. When it returns true, each outcome is either committed
- * (its error is NULL), or its children are removed and its parent stays claimed (its error is set: FAIL_LATER when the
- * system has no space or fails, FAIL_NEVER when a draft cannot be written at all). When it returns false, nobody knows
- * what is on the disk, because a sync of the parents failed or a child could not be removed: end the process, and
- * recovery decides. */
+/* Commit a batch of outcomes; all parents are of one queue. True: each outcome without an error is committed. Of each
+ * with an error the children are removed, and the parent stays claimed. The error is FAIL_LATER when the system has no
+ * space or fails, and FAIL_NEVER when a draft cannot be written at all. False: nobody knows what is on the disk,
+ * because a sync of the parents failed or a child could not be removed. Then end the process, and recovery decides. */
 bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error);
 
 /* Sync another file, such as a database's log, together with each batch's children. What was written to it before

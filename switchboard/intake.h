@@ -22,7 +22,7 @@ typedef struct Intake {
  * microsecond.
  *
  * once is for drafts that come out the same, hash included, when they are made again. Such a draft counts as stored
- * when the queue holds its name, or held its hash under any due time when this process last looked: at its first
- * question, and again after a try whose result it cannot know (queue_held()). An entry that was stored, worked on and
- * gone in between is stored again; a caller for whom that is wrong keeps a record of its own. */
+ * when the queue holds its name. It also does when the queue held its hash, under any due time, as this process last
+ * looked: at its first question, and again after a try whose result it cannot know (queue_held()). An entry that was
+ * stored, worked on and gone in between is stored again. A caller for whom that is wrong keeps a record of its own. */
 bool intake_store(Spool *spool, Intake *group, size_t count, bool once);

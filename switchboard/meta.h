@@ -30,7 +30,7 @@ int64_t meta_integer(const json_t *meta, const char *key, int64_t fallback);
 bool meta_bool(const json_t *meta, const char *key, bool fallback);
 
 /* Set the value of a key, in place of any value before. A NULL string removes the key. Bytes of a string that are not
- * UTF-8 become U+FFFD, so never put an address or header here whose exact bytes matter: keep those in the message or
+ * UTF-8 become U+FFFD. So never put an address or header here whose exact bytes matter; keep those in the message or
  * the recipient lines. */
 void meta_set_string(json_t *meta, const char *key, const char *value);
 void meta_set_integer(json_t *meta, const char *key, int64_t value);

@@ -135,8 +135,8 @@ typedef struct MovingList {
     int64_t volume, next_digest, digest_sent_at; /* of the next digest; when the last one was sent, 0: never */
     int64_t watermark;                           /* of linked_newsgroup; -1: none */
 } MovingList;
-/* Make the list with its settings. *made (list_free()) is NULL where the list was left out, since it cannot be made, or
- * there is such a list that did not come by this import. */
+/* Make the list with its settings. *made (list_free()) is NULL where the list was left out: it cannot be made, or there
+ * is such a list that did not come by this import. */
 bool moving_list(Moving *moving, const MovingList *list, List **made, GError **error);
 
 /* Begin the part "list" of a list, call make(), and end the part, which is committed whole or not at all. make() calls
