@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A moderator decides about held posts and requests by answering the letter about them (lists/moderator_letter.h).
+ * Let a moderator decide about held posts and requests, by an answer to the letter about them
+ * (lists/moderator_letter.h), or on a page.
  *
  * The Subject, or a line of the answer's own text, is a decision when it is one of these words. The word stands alone,
  * or with the numbers of posts, or with "all":
@@ -30,10 +31,10 @@
 typedef struct Decision {
     HeldVerdict verdict;
     bool all;                   /* "all" stood in place of numbers */
-    GArray *numbers, *requests; /* of NumberRange: posts, and those with an r; none: the one thing of the letter */
+    GArray *numbers, *requests; /* of NumberRange: posts, requests; both empty: the one thing of the letter */
     char *reason;    /* NULL: none */
-    char *mistake;   /* what stands in place of a number, as "15-12": nothing is decided; NULL: none */
-    char *line;      /* as it was written */
+    char *mistake;   /* a wrong word in place of a number, such as "15-12": nothing is decided; NULL: none */
+    char *line;      /* the line as it was written */
 } Decision;
 
 /* Return the decisions in a mail, in order: an array of Decision, freed with it, of at most DECISIONS_MAX. */
@@ -42,7 +43,7 @@ GPtrArray *moderate_read(GBytes *message);
 
 /* The standing of whoever brings the token of a letter to a moderator. */
 typedef enum ModerateAccess {
-    MODERATE_MAY,          /* the moderator, whom the ticket names */
+    MODERATE_MAY,          /* the ticket is valid, and the person whom it names is a moderator of the list */
     MODERATE_UNKNOWN,      /* the token is that of no ticket, or the list is gone */
     MODERATE_GUESSING,     /* too many unknown tokens came from this actor, so none is taken (lists/guessing.h) */
     MODERATE_NO_MODERATOR, /* the person whom the ticket names is no moderator of the list any more */

@@ -24,8 +24,8 @@
  *
  * A post is reported once, also when the process is killed meanwhile. The line is on the disk before it goes into the
  * report, and the report is synced before KEY.done is made. A KEY.line that is found at the start is written into the
- * report unless it stands at its end already. Posts and first copies are
- * synced before they count; further recipients are not, so a power cut may lose the last of them.
+ * report unless it stands at its end already. Posts and first copies are synced before they count; further recipients
+ * are not, so a power cut may lose the last of them.
  *
  * ShadowLimits bounds the posts that wait and their bytes; mail that finds no room is not taken. Times are microseconds
  * since 1970.

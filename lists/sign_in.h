@@ -4,8 +4,8 @@
 /*
  * Sign in on the pages by a link that is mailed: there is no password. A person who types an address has proved
  * nothing, so the page does not tell whether the address is known (page_form.h). The runner of the queue command mails
- * a link to people who belong to a list, or who own a domain with lists or the site. The link
- * begins a session (store/session.h), once. A mailbox gets three links an hour.
+ * a link to people who belong to a list, or who own a domain with lists or the site. The link begins a session
+ * (store/session.h), once. A mailbox gets three links an hour.
  */
 #include "lists/page_form.h"
 #include "store/member.h"

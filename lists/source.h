@@ -26,9 +26,10 @@
 
 #define SOURCE_HANDFUL 5
 
-/* Add a source to the list, after source_check(); it is due at once. FAIL_EXISTS: the list has one of that name. */
+/* Check a source as source_check() does, and add it to the list, in the unit's transaction; it is due at once.
+ * FAIL_EXISTS: the list has one of that name. */
 bool source_make(Work *work, const List *list, MemberSource *source, GError **error);
-/* Store a source that was changed, after source_check(). */
+/* Check a source that was changed, as source_check() does, and store it, in the unit's transaction. */
 bool source_set(Work *work, const List *list, MemberSource *source, GError **error);
 /* Remove a source. Members who came by it alone stay, as if they had joined. To have them leave, call source_empty()
  * before. */
@@ -80,11 +81,12 @@ struct SourceResult {
 void source_result_clear(SourceResult *result);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SourceResult, source_result_clear)
 
-/* Read the source, as it is set now, and make the list follow it. False: the store failed, or FAIL_RACE, a later
- * refresh has begun or the source was set, or FAIL_MISSING, it or its list was removed; what was committed until then
- * stands. Outside of a unit. */
+/* Read the source, as it is set now, and make the list follow it. Call it outside of a unit: it begins units of its own,
+ * and has run->commit() commit them. True: *result says what came of it; result->fault is set where the source failed.
+ * False: FAIL_RACE, a later refresh has begun or the source was set; FAIL_MISSING, the source or its list was removed;
+ * else the store failed. Units that were committed before stand. */
 bool source_refresh(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);
-/* The same as if the source gave nobody: who came by it alone leaves. */
+/* Refresh the list as source_refresh() does, as if the source gave nobody: members who came by it alone leave. */
 bool source_empty(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);
 
 /* Say why an address is a member of the list or is not: {address, list, member, sources: [{name, given_at, made}],

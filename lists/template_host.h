@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Say from which web servers texts of letters may come. A person who may set a text for one list must not read in a
- * letter what only this host can fetch. So the site names the servers ([site]
- * template_hosts). Texts of the site itself come from anywhere.
+ * letter what only this host can fetch. So the site names the servers ([site] template_hosts). Texts of the site itself
+ * come from anywhere.
  */
 #include <glib.h>
 #include <stdbool.h>

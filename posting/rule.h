@@ -3,10 +3,9 @@
 #pragma once
 /*
  * Describe a rule, which looks at a post and says hit or miss. The chain that runs it (chain.h) decides what a hit
- * means. check()
- * changes nothing but what the Post keeps for rules, such as reasons, action and member. A rule that judges by earlier
- * posts keeps accounts of them in the store, and writes those in settle(), when the verdict is known. Each rule has a
- * file in rules/, a const struct there, and a line in words.h.
+ * means. check() changes nothing but what the Post keeps for rules, such as reasons, action and member. A rule that
+ * judges by earlier posts keeps accounts of them in the store, and writes those in settle(), when the verdict is known.
+ * Each rule has a file in rules/, a const struct there, and a line in words.h.
  */
 #include <glib.h>
 #include <stdbool.h>
