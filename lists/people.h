@@ -25,6 +25,7 @@ typedef struct PersonChange {
 
 /* Make a user with this address. FAIL_EXISTS: it belongs to a user. */
 bool people_create(Work *work, const char *address, const PersonChange *about, char id[STORE_ID_SIZE], GError **error);
+/* Change the data of a user that `change` names. */
 bool people_change(Work *work, const char *who, const PersonChange *change, GError **error);
 /* Remove a user, or an address that belongs to none, with all that the store knows of it but bans. */
 bool people_remove(Work *work, const char *who, GError **error);
@@ -59,6 +60,7 @@ bool people_unlink(Work *work, const char *address, GError **error);
 bool people_prefer(Work *work, const char *who, const char *address, GError **error);
 /* Note that the address is verified, which means that it was shown to be its user's own; or take that back. */
 bool people_verify(Work *work, const char *address, bool verified, GError **error);
+/* Set the name of the person at a known address. */
 bool people_name_address(Work *work, const char *address, const char *name, GError **error);
 /* Remove the address with its memberships. */
 bool people_remove_address(Work *work, const char *address, GError **error);

@@ -90,8 +90,11 @@ Moving *moving_new(const MovingSite *site, const char *source);
 void moving_free(Moving *moving);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Moving, moving_free)
 
-const MovingCount *moving_counts(const Moving *moving); /* MOVING_KINDS */
+/* Return an array of MOVING_KINDS counts, by MovingKind. */
+const MovingCount *moving_counts(const Moving *moving);
+/* Return the number of lines of the report with this meaning. */
 uint64_t moving_notes(const Moving *moving, MovingNote note);
+/* Write a line of the report, by MovingTell. */
 void moving_tell(Moving *moving, MovingNote note, const char *place, const char *key, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
 

@@ -9,8 +9,13 @@
  */
 #include "t/switchboard/crashworld.h"
 
+/* Work three entries whose marks and ends share a group of syncs; one is put off into retry. */
 void crashout_group(CrashWorld *world);
+/* Put two recipients off together, and one of them in retry once more. */
 void crashout_retry(CrashWorld *world);
+/* Make the last try of an entry, whose bounce cannot be stored at first. */
 void crashout_expire(CrashWorld *world);
+/* Put an entry back since its transport takes nothing more, and stop the process. */
 void crashout_leave(CrashWorld *world);
+/* Fail to store an entry in retry: it stays with its marks until the next try. */
 void crashout_stay(CrashWorld *world);
