@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Entries that a program before schema 26 left in rows of the database (outbox_waiting()) become entries of their
- * queues.
+ * Store in their queues the entries that an older program (before schema 26 of the database) left in rows of the
+ * database (outbox_waiting()).
  *
  * Such a program may have stored an entry and died before it removed the row. Whether it did is seen by looking for the
  * entry's name, which follows from the row. That is right only while no newer runner has worked in that queue:

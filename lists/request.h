@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* A moderator decides about a request to join or leave. */
+/* Decide about a request to join or leave, for a moderator, an owner or the operator. */
 #include "lists/subscription.h"
 #include "lists/work.h"
 
