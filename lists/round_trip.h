@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Test the site with a mail that goes out through the mail server (MTA) and comes back, twice. It is sent from the queue
- * `out` to the MTA, which is to hand it in by LMTP to a list made for it. It goes through the queues `in`, `pipeline`
- * and `out` to the MTA again, and by LMTP to a second list, which has no members. If it arrives there, the MTA hands the
- * domain's mail to Listrunner and takes Listrunner's copies, and the runners between the two work.
+ * Test the site with a mail that goes out through the mail server (MTA) and comes back, twice. It is sent from the
+ * queue `out` to the MTA, which is to hand it in by LMTP to a list made for it. It goes through the queues `in`,
+ * `pipeline` and `out` to the MTA again, and by LMTP to a second list, which has no members. If it arrives there, the
+ * MTA hands the domain's mail to Listrunner and takes Listrunner's copies, and the runners between the two work.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -81,10 +81,10 @@ struct SourceResult {
 void source_result_clear(SourceResult *result);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SourceResult, source_result_clear)
 
-/* Read the source, as it is set now, and make the list follow it. Call it outside of a unit: it begins units of its own,
- * and has run->commit() commit them. True: *result says what came of it; result->fault is set where the source failed.
- * False: FAIL_RACE, a later refresh has begun or the source was set; FAIL_MISSING, the source or its list was removed;
- * else the store failed. Units that were committed before stand. */
+/* Read the source, as it is set now, and make the list follow it. Call it outside of a unit: it begins units of its
+ * own, and has run->commit() commit them. True: *result says what came of it; result->fault is set where the source
+ * failed. False: FAIL_RACE, a later refresh has begun or the source was set; FAIL_MISSING, the source or its list was
+ * removed; else the store failed. Units that were committed before stand. */
 bool source_refresh(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);
 /* Refresh the list as source_refresh() does, as if the source gave nobody: members who came by it alone leave. */
 bool source_empty(const SourceRun *run, MemberSource *source, SourceResult *result, GError **error);
