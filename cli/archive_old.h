@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Share code between the verbs of `listrunner archive` that note old addresses. */
+/* Let old addresses of a list's archive lead to its archive here, for the verbs of `listrunner archive`. */
 #include <stdbool.h>
 
 #include "lists/moving/old_address.h"
 #include "store/archive_old.h"
 
-/* Give the old archive of that kind a name by which addresses call it, and print from which list it was taken.
- * FAIL_NEVER: it cannot be one. */
+/* Note that old addresses of this kind with the list's name `name` lead to the archive named `archive`. If they led to
+ * another archive before, print that. FAIL_NEVER: no address has such a name in it. */
 bool archive_old_give_name(ArchiveOld *old, OldKind kind, const char *name, const char *archive, GError **error);

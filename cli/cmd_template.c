@@ -10,19 +10,82 @@
 #include "cli/input.h"
 #include "cli/listing.h"
 #include "cli/plain.h"
-#include "cli/template_place.h"
 #include "cli/work_site.h"
 #include "lists/letter.h"
 #include "lists/template_name.h"
 #include "lists/template_set.h"
+#include "store/domain.h"
 #include "store/language.h"
 #include "store/list_setting.h"
+#include "store/template_text.h"
 
 #define ENDING ".txt" /* of a file with the text of a letter */
 
-static TemplatePlaceOptions given;
+static char *list_option, *domain_option;
 static char *language, *uri, *user, *password_file;
 static gboolean names;
+
+/* ---- the list, the domain or the site that the options name ---- */
+
+typedef struct TemplatePlace {
+    char *key;   /* as TemplateText.place has it */
+    List *found; /* the list; NULL: it is none */
+    List list;   /* the list, or what any list of the domain or of the site has in common; borrowed strings */
+} TemplatePlace;
+
+static void template_place_clear(TemplatePlace *place)
+{
+    g_clear_pointer(&place->key, g_free);
+    if (!place->found) /* otherwise this is the list's */
+        g_free(place->list.mail_host);
+    g_clear_pointer(&place->found, list_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TemplatePlace, template_place_clear)
+
+static bool read_place(TemplatePlace *place, Store *store, GError **error)
+{
+    place->list = (List){.list_id = (char *)"",
+                         .list_name = (char *)"",
+                         .posting_address = (char *)"",
+                         .preferred_language = (char *)"en"};
+    if (list_option && domain_option) {
+        command_usage(error, "give --list or --domain, not both");
+        return false;
+    }
+    if (list_option) {
+        place->found = list_find(store, list_option, error);
+        if (!place->found)
+            return false;
+        place->list = *place->found;
+        place->key = g_strdup(place->found->list_id);
+        return true;
+    }
+    g_autoptr(Domain) domain = domain_option ? domain_find(store, domain_option, error) : NULL;
+    if (domain_option && !domain)
+        return false;
+    place->list.mail_host = g_strdup(domain ? domain->mail_host : "");
+    place->key = domain ? template_text_place(domain->mail_host) : g_strdup("");
+    return true;
+}
+
+static bool add_texts(GPtrArray *rows, Store *store, const char *place, GError **error)
+{
+    g_autoptr(GPtrArray) some = template_text_all(store, place, error);
+    while (some && some->len > 0)
+        g_ptr_array_add(rows, g_ptr_array_steal_index(some, 0));
+    return some != NULL;
+}
+
+/* Return all texts (of TemplateText) that were set for the place and those above it: the list's, the domain's, the
+ * site's. */
+static GPtrArray *find_texts(const TemplatePlace *place, Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)template_text_free);
+    g_autofree char *domain = template_text_place(place->list.mail_host);
+    bool done = (!place->found || add_texts(rows, store, place->key, error)) &&
+                (!*place->list.mail_host || add_texts(rows, store, domain, error)) && add_texts(rows, store, "", error);
+    return done ? g_steal_pointer(&rows) : NULL;
+}
 
 /* ---- ls ---- */
 
@@ -50,9 +113,9 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         {NULL, NULL, COLUMN_TEXT}};
     Store *store = site_store(site, false, error);
     g_auto(TemplatePlace) place = {0};
-    if (!store || !template_place_read(&place, &given, store, error))
+    if (!store || !read_place(&place, store, error))
         return TOOL_LATER;
-    g_autoptr(GPtrArray) rows = template_place_rows(&place, store, error);
+    g_autoptr(GPtrArray) rows = find_texts(&place, store, error);
     if (!rows)
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json_option);
@@ -81,7 +144,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     g_auto(TemplatePlace) place = {0};
     const TemplateName *name = template_name_find(argv[0]);
     if ((language && !language_check("--language", language, error)) || !work_place_open(&about, site, error) ||
-        !template_place_read(&place, &given, about.store, error))
+        !read_place(&place, about.store, error))
         return TOOL_LATER;
     if (!name) {
         fail(error, FAIL_MISSING, "there is no template \"%s\"; listrunner template ls shows all", argv[0]);
@@ -129,7 +192,7 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
     WorkPlace about;
     g_auto(TemplatePlace) place = {0};
     g_autoptr(Work) work = uri || text ? work_place_begin_spooled(&about, site, error) : NULL;
-    if (!work || !template_place_read(&place, &given, about.store, error))
+    if (!work || !read_place(&place, about.store, error))
         return TOOL_LATER;
     const TemplateText set = {.name = argv[0], .place = place.key, .language = language, .uri = uri, .username = user,
                               .password = password, .text = text};
@@ -141,7 +204,7 @@ static int run_unset(Site *site, int argc, char **argv, GError **error)
     WorkPlace about;
     g_auto(TemplatePlace) place = {0};
     g_autoptr(Work) work = work_place_begin_spooled(&about, site, error);
-    return work && template_place_read(&place, &given, about.store, error) &&
+    return work && read_place(&place, about.store, error) &&
                    template_unset(work, place.key, argv[0], language, error) && work_commit(work, about.spool, error)
                ? TOOL_OK
                : TOOL_LATER;
@@ -224,9 +287,11 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     return faults == 0 ? TOOL_OK : TOOL_NOT_SO;
 }
 
-#define PLACE_OPTIONS \
-    {"list", 0, 0, G_OPTION_ARG_STRING, &given.list, "for this list", "LIST"}, \
-        {"domain", 0, 0, G_OPTION_ARG_STRING, &given.domain, "for this domain; default: for the site", "DOMAIN"}
+#define PLACE_OPTIONS                                                                                           \
+    {"list", 0, 0, G_OPTION_ARG_STRING, &list_option, "for this list", "LIST"},                                 \
+    {                                                                                                           \
+        "domain", 0, 0, G_OPTION_ARG_STRING, &domain_option, "for this domain; default: for the site", "DOMAIN" \
+    }
 #define LANGUAGE_OPTION(about) {"language", 0, 0, G_OPTION_ARG_STRING, &language, about, "LANGUAGE"}
 
 static const GOptionEntry ls_options[] = {

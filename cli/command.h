@@ -2,16 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A verb of listrunner(1) is one const Command and one
- * line in cli/commands.c (or in the table of its group). Help, the checks of the
- * command line and shell completion come from the struct.
+ * Describe a verb of listrunner(1). Each verb is one const Command and one line in cli/commands.c (or in the table of
+ * its group). Help, the checks of the command line and shell completion come from the struct.
  *
- * A group ("list") has verbs and nothing to run; a plain verb has run.
- * run() gets the arguments that are left when options were taken away, argv[0] being the
- * first, NULL-terminated, their number checked. It returns an exit code of
- * cli/exit.h; when it sets *error, the tool prints that and takes the code
- * from it: FAIL_EXISTS and FAIL_RACE 1, FAIL_NEVER 64, FAIL_MISSING 66, FAIL_LATER 75,
- * FAIL_CONFIG 78, command_usage() 64.
+ * A group ("list") has verbs and nothing to run; a plain verb has run() or run_kind(). run() gets the arguments that
+ * are left when options were taken away: argv[0] is the first, NULL ends them, and their number is checked. It returns
+ * an exit code of cli/exit.h. When it sets *error, the tool prints that, and takes the code from it instead:
+ * FAIL_EXISTS and FAIL_RACE 1, FAIL_NEVER 64, FAIL_MISSING 66, FAIL_LATER 75, FAIL_CONFIG 78, command_usage() 64.
  *
  * Options point at variables of the verb's file. A text is G_OPTION_ARG_STRING, which the tool takes for UTF-8 in every
  * locale; it refuses what is not UTF-8. An option's argument description that reads "a|b|c" is also what completion
@@ -64,14 +61,15 @@ extern const Command member_invite;
 extern const Command queue_ls, queue_cat, queue_stat, queue_shape;
 extern const Command queue_hold, queue_release, queue_requeue, queue_delete, queue_expire, queue_edit_due;
 
-/* The option --json of verbs that print rows, or one object; the arrays are for verbs that have no other option. */
+/* The option --json, for verbs that print rows and for those that print one object. json_option says whether it was
+ * given. The arrays are for verbs that have no other option. */
 extern gboolean json_option;
 #define JSON_ROWS_OPTION {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "one JSON object a line", NULL}
 #define JSON_OBJECT_OPTION {"json", 0, 0, G_OPTION_ARG_NONE, &json_option, "one JSON object", NULL}
 extern const GOptionEntry json_rows_options[], json_object_options[];
 
-/* Set *error to a usage error (the tool adds where help is to be found) and return
- * TOOL_USAGE, so that refusing is one line. */
+/* Set *error to a usage error and return TOOL_USAGE, so that refusing is one line. The tool adds to the message where
+ * help is to be found. */
 int command_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* Return the exit code of the program for an error. */

@@ -2,8 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The command line's side of base/control.h: one connection to the running
- * master of a site.
+ * Talk to the running master of a site, or to one of its runners, over the protocol of base/control.h.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -13,17 +12,17 @@
 
 typedef struct ControlClient ControlClient;
 
-/* FAIL_MISSING when no master runs; FAIL_LATER when we may not talk to it. A
- * configuration with faults does not matter as long as it says where the
- * runtime directory is: the master goes on with the old one. */
+/* Connect to the master. FAIL_MISSING: no master runs. FAIL_LATER: this user may not talk to it. The configuration may
+ * have faults as long as [master] runtime_directory can be read: a running master goes on with its old one. */
 ControlClient *control_client_open(Site *site, GError **error);
-/* Open the socket of one instance of a runner. control_client_pid() and control_client_wait_end() are not for it. */
+/* Connect to one instance of a runner instead. Do not call control_client_pid(), control_client_wait_end() or
+ * control_client_settle() for it. FAIL_MISSING: the instance does not run. */
 ControlClient *control_client_open_runner(Site *site, const char *runner, unsigned instance, GError **error);
 void control_client_free(ControlClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ControlClient, control_client_free)
 
-/* Send a request (consumed) and return the reply, a new reference. A reply
- * that is not "ok" is FAIL_NEVER with the master's words. */
+/* Send a request (taken) and return the reply, a new reference. FAIL_NEVER: the other side refused; the message has its
+ * words. */
 json_t *control_client_ask(ControlClient *client, json_t *request, GError **error);
 
 /* Wait for answers without a limit from now on. Without this call, control_client_ask() waits for 15 seconds and then

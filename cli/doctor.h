@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The examinations of "listrunner doctor". Each adds its findings: what was seen, how bad it is, and what mends it. */
+/* Examine a site for "listrunner doctor". Each examination adds findings: what was seen, how bad that is, and what
+ * mends it. */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -10,7 +11,7 @@
 typedef enum DoctorState {
     DOCTOR_OK,
     DOCTOR_WARNING, /* mail flows, and somebody should see to it */
-    DOCTOR_FAULT,   /* mail is refused, lost on the way elsewhere, or will be */
+    DOCTOR_FAULT,   /* mail is refused here, or lost on its way, or will be */
 } DoctorState;
 
 typedef struct DoctorFinding {
@@ -26,6 +27,7 @@ typedef struct Doctor {
     GPtrArray *findings; /* of DoctorFinding */
 } Doctor;
 
+/* Begin without findings. The caller sets doctor->config before examinations that need it. */
 void doctor_init(Doctor *doctor, const char *config_path);
 void doctor_clear(Doctor *doctor);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Doctor, doctor_clear)
@@ -33,19 +35,19 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Doctor, doctor_clear)
 /* Add a finding. mend is taken; NULL: none. */
 void doctor_find(Doctor *doctor, const char *subject, DoctorState state, char *mend, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
-/* Add a finding that all is well, unless the subject has others since there were `before` findings. */
+/* Add a finding that all is well, but only if none was added since there were `before` findings. */
 void doctor_find_well(Doctor *doctor, const char *subject, guint before, const char *text);
 
-/* Find who may read and write the configuration, the spool and the database. Runs as root, before it becomes another
- * user. */
+/* Examine who may read and write the configuration, the spool and the database. Call it as root, before the process
+ * becomes another user. */
 void doctor_permissions(Doctor *doctor);
-/* The file system of the spool and the database: what it is, and how much room it has. */
+/* Examine the file systems of the spool and the database: their kind, and how much room they have. */
 void doctor_disks(Doctor *doctor);
-/* Do the certificates in files of the configuration expire soon? */
+/* Examine whether the certificates in files of the configuration expire soon. */
 void doctor_certificates(Doctor *doctor);
-/* Is the clock kept right? */
+/* Examine whether the system keeps its clock right. */
 void doctor_time(Doctor *doctor);
 
-/* Ask the name servers of the system, or of [out] name_servers, for the MX, SPF, DKIM, DMARC and PTR of the domains (of
- * Domain) and of the host that sends. */
+/* Examine the DNS records MX, SPF, DKIM, DMARC and PTR of the domains (of Domain) and of the host that sends. The name
+ * servers of the system are asked, or those of [out] name_servers. */
 void doctor_dns(Doctor *doctor, const GPtrArray *domains);

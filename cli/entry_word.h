@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* ENTRY on the command line: the name of an entry, with or without suffix, or the first digits of its hash. */
+/* Read the word ENTRY of a command line, by which a person names an entry of a queue. It is the entry's name, with or
+ * without suffix, or the first digits of the hash in the name (switchboard/name.h). */
 #include <glib.h>
 #include <stdbool.h>
 

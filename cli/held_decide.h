@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* listrunner held: the verbs that decide, and which posts they mean. */
+/* Choose the posts that the verbs of `listrunner held` mean, and share the verbs that decide about them. */
 #include "cli/command.h"
 #include "store/held.h"
 
@@ -16,9 +16,10 @@ extern char *held_filter_list, *held_filter_sender, *held_filter_older, *held_fi
     {"newer", 0, 0, G_OPTION_ARG_STRING, &held_filter_newer, "those held no longer than this", "AGE"}
 
 /* Fill *filter by the options. *list (list_free()) is the list of --list, from which filter borrows; NULL: none was
- * named. Returns an exit code, with *error set unless it is TOOL_OK. */
+ * named. Return an exit code; *error is set unless it is TOOL_OK. */
 int held_filter_read(Site *site, HeldFilter *filter, List **list, GError **error);
 
-/* Fill *numbers (of int64_t, g_array_unref() in any case) with the posts that argv names, or with those that the
- * options choose. Exactly one of the two must be given. Returns an exit code; *error is set unless it is TOOL_OK. */
+/* Set *numbers (of int64_t, g_array_unref() in any case) to the posts that argv names, or to those that the options
+ * choose. The command line must have either numbers or options. Return an exit code; *error is set unless it is
+ * TOOL_OK. */
 int held_filter_numbers(char **argv, Site *site, GArray **numbers, GError **error);

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Adopting the spool of a host that died: a second master on this host works it under the dead host's name until it is
- * empty. It begins the next epoch of that host, as that host itself would, so all that keeps two masters from one spool
- * (lists/this_host.h) holds for it: the lock in the spool, the lease in the database and the epoch in both.
+ * Adopt the spool of a host that died: a second master on this host works it under the dead host's name until it is
+ * empty. That master begins the next epoch of the dead host, as the host itself would. So the lock in the spool, the
+ * lease in the database and the epoch in both (lists/this_host.h) keep two masters from one spool here, too.
  */
 #include <glib.h>
 #include <stdbool.h>

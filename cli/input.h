@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A file named on the command line, "-" being standard input. Open it before the
- * store or the spool: that may give up the right to read it (site.h).
+ * Read a file named on the command line; "-" is standard input. Open it before the store or the spool, since opening
+ * those may give up the right to read it (site.h).
  */
 #include <glib.h>
 #include <stdint.h>
@@ -11,15 +11,15 @@
 
 typedef FILE InputFile;
 
-/* FAIL_MISSING when there is none, FAIL_NEVER for a directory, FAIL_LATER when it cannot be read. */
+/* Open the file. FAIL_MISSING: there is none. FAIL_NEVER: it is a directory. FAIL_LATER: it cannot be read. */
 InputFile *input_open(const char *path, GError **error);
 void input_close(InputFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(InputFile, input_close)
 
-/* For messages: the path, or "standard input". */
+/* Return the words for the file in messages: the path, or "standard input". */
 const char *input_name(const char *path);
 
-/* The size of the file in bytes; 0: it is not known, as for a pipe. */
+/* Return the size of the file in bytes; 0: it is not known, as for a pipe. */
 uint64_t input_size(InputFile *file);
 
 /* Read the whole file, of which nothing was read before; path is for messages. FAIL_LATER: it cannot be read.

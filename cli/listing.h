@@ -30,19 +30,22 @@ typedef struct Column {
 
 typedef struct Listing Listing;
 
-/* columns end with an element without key; they must outlive the listing. */
+/* Begin a listing. columns end with an element without key, and must outlive the listing. json: write JSON. */
 Listing *listing_new(const Column *columns, bool json);
-void listing_row(Listing *listing, json_t *row); /* consumes row */
-void listing_free(Listing *listing);             /* writes the rows that are still kept: the end of each listing */
+/* Add a row, which is taken. */
+void listing_row(Listing *listing, json_t *row);
+/* Write the rows that are still kept, and free the listing. Each listing ends so. */
+void listing_free(Listing *listing);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listing, listing_free)
 
-/* Values for rows. Text that is not UTF-8 gets replacement characters; NULL
- * becomes null. A time (microseconds) is "2026-11-20T13:20:00Z", 0 is null. */
+/* Make a value for a row of a text, a new reference. Bytes that are not UTF-8 become replacement characters; NULL
+ * becomes null. */
 json_t *listing_text(const char *text);
+/* Make a value for a row of a time (us since 1970): "2026-11-20T13:20:00Z", or null for 0. */
 json_t *listing_time(int64_t time);
 
-/* Write an object (consumed): a line "key: value" for each of its values, or with json the object on one line. For
- * people, the items of an array are joined by commas, and the further lines of a value are indented. */
+/* Write an object (taken): a line "key: value" for each of its values, or with json the object on one line. In lines
+ * for people, the items of an array are joined by commas, and further lines of a value are indented. */
 void listing_show(json_t *object, bool json);
 
 /* Write a JSON value on one line. */

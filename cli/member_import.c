@@ -83,7 +83,7 @@ static bool take_all(MemberFileImport *import, GError **error)
         if (!take_line(import, &last, error))
             return false;
         if (count % SHOW_LINES == 0)
-            progress_show(&import->progress, member_lines_octets(import->lines), count);
+            progress_show(&import->progress, member_lines_bytes(import->lines), count);
     }
     progress_end(&import->progress);
     return true;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Write to standard output: the header with the empty line that ends it, the
- * body, or both; byte for byte, save on a terminal, where it is made plain (cli/plain.h). */
+/* Write the header of the message with the empty line that ends it, its body, or both. The bytes are written as they
+ * are, but on a terminal they are made plain (cli/plain.h). */
 void message_text_write(GBytes *message, bool header, bool body);
 
 /* The part of an mbox that is still to be read; set both pointers to the text, which stays the caller's. A message

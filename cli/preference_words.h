@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Read the words NAME=VALUE by which verbs set the preferences of users and addresses. */
+/* Read the words NAME=VALUE of a command line, by which verbs set the preferences of users and addresses. */
 #include <glib.h>
 #include <stdbool.h>
 
 #include "store/member.h"
 
-/* Split "name=value"; FAIL_NEVER without '='. *name is g_free()d, *value lies in text. */
+/* Split "name=value" into *name (g_free()) and *value (borrowed from text). FAIL_NEVER: there is no '='. */
 bool preference_split(const char *text, char **name, const char **value, GError **error);
 
 /* Set one preference; the value "default" or "" unsets it. *known is false, and nothing is set, if there is no

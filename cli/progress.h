@@ -9,7 +9,7 @@
 
 typedef struct Progress {
     const char *what;   /* "members" */
-    uint64_t total;     /* what `done` of progress_show() is in the end; 0: not known, so only count is shown */
+    uint64_t total;     /* the value of `done` when all is done; 0: not known, so only `count` is shown */
     int64_t next;       /* when to draw again */
     int terminal;       /* 0 not asked yet, 1 yes, -1 no */
 } Progress;

@@ -2,15 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Ask the runner out to give back entries that it holds, so that a command can change them. It gives an entry back when
- * no delivery of it is under way.
+ * Ask the runner out to give back entries that it holds, so that a command can change them. The runner gives an entry
+ * back when no delivery of it is under way.
  */
 #include <glib.h>
 
 #include "cli/queue_select.h"
 #include "cli/site.h"
 
-/* Ask for those of the targets (of QueueTarget) that are claimed in out, retry or notice, and wait for at most four
- * seconds until they are given back. Returns whether any was asked for: then look at the states anew. If the runner
- * cannot be asked, the wait is the same. */
+/* Ask for those of the targets (of QueueTarget) that are claimed in out, retry or notice. Wait for at most four seconds
+ * until they are given back, also if the runner cannot be asked. Return whether there were any: then the states of the
+ * targets are old, so look at the queues anew. */
 bool queue_leave(Site *site, const GArray *targets);

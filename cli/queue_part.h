@@ -11,7 +11,7 @@
 
 typedef struct QueuePart {
     Site *site;
-    char digits[HASH_DIGITS + 1]; /* of the entry in the queue defragment; "": it is none */
+    char digits[HASH_DIGITS + 1]; /* hash of the part's entry in the queue defragment; "": the target is no part */
 } QueuePart;
 
 /* Fill part->digits if the target is a part: an entry of defragment, or one in hold or shunt that came from there.

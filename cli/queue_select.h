@@ -2,10 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Which entries a verb of `listrunner queue` is about: ENTRY words, and the
- * options of QUEUE_SELECT_OPTIONS, all of which must fit. A sender or recipient is a
- * pattern in which * stands for any text and ? for any character; upper and lower case are the
- * same. Of the recipients those count that are still to do.
+ * Choose the entries that a verb of `listrunner queue` is about, by ENTRY words (cli/entry_word.h) and by the options
+ * of QUEUE_SELECT_OPTIONS. An entry must be named by a word, if there are words, and fit all options. A sender or
+ * recipient is a pattern in which * stands for any text and ? for any character; the case of letters does not matter.
+ * Only recipients count that still wait for delivery.
+ *
+ *   queue_select_targets() for the entries that the words name, then queue_select_fits() for each that was opened
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -34,26 +36,28 @@ typedef struct QueueTarget {
     QueueFile file;
 } QueueTarget;
 
-/* Return whether the command line narrows the entries at all: by `count` words or by an option. */
+/* Return whether the command line chooses entries at all, by words (count is their number) or by an option. A verb that
+ * changes entries refuses to work on all queues by mistake. */
 bool queue_select_given(int count);
 
-/* Return the entries (array of QueueTarget) of these queues that the words name, or all when count is 0; options that
- * look into entries are not applied. They are ordered by queue, then by name, which is the order of due time. Entries
- * that are still being written are left out. FAIL_MISSING: a word names no entry; FAIL_RACE: it names several. */
+/* Return the entries of these queues that the words name, or all when count is 0: an array of QueueTarget,
+ * g_array_unref(). The options are not looked at. Entries are ordered by queue, then by name, which is the order of due
+ * time. Entries that are still being written are left out. FAIL_MISSING: a word names no entry; FAIL_RACE: it names
+ * several; a word of another form is a usage error. */
 GArray *queue_select_targets(Spool *spool, char *const *queues, int count, char **words, GError **error);
 
-/* Return whether an open entry fits all options that look into entries (all but --queue). */
+/* Return whether an open entry fits all options but --queue. */
 bool queue_select_fits(Entry *entry);
-/* False when the options ask nothing of what is in an entry, so that it need not be opened. */
+/* Return whether any option but --queue was given. If not, entries need not be opened for queue_select_fits(). */
 bool queue_select_by_content(void);
 
-/* The envelope sender, "" for none or the null sender. */
+/* Return the envelope sender of an entry; "" for none or the null sender. */
 const char *queue_select_sender_of(Entry *entry);
 
 /* Turn the value of --list, a List-Id or a posting address, into a List-Id in lower case. The store is not asked, so
  * that entries of a removed list can be found too. *list is freed and replaced; NULL stays. */
 void queue_select_list_id(char **list);
 
-/* Call it when no entry of that list was found. FAIL_MISSING: there is no list with this List-Id, so the name may be
- * misspelt. True: the list exists, list is NULL, or the store cannot be asked. */
+/* Check, when no entry was found, whether the name of the list was misspelt. FAIL_MISSING: there is no list with this
+ * List-Id. True: the list exists, list is NULL, or the store cannot be asked. */
 bool queue_select_list_known(Site *site, const char *list, GError **error);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Make a spool and a database of different ages fit, after a restore and before anything is started: no post is lost or
- * doubled as far as can be known, and a row tells of each whose fate cannot be known. Nobody else may use the spool.
+ * Make a spool and a database of different ages fit, after a restore and before anything is started. No post is lost or
+ * sent twice as far as can be known, and a row tells of each whose fate cannot be known. Nobody else may use the spool
+ * meanwhile.
  *
  * The spool is the older one: its entries are as they were at its moment, and may have been worked on since.
  *
@@ -17,11 +18,11 @@
  *   entries of other queues                  stay as they are
  *   a post that only the database has        is told in a row
  *
- * The database is the older one: the numbers of posts go on behind those that the spool has; a held post that the spool
- * has as accepted is no longer held; a scheduled post that the spool or the trail has as sent does not wait any more,
- * and a row tells of one that has come due; a row tells of each list that only the spool knows.
+ * The database is the older one. The numbers of posts go on behind those that the spool has. A held post that the spool
+ * has as accepted is no longer held. A scheduled post that was sent, by the spool or the trail, does not wait any more;
+ * a row tells of one that has come due. A row tells of each list that only the spool knows.
  *
- * Both passes may be repeated.
+ * Both may be repeated, also after false. The trail (base/trail.h) is the log of mails on disk.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -37,15 +38,15 @@ typedef struct Reconcile {
     Spool *spool;
     Store *store;
     Listing *listing; /* of reconcile_columns */
-    unsigned unknown; /* out: rows of what could not be known */
+    unsigned unknown; /* out: the number of rows about posts whose fate is not known */
 } Reconcile;
 
 extern const Column reconcile_columns[];
 
-/* Settle a spool that was copied at this moment (us). Set later if the database is known to be of a later one; else
- * nothing is done where neither the database nor the trail has anything after the moment. */
+/* Settle a spool that was copied at this moment (us), and is the older one. Set later if the database is known to be of
+ * a later moment. Else nothing is done where neither the database nor the trail has anything after the moment. */
 bool reconcile_old_spool(Reconcile *reconcile, int64_t moment, bool later, GError **error);
 
-/* Settle a database that was copied at this moment (us). With 0 nothing says that it is older: it is compared with the
- * spool alone, and the trail is not asked. */
+/* Settle a database that was copied at this moment (us), and is the older one. moment 0: it is not known to be older,
+ * so it is compared with the spool alone, and the trail is not asked. */
 bool reconcile_old_store(Reconcile *reconcile, int64_t moment, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The option --role of all member verbs. */
+/* Share the option --role of all verbs of `listrunner member`. */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -15,5 +15,5 @@ extern char *role_option_text;
             "member|owner|moderator|nonmember"                                                            \
     }
 
-/* The role asked for; false with a usage error when there is no such role. */
+/* Set *role to the value of the option, ROLE_MEMBER without it. False with a usage error: there is no such role. */
 bool role_option(Role *role, GError **error);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Check that this machine has everything that a site to be made needs. */
+/* Check, before a site is set up, that this machine has the disks and ports for it. */
 #include <glib.h>
 #include <stdbool.h>
 
 #include "base/config.h"
 
-/* Can the configuration at path, the spool and the database be written? FAIL_LATER names the directory whose file
- * system is read-only or full. */
+/* Check that the configuration at path, the spool and the database can be written. FAIL_LATER: the file system of one
+ * is read-only or full; the message names its directory. */
 bool setup_check_disks(const char *path, const Config *config, GError **error);
 
-/* Are the ports free that Listrunner is to listen on, where it does not run yet? With asks also that for Postfix.
- * FAIL_LATER names the one that is taken. */
+/* Check that the ports of [runner.lmtp] listen are free, and with `asks` also those of [runner.mta] for Postfix. Do not
+ * call it where Listrunner runs already. FAIL_LATER: one is taken; the message names it. */
 bool setup_check_ports(const Config *config, bool asks, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The configuration that "listrunner setup" wants: its text, and what it means for a file that is there. */
+/* Make the configuration file for "listrunner setup", and compare it with a file that is there. */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -12,30 +12,30 @@ typedef struct SetupSetting {
     char *section, *key, *value;
 } SetupSetting;
 
-/* Settings in the order in which they were added; g_ptr_array_unref(). */
+/* Return an empty array for settings (of SetupSetting), in the order in which they are added; g_ptr_array_unref(). */
 GPtrArray *setup_settings_new(void);
-/* Add one, or give it another value. */
+/* Add a setting, or give it another value if it was added before. */
 void setup_settings_put(GPtrArray *settings, const char *section, const char *key, const char *value);
-/* The same from text, "runner.mta.listen=127.0.0.1:8126". FAIL_NEVER: it has not this form. */
+/* Add a setting from text, "runner.mta.listen=127.0.0.1:8126". FAIL_NEVER: the text has not this form. */
 bool setup_settings_read(GPtrArray *settings, const char *text, GError **error);
 
 typedef struct SetupConfig {
-    char *text;     /* to be written; NULL: the file that is there has all settings in force and stays */
-    Config *config; /* as it will be */
+    char *text;     /* for setup_config_write(); NULL: the file that is there has all settings in force and stays */
+    Config *config; /* the configuration that will be in force */
 } SetupConfig;
 
 void setup_config_clear(SetupConfig *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SetupConfig, setup_config_clear)
 
-/* Find out what is to be done with the file at path. A file without settings, such as the one that was installed, is
- * to be replaced; any other stays. Checks, with what this host has, the configuration that will be in force.
- * FAIL_CONFIG: faults, a line each. FAIL_EXISTS: the file that is there has other values; they were printed beside
- * the wanted ones. */
+/* Find out whether the file at path is to be written, and fill *plan, which is zero before; nothing is written yet. A
+ * file without settings, such as the one that was installed, is to be replaced; any other stays. The configuration that
+ * will be in force is checked against this host. FAIL_CONFIG: it has faults, a line each. FAIL_EXISTS: the file that is
+ * there has other values; they were printed beside the wanted ones. Clear *plan in any case. */
 bool setup_config_plan(const char *path, const GPtrArray *settings, SetupConfig *plan, GError **error);
 
-/* The host name that the file at path has in force and keeps; NULL: it has no settings, or cannot be read, which
- * setup_config_plan() tells. g_free() */
+/* Return the host name of the file at path, which stays since it has settings; g_free(). NULL: it has none, or cannot
+ * be read, which setup_config_plan() reports. */
 char *setup_config_hostname(const char *path);
 
-/* Write the file, whole or not at all, and make its directory if that is missing. */
+/* Write the text as the file at path, whole or not at all, and make its directory if that is missing. */
 bool setup_config_write(const char *path, const char *text, GError **error);

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Find the lines that the MTA in front needs for a domain of lists: those that are there, those that are missing, and
- * settings that would contradict them. Postfix is asked and told by postconf(1), which honours MAIL_CONFIG.
+ * Connect the mail server (MTA) of this machine with Listrunner, for a domain of lists. For Postfix, find the lines
+ * that are missing from its configuration, and add them. For Exim, only say which lines a person must add. Postfix is
+ * read and changed by postconf(1), which honours MAIL_CONFIG.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -12,11 +13,12 @@
 
 typedef enum SetupMta { SETUP_POSTFIX, SETUP_EXIM, SETUP_NO_MTA } SetupMta;
 
-/* Read "postfix", "exim" or "none". */
+/* Read "postfix", "exim" or "none". False: the text is another one. */
 bool setup_mta_parse(const char *text, SetupMta *mta);
+/* Return the word that setup_mta_parse() reads. */
 const char *setup_mta_name(SetupMta mta);
 
-/* Which of them are on this machine, a bit each: 1u << SETUP_POSTFIX, 1u << SETUP_EXIM. */
+/* Return which of the two are installed, a bit each: 1u << SETUP_POSTFIX, 1u << SETUP_EXIM. */
 unsigned setup_mta_find(void);
 
 /* Addresses as the MTA writes them: "127.0.0.1" and "8024". */
@@ -24,7 +26,7 @@ typedef struct SetupDoor {
     const char *host, *port;
 } SetupDoor;
 
-/* Where Listrunner takes mail and answers Postfix. */
+/* The addresses at which Listrunner takes mail (lmtp), and at which it answers questions of Postfix (ask). */
 typedef struct SetupDoors {
     SetupDoor lmtp, ask;
 } SetupDoors;
@@ -32,9 +34,11 @@ typedef struct SetupDoors {
 void setup_doors_clear(SetupDoors *doors);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SetupDoors, setup_doors_clear)
 
-/* Read the first address of [runner.lmtp] and of [runner.mta] listen. FAIL_CONFIG: it has no port. */
+/* Set *doors, which is zero before, to the first address of [runner.lmtp] and of [runner.mta] listen. Clear it in any
+ * case. FAIL_CONFIG: one has no port. */
 bool setup_doors_read(const Config *config, SetupDoors *doors, GError **error);
 
+/* The domain and addresses with which the MTA is to be connected. */
 typedef struct SetupWiring {
     SetupMta mta;
     const char *domain, *maps; /* maps: the directory of files, for Exim */
@@ -46,19 +50,21 @@ typedef struct SetupLine {
     char *name, *value;
 } SetupLine;
 
-/* Return the lines that Postfix lacks for this, of SetupLine; empty when all is there. NULL: it cannot be asked
- * (FAIL_LATER), or has settings that contradict (FAIL_NEVER, which names them). */
+/* Return the lines (of SetupLine) that Postfix lacks for this, freed with the array; it is empty when all is there.
+ * Nothing is changed. FAIL_LATER: Postfix cannot be asked. FAIL_NEVER: it has settings that contradict; the message
+ * names them. */
 GPtrArray *setup_postfix_plan(const SetupWiring *wiring, GError **error);
 
-/* May we change its configuration? FAIL_LATER: no; the message names the directory. */
+/* Check that this process may change the configuration of Postfix. FAIL_LATER: it may not; the message names the
+ * directory. */
 bool setup_postfix_may_change(GError **error);
 
 /* Put the lines into main.cf and have Postfix read it, if it runs. *running tells whether it does. */
 bool setup_postfix_apply(const GPtrArray *lines, bool *running, GError **error);
 
-/* Where Postfix takes mail for delivery on this machine: "127.0.0.1" and "25", g_free() each. FAIL_NEVER: it takes
- * none by SMTP. */
+/* Find the address at which Postfix takes mail from this machine, such as "127.0.0.1" and "25"; g_free() each.
+ * FAIL_NEVER: it takes none by SMTP. */
 bool setup_postfix_relay(char **host, char **port, GError **error);
 
-/* Return the text that a person must put into Exim's configuration, and where; g_free(). */
+/* Return text for a person, g_free(): the lines for Exim's configuration, and where each must stand. */
 char *setup_exim_text(const SetupWiring *wiring);

@@ -2,12 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The site a command works on: its configuration, store and spool. Each is opened when first asked for and closed by
- * site_free(). The pointers that the functions return are borrowed from the Site; NULL means that *error is set.
+ * Open the configuration, store and spool of the site that a command works on. Each is opened when first asked for, and
+ * closed by site_free(). The pointers that the functions return are borrowed from the Site; NULL means that *error is
+ * set.
  *
- * Opening the store or the spool as root first becomes [site] user for good,
- * when there is such a user, so that no file is made that the runners cannot use. Files named on the
- * command line are therefore opened before.
+ * If the process is root, opening the store or the spool first makes it [site] user for good, when there is such a
+ * user. So no file is made that the runners cannot use. Open files named on the command line before.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -23,15 +23,16 @@ Site *site_new(const char *path);
 void site_free(Site *site);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Site, site_free)
 
-/* The path that is or would be read. */
+/* Return the path of the configuration file. */
 const char *site_config_path(const Site *site);
 
 /* Read the configuration, without the checks that look at the system (whether users, directories and programs exist):
  * the verb that needs such a thing reports it better. */
 const Config *site_config(Site *site, GError **error);
 
-/* With create a missing database is made, which only `store create` may do; else it is FAIL_MISSING. */
+/* Open the store. With create a missing database is made, which only `store create` may do; else it is FAIL_MISSING. */
 Store *site_store(Site *site, bool create, GError **error);
+/* Open the spool. */
 Spool *site_spool(Site *site, GError **error);
 
 /* If the process is root, become [site] user for good. Nothing happens for any other user, or when there is no such

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Collect the findings of `listrunner spool check`, row by row. */
+/* Print and count the findings of `listrunner spool check`, each as a row of a listing. */
 #include <glib.h>
 #include <stdbool.h>
 

@@ -113,7 +113,7 @@ static void verify(QueueWalk *walk, const QueueFile *found, const char *file)
 static void check_entry(QueueWalk *walk, const QueueFile *found, const char *file)
 {
     SpoolCheck *check = walk->check;
-    bool served = walk->served.octet[found->name.hash[0]];
+    bool served = walk->served.byte[found->name.hash[0]];
     bool for_good = found->state == QUEUE_CLAIMED || found->state == QUEUE_DECIDED;
     walk->ready += found->state == QUEUE_READY || found->state == QUEUE_WAITING;
     walk->unserved += !served && (found->state == QUEUE_READY || found->state == QUEUE_WAITING);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* One queue directory, looked at file by file: a part of `listrunner spool check`. Only reads. */
+/* Check the directory of one queue, file by file, for `listrunner spool check`. Nothing is changed. */
 #include <glib.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -14,12 +14,12 @@ typedef struct SpoolCheck {
     Spool *spool;
     Findings findings;
     uid_t owner;         /* of the spool */
-    bool master, command; /* one is at work */
-    int64_t tmp_lifetime; /* us */
+    bool master, command; /* a master runs; a command of an operator changes entries */
+    int64_t tmp_lifetime; /* us; a file that is being written for longer was abandoned */
     GHashTable *runners; /* queues that have a configured runner */
-    GArray *damaged;     /* of Damaged: ready, and not in corrupt */
+    GArray *damaged;     /* of Damaged: entries that are ready and damaged, but for those of the queue corrupt */
     char **missing;      /* queues that were there and have no directory */
-    uint64_t entries;    /* that were verified and sound */
+    uint64_t entries;    /* entries that were read and are sound */
 } SpoolCheck;
 
 typedef struct Damaged {
@@ -27,4 +27,5 @@ typedef struct Damaged {
     EntryName name;
 } Damaged;
 
+/* Check all files of the queue, and add to check->findings, damaged and entries. False: the queue cannot be read. */
 bool spool_queue_check(SpoolCheck *check, Queue *queue, GError **error);

@@ -10,7 +10,7 @@
 #include "lists/keys.h"
 #include "switchboard/operate.h"
 
-/* Whether anybody holds a lock on that octet of the file (0, 0: on any). */
+/* Whether anybody holds a lock on that byte of the file (0, 0: on any). */
 static bool locked(int fd, off_t start, off_t length)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
@@ -29,9 +29,9 @@ void spool_served(Spool *spool, const char *queue, Served *served)
     g_autofree char *path = g_strdup_printf(".master/%s.slices", owner);
     auto_fd fd = open_file(spool, path);
     *served = (Served){0};
-    for (unsigned i = 0; fd >= 0 && i < G_N_ELEMENTS(served->octet); i++) {
-        served->octet[i] = locked(fd, (off_t)i, 1);
-        served->any |= served->octet[i];
+    for (unsigned i = 0; fd >= 0 && i < G_N_ELEMENTS(served->byte); i++) {
+        served->byte[i] = locked(fd, (off_t)i, 1);
+        served->any |= served->byte[i];
     }
 }
 

@@ -11,13 +11,13 @@
 
 #include "switchboard/spool.h"
 
-/* The locked bytes, by the first byte of the hash; any: at least one is locked. */
+/* The parts of a queue that a living runner works. */
 typedef struct Served {
-    bool octet[256];
-    bool any;
+    bool byte[256]; /* entries with this first byte of the hash are worked */
+    bool any;       /* at least one part is */
 } Served;
 
-/* Fill *served for the queue of this name. For retry and notice, the locks of out are looked at, which works them. */
+/* Fill *served for the queue of this name. The runner out also works retry and notice, so for these its locks count. */
 void spool_served(Spool *spool, const char *queue, Served *served);
 
 /* Return whether a master runs on this spool. */

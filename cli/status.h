@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The master is asked for its status, and the database for what waits for a person. */
+/* Ask the master for its status, and the database for things that wait for a person. */
 #include <glib.h>
 #include <jansson.h>
 

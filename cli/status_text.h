@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The master's reply to status (base/control.h), with what the command line found out besides, for people. */
+/* Show the state of a site to people. status is everywhere the object of lists/site_state.h: the master's reply to
+ * status (base/control.h), with what the database knows. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-/* status is that of lists/site_state.h. */
+/* Write the whole state. */
 void status_text(FILE *out, const json_t *status);
 
-/* Something waits for a person, or it could not be found out whether. */
+/* Return whether something waits for a person, or that could not be found out. */
 bool status_waits(const json_t *status);
 
-/* Why runners can reach more files than their work needs: a sentence for the kernel that cannot restrict any, else one
- * for each setting that leaves some free; g_strfreev(). Empty: all are restricted. */
+/* Return sentences that say why runners can reach more files than their work needs; g_strfreev(). Each is for a runner
+ * and the setting that leaves it free; or one for all, where the kernel or the site restricts none. Empty: all are
+ * restricted. */
 char **status_unconfined(const json_t *status);
 
-/* One line for each child that is not well: which, since when, what comes next, and why. Returns how many there are. */
+/* Write a line for each process of a runner that is not well: which one, since when, what comes next, and why. Return
+ * their number. */
 unsigned status_unwell(FILE *out, const json_t *status);

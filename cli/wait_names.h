@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Names (mail/names.h) that are asked for on the spot: each question waits for its answer, and is asked once. When no
- * server answers several times on end, none is asked any more, and all else is NAMES_TROUBLE. */
+/* Answer questions about names in the DNS (mail/names.h) in programs that may wait. A question is asked when it comes,
+ * and waits for its answer; the same question is asked once. When three questions on end get no answer, no server is
+ * asked any more, and every other answer is NAMES_TROUBLE. */
 #include <glib.h>
 
 #include "base/config.h"
@@ -10,10 +11,10 @@
 
 typedef struct WaitNames WaitNames;
 
-/* Ask whom [dns] names. FAIL_CONFIG: it names no servers. */
+/* Begin with the servers that [dns] names; nothing is asked yet. FAIL_CONFIG: it names no servers. */
 WaitNames *wait_names_new(const Config *config, GError **error);
 void wait_names_free(WaitNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WaitNames, wait_names_free)
 
-/* Borrowed. */
+/* Return the functions that ask, for users of mail/names.h; borrowed. */
 const Names *wait_names_of(const WaitNames *names);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Give a verb of the shell what it needs to run use cases of lists/ as the operator: the store, the settings, and units
- * of work (lists/work.h). A WorkPlace stands on the stack and owns nothing: store and spool belong to the Site. */
+/* Let a verb of the shell run use cases of lists/ as the operator, in units of work (lists/work.h). A WorkPlace stands
+ * on the stack and owns nothing: store and spool belong to the Site. */
 #include "cli/site.h"
 #include "lists/work.h"
 
@@ -18,7 +18,7 @@ bool work_place_open(WorkPlace *place, Site *site, GError **error);
 
 /* Fill *place, and open the store alone; spool is NULL. */
 bool work_place_store(WorkPlace *place, Site *site, GError **error);
-/* Make a unit and begin its transaction, at a place that is open. work_free() before the commit rolls it back. */
+/* Make a unit and begin its transaction, at a place that is open. work_free() before the commit rolls back. */
 Work *work_place_unit(const WorkPlace *place, GError **error);
 /* Do what work_place_store() and then work_place_unit() do. */
 Work *work_place_begin(WorkPlace *place, Site *site, GError **error);

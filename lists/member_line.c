@@ -10,7 +10,7 @@ typedef enum MemberField { FIELD_IGNORED, FIELD_ADDRESS, FIELD_NAME, FIELD_MODE,
 
 struct MemberLines {
     FILE *file;
-    uint64_t number, octets;
+    uint64_t number, bytes;
     bool begun;
     char delimiter;  /* 0: no CSV */
     GArray *columns; /* of MemberField */
@@ -50,9 +50,9 @@ void member_lines_free(MemberLines *lines)
     g_free(lines);
 }
 
-uint64_t member_lines_octets(const MemberLines *lines)
+uint64_t member_lines_bytes(const MemberLines *lines)
 {
-    return lines->octets;
+    return lines->bytes;
 }
 
 const char *member_lines_text(const MemberLines *lines)
@@ -67,7 +67,7 @@ static bool read_line(MemberLines *lines, bool *end, GError **error)
     bool zero = false;
     int c;
     while ((c = getc_unlocked(lines->file)) != EOF && c != '\n') {
-        lines->octets++;
+        lines->bytes++;
         zero = zero || c == '\0';
         if (length <= MEMBER_LINE_MAX)
             lines->text[MIN(length, MEMBER_LINE_MAX)] = (char)c;
@@ -78,15 +78,15 @@ static bool read_line(MemberLines *lines, bool *end, GError **error)
     *end = c == EOF && length == 0;
     if (*end)
         return true;
-    lines->octets += c == '\n';
+    lines->bytes += c == '\n';
     lines->number++;
     if (length > MEMBER_LINE_MAX)
-        return fail(error, FAIL_NEVER, "longer than %d octets", MEMBER_LINE_MAX);
+        return fail(error, FAIL_NEVER, "longer than %d bytes", MEMBER_LINE_MAX);
     if (length > 0 && lines->text[length - 1] == '\r')
         length--;
     lines->text[length] = '\0';
     if (zero || !g_utf8_validate(lines->text, (gssize)length, NULL))
-        return fail(error, FAIL_NEVER, zero ? "holds a NUL octet" : "not UTF-8");
+        return fail(error, FAIL_NEVER, zero ? "holds a NUL byte" : "not UTF-8");
     if (lines->number == 1 && g_str_has_prefix(lines->text, "\xef\xbb\xbf"))
         memmove(lines->text, lines->text + 3, length - 2);
     return true;

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Reading people from a file, a line each. Three forms, told apart by
- * the first line that is not empty:
+ * Read people from a file, one a line, as command lines and sources of members bring them. The file has one of three
+ * forms, told apart by its first line that is not empty:
  *
  *   address,display_name,...   CSV (RFC 4180) when the first line names a
  *                              column `address` (or `email`); the delimiter is the comma, semicolon or
@@ -11,10 +11,8 @@
  *   anne@example.com           else an address a line,
  *   Anne <anne@example.com>    with a name or without
  *
- * UTF-8, with or without byte order mark; lines end in LF or CRLF. Empty
- * lines and, outside CSV, lines that begin with '#' are passed over. A
- * quoted field ends on its line, so an unbalanced quote spoils one line, not
- * the file.
+ * The text is UTF-8, with or without byte order mark; lines end in LF or CRLF. Empty lines are passed over, and outside
+ * CSV also lines that begin with '#'. A quoted field ends on its line, so an unbalanced quote spoils one line alone.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -30,14 +28,14 @@ typedef struct MemberLines MemberLines;
 typedef struct MemberLine {
     uint64_t number; /* in the file, from 1 */
     char *address, *display_name; /* display_name may be NULL */
-    Preferences own;
-    bool last;
+    Preferences own;              /* from the columns delivery_mode and delivery_status of CSV; else unset */
+    bool last;                    /* the file has ended, and there is no person */
 } MemberLine;
 
 void member_line_clear(MemberLine *line);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MemberLine, member_line_clear)
 
-/* Begin to read the file, which stays the caller's and open. */
+/* Begin to read the file from where it stands. The file stays the caller's, and must be open until the end. */
 MemberLines *member_lines_new(FILE *file);
 void member_lines_free(MemberLines *lines);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemberLines, member_lines_free)
@@ -47,13 +45,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemberLines, member_lines_free)
  * which), and the next call reads on; with FAIL_CONFIG the header is bad; with FAIL_LATER the file cannot be read. */
 bool member_lines_next(MemberLines *lines, MemberLine *line, GError **error);
 
-/* The text of the line that was read last, borrowed until the next call. It may be no UTF-8, and a line longer than
- * MEMBER_LINE_MAX bytes is cut. */
+/* Return the text of the line that was read last, borrowed until the next call. It may be no UTF-8, and a line longer
+ * than MEMBER_LINE_MAX bytes is cut. */
 const char *member_lines_text(const MemberLines *lines);
 
-/* The number of bytes read so far. */
-uint64_t member_lines_octets(const MemberLines *lines);
+/* Return the number of bytes read so far, for a display of progress. */
+uint64_t member_lines_bytes(const MemberLines *lines);
 
-/* "Name <address>" or "address"; name is NULL when there is none. FAIL_NEVER
- * says what is wrong. Whether the address can be one is for the store to say. */
+/* Split "Name <address>", or take "address" as it is; g_free() both. *name is NULL when there is none. FAIL_NEVER: the
+ * form is wrong; both are NULL or may be freed. Whether there can be such an address is not looked at. */
 bool member_line_mailbox(const char *text, char **address, char **name, GError **error);

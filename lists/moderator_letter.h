@@ -2,22 +2,23 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Letters that ask moderators to decide. Each owner and moderator of the list (where there are none, the site's owner)
- * gets one in their own language. Where the letter asks about something, each has a token of its own, and an answer to
- * it decides (lists/moderate.h).
+ * Write to the moderators of a list and ask them to decide. Each owner and moderator (where there are none, the site's
+ * owner) gets a letter in their own language. Where a letter asks about posts or requests, it has a token of its own,
+ * and the answer to it decides (lists/moderate.h).
  */
 #include "lists/letter.h"
 #include "store/ticket.h"
 
-/* All borrowed. */
+/* The content that the letters have in common. All is borrowed. */
 typedef struct ModeratorLetter {
     ListLetter letter;           /* moderator_letter() sets its values, language, mark and addresses */
-    const TemplateValue *values; /* more than mark, days, attached, items and page, which are set for you */
-    Ticket about;                /* its numbers are what may be decided about; none: no token */
+    const TemplateValue *values; /* further placeholders; mark, days, attached, items and page are always there */
+    Ticket about;          /* numbers (first to last) of posts and requests that the answer may decide; 0: no token */
     const char *attached;  /* key of the sentence that is $attached; NULL: none */
     const char *items;     /* what is $items; NULL: nothing */
     int64_t more;          /* a sentence behind items says how many others there are; 0: no sentence */
 } ModeratorLetter;
 
-/* False only when the store failed. */
+/* Gather the letters in the unit of work, and store a ticket with a token for each. Call it between work_begin() and
+ * the commit, and roll back after false. */
 bool moderator_letter(Work *work, const List *list, const ModeratorLetter *letter, GError **error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* A list and its news group, by whoever asks. The runner nntp does the rest (runners/nntp). */
+/* Change from which article on a list takes the articles of its news group. The runner nntp (runners/nntp) fetches
+ * them. */
 #include <glib.h>
 #include <stdbool.h>
 
@@ -9,7 +10,7 @@
 #include "store/list.h"
 #include "store/store.h"
 
-/* Have the list take articles of its news group only from the one after this number on; with NEWS_NOWHERE, only those
- * that come from now on. Articles before that are left out. An entry is gathered that has the runner look at the group.
- * FAIL_RACE: the list gets no articles of a news group. */
+/* Have the list take only articles of its news group that come after the one of this number. With NEWS_NOWHERE
+ * (store/news.h) it takes those that come from now on. Earlier articles are left out for good. Besides, gather an entry
+ * that has the runner look at the group after the commit. FAIL_RACE: the list gets no articles of a news group. */
 bool news_catch_up(Work *work, const List *list, int64_t number, GError **error);

@@ -26,7 +26,7 @@ typedef struct MemberOptions {
     int64_t vacation_begins, vacation_ends; /* ends 0: stays as it is, -1: off */
     char **topics;   /* owned; empty: all; NULL: stays as it is */
     int nonmatching; /* -1: stays as it is */
-    unsigned facts;  /* of lists/workflow.h: what the caller knows for sure */
+    unsigned facts;  /* for options_ask(): the facts of lists/workflow.h that the caller knows for sure */
 } MemberOptions;
 #define MEMBER_OPTIONS_NONE ((MemberOptions){.wanted = {-1, -1, -1, -1, -1, -1, ""}, .nonmatching = -1})
 
@@ -35,40 +35,44 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MemberOptions, member_options_clear)
 
 /* Is there an option of this name, in any case of letters? */
 bool option_is_one(const char *name);
-/* Adds one option. FAIL_NEVER: there is no such option or value; the message says what there is. */
+/* Read one option, and add it to *options, which begins as MEMBER_OPTIONS_NONE. FAIL_NEVER: there is no such option or
+ * value; the message says what there is. */
 bool option_read(MemberOptions *options, const char *name, const char *value, GError **error);
-/* All that are set, "digest mime ack on"; g_free(). options_read() reads it. */
+/* Return all options that are set, as the text that options_read() reads: "digest mime ack on"; g_free(). */
 char *options_text(const MemberOptions *options);
-/* "name value name value", or "name=value"; a blank, comma or equals sign in double quotes belongs to the value. Fills
- * *options, which the caller clears in any case. FAIL_NEVER as above; also for none at all. */
+/* Read "name value name value", or "name=value", into *options, which the caller clears in any case. A blank, comma or
+ * equals sign in double quotes belongs to the value. FAIL_NEVER as option_read(), and when text has no option. */
 bool options_read(MemberOptions *options, const char *text, GError **error);
 
 /* Return all options of the member as they are now, one a line, each behind prefix; g_free(). Return NULL when the
  * store failed. */
 char *options_of(Store *store, const Member *member, const char *prefix, GError **error);
 
-/* All that is set now on the member itself, be it by the member or by somebody else, one a line; g_free(). For
- * options_log(). FAIL_MISSING: there is no such member. */
+/* Return all options that are set now on the member itself, whoever set them, one a line; g_free(). Values that the
+ * member has from the list, the user or the site are "default". Call it before a change, and options_log() after it.
+ * FAIL_MISSING: there is no such member. */
 char *options_own(Store *store, const char *member_id, GError **error);
-/* Write into the list's log (LOG_OPTIONS) which of these differ now from `before`, a text of options_own(), if any do.
- * To be called in the transaction of the change, by each who makes one on one list. */
+/* Write into the list's log (LOG_OPTIONS) which options differ now from `before`, a text of options_own(). Without a
+ * difference nothing is written. Whoever changes options of a member on one list calls it after the change, in the same
+ * transaction. */
 bool options_log(Work *work, const Member *member, const char *before, GError **error);
 
-/* Check whether the options fit the list. FAIL_NEVER: the list has no such topic; the message names those that it has.
- * */
+/* Check whether the list has all topics that the options name. FAIL_NEVER: it lacks one; the message names those that
+ * it has. */
 bool options_fit(const MemberOptions *options, const List *list, GError **error);
 
 /* Check whether the member himself may set these options. FAIL_NEVER: they would let mail come again that the people
  * who run the list have stopped. */
 bool options_allowed(const MemberOptions *options, const Member *member, GError **error);
 
-/* Set them, all or none. Where the actor is the member, what a moderator stopped stays so, whatever is set.
+/* Set the options of one member of a list, at once, and log that (options_log()). Call it in the unit's transaction,
+ * which the caller rolls back after false. Where the actor is the member, mail that a moderator stopped stays stopped.
  * FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already, or as options_fit() and
  * options_allowed(). */
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
                  GError **error);
 
-/* Stop the mail of all lists on which the person who has the address is a member (MAIL_STOPS), let it come again
+/* Stop the mail of all lists on which the person who has the address is a member (MAIL_STOPS). Or let it come again
  * (MAIL_COMES), or set the vacation (MAIL_PAUSES). MAIL_COMES works where the person or bounces stopped the mail; what
  * a moderator stopped stays so. MAIL_STOPS and MAIL_COMES end vacations. The cost is a few statements, be it one list
  * or 10,000, and so no list's log gets a row. vacation is for MAIL_PAUSES alone. FAIL_NEVER: the vacation is over

@@ -2,13 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Entries that a program before schema 26 left in rows of the database (outbox_waiting()) become entries of their
- * queues.
+ * Store in their queues the entries that an older program (before schema 26 of the database) left in rows of the
+ * database (outbox_waiting()).
  *
- * Such a program may have stored an entry and died before it removed the row. That is decided by looking for the name
- * that followed from the row, which is right only while no newer runner has worked in that queue: the newer ones do not
- * record that they worked on such an entry. So each runner calls outbox_old_sort() for its queue before it begins to
- * work. A row that is left then stands for an entry that was not stored, and anybody may store it later.
+ * Such a program may have stored an entry and died before it removed the row. Whether it did is seen by looking for the
+ * entry's name, which follows from the row. That is right only while no newer runner has worked in that queue:
+ * newer ones do not record that they worked on such an entry. So each runner calls outbox_old_sort() for its queue
+ * before it begins to work. A row that is left then stands for an entry that was not stored, and anybody may store it
+ * later.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -2,10 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Is an address one of ours? It is when mail to it comes to a list of this site: to the list itself or to one of its
- * sub-addresses, with a detail behind ("talk-owner+1@"), in any case, in an alias domain, the domain written in Unicode
- * or in ASCII, with a dot at its end or without. A person at such an address would get mail of a list by way of a list,
- * and mail that goes round begins so. README.md says who may have one nevertheless.
+ * Keep people from having an address that is one of ours. An address is ours when mail to it comes to a list of this
+ * site or to one of the list's sub-addresses, also with a detail behind ("talk-owner+1@"). The case of
+ * letters, alias domains, a domain in Unicode or in ASCII, and a dot at its end make no difference. A person at such an
+ * address would get mail of a list by way of a list, and so mail begins to go round. README.md says who may have one
+ * nevertheless.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -23,20 +24,20 @@ bool own_address_find(const Work *work, const char *address, ListAddress **found
 bool own_address_bars(const Work *work, const char *list_id, Role role, const char *address, char **why,
                       GError **error);
 
-/* Fail with FAIL_NEVER and the sentence of own_address_bars() when the address may not have the role. */
+/* Check that an address may have a role on a list. FAIL_NEVER, with the sentence of own_address_bars(): it may not. */
 bool own_address_check(const Work *work, const char *list_id, Role role, const char *address, GError **error);
 
-/* Fail with FAIL_NEVER when the address is one of ours: a person cannot have it. */
+/* Check that a person may have the address. FAIL_NEVER: it is one of ours. */
 bool own_address_check_person(const Work *work, const char *address, GError **error);
 
 /* Ask whether mail for the people who run the site ([site] site_owner) would come to a list: *list_id is that list,
  * else NULL. g_free() */
 bool own_address_site_owner(const Work *work, char **list_id, GError **error);
-/* Call it when a list was made or renamed, in the same transaction. Fail with FAIL_NEVER when mail for the people who
- * run the site, or for an owner or moderator of any list, would come to this list from now on. */
+/* Check a list that was made or renamed, after that and in the same transaction. FAIL_NEVER: mail for a person who runs
+ * the site or any list would come to this list from now on. */
 bool own_address_check_new(const Work *work, const char *list_id, GError **error);
-/* Fail with FAIL_NEVER when mail for somebody who runs a list comes to a list by way of this domain, which has become
- * the alias of another. */
+/* Check a domain that was made the alias of another, after that and in the same transaction. FAIL_NEVER: mail for
+ * somebody who runs a list would come to a list by way of this alias. */
 bool own_address_check_alias(const Work *work, const char *alias, GError **error);
 
 /* Return the domains of the site and their aliases, for own_address_may_be(); g_hash_table_unref(). NULL: the store

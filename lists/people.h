@@ -25,11 +25,13 @@ typedef struct PersonChange {
 
 /* Make a user with this address. FAIL_EXISTS: it belongs to a user. */
 bool people_create(Work *work, const char *address, const PersonChange *about, char id[STORE_ID_SIZE], GError **error);
+/* Change the data of a user that `change` names. */
 bool people_change(Work *work, const char *who, const PersonChange *change, GError **error);
 /* Remove a user, or an address that belongs to none, with all that the store knows of it but bans. */
 bool people_remove(Work *work, const char *who, GError **error);
 /* Remove a user as people_remove() does. Besides, each membership ends as by roster_remove(), which tells programs
- * outside, and the sessions of the address end. user_id "": only the address is removed; it need not be known. */
+ * outside; and what the person of `address` did or was told (MENTION_TRACE), and the sessions of the address, go too.
+ * user_id "": remove only the address, which need not be known. */
 bool people_forget(Work *work, const char *user_id, const char *address, GError **error);
 /* Give all that the user `other` has to the user `into`. FAIL_NEVER: they are the same user. */
 bool people_merge(Work *work, const char *into, const char *other, GError **error);
@@ -42,15 +44,15 @@ bool people_add_address(Work *work, const char *address, GError **error);
  * address belongs to another user, absorb merges that user into this one. FAIL_EXISTS: absorb is false, and the address
  * belongs to a user, be it this one. */
 bool people_link(Work *work, const char *who, const char *address, const char *name, bool absorb, GError **error);
-/* Take a known address from its user, if it has one, and give it to `who`, or (who NULL) to a new user with this name.
- * id is set to the id of the user who has it then. */
+/* Take a known address from its user, if it has one. Give it to `who`, or (who NULL) to a new user with this name. Set
+ * id to the id of the user who has the address then. */
 bool people_assign(Work *work, const char *address, const char *who, const char *name, char id[STORE_ID_SIZE],
                    GError **error);
-/* Make a user for an address that has none: who asks for something is known from then on, whatever becomes of it. An
- * address that is known keeps its name; one without gets this name only with `names`, since it may be somebody's of
- * other lists. */
+/* Make a user for an address that has none, so that a person who asks for something is known from then on. A known
+ * address keeps its name. A known address without a name gets this one only if `names` is true, since somebody else may
+ * have typed the name. */
 bool people_register(Work *work, const char *address, const char *name, bool names, GError **error);
-/* Take the address from its user. Its memberships stay with it. FAIL_MISSING: it has none. */
+/* Take the address from its user. Its memberships stay with the address. FAIL_MISSING: it belongs to no user. */
 bool people_unlink(Work *work, const char *address, GError **error);
 /* Set the user's preferred address, which memberships made with RosterEntry.as_user follow; NULL: none. An address that
  * belongs to nobody becomes the user's. FAIL_EXISTS: it is another user's. FAIL_NEVER: it was never verified
@@ -58,6 +60,7 @@ bool people_unlink(Work *work, const char *address, GError **error);
 bool people_prefer(Work *work, const char *who, const char *address, GError **error);
 /* Note that the address is verified, which means that it was shown to be its user's own; or take that back. */
 bool people_verify(Work *work, const char *address, bool verified, GError **error);
+/* Set the name of the person at a known address. */
 bool people_name_address(Work *work, const char *address, const char *name, GError **error);
 /* Remove the address with its memberships. */
 bool people_remove_address(Work *work, const char *address, GError **error);
@@ -70,8 +73,8 @@ typedef enum PreferenceLevel {
     PREFERENCES_OF_MEMBER,
     PREFERENCES_OF_SITE
 } PreferenceLevel;
-/* Replace what is preferred by a user (who: id or address), an address, a member (who: id) or the site (who: NULL). */
+/* Replace the preferences of a user (who: id or address), an address, a member (who: id) or the site (who: NULL). */
 bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, const Preferences *preferences,
                             GError **error);
-/* Set what becomes of the member's posts; ACTION_UNSET: as the list says. */
+/* Set the action for the member's posts, such as to hold them; ACTION_UNSET: as the list says. */
 bool people_set_moderation(Work *work, const Member *member, Action action, GError **error);

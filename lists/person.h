@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* All that the database holds about one person, to show to that person, as laws ask for it. */
+/* Gather all that the database holds about one person, to show it to that person, as laws ask for it. */
 #include <glib.h>
 #include <jansson.h>
 
 #include "store/member.h"
 #include "store/store.h"
 
-/* Of a user (an id or an address), or of an address that belongs to no user: names, addresses, preferences, memberships
- * with their options, requests, bounces, held posts; and what else there is (store/mention.h): sessions, departures,
- * bans, counts. Passwords and tokens are not shown. FAIL_MISSING: neither is
- * known. json_decref() */
+/* Return an object with all about a user, or about an address that belongs to no user; json_decref(). who is a user's
+ * id or an address. The object has names, addresses, preferences, memberships with their options, requests, bounces and
+ * held posts; besides what store/mention.h finds: sessions, departures, bans, counts. Passwords and tokens are left
+ * out. FAIL_MISSING: no user and no address is known by `who`. */
 json_t *person_export(Store *store, const char *who, GError **error);
 
-/* Preferences as an object that has only what is set. json_decref() */
+/* Return the preferences as an object that has only those which are set; json_decref(). */
 json_t *preferences_json(const Preferences *preferences);
-/* "2026-11-20T13:20:00Z", null for 0. json_decref() */
+/* Return a time (us since 1970) as "2026-11-20T13:20:00Z", or null for 0; json_decref(). */
 json_t *person_time(int64_t time);

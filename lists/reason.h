@@ -2,12 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Reasons for people in their language. Rules and handlers state them in English, which the log, the shell and REST
- * show, and which is kept with a held post. A letter has the sentences of that language in their place: those of the
- * template "answers" whose keys begin with "reason_".
+ * Translate the reasons why a post was held or refused, for letters. Rules and handlers state reasons in English; so
+ * they are kept with a held post, and shown by the log, the shell and REST. The sentences in another language are those
+ * of the template "answers" whose keys begin with "reason_".
  */
 #include "lists/work.h"
 #include "store/list.h"
 
-/* The text with each English sentence of ours in the language; what is none of them stays. g_free(). */
+/* Return the text with each English sentence of ours put into the language; other text stays. g_free(). */
 char *reason_translate(const Work *work, const List *list, const char *language, const char *text);

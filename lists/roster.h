@@ -17,10 +17,10 @@ typedef struct RosterEntry {
     bool counted;               /* has no row of its own in the log: the caller writes roster_log_many() */
 } RosterEntry;
 
-/* Adds a member. Errors are those of member_add() and own_address_check(), and leave the unit as it was. */
+/* Add a member. Errors are those of member_add() and own_address_check(), and leave the unit as it was. */
 bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GError **error);
 
-/* Removes a member. FAIL_MISSING: there is none. */
+/* Remove the member who has this role by this address. FAIL_MISSING: there is none. */
 bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error);
 
 /* Give the membership to the address `to`. Programs and the log are told that the old address left and `to` joined.
@@ -38,7 +38,8 @@ bool roster_left(Work *work, const char *list_id, const char *address, const cha
 /* Write only the log's row of somebody who has lost the role. way NULL: somebody else took the role away. */
 bool roster_log_left(Work *work, const char *list_id, Role role, const char *address, const char *way, GError **error);
 
-/* Write one log row in place of those that entries with `counted` did not get; nothing if number is 0. */
+/* Write one row into the list's log that `number` members came in this role. Members added with RosterEntry.counted get
+ * no rows of their own, and need this one. Nothing is written if number is 0. */
 bool roster_log_many(Work *work, const char *list_id, Role role, uint64_t number, GError **error);
 
 /* Tell only the programs of an event: EVENT_MEMBER_JOINED, EVENT_MEMBER_LEFT, or EVENT_MEMBER_DISABLED (the member gets

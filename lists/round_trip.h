@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A mail that goes out through the MTA and comes back, twice: from the queue out to the relay, from there to LMTP and
- * through a list of its own (in, pipeline, out), again to the relay, and by LMTP to a second list, which has no
- * members. If it arrives there, the MTA hands the domain's mail to Listrunner and takes Listrunner's copies, and the
- * runners between them work.
+ * Test the site with a mail that goes out through the mail server (MTA) and comes back, twice. It is sent from the
+ * queue `out` to the MTA, which is to hand it in by LMTP to a list made for it. It goes through the queues `in`,
+ * `pipeline` and `out` to the MTA again, and by LMTP to a second list, which has no members. If it arrives there, the
+ * MTA hands the domain's mail to Listrunner and takes Listrunner's copies, and the runners between the two work.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -24,6 +24,8 @@ typedef struct RoundTrip {
     char *list, *back;
 } RoundTrip;
 
+/* Return the addresses of the lists `name` and `name`-return in this domain; round_trip_clear(). The store is not
+ * asked. */
 RoundTrip round_trip_at(const char *name, const char *mail_host);
 void round_trip_clear(RoundTrip *trip);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RoundTrip, round_trip_clear)
@@ -40,5 +42,6 @@ bool round_trip_drop(Work *work, const RoundTrip *trip, int64_t least_age, GErro
  * (g_free()) is the key for round_trip_arrived(). */
 Draft *round_trip_mail(Store *store, const RoundTrip *trip, const char *id, char **key, GError **error);
 
-/* Has the mail been accepted by the list, one of the two? */
+/* Set *arrived to whether the list at this address, one of the two, has accepted the mail of this key. False: the list
+ * is gone or the store failed. */
 bool round_trip_arrived(Store *store, const char *address, const char *key, bool *arrived, GError **error);

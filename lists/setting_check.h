@@ -2,15 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Check the values of list settings that name sections of the configuration, of which the store knows nothing:
- * transport, archivers, family, and the chains and pipelines.
+ * Check the values of list settings that name sections of the configuration: transport, archivers, family, and the
+ * chains and pipelines. The store does not know the configuration, and so cannot check them.
  */
 #include <glib.h>
 #include <stdbool.h>
 
 #include "base/config.h"
 
-/* The value of the setting archivers for a list that no archiver keeps. */
+/* The value of the setting `archivers` for a list whose posts no archiver keeps. */
 #define ARCHIVERS_NONE "none"
 
 /* Check that each section which the value names is in the configuration. The default of a setting passes, and so do

@@ -2,9 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Find out what Listrunner would do with a post: rules, handlers and recipients, over scratch stores (doc/try.md).
- * Nothing is delivered, and nothing is written into the store of the site. A list is copied when a post of it comes,
- * and again when the copy is ten minutes old.
+ * Find out for a shadow (shadow.h) what Listrunner would do with a post. That is its fate by the rules, its recipients,
+ * and the copy that one of them would get. Nothing is delivered, and nothing is written into the store of the site.
+ * Rules work on a copy of the list in a store of its own (doc/try.md). A list is copied when a post of it comes, and
+ * again when the copy is ten minutes old.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -20,11 +21,11 @@ ShadowJudge *shadow_judge_new(const Config *config, const Names *names);
 void shadow_judge_free(ShadowJudge *judge);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ShadowJudge, shadow_judge_free)
 
-/* The store of the site, to read from; opened anew where another database took its place. Borrowed until the next
- * call. */
+/* Return the store of the site, to read from, borrowed until the next call. If another database has taken its place, it
+ * is opened anew. NULL: it cannot be opened. */
 Store *shadow_judge_store(ShadowJudge *judge, GError **error);
 
-/* Forget the copies of lists, with the accounts that rules keep there. */
+/* Drop the copies of lists, with what rules have counted in them. The next post of each list copies it anew. */
 void shadow_judge_forget(ShadowJudge *judge);
 
 typedef struct ShadowOutcome {
@@ -36,10 +37,12 @@ typedef struct ShadowOutcome {
 void shadow_outcome_clear(ShadowOutcome *outcome);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ShadowOutcome, shadow_outcome_clear)
 
-/* Judge a post of the list. trace names it; recipient: whose copy is wanted, "": anybody's. FAIL_MISSING: there is no
- * such list. */
 typedef struct ShadowQuestion {
-    const char *list_id, *trace, *recipient;
+    const char *list_id;
+    const char *trace;     /* names the post in messages */
+    const char *recipient; /* the address whose copy is wanted; "": that of any recipient */
     const TrialMail *mail;
 } ShadowQuestion;
+/* Judge the post of the question. *outcome is zero before; clear it also after false. FAIL_MISSING: there is no such
+ * list. */
 bool shadow_judge_post(ShadowJudge *judge, const ShadowQuestion *question, ShadowOutcome *outcome, GError **error);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Read what a mail that the MTA copied to a shadow (shadow.h) is: a post on its way to the live server, a copy or a
- * letter of the live server, or nothing that concerns a post of a list that is known here (doc/shadow.md).
+ * Find out what a mail is that the MTA copied to a shadow (shadow.h). It may be a post on its way to the live server,
+ * or a copy or a letter that the live server sent about a post. Only lists that the store knows count (doc/shadow.md).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -28,16 +28,18 @@ typedef enum ShadowSense {
     SHADOW_FORWARDED, /* a letter that brings the owners a post that is not for the list */
 } ShadowSense;
 
-/* One thing that a mail is; a copy for a list that is a member of another is two. */
+/* One meaning of a mail. A mail may have several: a copy to a member that is a list itself is also a post to that
+ * list. */
 typedef struct ShadowPiece {
     ShadowSense sense;
     char *list_id;
     char *message_id;  /* of the post, without brackets; made up where it has none */
     char *recipient;   /* of a post, as given */
-    char **recipients; /* of a copy, those that are known */
-    bool unknown;      /* of a copy: there are others */
+    char **recipients; /* of a copy: the recipients that are known */
+    bool unknown;      /* of a copy: it has recipients besides, whose addresses are not known */
 } ShadowPiece;
 void shadow_piece_free(ShadowPiece *piece);
 
-/* Append to pieces (of ShadowPiece) what the mail is; nothing where it concerns no post. */
+/* Append to `pieces` a ShadowPiece for each meaning of the mail; none where it concerns no post. False: the store
+ * failed. */
 bool shadow_mail_read(Store *store, const ShadowMail *mail, GPtrArray *pieces, GError **error);

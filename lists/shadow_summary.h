@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Count what the report of a shadow (shadow.h) says, line by line. */
+/* Sum up the report of a shadow (shadow.h): in how many posts Listrunner and the live server differ, and in what. */
 #include <glib.h>
 #include <jansson.h>
 #include <stdint.h>

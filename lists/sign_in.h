@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Sign in on the pages by a link that is mailed: there is no password. Whoever types an address has proved nothing, so
- * the page does not tell whether the address is known (page_form.h); the runner mails a link to those who are a member,
- * owner or moderator of a list, or own a domain with lists or the site. The link begins a session (store/session.h),
- * once. A mailbox gets three links an hour.
+ * Sign in on the pages by a link that is mailed: there is no password. A person who types an address has proved
+ * nothing, so the page does not tell whether the address is known (page_form.h). The runner of the queue command mails
+ * a link to people who belong to a list, or who own a domain with lists or the site. The link begins a session
+ * (store/session.h), once. A mailbox gets three links an hour.
  */
 #include "lists/page_form.h"
 #include "store/member.h"
@@ -15,20 +15,25 @@
  * it cannot be an address. */
 bool sign_in_take(Work *work, const char *address, bool *valid, GError **error);
 
-/* In the runner of the queue command, for an entry of TO_SIGN_IN: gather the letter with the link, if the person has a
- * list, domain or site as above and the limit on letters allows it. Else true is returned, too. */
+/* In the runner of the queue command, for an entry of TO_SIGN_IN: gather the letter with the link. Nothing is gathered,
+ * and true is returned all the same, if the person runs or reads no list here, or the limit on letters is reached.
+ * FAIL_NEVER: the form has no valid address. */
 bool sign_in_work(Work *work, const json_t *meta, GError **error);
 
-typedef enum SignIn { SIGN_IN_DONE, SIGN_IN_UNKNOWN, SIGN_IN_GUESSING } SignIn;
+typedef enum SignIn {
+    SIGN_IN_DONE,     /* the link is one of ours */
+    SIGN_IN_UNKNOWN,  /* the link is unknown, used up or expired */
+    SIGN_IN_GUESSING, /* too many unknown links came from this actor (lists/guessing.h), so none is looked up */
+} SignIn;
 
-/* Find whose link it is, without using it up. With SIGN_IN_DONE, *address is the person's (g_free()); with
- * SIGN_IN_UNKNOWN it is NULL, and the guess is counted (lists/guessing.h). With SIGN_IN_GUESSING, too many were
- * counted: nothing is looked up, and *address is not written. */
+/* Find whose link it is, to show the address before the person confirms; the link is not used up. With SIGN_IN_DONE,
+ * *address is the person's (g_free()). With SIGN_IN_UNKNOWN it is NULL, and the guess is counted in the unit, so commit
+ * it. With SIGN_IN_GUESSING *address is not written. */
 bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, GError **error);
 
-/* Begin a session by the link, which shows that the address is the person's own: *token is what the browser keeps,
- * g_free(). agent: what it says it is. In a unit
- * that was begun; an unknown link is not counted, which sign_in_peek() does. */
+/* Use up the link and begin a session, after sign_in_peek() and in the unit's transaction. *token (g_free()) is for the
+ * browser to keep. agent is the browser's name for itself. The address counts as verified from then on. With
+ * SIGN_IN_UNKNOWN there is no session, *token is not written, and no guess is counted. */
 bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *result, char **token, GError **error);
 
 /* ---- who is signed in ---- */
@@ -42,12 +47,15 @@ typedef struct SignedIn {
 void signed_in_free(SignedIn *person);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SignedIn, signed_in_free)
 
-/* Find who has the token, whose session then lasts anew. FAIL_MISSING: nobody. */
+/* Find the person whose browser sent this token; signed_in_free(). The session then lasts anew. FAIL_MISSING: the token
+ * is that of no session. */
 SignedIn *sign_in_person(Store *store, const char *token, int64_t now, GError **error);
-/* The same for an address that a proxy of the site vouches for. FAIL_NEVER: it is none. */
+/* Return the person at an address that a proxy of the site vouches for; signed_in_free(). The address need not be
+ * known. FAIL_NEVER: it is no address. */
 SignedIn *sign_in_vouched(Store *store, const char *address, GError **error);
 
-/* Choose all roles of the person but those of nonmembers. Borrows of the person. */
+/* Return criteria that choose the person as member, owner and moderator of all lists. They borrow from person. */
 MemberCriteria sign_in_criteria(const SignedIn *person);
-/* The person's memberships and roles but those of nonmembers, by List-Id, at most limit; of Member. */
+/* Return the person's rows (of Member) as member, owner and moderator, in order of List-Id, at most limit. list_id:
+ * those on this list alone; NULL: on all. NULL is returned when the store failed. */
 GPtrArray *sign_in_members(Store *store, const SignedIn *person, const char *list_id, unsigned limit, GError **error);

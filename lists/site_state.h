@@ -2,8 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The state of the site, as one object: the master's reply to status (base/control.h), which knows the processes and
- * queues of this host, and beside it what the database knows. lists/attention.h says what of it waits for a person.
+ * Gather the state of the site in one object, for the shell, the pages and REST. It is the master's reply to status
+ * (base/control.h), which knows the processes and queues of this host, and beside it what the database knows.
+ * lists/attention.h says what of it waits for a person.
+ *
+ *   state = site_state_ask(config, seconds, &error), site_state_add(store, config, state)
  */
 #include <glib.h>
 #include <jansson.h>
@@ -12,10 +15,10 @@
 #include "store/store.h"
 
 /* Send a request (taken) to the process behind a control socket, CONTROL_SOCKET for the master, and return the reply, a
- * new reference. It waits for at most so many seconds. FAIL_MISSING: nobody listens there. */
+ * new reference. It waits for at most `seconds`. FAIL_MISSING: no process listens there. */
 json_t *site_state_exchange(const Config *config, const char *socket, json_t *request, int seconds, GError **error);
 
-/* The master's reply to status. */
+/* Ask the master for its status, as by site_state_exchange(); the reply is a new reference. */
 json_t *site_state_ask(const Config *config, int seconds, GError **error);
 
 /* Add what the database knows to the master's reply:
@@ -30,5 +33,5 @@ json_t *site_state_ask(const Config *config, int seconds, GError **error);
  * Each is null when it could not be read, and then store_fault says why. */
 void site_state_add(Store *store, const Config *config, json_t *state);
 
-/* The same where no database can be opened: store_fault alone. */
+/* Set store_fault in the state, in place of site_state_add(), where no database can be opened. */
 void site_state_without_store(json_t *state, const GError *fault);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * URLs of directories (RFC 4516), as sources have them: ldap://HOST/BASE?ATTRIBUTES?SCOPE?FILTER?StartTLS. For the
- * files lists/source*.c.
+ * Take apart the URL of an LDAP directory (RFC 4516), as a source of members has it:
+ * ldap://HOST/BASE?ATTRIBUTES?SCOPE?FILTER?StartTLS. Only the files lists/source*.c use this.
  */
 #include <glib.h>
 #include <ldap.h>
@@ -12,7 +12,7 @@
 typedef LDAPURLDesc LdapUrl;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LdapUrl, ldap_free_urldesc)
 
-/* NULL: FAIL_NEVER, and the message says what is right. */
+/* Parse a URL; ldap_free_urldesc(). NULL with FAIL_NEVER: the message says what is right. */
 LdapUrl *source_ldap_url(const char *text, GError **error);
-/* Is the connection to be encrypted before anything is said on it (RFC 4511, 4.14)? */
+/* Does the URL ask that the connection be encrypted by StartTLS before anything else is sent (RFC 4511, 4.14)? */
 bool source_ldap_starts_tls(const LdapUrl *url);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Where somebody who has signed in stands to the lists of the site: owner of the site, of a list's domain, of the list,
- * or its moderator. It is asked of the store each time, so who has lost a role has lost its rights.
+ * Find out which rights a person who has signed in has on lists. The person may own the site, a list's domain or the
+ * list, or moderate it. Ask anew for each request: a person who has lost a role has lost its rights.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 typedef struct Standing {
     bool site;                     /* owns the site */
-    GHashTable *domains;           /* mail domains that he owns: a set */
+    GHashTable *domains;           /* mail domains that the person owns: a set */
     GHashTable *owned, *moderated; /* List-Ids: sets */
 } Standing;
 
@@ -23,8 +23,9 @@ Standing *standing_new(Store *store, const SignedIn *person, GError **error);
 void standing_free(Standing *standing);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Standing, standing_free)
 
-/* Does he run any list at all? */
+/* Does the person run the site, a domain or any list? */
 bool standing_any(const Standing *standing);
 
-/* How he stands to a list: BY_SITE, BY_DOMAIN, BY_LIST, BY_MODERATOR, the greatest that is true; else BY_STRANGER. */
+/* Return the greatest right that the person has on a list: BY_SITE, BY_DOMAIN, BY_LIST or BY_MODERATOR; else
+ * BY_STRANGER. */
 Authority standing_of(const Standing *standing, const List *list);

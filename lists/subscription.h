@@ -14,18 +14,18 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_DONE,            /* joined, left, changed or set */
     SUBSCRIPTION_ASKED_PERSON,    /* a letter with a token goes to the address */
     SUBSCRIPTION_PERSON_WAITS,    /* such a letter was sent within the last day: none goes now */
-    SUBSCRIPTION_ASKED_MODERATOR, /* it waits for a moderator from now on */
-    SUBSCRIPTION_MODERATOR_WAITS, /* it did so already */
-    SUBSCRIPTION_NO_CHANGE,       /* is a member already, or is none: nothing to do */
+    SUBSCRIPTION_ASKED_MODERATOR, /* the request waits for a moderator from now on */
+    SUBSCRIPTION_MODERATOR_WAITS, /* the request has waited for a moderator before */
+    SUBSCRIPTION_NO_CHANGE,       /* the person is a member already, or is none: nothing to do */
     SUBSCRIPTION_LIMITED,         /* the address got too many letters today: nothing was done */
     SUBSCRIPTION_BAD_ADDRESS,     /* no address that could be a member */
-    SUBSCRIPTION_OWN_ADDRESS,     /* one of ours (lists/own_address.h), which may not be this: nothing was done */
+    SUBSCRIPTION_OWN_ADDRESS,     /* the address is that of a list here, and may not join: nothing was done */
     SUBSCRIPTION_BANNED,          /* the address may not join: nothing was done */
     SUBSCRIPTION_BAD_TOKEN,       /* fate says why: nothing was done */
-    SUBSCRIPTION_NOT_SAID,        /* an answer that does not say that it confirms: nothing was done */
-    SUBSCRIPTION_GUESSING,        /* the source brought too many unknown tokens (lists/guessing.h): nothing was done */
+    SUBSCRIPTION_NOT_SAID,        /* the answer does not say that it confirms: nothing was done */
+    SUBSCRIPTION_GUESSING,        /* the actor brought too many unknown tokens (lists/guessing.h): nothing was done */
     SUBSCRIPTION_POSTED,          /* the token was that of a held post, which goes to the list */
-    SUBSCRIPTION_RESTORED,        /* who had left is a member again, with all options (kind is PENDING_JOIN) */
+    SUBSCRIPTION_RESTORED,        /* a person who had left is a member again, with all options (kind: PENDING_JOIN) */
     SUBSCRIPTION_REFUSED,         /* a moderator said no, or the operator alone may do it */
     SUBSCRIPTION_KEPT,            /* a moderator will decide later */
 } SubscriptionResult;
@@ -35,13 +35,13 @@ typedef struct Subscription {
     SubscriptionResult result;
     PendingKind kind;
     TokenFate fate;          /* with BAD_TOKEN */
-    bool told;               /* with DONE: a letter says so to the person who left */
-    int64_t request;         /* its number where it waits for somebody */
+    bool told;               /* with DONE: a letter about it goes to the person who left */
+    int64_t request;         /* the request's number, where it waits for somebody */
     char *list_id, *address; /* NULL with BAD_TOKEN and GUESSING; no address with POSTED */
 } Subscription;
 
 void subscription_clear(Subscription *subscription);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Subscription, subscription_clear)
 
-/* "done", "asked-person", ...: for the log. */
+/* Return the word for a result in the log: "done", "asked-person", ... */
 const char *subscription_result_text(SubscriptionResult result);

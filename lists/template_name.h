@@ -2,15 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The templates that there are: the file of each below etc/templates/LANGUAGE/, the name that Mailman and its REST
- * clients know it by, and the placeholders that are filled in. One table, so that a misspelt placeholder is found when
- * somebody sets a text, and not by whoever gets the letter.
+ * List the templates, of which letters and texts around posts are made. One table has for each its file below
+ * etc/templates/LANGUAGE/, its name in Mailman and its REST clients, and the placeholders that are filled in. So a
+ * misspelt placeholder is found when somebody sets a text, and not when somebody gets the letter.
  */
 #include <glib.h>
 #include <stdbool.h>
 
-/* The smallest place that may set a text; larger ones, which stand below it, may too. A letter whose answer concerns
- * more than one list says what the answer will do, so its text must not be written by those who run a list: they could
+/* The smallest place that may set a text; a larger one (further down in this enum) may, too. A letter whose answer
+ * concerns more than one list says what the answer will do. Those who run one list must not write its text: they could
  * obtain a stranger's consent to something else. */
 typedef enum TemplateOwner { TEMPLATE_OF_LIST, TEMPLATE_OF_DOMAIN, TEMPLATE_OF_SITE } TemplateOwner;
 
@@ -22,20 +22,20 @@ typedef struct TemplateName {
     const char *about;   /* what it is, for people */
 } TemplateName;
 
-/* Ended by one without mailman. The first TEMPLATES_OF_MAILMAN are those that its clients know. */
+/* The table, ended by a row without `mailman`. Clients of Mailman know its first TEMPLATES_OF_MAILMAN rows. */
 #define TEMPLATES_OF_MAILMAN 28
 extern const TemplateName template_table[];
 
-/* By either name; NULL: there is no such template. */
+/* Find a template by its file or by its name in Mailman; NULL: there is no such template. */
 const TemplateName *template_name_find(const char *text);
 
 /* The placeholders that every letter about a list has, separated by blanks. */
 extern const char template_common[];
 
-/* May the place (store/template_text.h: a List-Id, that of a domain, "" for the site) set it? FAIL_NEVER: no; the
- * message says who may. */
+/* Check that the place may set the template's text. A place (store/template_text.h) is a List-Id, "@" and a mail
+ * domain, or "" for the site. FAIL_NEVER: it may not; the message says who may. */
 bool template_place_allowed(const TemplateName *name, const char *place, GError **error);
 
-/* FAIL_NEVER: the text has a placeholder that the template does not know; the message names it and those that there
- * are. */
+/* Check the placeholders of a text for the template. FAIL_NEVER: the template does not know one; the message names it
+ * and those that there are. */
 bool template_check(const TemplateName *name, const char *text, GError **error);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Tokens for programs that use the REST interface, "lrt_1f0c93aa_" and 64 hex digits: an id that may be shown, and 256
- * random bits, of which the store keeps a digest alone.
+ * Make, revoke and check tokens for programs that use the REST interface. A token is "lrt_1f0c93aa_" and 64 hex digits.
+ * 1f0c93aa is its id, which may be shown. The digits are a secret, of which the store keeps a digest alone.
  */
 #include "lists/work.h"
 #include "store/token.h"
@@ -13,9 +13,9 @@
 /* Make and store a token with the name, scopes and end of *like; id gets its new id. Returns its text (g_free()), which
  * cannot be read again later. FAIL_NEVER: the end has passed already. FAIL_LATER: there are no random bytes. */
 char *token_create(Work *work, const Token *like, char id[TOKEN_ID_SIZE], GError **error);
-/* FAIL_MISSING: there is no such token. */
+/* Remove the token with this id, so that it is refused from the commit on. FAIL_MISSING: there is no such token. */
 bool token_revoke(Work *work, const char *id, GError **error);
-/* Return the token of this text, which a program sent; token_free(). FAIL_MISSING: there is none, its secret is another
- * one, or it has expired. The secret is compared in constant time. The time of use is written to the store at most once
- * a minute; where that write fails, the call does. error must not be NULL. */
+/* Return the token of this text, which a program sent; token_free(). FAIL_MISSING: there is no such token, its secret
+ * is another one, or it has expired. The secret is compared in constant time. The time of use is written to the store
+ * at most once a minute; if that write fails, so does token_check(). error must not be NULL. */
 Token *token_check(Store *store, const char *text, int64_t now, GError **error);

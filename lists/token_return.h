@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How the answer to a letter brings its token back: in the address that the answer goes to,
- * test-confirm+TOKEN@example.com, or, where a list with a long name has no room for it there (RFC 5321, 4.5.3.1.1), in
+ * Put the token of a letter where the answer brings it back. That is the address to which the answer goes,
+ * test-confirm+TOKEN@example.com. A list with a long name has no room for it there (RFC 5321, 4.5.3.1.1); then it is
  * the Subject, which an answer repeats: "Please confirm (confirm TOKEN)".
  */
 #include "lists/work.h"
@@ -11,13 +11,13 @@
 
 typedef struct TokenReturn {
     char *address; /* for From or Reply-To */
-    char *mark;    /* behind the Subject; mostly "" */
+    char *mark;    /* to stand behind the Subject; "" where the address has the token */
 } TokenReturn;
 
-/* Fills *back for a letter about list. */
+/* Fill *back for a letter about the list. */
 void token_return_make(const Work *work, const List *list, const char *token, TokenReturn *back);
 void token_return_clear(TokenReturn *back);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TokenReturn, token_return_clear)
 
-/* The token in a Subject; NULL: it has none. g_free() */
+/* Return the token in the Subject of an answer; g_free(). NULL: there is none. */
 char *token_return_in(const char *subject);

@@ -20,9 +20,13 @@ typedef enum WorkflowFact {
     FACT_ANSWERED = 128, /* the person answered a letter of ours about this request, or pressed its button */
     FACT_BRAKED = 256, /* too many left at once (lists/leave_brake.h): a moderator decides, whatever the policy says */
 } WorkflowFact;
-#define WORKFLOW_FACTS 8 /* combinations of the first three */
+#define WORKFLOW_FACTS 8 /* the number of combinations of the first three */
 
-typedef enum WorkflowStep { WORKFLOW_ASK_PERSON, WORKFLOW_ASK_MODERATOR, WORKFLOW_DO } WorkflowStep;
+typedef enum WorkflowStep {
+    WORKFLOW_ASK_PERSON,    /* send the person a letter, and wait for the answer */
+    WORKFLOW_ASK_MODERATOR, /* wait for a moderator */
+    WORKFLOW_DO,            /* do what the request asks for */
+} WorkflowStep;
 
 /* Return the next step for these facts of WorkflowFact. FACT_INVITED without FACT_CONFIRMED asks the person under any
  * policy. FACT_BRAKED asks a moderator in place of WORKFLOW_DO, unless FACT_ANSWERED or FACT_APPROVED is known. */

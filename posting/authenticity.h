@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Find out what is known about a post's authenticity when it comes: its DKIM signatures (RFC 6376) and its ARC chain
- * (RFC 8617), checked here, what servers that the site trusts found out before (RFC 8601), such as SPF, and what
- * follows from both for DMARC (RFC 9989). The list's changes break signatures, so this is found before them; it goes
- * into the post as Authentication-Results, and into the seal that the list puts on the copies.
+ * Check a post's authenticity before the list changes it, since changes break signatures. Its DKIM signatures (RFC
+ * 6376) and its ARC chain (RFC 8617) are checked here. Findings of servers that the site trusts, such as SPF, are taken
+ * from the header (RFC 8601). What follows from both for DMARC (RFC 9989) is computed. The results go into the post as
+ * Authentication-Results, and into the ARC seal that the list puts on the copies.
  */
 #include "mail/arc.h"
 #include "posting/post.h"
@@ -15,13 +15,15 @@ typedef struct Authenticity {
     ArcChain chain;
 } Authenticity;
 
-/* Check the message as it is now, the first time this is called, and keep what is found in the post. Returns false when
- * an answer of the DNS is still to come: call it again when post->names has more. A DNS that does not answer makes
- * "temperror". Nothing is checked where the site has no authserv_id. */
+/* Check the message as it is at the first call, and keep the findings in post->authenticity. Return false when an
+ * answer of the DNS is still to come: call it again when post->names has more. A DNS that does not answer makes
+ * "temperror", and true is returned. Nothing is checked where the site has no authserv_id. */
 bool authenticity_find(Post *post);
 
-/* Describe in seal how the copies are sealed; its texts are borrowed from the post. Returns false when they get no
- * seal: what was found does not allow one, or the list is anonymous, and a seal would name the author's domain. */
+/* Fill *seal for the copies, after authenticity_find(); its texts are borrowed from the post. Return false when they
+ * get no seal. That is so if the findings do not allow one, or if the list is anonymous, since a seal would name the
+ * author's domain. */
 bool authenticity_seal(const Post *post, ArcSeal *seal);
 
+/* Free the findings; post_clear() does it. */
 void authenticity_free(Authenticity *authenticity);

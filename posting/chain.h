@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A chain is a table of links, tried in order. A link whose rule hits goes on with another chain, or, without one, only
- * notes the hit, which counts where rule "any" asks for it. A chain that runs to its end gives its verdict, goes on
- * where next() says, or, with neither, goes back to the link behind the one that led to it. Chains of the site's own
- * are in order.h.
+ * Decide what becomes of a post, by a chain. A chain is a table of links, tried in order. A link whose rule hits goes
+ * on with another chain. Without one it only notes the hit, which counts where the rule "any" asks for it. A chain that
+ * runs to its end gives its verdict, or goes on where next() says. With neither, it goes back to the link behind the
+ * one that led to it. Chains of the site's own are in order.h.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 #include "posting/external.h"
 #include "posting/rule.h"
 
+/* Return the word for a verdict in the log. */
 const char *verdict_text(Verdict verdict);
 
 typedef struct Chain Chain;
@@ -26,11 +27,11 @@ typedef struct Link {
 struct Chain {
     const char *name;
     const Link *links;
-    Verdict verdict; /* VERDICT_NONE, and no next: back to where it came from */
-    const Chain *(*next)(const Post *post);
+    Verdict verdict;                        /* VERDICT_NONE, and no next(): the chain that led here goes on */
+    const Chain *(*next)(const Post *post); /* the chain to go on with; NULL: none */
 };
 
-/* Where mail to the posting address and to -owner starts. */
+/* The built-in chains with which mail to the posting address, and mail to -owner, begins. */
 extern const Chain chain_posting, chain_owner;
 extern const Chain chain_accept, chain_hold, chain_reject, chain_discard, chain_moderation;
 

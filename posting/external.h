@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Programs of the site, [external.NAME], that look at each post: a virus or spam scanner. The program gets the message
- * on standard input, and the list, the sender and the trace in its environment; its exit code is the answer.
+ * Run programs of the site, [external.NAME], that look at each post, such as a virus or spam scanner. A program gets
+ * the message on standard input, and the list, the sender and the trace in its environment. Its exit code is the
+ * answer.
  */
 #include "base/config.h"
 #include "posting/post.h"
@@ -30,9 +31,9 @@ GPtrArray *external_read(const Config *config, const char *section);
 /* Find a program by its name "external.NAME"; it is borrowed from the array. NULL: there is none. */
 const External *external_find(const GPtrArray *all, const char *name);
 
-/* Run the program as a rule. *hit says whether it objects; then post->action is what it wants, and its reason is added
- * to the post. FAIL_LATER: it could not be run, took too long, or answered EXTERNAL_LATER or with a code that has no
- * meaning. So no post passes because a scanner is broken, and none is lost. */
+/* Run the program as a rule. *hit says whether it objects; then post->action is set to what it wants, and its reason is
+ * added to the post. FAIL_LATER: it could not be run, took too long, or answered EXTERNAL_LATER or with a code that has
+ * no meaning. So no post passes because a scanner is broken, and none is lost. */
 bool external_judge(const External *external, Post *post, bool *hit, GError **error);
 /* Run the program as a handler: it changes the message, or ends the post (post->end). Here EXTERNAL_HOLD means
  * POST_PRESERVED, since moderators have decided already. Failures are those of external_judge(). */

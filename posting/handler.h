@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A handler is one step of a pipeline, through which an accepted post runs (pipeline.h). It edits the message, chooses
- * recipients, adds a way on which the post leaves (post_send()), or ends the post (Post.end). It changes the Post and
- * nothing else. Each handler has a file in handlers/, a const struct there, and a line in words.h.
+ * Describe a handler: one step of a pipeline, through which an accepted post runs (pipeline.h). A handler edits the
+ * message, chooses recipients, adds a way on which the post leaves (post_send()), or ends the post (Post.end). It
+ * changes the Post and nothing else. Each handler has a file in handlers/, a const struct there, and a line in words.h.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -24,4 +24,5 @@ POSTING_HANDLERS(DECLARE_HANDLER)
 
 /* All handlers, ordered by name and ended by NULL. */
 extern const Handler *const handlers[];
-const Handler *handler_find(const char *name); /* NULL: there is none */
+/* Find a handler by its name; NULL: there is none. */
+const Handler *handler_find(const char *name);

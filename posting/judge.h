@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Decide about a post before its handlers run: by the chain that its list has chosen, then by the accounts of the rules
- * and the room for held posts. Shared by the runner in and by trials (lists/trial.h).
+ * Decide about a post before its handlers run. The chain that its list has chosen decides first. Then the accounts of
+ * the rules and the room for held posts may change the verdict. The runner in and trials (lists/trial.h) call this. An
+ * account is what a rule such as burst has stored about earlier posts.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -20,7 +21,7 @@ void judge_soon(Post *post, const char *list_id);
 bool judge_run(Post *post, Verdict *verdict, GError **error);
 
 /* Enter an accepted or held post into the accounts of the rules (rules_settle()). Call it after judge_run(), in the
- * transaction that stores what becomes of the post. It may change the verdict: an accepted post may become held, and a
+ * transaction that stores what becomes of the post. It may change the verdict: an accepted post may become held. A
  * held post is rejected where it is too large or there is no room for it. A rejected post is not entered, so it may
  * come again. *stranger is set for a held post: true when none of its senders is a member. */
 bool judge_enter(Post *post, Verdict *verdict, bool *stranger, GError **error);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Lists read once and kept while the store does not change: for runners that
- * handle many posts of the same lists in a batch. One per store, one thread.
+ * Keep lists that were read while the store does not change, for runners that handle many posts of the same lists in a
+ * batch. There is one cache for each store, and it belongs to one thread.
  */
 #include <glib.h>
 
@@ -15,9 +15,10 @@ ListCache *list_cache_new(Store *store);
 void list_cache_free(ListCache *cache);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListCache, list_cache_free)
 
-/* Call it between batches, outside a transaction: the next use forgets everything if a list, a setting or a domain was
- * changed since the last call. Lists got before are gone then. What was said to the store to be asked soon (store.h) is
- * forgotten, but the version, which is asked with what is said from now on. */
+/* Begin a batch, outside a transaction. The next use of the cache frees all that it keeps, also lists that were
+ * returned, if a list, a setting or a domain was changed since, or if the cache is full. Questions that the store was
+ * told to expect (store_soon_forget() in store/store.h) are forgotten. It is told to expect the question whether
+ * something changed. */
 void list_cache_refresh(ListCache *cache);
 
 /* Return the list, which is borrowed until the next refresh. FAIL_MISSING: there is no such list. */
@@ -29,6 +30,6 @@ const List *list_cache_get(ListCache *cache, const char *list_id, GError **error
 bool list_cache_template(ListCache *cache, Store *store, const List *list, const char *name, char **text,
                          GError **error);
 
-/* The header matches (store/header_match.h) of the list, or with list_id NULL of the site: a reference. cache NULL:
- * read them now. */
+/* Return the header matches (store/header_match.h) of the list, or with list_id NULL those of the site;
+ * g_ptr_array_unref(). cache NULL: they are read from the store. NULL: the store failed. */
 GPtrArray *list_cache_header_matches(ListCache *cache, Store *store, const char *list_id, GError **error);

@@ -15,18 +15,19 @@
 typedef struct PostLoop PostLoop;
 
 /* Put into the post the mark with which it came. The contents of *mark are taken, and *mark is emptied. keys sign the
- * marks of what leaves; they are borrowed for the life of the post. */
+ * marks of the mails that the post becomes; they are borrowed for the life of the post. */
 void loop_set(Post *post, const LoopKeys *keys, LoopMark *mark);
 
-/* Free it, which is not NULL. post_clear() does. */
+/* Free what loop_set() made, which is not NULL; post_clear() does it. */
 void loop_free(PostLoop *loop);
 
 /* Return whether the post has passed this list before, or too many lists. If so, add a hit of the rule "loop" and a
- * reason to the post; to discard it is the caller's part. */
+ * reason to the post, which the caller then discards. */
 bool loop_stops(Post *post);
 
-/* Return the Message-ID under which the post's list records it: that of the first mail that it was made from, else
- * its own; its hash where it is long or no text. NULL: it has none. g_free() */
+/* Return the key by which the post's list recognises a mail that it has had; g_free(). It is the Message-ID of the
+ * first mail that the post was made from, else the post's own; or the hash of that, where it is long or no text. NULL:
+ * there is no Message-ID. */
 char *loop_message_key(const Post *post);
 
 /* Note the Message-ID of the first mail that the post was made from. Call it before any handler changes the post. */

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Decide what a list does about the DMARC policies (RFC 9989) of the domains in From: receivers refuse mail in the name
- * of such a domain that comes from somebody else, changed. So the copies get another From (munge_from), carry the post
- * inside a message of the list (wrap_message), or the post is not taken at all.
+ * Decide what a list does about the DMARC policies (RFC 9989) of the domains in From. By such a policy receivers refuse
+ * mail in the name of the domain that another server has changed and sent on. So the copies get another From
+ * (munge_from), carry the post inside a message of the list (wrap_message), or the post is not taken at all.
  *
  * Of several authors the strictest policy counts. A From that cannot be read with certainty (posting/authors.h) is
  * treated as if the policy of its domain were reject.

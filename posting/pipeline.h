@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A pipeline is a table of handlers, run in order. The order matters: each
- * handler that needs what another one leaves in the post stands behind it. The
- * archive gets the message as it is at the end.
+ * Run an accepted post through a pipeline: a table of handlers, run in order. The order matters, since a handler may
+ * need what an earlier one has left in the post. The archive gets the message as it is at the end.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -15,8 +14,8 @@
 typedef struct Pipeline {
     const char *name;
     const Handler *const *handlers; /* ended by NULL */
-    const External *const *programs; /* in the place of each handler_external the program that runs; NULL: those of
-                                        [handlers] external */
+    const External *const *programs; /* beside `handlers`: at each handler_external its program; NULL: each runs all
+                                        programs of [handlers] external */
 } Pipeline;
 
 extern const Pipeline pipeline_posting, pipeline_owner, pipeline_digest, pipeline_virgin;

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A post on its way: what rules (rule.h) look at, what handlers (handler.h) change, and where both leave what is to be
- * done. Nothing here writes a file or sends anything; the runners do what the Post says at the end.
+ * Hold a post while it is decided about and changed. Rules (rule.h) look at the Post, handlers (handler.h) change it,
+ * and both leave in it what is to be done. Nothing here writes a file or sends anything; the runners do what the Post
+ * says at the end.
  *
  * The caller sets the first part, whose values are borrowed for the life of the Post. All else belongs to the Post, and
  * post_clear() frees it.
@@ -41,8 +42,8 @@ typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN, PO
 typedef struct PostDigest {
     bool plain;              /* for members in MODE_PLAINTEXT_DIGESTS, else for the others with digests */
     const char *language;    /* of these members; "": they set none */
-    const char *const *last; /* who left the mode, but still gets this one; may be NULL */
-    int64_t members;         /* about how many there are */
+    const char *const *last; /* addresses that left the mode, but still get this issue; may be NULL */
+    int64_t members;         /* about how many recipients there are */
 } PostDigest;
 
 /* One way on which a post leaves: an entry for a queue, with the post's metadata. A handler adds one with post_send().
@@ -76,7 +77,7 @@ typedef struct Post { /* set by the caller: */
     const char *sender;     /* of the envelope, "" for the null sender */
     const char *recipient;  /* of the envelope as given, or NULL */
     const char *message_id; /* without brackets; made up when the mail had none */
-    const char *trace;      /* of the entry, the same in every queue and at every try: who records a Message-ID */
+    const char *trace;      /* of the entry, the same in every queue and at every try; kept beside its Message-ID */
     const char *spool;      /* the id of the spool where the entry is; NULL: of none, as in a trial */
     const char *site_owner; /* mailbox that gets what nobody else can; may be NULL */
     const PostArchiver *archivers; /* ended by one without name; may be NULL */
@@ -178,5 +179,5 @@ bool post_archiver_chosen(const List *list, const PostArchiver *archiver); /* do
  * first call decides, and the answer is kept: ask before the handlers, which change the mail into one of a list. */
 bool post_may_answer(Post *post);
 
-/* list-SUFFIX@host, or the posting address for NULL; g_free(). */
+/* Return the address list-SUFFIX@host, or for suffix NULL the posting address; g_free(). */
 char *post_list_address(const List *list, const char *suffix);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Settings of the configuration that are the same for all posts (post.h). setup.h reads the most of them. */
+/* Declare the settings of the configuration that are the same for all posts (post.h). setup.h reads most of them. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,11 +17,12 @@ typedef struct PostArchiver {
 /* How the site makes copies that differ by recipient. */
 typedef struct PostCopies {
     int64_t verp_interval;       /* every so many posts get senders by which bounces tell the member; 0: none, 1: all */
-    bool verp_personalized;      /* and all that are personal anyway */
+    bool verp_personalized;      /* besides, all posts whose copies differ anyway get such senders */
     const char *unsubscribe_url; /* template with $token (RFC 8058), NULL or "": none */
 } PostCopies;
 
-/* Ask a program of the site (external.h) about a post: its exit code, and what it wrote (a new reference). */
+/* Run a program of the site (external.h) over a post. Set *code to its exit code, and *output to the bytes that it
+ * wrote (a new reference). False: it could not be run. */
 struct External;
 struct Post;
 typedef bool PostAsk(const struct External *external, const struct Post *post, int *code, GBytes **output,

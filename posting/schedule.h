@@ -2,20 +2,21 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A post that is to be sent at a time (mail/send_at.h). The chain of the list decides about it when it comes, as about
- * any other, so its author hears of a refusal at once. Whoever owns or moderates the list, by the one address in From
- * that every reader finds there, or has its moderator password, needs nothing else; From does not count where DMARC
- * has failed. A post of anybody else is held, since it must not go out before its time; accepted, it waits for that.
+ * Decide about a post that asks to be sent at a later time (mail/send_at.h). The chain of the list decides about it
+ * when it comes, as about any other, so its author hears of a refusal at once. A post of an owner or moderator of the
+ * list then waits for its time. The author is the one address in From that every program finds there; From does not
+ * count where DMARC has failed. The list's moderator password is as good. A post of anybody else is held for a
+ * moderator, and waits for its time when it is accepted.
  */
 #include "posting/post.h"
 
 typedef struct Schedule {
     int64_t due;  /* us since 1970; 0: at once */
-    char *author; /* the owner or moderator on whose word it waits; NULL: none */
+    char *author; /* the owner or moderator who wrote it; NULL: none, it has the password or a moderator decides */
 } Schedule;
 void schedule_clear(Schedule *schedule);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Schedule, schedule_clear)
 
-/* Decide what the time that a post brought makes of the chain's verdict: one that is accepted may be held, and one that
- * is accepted or held is rejected where the time cannot be read or is too far ahead. False: the store failed. */
+/* Change the chain's verdict about a post that brought this time, and fill *schedule. An accepted post may become held;
+ * an accepted or held one is rejected where the time cannot be read or is too far ahead. False: the store failed. */
 bool schedule_judge(Post *post, const char *time, Verdict *verdict, Schedule *schedule, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The settings of rules and handlers in the configuration, read once for all posts of a process. */
+/* Read the settings of rules and handlers from the configuration, once for all posts of a process. */
 #include "base/config.h"
 #include "posting/post.h"
 

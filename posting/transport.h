@@ -10,9 +10,10 @@
 #include "base/config.h"
 #include "store/list.h"
 
-/* The section of the configuration for the transport of that name, NULL or "" for the default one. NULL: there is no
- * such transport. g_free(). */
+/* Return the section "transport.NAME" of the transport with this name; g_free(). transport NULL or "": the default
+ * one. NULL: there is no such section. */
 char *transport_section(const Config *config, const char *transport);
 
-/* Are parts of messages for the list to be joined? The list's own word, or that of its transport. */
+/* Are parts of messages (message/partial) for the list to be joined? The list's setting decides, or, if it is not set,
+ * the list's transport. */
 bool transport_defragments(const Config *config, const List *list);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The rules and handlers by the names that the configuration uses, in order of those: one line here and one file each.
- * Plain data: the check of the configuration (settings.c) knows nothing else of this folder.
+ * List the rules and handlers, each with the name that the configuration uses, in order of names. A rule or handler has
+ * one line here and one file. The check of the configuration (settings.c) includes only this header of the folder.
  */
 
 #define POSTING_RULES(_) \

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Setting a damaged file aside, whole (transition T11).
+ * Set a damaged file aside, whole (INTERNALS.md, transition T11).
  */
 #include <glib.h>
 #include <stdbool.h>

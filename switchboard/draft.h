@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Describe an entry that is to be written into a queue. A draft takes over one reference to its metadata and holds
- * references to the pieces of its message, so a body is never copied in memory. It does not sync: the hop (hop.h) and
- * the intake (intake.h) do.
+ * Describe an entry that is to be written into a queue. A draft takes over one reference to its metadata. It holds
+ * references to the pieces of its message, so a body is never copied in memory. Nothing is synced here: the hop (hop.h)
+ * and the intake (intake.h) do that.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -30,9 +30,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Draft, draft_free)
 /* Append bytes to the message, by a new reference. Not allowed after draft_name(). */
 void draft_add_message(Draft *draft, GBytes *octets);
 
-/* Give the draft, which has no message yet, the whole of a file for a message. The file is read now, for the hash, and
- * when the draft is written, in blocks: so no process holds all of a large message in memory. Takes over fd; nobody may
- * change the file until the draft is freed. FAIL_LATER: it cannot be read. */
+/* Give the draft, which has no message yet, the whole of a file for a message. The file is read in blocks, now for
+ * the hash, and again when the draft is written. So no process holds all of a large message in memory. fd is taken;
+ * nobody may change the file until the draft is freed. FAIL_LATER: it cannot be read. */
 bool draft_set_file(Draft *draft, int fd, GError **error);
 
 /* Give the draft the message of another one. The message is hashed once for both, and neither may change any more. */
@@ -63,6 +63,6 @@ const EntryName *draft_name(Draft *draft);
 void draft_bump(Draft *draft);
 
 /* Write the whole entry into queue's directory under the name file, which must be free, and return its descriptor,
- * unsynced. Returns -1 on failure, with the file removed; FAIL_NEVER when the metadata or an address cannot be stored
- * in an entry. Recipients are read from their source, so a draft that has any can be written once only. */
+ * unsynced. -1: it failed, and the file is removed; with FAIL_NEVER the metadata or an address cannot be stored in an
+ * entry. Recipients are read from their source, so a draft that has any can be written once only. */
 int draft_write(Draft *draft, Queue *queue, const char *file, GError **error);

@@ -8,9 +8,8 @@
  *   {"queue": "in", "runner": "in", "reason": "...", "time": 1763644800000042, "times": 1,
  *    "name": "1763644800.000042+...", "ordinal": 1}
  *
- * queue and name tell where it was, time is in microseconds, times counts how
- * often this entry was set aside, ordinal is the one it had, so that it can
- * go back under its own hash.
+ * queue and name tell where the entry was. time is in microseconds since 1970. times counts how often the entry was set
+ * aside. ordinal is the one that it had, so that it can go back under its own hash.
  */
 #include "switchboard/draft.h"
 #include "switchboard/entry.h"

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The bytes of the entry file (entry.h), shared by its reader (entry.c) and
- * its writer (draft.c).
+ * Write and read the first and the last line of an entry file, and compute its hashes (their form: entry.h). The reader
+ * of entries (entry.c) and the writer (draft.c) share this.
  */
 #include <glib.h>
 #include <openssl/evp.h>
@@ -14,7 +14,7 @@
 #include "switchboard/name.h"
 
 #define FORMAT_MAGIC "listrunner 1 "
-#define FORMAT_MAGIC_DECIDED "LISTRUNNER 1 " /* where an earlier version committed a hop: as long */
+#define FORMAT_MAGIC_DECIDED "LISTRUNNER 1 " /* of the same length: an earlier version committed a hop by it */
 #define FORMAT_MAGIC_SIZE (sizeof FORMAT_MAGIC - 1)
 #define FORMAT_META_DIGITS 10
 #define FORMAT_LENGTH_DIGITS 12
@@ -49,7 +49,7 @@ void format_checksum_meta(EVP_MD_CTX *sum, const char *meta, size_t length);
 bool format_checksum_recipients(EVP_MD_CTX *sum, const char *lines, size_t length);
 void format_checksum_end(EVP_MD_CTX *sum, FormatHead *head); /* adds head's lengths and sets head->checksum */
 
-/* Compute the hash in an entry's name (entry.h) with a fresh sum of format_checksum_new(): feed the message in any
+/* Compute the hash in an entry's name (entry.h) with a fresh sum of format_checksum_new(). Feed the message in any
  * number of pieces, then end with the values from the metadata. shard NULL: there is no shard key. */
 void format_hash_message(EVP_MD_CTX *sum, const void *octets, size_t length);
 void format_hash_end(EVP_MD_CTX *sum, const char *list, int64_t arrival, int64_t ordinal, const char *shard,

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Turn claimed entries into new entries, exactly once (INTERNALS.md, transitions T5 to T8). A process has one Hop. It
- * commits a batch at a time, so that the batch shares its syncs:
+ * Turn claimed entries into new entries, exactly once (INTERNALS.md, transitions T5 to T8). A claimed entry is the
+ * parent of the new ones, its children. A process has one Hop. It commits a batch at a time, so that the batch shares
+ * its syncs:
  *
  *   1  write every child as .tmp, tagged with its parent
  *   2  sync the children and their directories, and the directories that are still owed from step 4
@@ -22,8 +23,10 @@
 typedef struct Hop Hop;
 
 Hop *hop_new(Spool *spool);
-Hop *hop_new_operator(Spool *spool); /* for parents that operate.h has claimed */
-void hop_free(Hop *hop); /* what is owed stays owed; call hop_settle_all() before */
+/* Return a hop for parents that an operator's command has claimed (operate.h). */
+Hop *hop_new_operator(Spool *spool);
+/* Free a hop; call hop_settle_all() before. Step 5, if it is still owed, is left for recovery. */
+void hop_free(Hop *hop);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hop, hop_free)
 
 /* One parent and its children. Without drafts the parent ends and nothing follows it. */
@@ -34,13 +37,13 @@ typedef struct Outcome {
     GError *error;     /* out: why this parent was not committed; it stays claimed */
 } Outcome;
 
-/* Consumes parent. */
+/* Return an outcome without drafts for a claimed entry, which is taken. */
 Outcome *outcome_new(Entry *parent);
 void outcome_free(Outcome *outcome);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Outcome, outcome_free)
 
-/* Add a child; draft is consumed. The child gets the parent's trace. Unless it has an ordinal, it gets one made of the
- * parent's ordinal and its own place, so that copies of one message have different hashes. */
+/* Add a child; draft is taken. The child gets the parent's trace. If it has no ordinal, it gets one made of the
+ * parent's ordinal and its own place. So copies of one message have different hashes. */
 void outcome_add(Outcome *outcome, Draft *draft);
 
 /* Add a further parent: a claimed entry of the parent's queue whose contents are in the children, so that it is spent.
@@ -49,11 +52,10 @@ void outcome_add(Outcome *outcome, Draft *draft);
  * not committed, the entry stays claimed. */
 void outcome_take(Outcome *outcome, const EntryName *name);
 
-/* Commit a batch of outcomes; all parents are of one queue. When it returns true, each outcome is either committed
- * (its error is NULL), or its children are removed and its parent stays claimed (its error is set: FAIL_LATER when the
- * system has no space or fails, FAIL_NEVER when a draft cannot be written at all). When it returns false, nobody knows
- * what is on the disk, because a sync of the parents failed or a child could not be removed: end the process, and
- * recovery decides. */
+/* Commit a batch of outcomes; all parents are of one queue. True: each outcome without an error is committed. Of each
+ * with an error the children are removed, and the parent stays claimed. The error is FAIL_LATER when the system has no
+ * space or fails, and FAIL_NEVER when a draft cannot be written at all. False: nobody knows what is on the disk,
+ * because a sync of the parents failed or a child could not be removed. Then end the process, and recovery decides. */
 bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error);
 
 /* Sync another file, such as a database's log, together with each batch's children. What was written to it before
@@ -62,10 +64,12 @@ bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error);
 void hop_sync_along(Hop *hop, int fd);
 
 /* Do what is owed: sync the target directories of the last batch and unlink its parents. Call it when there is nothing
- * else to do. hop_settle() unlinks taken entries in portions, so that other work need not wait for a large set: call it
- * again while hop_owes() is true. hop_settle_all() does all of it at once. Both return false when the system failed. */
+ * else to do. Entries of outcome_take() are unlinked in portions, so that other work need not wait for a large set;
+ * call it again while hop_owes() is true. False: the system failed. */
 bool hop_settle(Hop *hop, GError **error);
+/* Do all that is owed at once. False: the system failed. */
 bool hop_settle_all(Hop *hop, GError **error);
+/* Return whether something is owed. */
 bool hop_owes(const Hop *hop);
 
 /* The size of such a portion: this many entries, or 1/HOP_PORTION of those that are owed, whichever is more. */

@@ -60,14 +60,14 @@ char *meta_print(const json_t *meta)
 json_t *meta_parse(const char *text, size_t length, GError **error)
 {
     if (length > META_MAX) {
-        fail(error, FAIL_NEVER, "metadata of %zu octets; at most %d are allowed", length, META_MAX);
+        fail(error, FAIL_NEVER, "metadata of %zu bytes; at most %d are allowed", length, META_MAX);
         return NULL;
     }
     json_error_t fault;
     json_t *meta = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
     g_autofree char *words = meta ? NULL : g_utf8_make_valid(fault.text, -1); /* they quote, and may cut a character */
     if (!meta)
-        fail(error, FAIL_NEVER, "metadata is no JSON object: %s at octet %d", words, fault.position);
+        fail(error, FAIL_NEVER, "metadata is no JSON object: %s at byte %d", words, fault.position);
     else if (!json_is_object(meta)) {
         json_decref(g_steal_pointer(&meta));
         fail(error, FAIL_NEVER, "metadata is no JSON object");

@@ -2,10 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Metadata of an entry: a JSON object. The keys that the switchboard itself
- * reads and writes are named here; all others belong to the runners
- * (lists/keys.h) and travel unread. Values are kept small:
- * the whole is limited to META_MAX bytes.
+ * Read and write the metadata of an entry, which is a JSON object of at most META_MAX bytes. The keys that the
+ * switchboard itself reads and writes are named here. All others belong to the runners (lists/keys.h), and travel
+ * unread.
  */
 #include <glib.h>
 #include <jansson.h>
@@ -31,14 +30,14 @@ int64_t meta_integer(const json_t *meta, const char *key, int64_t fallback);
 bool meta_bool(const json_t *meta, const char *key, bool fallback);
 
 /* Set the value of a key, in place of any value before. A NULL string removes the key. Bytes of a string that are not
- * UTF-8 become U+FFFD, so never put an address or header here whose exact bytes matter: keep those in the message or
+ * UTF-8 become U+FFFD. So never put an address or header here whose exact bytes matter; keep those in the message or
  * the recipient lines. */
 void meta_set_string(json_t *meta, const char *key, const char *value);
 void meta_set_integer(json_t *meta, const char *key, int64_t value);
 void meta_set_bool(json_t *meta, const char *key, bool value);
 
-/* Write the object as text without line ends, its keys sorted; g_free(). meta_parse() reads such a text into a new
- * object. It fails with FAIL_NEVER for a key that stands there twice, for anything but an object, and for more than
- * META_MAX bytes. */
+/* Return the object as text without line ends, its keys sorted; g_free(). */
 char *meta_print(const json_t *meta);
+/* Read such a text into a new object; json_decref(). FAIL_NEVER: a key stands there twice, it is no object, or it has
+ * more than META_MAX bytes. */
 json_t *meta_parse(const char *text, size_t length, GError **error);

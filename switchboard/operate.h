@@ -51,25 +51,27 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Operate, operate_free)
  * runner was faster. FAIL_NEVER: it is damaged, and is where it was. */
 Entry *operate_claim(Operate *operate, Queue *queue, const EntryName *name, bool preserved, GError **error);
 
-/* End a claimed entry by a hop, and store draft in its place; NULL: nothing. Both are consumed. Entries are moved in
- * groups: one is moved when `done` was called for it, at the latest by operate_flush(). */
+/* End a claimed entry by a hop, and store draft in its place; draft NULL: it is deleted. Both are taken. Entries are
+ * moved in groups: an entry is moved when OperateDone was called for it. */
 bool operate_move(Operate *operate, Entry *entry, Draft *draft, void *token, GError **error);
+/* Move all entries that were given to operate_move() until now. */
 bool operate_flush(Operate *operate, GError **error);
 
-/* Put a claimed entry back as it was. Consumes entry. */
+/* Put a claimed entry back as it was; entry is taken. */
 bool operate_put_back(Operate *operate, Entry *entry, GError **error);
 
-/* Set the due time of a ready entry by one rename; *name becomes its new name. FAIL_MISSING as above. It is durable
- * after operate_sync(). */
+/* Set the due time of a ready entry by one rename; *name becomes its new name. It is durable after operate_sync().
+ * FAIL_MISSING: it is not ready there any more. */
 bool operate_set_due(Operate *operate, Queue *queue, EntryName *name, int64_t due, GError **error);
 
 /* Make a preserved entry ready again: due now, with the crash count 0 and the same hash. One that was decided before it
- * was set aside goes back to its runner as decided, which ends it at its next start or hourly sweep. FAIL_NEVER: it is
+ * was set aside goes back as decided. Its runner ends it at its next start or hourly sweep. FAIL_NEVER: it is
  * damaged. */
 bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error);
 
-/* Unlink a ready or a preserved file, even a damaged one. */
+/* Unlink a ready entry, even a damaged one. */
 bool operate_delete(Operate *operate, Queue *queue, EntryName *name, GError **error);
+/* Unlink a preserved entry, even a damaged one. */
 bool operate_delete_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error);
 
 /* Make durable what operate_set_due(), operate_retry_preserved() and the deletions did. */

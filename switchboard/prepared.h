@@ -14,8 +14,8 @@
  *   prepared_free(prepared)                 unlocks; what was neither published nor withdrawn is left to be settled
  *
  * prepared_settle() does the rest for a writer that died. It takes no temporary whose writer lives, and asks for each
- * tag what was decided. The answer must be the same for ever after: an undecided tag is given up in answering, and its
- * writer must not be able to decide otherwise later.
+ * tag what was decided. The answer must be the same for ever after. An answer gives up an undecided tag, so that its
+ * writer cannot decide otherwise later.
  *
  * A Prepared belongs to one thread. Errors are FAIL_LATER, unless stated otherwise.
  */
@@ -58,7 +58,8 @@ typedef bool PreparedDecide(void *data, const char *tag, bool *committed, GError
 /* Is rest, which name_parse() returned, that of a prepared entry's temporary name? */
 bool prepared_is_tag(const char *rest);
 
-/* Publish or unlink what dead writers left in the queue, as decide says. A tag for which that fails does not keep the
- * others from their turn; the first fault is returned. left (of g_strdup()ed tags, may be NULL) gets those of which
- * files are still there: of living writers and of failures. Any number of processes may do this at once. */
+/* Publish or unlink the temporaries that dead writers left in the queue, as decide says. A tag for which that fails
+ * does not keep the others from their turn; the first fault is returned. left (may be NULL; its keys are freed by it)
+ * gets the tags that still have files: those of living writers and those that failed. Any number of processes may do
+ * this at once. */
 bool prepared_settle(Queue *queue, PreparedDecide *decide, void *data, GHashTable *left, GError **error);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Bring to an end what a crash left (INTERNALS.md, transitions R1 to R9). inbox_open() calls this before any work. The
- * slice's former owner must be dead.
+ * Bring entries of a slice that a crash left half done to an end (INTERNALS.md, transitions R1 to R9, states S1 to S5).
+ * inbox_open() calls this before any work. The process that worked the slice before must be dead.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -34,15 +34,15 @@ typedef struct RecoverReport {
 
 /* Recover a slice of a queue. Before that, settle what a killed command of the operator left anywhere (operate.h).
  *
- * Reads the queue's own directory. Reads the other queues' directories when the slice holds an entry that may have
- * children there, or when thorough is true. A thorough recovery also finds children whose parent is gone (R6); nothing
- * waits for those, so the skeleton makes it later, while it is idle. No entry of the slice may be claimed meanwhile.
+ * The queue's own directory is read. The other queues' directories are read when the slice holds an entry that may have
+ * children there, or when thorough is true. A thorough recovery also finds children whose parent is gone (R6). Nothing
+ * waits for those, so a runner makes it later, while it is idle. No entry of the slice may be claimed meanwhile.
  *
- * Unless thorough is true, syncs every queue's directory when the slice holds anything that may have children.
+ * Unless thorough is true, every queue's directory is synced when the slice holds anything that may have children.
  *
- * Returns false when the system failed. If report->unsettled is set then, end the process: no work may begin on this
- * slice before a recovery has succeeded in another one. If it is not set, nothing was changed that matters. A stray
- * that cannot be moved is logged and stays; that is no failure. */
+ * False: the system failed. If report->unsettled is set then, end the process: no work may begin on this slice before
+ * another process has recovered it. If it is not set, nothing was changed that matters. A child without a parent that
+ * cannot be moved is logged and stays; that is no failure. */
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error);
 
 /* Publish whole entries older than age_us microseconds that dead intake left (R8), and count them in *completed. May be

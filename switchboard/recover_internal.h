@@ -12,13 +12,13 @@
 #define CANNOT_BE_READ "cannot be read (Input/output error)"
 #define MAY_NOT_BE_READ "may not be read"
 
-/* A set of hashes. */
+/* Make a set of hashes; g_hash_table_unref(). */
 GHashTable *recover_set_new(void);
 void recover_set_add(GHashTable *set, const uint8_t *hash);
 bool recover_set_has(GHashTable *set, const uint8_t *hash);
 
-/* Is this a regular file? Recovery passes over a directory or the like that bears an entry's name, since no program of
- * ours made it, and it would stand in the way for ever. */
+/* Is this a regular file? Recovery passes over a directory or the like with an entry's name: no program of ours made
+ * it, and it would stand in the way for ever. */
 bool recover_is_file(Queue *queue, const char *file);
 
 /* Did somebody change this file's owner or mode, or make it immutable, so that we may not use it? Waiting does not help
@@ -34,6 +34,6 @@ bool recover_stays(GError **fault, GError **error);
 bool recover_set_aside(Queue *queue, RecoverReport *report, EntryName name, const char *file, const char *why,
                        GError **error);
 
-/* R8 for the names (of EntryName, S1, which it consumes): what intake made whole under its temporary name, T1 and T2
- * once more. The caller has synced the directory since they were found. */
+/* Publish entries that a dead intake wrote whole under temporary names (R8). names is of EntryName, and is taken. The
+ * caller has synced the directory since they were found. */
 bool recover_stored(Queue *queue, GArray *names, RecoverReport *report, GError **error);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Slices: slice i of N (a power of two, 1 .. 256) owns the hashes whose top
- * log2(N) bits equal i. Integer arithmetic; every hash has exactly one owner.
+ * Divide the entries of a queue into slices, one for each process that works the queue. N slices are a power of two, 1
+ * to 256. Slice i owns the hashes whose top log2(N) bits equal i, so every hash has exactly one owner.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ typedef struct Slice {
     unsigned count;
 } Slice;
 
-/* The index of the slice, of count, that owns the hash. count is at most 2^8, so the first byte decides. */
+/* Return the index of the slice, of `count` slices, that owns the hash. The first byte decides. */
 static inline unsigned slice_of(const uint8_t *hash, unsigned count)
 {
     return hash[0] * count / SLICE_COUNT_MAX;

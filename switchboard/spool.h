@@ -6,8 +6,8 @@
  * are opened at their first use and live as long as the Spool. It is not thread-safe.
  *
  * The directory of a queue is made when the queue is first used, and recorded in SPOOL/.queues. When a recorded
- * directory is missing, spool_queue() fails and does not make it again, because its mail may still be somewhere, as on
- * a file system that is not mounted. Only spool_queue_again() makes it.
+ * directory is missing, spool_queue() fails and does not make it again. Its mail may still be somewhere, as on a file
+ * system that is not mounted. Only spool_queue_again() makes it.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -19,9 +19,9 @@
 typedef struct Spool Spool;
 typedef struct Queue Queue; /* one queue directory */
 
-/* A queue's name: 1 .. QUEUE_NAME_MAX of a-z 0-9 and '-', beginning with a
- * letter, not ending in '-' . */
 #define QUEUE_NAME_MAX 32
+/* Is this a name for a queue? It has 1 to QUEUE_NAME_MAX of a-z 0-9 and '-', begins with a letter, and does not end in
+ * '-'. */
 bool queue_name_valid(const char *name);
 
 /* The queues whose entries wait for a person: set aside by a runner, damaged, held back by the operator. */
@@ -29,10 +29,10 @@ bool queue_name_valid(const char *name);
 #define CORRUPT_QUEUE "corrupt"
 #define HOLD_QUEUE "hold"
 
-/* Has a file for each queue whose directory was made or seen in the spool. */
+/* A directory with a file for each queue whose directory was made or seen in the spool. */
 #define SPOOL_RECORDS ".queues"
 
-/* Names of the spool's files, while a backup copies them; no queue. */
+/* A directory with second names of the spool's files, while a backup copies them; no queue. */
 #define SPOOL_BACKUP ".backup"
 /* A file: the spool or its database is being restored, or that was interrupted. No master starts (master/lock.c). */
 #define SPOOL_RESTORING ".restoring"
@@ -44,8 +44,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spool, spool_free)
 
 const char *spool_path(const Spool *spool);
 int spool_fd(const Spool *spool);
-/* Return the name of the spool itself, 32 hex digits that no other spool has, by which rows of a database that several
- * hosts share say to which spool they belong; borrowed. It is made when it is first asked for, and stays with the spool
+/* Return the name of the spool itself, 32 hex digits that no other spool has; borrowed. By it rows of a database that
+ * several hosts share say to which spool they belong. It is made when it is first asked for, and stays with the spool
  * wherever that is mounted. NULL with FAIL_CONFIG: the file that holds it, SPOOL_ID_FILE, was damaged. */
 #define SPOOL_ID_FILE ".id"
 #define SPOOL_ID_SIZE 33
@@ -58,10 +58,11 @@ int spool_open_lock(const Spool *spool, const char *file, GError **error);
  * has taken its place since, another Queue is returned, and the former stays valid. FAIL_LATER: the directory was there
  * and is gone. FAIL_CONFIG: it is on another file system, or is no directory, or name is no queue name. */
 Queue *spool_queue(Spool *spool, const char *name, GError **error);
-/* Do as spool_queue() does, for a process at work that wants to write into the queue: whatever is wrong with the
+/* Return the queue as spool_queue() does, for a process at work that wants to write into it. Every fault of the
  * directory is FAIL_LATER, so that the work is kept and tried again. */
 Queue *spool_target(Spool *spool, const char *name, GError **error);
-/* Do as spool_queue() does, and make a directory that was there and is gone. Only for an operator who wants that. */
+/* Return the queue as spool_queue() does, and make a directory that was there and is gone. Only for an operator who
+ * wants that. */
 Queue *spool_queue_again(Spool *spool, const char *name, GError **error);
 
 /* Say whether the directory that this queue has open is the one that now bears its name. QUEUE_GONE: nothing, or no
@@ -72,8 +73,8 @@ QueuePlace queue_place(const Queue *queue, GError **error);
 /* Return the names of all queue directories that are there, sorted; g_strfreev(). */
 char **spool_queue_names(Spool *spool, GError **error);
 
-/* Return the names as spool_queue_names() does, but fail with FAIL_LATER when the directory of any recorded queue is
- * gone, and set *missing (may be NULL) then: recovery must not take a part of the queues for all of them. */
+/* Return the names as spool_queue_names() does, for recovery, which must not take a part of the queues for all of them.
+ * FAIL_LATER, with *missing (may be NULL) set: the directory of a recorded queue is gone. */
 char **spool_every_queue(Spool *spool, bool *missing, GError **error);
 /* Return the names of the queues that were there and have no directory now, sorted; g_strfreev(). */
 char **spool_missing_queues(Spool *spool, GError **error);

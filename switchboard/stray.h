@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Find children (files that a hop was writing) whose parent is gone (INTERNALS.md, R6 and OR4). Nothing is changed, and
- * runners may be at work: the function looks for parents several times, so that one that just changes its name is not
- * taken for gone. It therefore takes a while.
+ * Find strays: children (files that a hop was writing) whose parent is gone (INTERNALS.md, R6 and OR4). Nothing is
+ * changed, and runners may be at work. stray_find() looks for parents several times, so that a parent which just
+ * changes its name is not taken for gone. It therefore takes a while.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Addresses on which every part of Listrunner must agree (base/mailbox.h). Each is in its bare form: the part that
- * takes it gives it back as it stands here.
+ * List addresses for tests of every part of Listrunner that reads them: all parts must agree with base/mailbox.h. Each
+ * is in its bare form, so a part that accepts one gives it back as it stands here.
  */
 #include <stddef.h>
 
@@ -36,7 +36,7 @@ static const char *const addresses_good[] = {
     NULL,
 };
 
-/* No part takes one of these for an address. */
+/* Texts that no part accepts as an address. */
 static const char *const addresses_bad[] = {
     "", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a\tb@c", "a\nb@c", "a@b\r", "a\r\n@b", "a@b..c", "a@.b",
     "a@b.", "a@-b", "a@b-", "a@b-.c", "<a@b>", "a@b>", "a,b@c", "a@b,c@d", "a;b@c", "a:b@c", "a(b)@c", "a\\b@c",

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Does a parser's work grow with the length of its input, and not with its square? Runs the parser on input that is
- * repeated as often as a hostile sender likes, then on input four times as long, and fails when that costs more than
- * 2.5 times as much per doubling. What a square would cost is 4 times per doubling, so the limit leaves room for caches
- * and for neighbours on the machine. Time is that of the thread's own processor use, the best of several runs.
+ * Test that a parser's work grows with the length of its input, and not with its square. doubling_check() runs the
+ * parser on a text that is repeated as a hostile sender would, then on input four times as long. It fails the test when
+ * the cost more than rises by the factor 2.5 per doubling. Square growth has the factor 4, so the limit leaves room for
+ * caches and for neighbours on the machine. Time is the thread's own processor time, the best of several runs.
  */
 #include <glib.h>
 #include <malloc.h>
@@ -33,9 +33,10 @@ typedef struct Doubling {
     const char *before, *unit, *next, *after;
 } Doubling;
 
-/* text ends with a NUL that length does not count. */
+/* Run the parser once over the text, which ends with a NUL that length does not count. */
 typedef void DoublingRun(const char *text, size_t length, void *data);
 
+/* Return the seconds that the parser needs for an input of this size in bytes. */
 static inline double doubling_seconds(const Doubling *input, size_t size, DoublingRun *run, void *data)
 {
     g_autoptr(GString) text = g_string_sized_new(size + 1024);
@@ -56,6 +57,7 @@ static inline double doubling_seconds(const Doubling *input, size_t size, Doubli
     return best;
 }
 
+/* Fail the test if the parser's cost for this input grows too fast. */
 static inline void doubling_check(const Doubling *input, DoublingRun *run, void *data)
 {
     g_autofree char *before = g_strescape(input->before ? input->before : "", NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Mail and other text in tests. */
+/* Make bytes of a text and compare texts, in tests. */
 #include <glib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static inline GBytes *octets_of(const char *text)
     return g_bytes_new(text, strlen(text));
 }
 
-/* Compares a text that was made, and frees it. */
+/* Assert that the text `made` is the expected one, and free it. */
 static inline void assert_text(char *made, const char *expected)
 {
     g_assert_cmpstr(made, ==, expected);

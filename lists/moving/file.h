@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Read a file of another list system. */
+/* Read a file that another list system has written, for the readers of such systems (moving.h). */
 #include <glib.h>
 
 /* Return the bytes of the whole file; g_bytes_unref(). NULL: FAIL_MISSING there is none; FAIL_NEVER it is no regular

@@ -31,6 +31,6 @@ void leaving_free(LeavingFile *from);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LeavingFile, leaving_free)
 const char *leaving_source(const LeavingFile *from); /* for moving_new() */
 
-/* Import all of the file, but do not call moving_finish(): so the caller can look at the notes first, and drop the
- * import where it is one transaction. FAIL_CONFIG: the file is damaged or ends early; the message names the line. */
+/* Import all of the file. The caller then calls moving_finish(), or drops the import after a look at its notes, where
+ * it is one transaction. FAIL_CONFIG: the file is damaged or ends early; the message names the line. */
 bool leaving_move(LeavingFile *from, Moving *moving, GError **error);

@@ -29,18 +29,18 @@ typedef struct ListFolderReader {
     bool (*members)(ListFolder *from, GError **error);
     bool (*waiting)(ListFolder *from, const List *list, GError **error);
 } ListFolderReader;
-/* Import the list: its settings, members and what waits. */
+/* Import the list: its settings, its members, and posts and requests that wait. */
 bool list_folder_move(ListFolder *from, const ListFolderReader *reader, GError **error);
 
-/* Call take for each file of a folder in the list's directory, in the order of their names. A folder that does not
- * exist counts as empty. If take returns false, so does list_folder_each(). */
+/* Call take() for each file of a folder in the list's directory, in the order of their names. A folder that does not
+ * exist counts as empty. If take() returns false, so does list_folder_each(). */
 typedef bool ListFolderTake(ListFolder *from, const char *name, const char *path, void *data, GError **error);
 bool list_folder_each(ListFolder *from, const char *folder, ListFolderTake *take, void *data, GError **error);
-/* Count the files of such a folder. */
+/* Count the files of a folder in the list's directory. */
 bool list_folder_count(ListFolder *from, const char *folder, unsigned *count, GError **error);
 
-/* Report what is wrong with a file, and return true. If why is FAIL_LATER, return false with it as error. why is freed
- * or passed on. */
+/* Report the error `why` of a file, and return true, so that the import goes on. If it is FAIL_LATER, return false with
+ * it as error. why is taken. */
 bool list_folder_pass_over(ListFolder *from, const char *file, GError *why, GError **error);
 /* Read a file as UTF-8 into *text; g_free(). It is NULL, with true, if the file was reported under key as not usable.
  */

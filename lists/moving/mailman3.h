@@ -11,13 +11,13 @@
 #include "lists/moving/moving.h"
 #include "store/foreign.h"
 
-/* See whether this is a database of Mailman that can be read, and name the site for moving_new(); g_free(). NULL with
- * FAIL_CONFIG: it is another program's, of a version that is not known, or damaged. */
+/* Check that the database is Mailman's, and return the source for moving_new(), which names this site; g_free(). NULL
+ * with FAIL_CONFIG: it is another program's, of a version that is not known, or damaged. */
 char *mailman3_source(Foreign *database, GError **error);
 
 /* Call each() for every list of the database. If it returns false, so does this, with its error. */
 bool mailman3_each_list(Foreign *database, bool (*each)(const char *list_id, void *data, GError **error), void *data,
                         GError **error);
 
-/* Describe the whole site to moving. False: the import must end. */
+/* Import the whole site. False: the import must end. */
 bool mailman3_move(Foreign *database, const char *var, Moving *moving, GError **error);

@@ -17,10 +17,12 @@ typedef struct Mailman3 {
     Moving *moving;
 } Mailman3;
 
-/* Values as Mailman's database writes them; NULL is false, 0 and none. */
+/* Read a truth value as Mailman's database writes it; NULL is false. */
 bool mm_flag(const char *text);
+/* Read a number as Mailman's database writes it; fallback for NULL and for a text that is no number. */
 int64_t mm_integer(const char *text, int64_t fallback);
-int64_t mm_time(const char *text); /* us since 1970; 0 also for times before */
+/* Read a time as Mailman's database writes it, into us since 1970; 0 for NULL and for times before. */
+int64_t mm_time(const char *text);
 
 /* Name the columns of preferences of the table with the alias pm, for a SELECT. mm_preferences() reads them from the
  * current row, of which column is the first. */

@@ -90,8 +90,11 @@ Moving *moving_new(const MovingSite *site, const char *source);
 void moving_free(Moving *moving);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Moving, moving_free)
 
-const MovingCount *moving_counts(const Moving *moving); /* MOVING_KINDS */
+/* Return an array of MOVING_KINDS counts, by MovingKind. */
+const MovingCount *moving_counts(const Moving *moving);
+/* Return the number of lines of the report with this meaning. */
 uint64_t moving_notes(const Moving *moving, MovingNote note);
+/* Write a line of the report, by MovingTell. */
 void moving_tell(Moving *moving, MovingNote note, const char *place, const char *key, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
 
@@ -135,8 +138,8 @@ typedef struct MovingList {
     int64_t volume, next_digest, digest_sent_at; /* of the next digest; when the last one was sent, 0: never */
     int64_t watermark;                           /* of linked_newsgroup; -1: none */
 } MovingList;
-/* Make the list with its settings. *made (list_free()) is NULL where the list was left out, since it cannot be made, or
- * there is such a list that did not come by this import. */
+/* Make the list with its settings. *made (list_free()) is NULL where the list was left out: it cannot be made, or there
+ * is such a list that did not come by this import. */
 bool moving_list(Moving *moving, const MovingList *list, List **made, GError **error);
 
 /* Begin the part "list" of a list, call make(), and end the part, which is committed whole or not at all. make() calls

@@ -25,6 +25,7 @@
 
 typedef enum OldKind { OLD_PIPERMAIL, OLD_HYPERKITTY, OLD_MHONARC, OLD_SYMPA, OLD_EZMLM, OLD_KINDS } OldKind;
 
+/* Return the word for a kind of archive, such as "pipermail", and read such a word. False: it is none. */
 const char *old_kind_text(OldKind kind);
 bool old_kind_read(const char *word, OldKind *kind);
 #define OLD_KIND_NAMES                                         \

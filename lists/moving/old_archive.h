@@ -3,9 +3,8 @@
 #pragma once
 /*
  * Read the pages of an old archive from their directory (for ezmlm, the mails), and note in the store which message
- * each page showed, so that old addresses can lead to the new archive (store/archive_old.h). A page is known by its
- * Message-ID. Where it has none, or none that is in the archive here, the one message of that subject and time is
- * taken, if there is one.
+ * each page showed. So old addresses can lead to the new archive (store/archive_old.h). A page names its message by a
+ * Message-ID. If the archive here has no such message, the only one of that subject and time is taken.
  *
  * Directories are as the program keeps them: DIR/2019-March/001234.html (pipermail), DIR/msg00123.html and below
  * (MHonArc), DIR/2019-03/msg00012.html (Sympa), DIR/1/23 (ezmlm). Other files are passed over, and so are symbolic
@@ -38,6 +37,6 @@ typedef struct OldCounts {
     uint64_t unknown; /* pages that were not noted */
 } OldCounts;
 
-/* FAIL_MISSING: there is no such directory. FAIL_LATER: it, or the store, cannot be read; pages of the batches
- * that were committed before stay noted. */
+/* Read all pages of from->path, and note them, in batches that are committed one after another. FAIL_MISSING: there is
+ * no such directory. FAIL_LATER: the directory or the store failed; pages of earlier batches stay noted. */
 bool old_archive_read(const OldArchive *from, OldCounts *counts, GError **error);

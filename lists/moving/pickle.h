@@ -23,8 +23,8 @@ typedef enum PickleType {
     PICKLE_OBJECT, /* of a class, or the class itself */
 } PickleType;
 
-/* Values are the Pickle's, and may stand in several places, or even inside themselves: who walks them counts how deep
- * and how much. */
+/* One value of a pickle, which owns it. A value may stand in several places, or even inside itself, so code that walks
+ * values must bound how deep and how far it goes. */
 typedef struct PickleValue PickleValue;
 struct PickleValue {
     PickleType type;
@@ -37,19 +37,23 @@ struct PickleValue {
 
 typedef struct Pickle Pickle;
 
-/* classes: names that are taken, ended by NULL; one that ends in a dot stands for all that begin so. FAIL_NEVER: these
- * bytes are no whole pickle, or it has another class; the message says where. */
+/* Read a pickle; pickle_free(). classes: names of classes that are taken, ended by NULL; a name that ends in a dot
+ * stands for all that begin so. FAIL_NEVER: these bytes are no whole pickle, or it has another class; the message says
+ * where. */
 Pickle *pickle_read(const void *bytes, size_t length, const char *const *classes, GError **error);
 void pickle_free(Pickle *pickle);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Pickle, pickle_free)
 
+/* Return the value that was pickled, in which all others are; borrowed. */
 const PickleValue *pickle_root(const Pickle *pickle);
 
-/* The value of a key in a DICT, or NULL; NULL also for what is no DICT. */
+/* Return the value of a key in a DICT; borrowed. NULL: there is no such key, or dict is no DICT. */
 const PickleValue *pickle_get(const PickleValue *dict, const char *key);
-/* The same for whoever asks for many keys of a large one: text -> PickleValue, both borrowed. g_hash_table_unref() */
+/* Return a table of all keys of a DICT, to look up many of them: text -> PickleValue, both borrowed.
+ * g_hash_table_unref() */
 GHashTable *pickle_table(const PickleValue *dict);
-/* The text of BYTES or TEXT, else NULL; borrowed. One that has a zero byte ends there. */
+/* Return the text of BYTES or TEXT, up to a zero byte; borrowed. NULL: the value has another type. */
 const char *pickle_string(const PickleValue *value);
-/* Append the bytes of BYTES, or those that TEXT was made of: lone surrogates become the bytes that they stand for. */
+/* Append to `bytes` those of BYTES, or those of which TEXT was made: a lone surrogate becomes the byte that it stands
+ * for. */
 void pickle_text_bytes(const PickleValue *value, GString *bytes);

@@ -12,6 +12,6 @@
 /* The classes that such a mail is made of, for pickle_read(). */
 extern const char *const python_mail_classes[];
 
-/* Return the bytes. *sender (may be NULL; g_free()) is the envelope sender that Mailman noted, NULL: none. FAIL_NEVER:
- * it is no mail, or its parts lie too deep or are too many. */
+/* Return the mail as bytes; g_bytes_unref(). *sender (sender may be NULL; g_free()) is the envelope sender that Mailman
+ * noted; NULL: none. FAIL_NEVER: the value is no mail, or its parts lie too deep or are too many. */
 GBytes *python_mail_bytes(const PickleValue *mail, char **sender, GError **error);

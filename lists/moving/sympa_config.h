@@ -27,10 +27,11 @@ typedef struct SympaParagraph {
 /* Called for each line that cannot be read, with the reason; the line is left out. */
 typedef void SympaFault(unsigned line, const char *text, void *data);
 
-/* Return the paragraphs in the order of the file, of SympaParagraph; never NULL. fault is called with data. */
+/* Return the paragraphs (of SympaParagraph) in the order of the file; g_ptr_array_unref(). Reading never fails: lines
+ * that cannot be read are told to fault, which is called with data. */
 GPtrArray *sympa_config_read(const char *octets, size_t length, SympaFault *fault, void *data);
 
-/* The first paragraph of that name; NULL: there is none. */
+/* Return the first paragraph of that name; NULL: there is none. */
 const SympaParagraph *sympa_config_find(const GPtrArray *config, const char *name);
-/* The value of a paragraph's key; NULL: there is none. paragraph may be NULL. */
+/* Return the value of a paragraph's key; NULL: there is none. paragraph may be NULL. */
 const char *sympa_config_value(const SympaParagraph *paragraph, const char *key);

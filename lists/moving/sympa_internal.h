@@ -35,8 +35,8 @@ bool sympa_read_config(const SympaList *list, const char *name, size_t most, GPt
 /* Make settings (setting_list.h) of the list's config, and report parameters that have no equal. */
 bool sympa_settings(const SympaList *list, GPtrArray *settings, GError **error);
 
-/* Addresses of the list's owners (ROLE_OWNER) or editors (ROLE_MODERATOR), in order; g_ptr_array_unref(). NULL with
- * error. */
+/* Return the addresses of the list's owners (ROLE_OWNER) or editors (ROLE_MODERATOR), in order; g_ptr_array_unref().
+ * NULL: they cannot be read. */
 GPtrArray *sympa_staff(const SympaList *list, Role role, GError **error);
 
 /* Import the list's users, owners, editors and members. */

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A system that has no threads to give, for tests: linked in, it stands before GLib's g_thread_pool_push(). While
- * threadless is set, what is pushed is kept and the push returns FALSE. GLib does so when it cannot start a thread:
- * the task stays in the pool all the same, and is done when there is a thread.
+ * Simulate a system that has no threads to give. A test that links this in gets it in place of GLib's
+ * g_thread_pool_push(). While threadless is true, a task that is pushed is kept here, and the push returns FALSE. GLib
+ * does so when it cannot start a thread. The task stays in the pool all the same, and is done when there is a thread.
  */
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What the benchmarks share: a journaled file system, a sink, and counting what reaches it."""
+"""Share among the benchmarks a journaled file system, a sink, and counting the mail that reaches it."""
 import json
 import os
 import shutil
@@ -166,7 +166,7 @@ def peak_memory(instance):
 
 
 def settle(place):
-    """What was written there is on the disk: nobody pays for it later."""
+    """Sync the files written there, so that nobody pays for them later."""
     subprocess.run(["sync", "-f", place], check=True)
 
 

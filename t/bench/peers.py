@@ -322,7 +322,7 @@ resolver_timeout: 0s
 resolver_lifetime: 0s
 """
 
-# What `mailman shell` runs: the list as ours is, open to the poster, without an archive.
+# The program for `mailman shell`: the list as ours is, open to the poster, without an archive.
 MAILMAN_LIST = """\
 from mailman.interfaces.action import Action
 from mailman.interfaces.archiver import ArchivePolicy

@@ -130,7 +130,7 @@ def test_an_address_made_from_another(site):
 
 
 def test_any_text_is_json(site):
-    """What JSON has to escape, and what is no UTF-8, wherever it stands."""
+    """Bytes that JSON has to escape, and bytes that are no UTF-8, may stand anywhere."""
     path = site.path / 'a "quoted\\ \x01name\n'
     path.write_bytes(BOUNCE.replace(b"no mailbox here", b'no "mail\\box" \xff\x1b here'))
     row, = tool("bounce", "parse", "--json", str(path)).rows()

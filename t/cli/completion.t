@@ -18,7 +18,7 @@ LIST = "test@example.com"
 
 
 def ask(site, line, breaks=None):
-    """What the completion offers at the end of the line, sorted."""
+    """Return the words that the completion offers at the end of the line, sorted."""
     line = line.replace("listrunner ", f"listrunner -c {site.config} ", 1)
     setting = f"COMP_WORDBREAKS={shlex.quote(breaks)}\n" if breaks is not None else ""
     done = subprocess.run(

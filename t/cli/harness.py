@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What the tests of the command line share: a site in a temporary directory, and TAP."""
+"""Share among the tests of the command line a site in a temporary directory, and TAP."""
 
 import json
 import os
@@ -83,7 +83,7 @@ class Site:
 
 
 def on_terminal(*words):
-    """What a command writes to a terminal."""
+    """Run a command on a terminal, and return the text that it writes there."""
     import pty
 
     leader, follower = pty.openpty()

@@ -88,7 +88,7 @@ def test_retry(site):
 
 
 def test_retry_goes_back_under_the_hash_it_had(site):
-    """What the database recorded about the entry is recorded under that hash."""
+    """The database has recorded the entry's effects under that hash."""
     before = write_entry(site, "in", arrival=1763644800)
     octets = (site.spool / "in" / (before + ".msg")).read_bytes()
     ordinal = site.run("queue", "cat", before, "--json").rows()[0]["meta"]["ordinal"]

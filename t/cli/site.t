@@ -148,7 +148,7 @@ def test_compacting_gives_room_back(site):
 
 
 def events(site):
-    """What the queue hooks has: the type of each event, and whom it is about."""
+    """Return the events in the queue hooks: the type of each, and the address and role that it is about."""
     found = [json.loads(site.message("hooks", path.name[:-len(".msg")])) for path in site.entries("hooks")]
     return sorted((event["type"], event["data"].get("email", ""), event["data"].get("role", "")) for event in found)
 
@@ -456,7 +456,7 @@ def test_words_come_back_as_they_were(site):
 
 
 def test_a_running_master_is_found_beside_a_broken_file(site):
-    """What the file says of the runtime directory counts, without its comment; else the default."""
+    """The runtime directory in the file counts, without its comment; else the default does."""
     broken = "[spool]\nmin_fre = 1\n"
     site.config.write_text(broken + f"[master]\nruntime_directory = {site.path}/run ; ours\n")
     site.run("status", code=NOT_RUNNING, says=f"{site.path}/run/control.sock)")

@@ -178,7 +178,7 @@ def test_import_and_export(indexed, tmp_path):
     box = mailbox.mbox(tmp_path / "new.mbox", create=False)
     subjects = [mail["Subject"] for mail in box]
     assert len(subjects) == 53 and subjects[0] == "old 0" and subjects[-1].startswith("[Test]")
-    # What was written can be read again, by us too, and is the same.
+    # The exported mails can be imported again, and are the same.
     other = indexed.create_list("other", MEMBERS)
     assert "53 posts added" in indexed.cli("archive", "import", other, tmp_path / "new.mbox")
     again = indexed.cli("archive", "export", other, "-")

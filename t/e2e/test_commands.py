@@ -378,7 +378,7 @@ def test_get_posts_of_the_archive(people):
     people.write(BOB, "test", "large", "x" * 70 + "\n" + "y" * 70 + "\n" + ("z" * 900 + "\n") * 1200)
     people.letters_of_posts()
     assert "too large" in posts("get 54")[0] and len(posts("get 53..54")[1]) == 1
-    # Whoever rotates archives moves the mbox away; the index beside it goes on.
+    # Rotating archives moves the mbox away; the index beside it goes on.
     mbox, = people.instance.directory.rglob(f"test.{HOST}.mbox")
     mbox.rename(mbox.with_suffix(".old"))
     carl = "carl@example.org"  # anne had ten letters today

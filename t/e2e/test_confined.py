@@ -17,7 +17,7 @@ from support.post import post
 
 RUNNERS = ("lmtp", "in", "pipeline", "virgin", "out", "bounces", "archive", "digest", "defragment", "command", "task",
            "nntp", "hooks", "rest", "web", "mta", "watch", "host", "door", "handover", "probe")
-# Who may read each key, and who may see the archives and write to them.
+# The runners that may read each key, and those that may see the archives and write to them.
 KEYS = {"dkim": {"in", "pipeline", "virgin", "out"}, "relay": {"out"}, "hook": {"hooks"}, "rest": {"rest"},
         "hyperkitty": {"archive"}, "news": {"nntp"}, "host": {"door", "handover"}, "beside": set()}
 ARCHIVE_READERS, ARCHIVE_WRITERS = {"archive", "command", "web"}, {"archive"}

@@ -28,7 +28,7 @@ SETTINGS = {
     "spool": {"batch_limit": 16},
     "runner.in": {"instances": 2}, "runner.out": {"instances": 2}, "runner.pipeline": {"instances": 2},
 }
-# What one crash of an instance of out can repeat: in each session as many recipients as a transaction may have.
+# The most deliveries that one crash of an instance of out repeats: per session the recipients of a transaction.
 BOUND_OF_ONE_KILL = CONCURRENCY // SETTINGS["runner.out"]["instances"] * len(MEMBERS)
 
 

@@ -129,7 +129,7 @@ def test_ten_sessions(instances, sink):
     assert index(instance) == []
 
 
-# What a list adds, and what is not true of the whole (posting/, mail/partial.h).
+# Fields that a list adds, and fields that are not true of the whole (posting/, mail/partial.h).
 NOT_COMPARED = re.compile(r"(precedence|archived-at|received|dkim-signature|arc-.*|authentication-results|received-spf|"
                           r"listrunner-loop|return-path|x-google-dkim-signature|domainkey-signature)$")
 

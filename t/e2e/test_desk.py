@@ -101,7 +101,7 @@ def test_foreign_ones_are_refused(site, sink):
         assert bart.send("/desk", {foreign: "yes", "do": "accept", "mark": wrong}).status == 400
     assert bart.send("/desk", {foreign: "yes", "do": "accept"}, Sec_Fetch_Site="cross-site").status == 403
     assert "Not mine" in held(site, "birds") and "Mine" not in held(site, "cats")
-    # Who is an owner no more decides no more, in the same session.
+    # A person who is no owner any more cannot decide any more, in the same session.
     site.cli("member", "remove", f"birds@{HOST}", BART, "--role", "owner")
     assert bart.send("/desk", {foreign: "yes", "do": "accept"}).status == 403
     assert "Not mine" in held(site, "birds")

@@ -151,7 +151,7 @@ def test_log_of_all_ways_and_undo(site, sink):
     assert "secret phrase" not in olga.get(path).text + olga.get(f"{CATS}/log").text
     shown = olga.send(path, {"drop-moderator_password": "yes"}).says("no password any more")
     olga.send(path, {**form_fields(shown.text), "drop-moderator_password": "yes", "confirm": "yes"})
-    # What the site answers for is undone by the site alone.
+    # Settings of the site alone are undone by the site alone.
     site.cli("list", "set", f"cats@{HOST}", "max_held_size=50")
     (row,) = [row for row in rows(olga) if row["what"] == "Setting max_held_size"]
     assert row["key"] is None

@@ -25,7 +25,7 @@ SPRING = time.gmtime(time.time() + 100 * 86400)
 DUE = time.strftime("%Y-%m-%dT20:30:00Z", SPRING)
 WELCOME = f"{LIST}/templates/list:user:notice:welcome"
 
-# What a GET is answered, and what a POST with a good mark. Those who may not see the list get the same for both.
+# The answers to a GET, and to a POST with a good mark. People who may not see the list get the same for both.
 RUNS = {OWNER: 200, MODERATOR: 200, DOMAIN: 200, OTHER: 200, SITE: 200, MEMBER: 403, STRANGER: 403, NOBODY: 303}
 SEES = {**RUNS, OTHER: 404, MEMBER: 404, STRANGER: 404}
 OWNS = {**SEES, MODERATOR: 403}

@@ -15,7 +15,7 @@ OURS = "lists.example.com"
 ZONES = 240
 POSTS_PER_ZONE = 2
 
-# What may stand at the top: {name: records of its own}.
+# The kinds of domain at the top: {name: records of its own}.
 TOPS = {"plain": [], "open": ["v=DMARC1; p=reject; sp=quarantine; np=reject; psd=y"],
         "quiet": ["v=DMARC1; p=none; psd=y"], "owned": ["v=DMARC1; p=quarantine; np=none"],
         "closed": ["v=DMARC1; p=reject; sp=none; psd=n"], "twice": ["v=DMARC1; p=reject; psd=y", "v=DMARC1; p=none"],

@@ -148,7 +148,7 @@ def test_each_fault_is_named_with_what_mends_it(site):
     has("dns", "warning", "no DMARC record", f"_dmarc.{HOST}. TXT")
     has("dns", "fault", ADDRESS, "does not lead back", "PTR")
     has("probe", "fault", "listrunner setup")
-    # What needs no name server and no mail: Listrunner does not run.
+    # Without name server and mail the doctor finds that Listrunner does not run.
     site.stop()
     rows = site.examine(GOOD, "--no-dns", code=(1,))
     assert any(row["subject"] == "service" and "does not run" in row["text"] for row in rows), rows

@@ -20,7 +20,7 @@ OTHER = "other.example.org"
 HASH = "$6$rounds=1000$abcdefgh$" + "x" * 86
 NOW = 1_780_000_000_000_000
 POST = b"From: a@example.net\nSubject: caf\xe9\nMessage-ID: <%d@example.net>\n\nfirst \xff\n"
-# What stands for itself in a file without secrets.
+# The kinds of rows that a file without secrets leaves out.
 SECRETS = ("token", "secret", "moderator_letter")
 
 
@@ -213,7 +213,7 @@ def test_there_and_back(site, empty, tmp_path):
     path, kinds = check_there_and_back(site, empty, tmp_path)
     described = set(re.findall(r"^### `(\w+)`$", (TOP / "doc" / "export.md").read_text(), re.MULTILINE))
     assert set(kinds) <= described and described - set(kinds) <= {"list"}, "the test has all that there is"
-    # What stands beside the rows is made with them.
+    # Numbers and texts that belong to the rows are made with them.
     for instance in (site, empty):
         assert [row["number"] for row in map(json.loads, instance.cli("held", "ls", "--json").splitlines())] == \
             [1, 2, 1001, 1002]
@@ -379,7 +379,7 @@ def test_what_cannot_come(site, empty, tmp_path):
         number = line_of(**fields)
         place = f"line {number}: " if other.get("address") != "nothing" else f"talk.{HOST}: "
         refused(empty, change(path, number, **other), f"left out: {place}", word, "Nothing was written, since")
-    # What can comes, where that is asked for.
+    # All other rows come in, where that is asked for.
     broken = tmp_path / "broken.jsonl"
     broken.write_text(change(path, line_of(row="member", email="bob@example.com", **talk), role="king"))
     told = bring(empty, broken, "--rest", code=1)

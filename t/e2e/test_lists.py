@@ -79,7 +79,7 @@ def test_renamed_copied_aliased(instance, sink):
     assert "eve@example.org" in instance.cli("ban", "ls", f"empty@{HOST}")
     assert instance.run("list", "copy", f"chat@{NEW}", f"full@{HOST}").returncode == 1
     assert instance.run("list", "copy", f"nothing@{NEW}", f"full2@{HOST}").returncode == 66
-    # What is removed is named; archives stay unless they are meant, too.
+    # The answer names all that is removed; archives stay unless they are asked for, too.
     place = instance.archive / "maildir" / f"talk.{HOST}"
     assert place.exists()
     done = instance.run("list", "remove", f"chat@{NEW}")

@@ -91,7 +91,7 @@ def test_in_dies_while_out_is_gone(running, sink):
     wait_until(lambda: "result=later" in instance.log_text(), 30, "the post put back")
     before, = instance.pids("in")
     os.kill(before, signal.SIGKILL)
-    # What comes before another process has looked for the first time waits, too.
+    # Mail that comes before another process has looked for the first time waits, too.
     wait_until(lambda: instance.log_text().count("master: in[0]: ready") == 2, 30, "another process")
     instance.lmtp_send(post(to=two), two)
     wait_until(lambda: len(instance.cli("held", "ls", "--json").splitlines()) == 1, 30, "the post to be held")

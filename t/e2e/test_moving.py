@@ -313,7 +313,7 @@ def check_lists(instance, told):
 
 
 def check_people(instance):
-    # Those who came at once are told as numbers.
+    # The log has people who came at once as numbers.
     came = instance.rows("list", "log", f"talk@{HOST}", "--kind=import")
     members = instance.cli("member", "ls", f"talk@{HOST}", "--names").split()
     assert members and sum(int(row["after"]) for row in came if row["name"] == "member") == len(members), came
@@ -402,7 +402,7 @@ def test_run_again_changes_nothing(empty, site):
     told = bring(empty, words, code=1)  # what waits in the queue of Mailman is told each time
     assert tables(empty) == before
     assert "lists                             0              3" in told
-    # Who left since does not come back, and a list that was removed can be brought again.
+    # A person who left since does not come back, and a list that was removed can be brought again.
     empty.cli("member", "remove", f"talk@{HOST}", "bob@example.com")
     empty.cli("list", "remove", f"news@{OTHER}", "--yes")
     bring(empty, words, code=1)

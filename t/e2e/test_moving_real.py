@@ -79,7 +79,7 @@ def test_a_real_mailman(empty, sink, request, kind):
         core.close()
     left = [line for line in told.splitlines() if line.startswith(("left out", "no equal")) and "queue" not in line]
     assert not left, left
-    # What Listrunner's REST interface says of each setting is what Mailman's said.
+    # Listrunner's REST interface says the same of each setting as Mailman's did.
     from mailmanclient import Client
     empty.set(rest.serving(empty.directory))
     empty.start()

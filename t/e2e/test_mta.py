@@ -77,7 +77,7 @@ def test_postfix_asks(world):
     assert rcpt(front, f"postmaster@{HOST}", f"Abuse@{HOST}") == [250, 250]
     for name in ("aliases", "recipients"):
         assert ask(instance.mta_port, question(name, f"postmaster@{HOST}")) == b"19:OK root@example.org,"
-    # What Postfix takes, the door takes.
+    # Mail that Postfix takes is taken by the door.
     with smtplib.SMTP("127.0.0.1", front.port, timeout=30) as client:
         client.sendmail("anne@example.org", [f"talk@{HOST}"], b"From: anne@example.org\r\n"
                         b"To: talk@lists.example.com\r\nSubject: one\r\nMessage-ID: <one@example.org>\r\n\r\nHello\r\n")

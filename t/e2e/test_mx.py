@@ -258,7 +258,7 @@ DELIVERED = {"two.test": "second", "alias.test": "second", "implicit.test": "imp
 BOUNCED = {"null.test": "5.1.10", "nothing.test": "5.4.4", "nowhere.test": "5.4.4", "dangling.test": "5.4.4",
            "loop.test": "5.4.6"}
 PUT_OFF = {"lame.test": "4.4.3", "broken-host.test": "4.4.3"}
-# Who listens; the preferred host of two.test does not, nor does anybody on IPv6.
+# The hosts that listen; the preferred host of two.test does not, nor does anybody on IPv6.
 HOSTS = {"second": ("127.0.0.12", "b.two.test"), "implicit": ("127.0.0.31", "implicit.test"),
          "before": ("127.0.0.51", "before.ours.test"), "equal": ("127.0.0.22", "b.equal.test")}
 

@@ -187,7 +187,7 @@ def test_addresses_that_nobody_made(site, tmp_path):
                  "/ezmlm-cgi?cats:mss:1:201901:x", "/ezmlm-cgi?%00:mss:1", "/sympa/arc/cats/2019-99/msg00001.html",
                  "/pipermail/" + "a/" * 3000, "/pipermail/cats/" + "x" * 8000):
         assert where(site, path) == 404, path
-    # What is longer than a request may be is refused, maybe before it was sent whole, and the runner lives.
+    # A request that is too long is refused, maybe before it was sent whole, and the runner lives.
     for length in (60_000, 10_000_000):
         with contextlib.suppress(ConnectionError, http.client.BadStatusLine):
             assert site.pages.get("/pipermail/cats/" + "x" * length).status in (400, 414, 431)

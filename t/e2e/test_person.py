@@ -112,7 +112,7 @@ def test_replace(site):
     query = site.run("archive", "search", CATS, "from:anne")
     assert query.returncode == 1, query.stdout
     assert site.cli("archive", "search", CATS, "from:person-1").count("Frost") == 1
-    # What is posted afterwards is archived as before.
+    # Later posts are archived as before.
     send(site, CATS, BART, "More frost\n", subject="Thaw", message_id="<4@x>")
     site.wait_idle()
     assert site.cli("archive", "search", CATS, "frost").count("\n") >= 3

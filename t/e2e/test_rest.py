@@ -727,7 +727,7 @@ def test_operations(site, api, ant):
     assert api.call("GET", "listrunner/bounces?list_id=ant.example.com").json["total_size"] == 0
 
 
-# What OpenAPI 3.1 asks of the parts that we use; Debian has no validator of the whole.
+# The rules of OpenAPI 3.1 for the parts that we use; Debian has no validator of the whole.
 TEXT = {"type": "string", "minLength": 1}
 CONTENT = {"type": "object", "minProperties": 1, "additionalProperties": {
     "type": "object", "required": ["schema"], "additionalProperties": False,

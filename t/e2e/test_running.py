@@ -257,7 +257,7 @@ def test_begun_anew(instances, sink):
         post(instance, address, number)
     wait_until(lambda: copies(sink) == each_once(["one.0@example.net", "two.1@example.net"]), 60,
                "mail to be delivered after that")
-    # What a killed one left goes by itself, but not while one is at work.
+    # The leftovers of a killed backup go by themselves, but not while another one is at work.
     aside = instance.spool / ".backup"
     (aside / "moment" / "out").mkdir(parents=True, exist_ok=True)
     (aside / "moment" / "out" / "mail").write_bytes(b"removed since")

@@ -75,7 +75,7 @@ def test_it_is_made_again(running, sink):
     for name in ("lmtp", "out-0.sock", "control.sock"):
         wait_until(lambda: (instance.runtime / name).exists(), 30, name)
         assert stat.S_ISSOCK((instance.runtime / name).stat().st_mode)
-    # Who may speak to a runner is the user and its group, and no crash leaves keys in a core file.
+    # Only the user and its group may speak to a runner, and no crash leaves keys in a core file.
     lmtp = (instance.runtime / "lmtp").stat()
     assert (lmtp.st_mode & 0o777, lmtp.st_gid) == (0o660, os.stat(f"/proc/{instance.pids('lmtp')[0]}").st_gid)
     for runner in ("lmtp", "out"):

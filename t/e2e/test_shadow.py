@@ -551,7 +551,7 @@ def test_beside_a_real_mailman(instances, tmp_path):
         decisions = sorted(line["decision"]["live"] for line in lines)
         assert decisions == ["accepted"] * 14 + ["held"] * 6, lines
         assert shadow.summary().returncode == 0
-        # What is set otherwise here is found, and nothing else.
+        # Settings that differ here are found, and nothing else.
         instance.cli("member", "remove", TALK, "talk3@example.net")
         instance.cli("list", "set", NEWS, "subject_prefix=[N] ", "msg_footer=Bye.")
         live.send([("talk", *kinds_of_posts("talk")[0]), ("news", *kinds_of_posts("news")[0])])

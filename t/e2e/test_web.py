@@ -227,7 +227,7 @@ def test_a_moderator_decides(world, sink):
     told, = letters(world, sink, STRANGER)
     assert "No dogs & <cats>" in told.as_string()
     assert STRANGER not in world.cli("held", "ls")
-    # Who is no moderator any more decides nothing.
+    # A person who is no moderator any more decides nothing.
     world.lmtp_send(post(to=f"cats@{HOST}", sender=STRANGER, message_id="<2@example.net>"),
                     f"cats@{HOST}", sender=STRANGER)
     link = letter_link(world, sink, OLGA)

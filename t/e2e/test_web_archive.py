@@ -254,7 +254,7 @@ def test_search(world):
     assert found(f"{home('cats')}/search?q=subject:frost") == ["Frost in May"]
     assert sorted(found("/search?q=frost")) == ["Frost and dogs", "Frost in May", "Weather"]
     world.pages.get(f"{home('cats')}/search?q=radio").says("<mark>radio</mark>")
-    # What is no date is a word, which who wonders at the answer can see.
+    # Text that is no date is a word; the page shows that it was looked for.
     world.pages.get(f"{home('cats')}/search?q=after:spring").says("Nothing was found", "Looked for", "after spring")
     assert found(f"{home('cats')}/search?q=snow") == [] and found(f"{home('cats')}/search?q=") == []
     for strange in ('"', "*", "a AND", "NEAR(", "%00", "%FF", "q" * 5000, "from:", "-", "after:9999999", "+" * 300):

@@ -9,7 +9,7 @@ from support.corpus import TOP
 from support.page_check import check_page
 
 STYLE = (TOP / "etc" / "web" / "style.css").read_text()
-# What stands on what: text needs 4.5, the edge of a field and of a button, and the mark of what has the focus, 3
+# Pairs of colours, the first on the second. Text needs a contrast of 4.5; edges of fields and buttons, and the focus, 3
 # (WCAG 2.2, 1.4.3 and 1.4.11).
 TEXT = [("ink", "paper"), ("ink", "card"), ("soft", "paper"), ("soft", "card"), ("accent", "paper"), ("accent", "card"),
         ("on-accent", "accent"), ("fault", "paper"), ("fault", "card"), ("done", "paper"), ("done", "card")]

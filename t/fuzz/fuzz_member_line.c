@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                       : line.address && g_utf8_validate(line.address, -1, NULL));
         before = line.number;
     }
-    require(!good || member_lines_octets(lines) == size);
+    require(!good || member_lines_bytes(lines) == size);
     member_lines_free(lines);
     fclose(file);
     return 0;

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A store with the list test@example.com and a unit of work, for tests of use cases. Letters are looked at where the
- * hop would take them.
+ * Set up a store with the list test@example.com and its owner olga@example.net, for tests of use cases (lists/). A test
+ * begins a unit with world_work(), calls a use case, and looks at the letters with world_letters().
  */
 #include <glib.h>
 #include <string.h>
@@ -58,6 +58,7 @@ static inline void world_close(World *world, const void *data)
     fixture_close(&world->fixture, data);
 }
 
+/* Change a setting of the list, and read world->list anew. */
 static inline void world_set(World *world, const char *name, const char *value)
 {
     GError *error = NULL;
@@ -66,6 +67,7 @@ static inline void world_set(World *world, const char *name, const char *value)
     world->list = list_by_id(world->store, LIST, &error);
 }
 
+/* Return a new unit of work for world->actor, in which no transaction is begun; work_free(). */
 static inline Work *world_work(World *world)
 {
     return work_new(world->store, &world->site, &world->actor);
@@ -110,6 +112,7 @@ static inline SubscriptionResult world_answer(World *world, const char *token, C
     return made.result;
 }
 
+/* Confirm by the letter with this token, as world_answer() does. */
 static inline SubscriptionResult world_confirm(World *world, const char *token, char **letters)
 {
     return world_answer(world, token, CONSENT_SAID, letters);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* A spool in a temporary directory, and a clock that tests put forward. */
+/* Make a spool in a temporary directory, and put the clock forward, for tests. */
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <stdint.h>
@@ -29,14 +29,15 @@ static inline void place_close(Place *place)
     g_free(place->folder);
 }
 
-/* Put clock_now() forward by so many seconds. */
+/* Put clock_now() ahead of the real time by so many seconds. Only under clock_run_tests(). */
 static inline void clock_put(int64_t seconds)
 {
     g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT "\n", seconds);
     g_assert_true(g_file_set_contents(g_getenv("LISTRUNNER_CLOCK_FILE"), text, -1, NULL));
 }
 
-/* Run the tests that were added with such a clock, and return what main() does. */
+/* Run the tests of the program in place of g_test_run(), with a clock that clock_put() changes. Return main()'s result.
+ */
 static inline int clock_run_tests(void)
 {
     g_autofree char *directory = g_dir_make_tmp("clock-XXXXXX", NULL);

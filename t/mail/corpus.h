@@ -2,12 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The mail that tests walk over: what t/tools/make-mail made below the build
- * directory, and the folder that LISTRUNNER_CORPUS names, if it is set.
+ * Let a test look at many mails. t/tools/make-mail made them below the build directory; if LISTRUNNER_CORPUS is set,
+ * the mails of that folder come besides. corpus_each() is the function to call.
  */
 #include <glib.h>
 #include <string.h>
 
+/* Take one mail, borrowed for the call; name is the path of its file. */
 typedef void CorpusEach(GBytes *mail, const char *name, void *data);
 
 /* Find the places of a folder ("lists", "mime", "partial", "bounces"), one for each source of mail; ends the test when
@@ -27,7 +28,7 @@ static inline char **corpus_paths(const char *folder)
     return (char **)g_ptr_array_free(paths, FALSE);
 }
 
-/* Bare line feeds become CRLF: as the mail came off the wire. */
+/* Return the mail with CRLF for bare line feeds, as it came off the wire; g_bytes_unref(). */
 static inline GBytes *corpus_wire(GBytes *mail)
 {
     gsize length;
@@ -41,7 +42,7 @@ static inline GBytes *corpus_wire(GBytes *mail)
     return g_string_free_to_bytes(wire);
 }
 
-/* Each mail of an mbox, without its From_ line. */
+/* Call `each` for every mail of an mbox, without its From_ line. Return their number. */
 static inline unsigned corpus_mbox(const char *text, gsize length, const char *name, CorpusEach *each, void *data)
 {
     unsigned count = 0;
@@ -62,6 +63,7 @@ static inline unsigned corpus_mbox(const char *text, gsize length, const char *n
     return count;
 }
 
+/* Call `each` for every mail of a file or directory. Return their number. */
 static inline unsigned corpus_walk(const char *path, CorpusEach *each, void *data)
 {
     unsigned count = 0;
@@ -85,7 +87,7 @@ static inline unsigned corpus_walk(const char *path, CorpusEach *each, void *dat
     return 1;
 }
 
-/* Call `each` for every mail of a folder; their number. */
+/* Call `each` for every mail of a folder, as corpus_paths() names it. Return their number. */
 static inline unsigned corpus_each(const char *folder, CorpusEach *each, void *data)
 {
     unsigned count = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Check what holds of an issue of a digest whatever its posts are: for the unit test, real mail, and the fuzzer. */
+/* Check that an issue of a digest (mail/issue.h) is sound, whatever its posts are. The unit test, a test over real mail
+ * and the fuzzer call issue_check(). A check that fails ends the process. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
             g_error("%s does not hold", #condition); \
     } while (0)
 
+/* Return the issue with these posts, in this form. */
 static inline GString *issue_check_compose(IssueForm form, GBytes *const *posts, size_t count)
 {
     static const Issue issue = {
@@ -41,7 +43,7 @@ static inline GString *issue_check_compose(IssueForm form, GBytes *const *posts,
     return text;
 }
 
-/* Each post is there byte for byte, in its place, and the boundaries are where a reader looks for them. */
+/* Check that each post is there byte for byte, in its place, and that boundaries are where a reader looks for them. */
 static inline void issue_check_mime(GBytes *const *posts, size_t count)
 {
     g_autoptr(GString) text = issue_check_compose(ISSUE_MIME, posts, count);
@@ -62,7 +64,7 @@ static inline void issue_check_mime(GBytes *const *posts, size_t count)
     CHECK(at != NULL && memcmp(at + strlen(boundary), "--", 2) == 0);
 }
 
-/* Text in UTF-8, in lines that mail may have, cut between posts and nowhere else. */
+/* Check that the issue is UTF-8, has lines that mail may have, and is cut between posts and nowhere else. */
 static inline void issue_check_plain(GBytes *const *posts, size_t count)
 {
     g_autoptr(GString) text = issue_check_compose(ISSUE_PLAIN, posts, count);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Check what holds of a mail as people read it, whatever it is: for the unit test, over real mail, and the fuzzer. */
+/* Check that a mail as people read it (mail/readable.h) is sound, whatever the mail is. The unit test, a test over real
+ * mail and the fuzzer call check_readable(). A check that fails ends the process. */
 #include <glib.h>
 #include <stdbool.h>
 #include <string.h>
@@ -14,7 +15,7 @@
             g_error("%s does not hold", #condition); \
     } while (0)
 
-/* Valid, and without what visible.h leaves out. */
+/* Is the text valid UTF-8, without the characters that mail/visible.h leaves out? */
 static inline bool check_is_visible(const char *text, bool one_line)
 {
     if (!g_utf8_validate(text, -1, NULL))
@@ -78,7 +79,8 @@ static inline void check_links(const ReadableBlock *block)
     }
 }
 
-/* How many bytes of text there are, with the messages within. */
+/* Check the blocks of a mail and of the messages within. Return the number of bytes of their text, and add the number
+ * of files to *files. */
 static inline size_t check_blocks(const Readable *mail, size_t *files)
 {
     size_t length = 0, own = 0;
@@ -111,6 +113,7 @@ static inline size_t check_blocks(const Readable *mail, size_t *files)
     return length;
 }
 
+/* Check all that can be read of a mail, with `limit` bytes of text. */
 static inline void check_readable(GBytes *octets, size_t limit)
 {
     g_autoptr(Readable) mail = readable_new(octets, limit), bare = readable_new(octets, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* A print of a mail as people read it, a line for each field and each block: for tests, and to look at. */
+/* Print a mail as people read it (mail/readable.h), a line for each field and each block. Tests compare that text. */
 #include <glib.h>
 
 #include "mail/readable.h"

@@ -2,11 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Counts the work of a program in steps, which are the same in each run, however busy the machine is. A step is a block
- * of code without a branch, in the sources that are compiled with -fsanitize-coverage=trace-pc, and a byte that one
- * of the functions looks at or copies for them that the make fragment names to the linker (--wrap).
+ * Count the work of a program in steps, which are the same in each run, however busy the machine is. Two things are a
+ * step. One is a block of code without a branch, in sources that are compiled with -fsanitize-coverage=trace-pc. The
+ * other is a byte that a function such as memchr() looks at or copies for them; the make fragment names these functions
+ * to the linker (--wrap).
  */
 #include <stdint.h>
 
-/* The steps since the program began. */
+/* Return the number of steps since the program began. */
 uint64_t steps_taken(void);

@@ -323,7 +323,7 @@ def test_control_garbage(site):
 
 
 def test_no_descriptors(site):
-    """What the system refuses is tried again, and nothing spins meanwhile."""
+    """A call that the system refuses is tried again, and nothing spins meanwhile."""
     site.start()
     pid = site.children()[0]["pid"]
     time.sleep(0.1)  # the connection is closed

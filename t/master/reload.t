@@ -166,7 +166,7 @@ def tool(site, *words):
 
 
 def test_master_that_stands_still(site):
-    """Who watches must be told, not kept waiting."""
+    """A person who watches must be told, not kept waiting."""
     site.start()
     os.kill(site.process.pid, signal.SIGSTOP)
     try:

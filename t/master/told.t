@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What the master tells, to whom, and where its log is (site_rig.py, fake_child.py)."""
+"""The master answers questions about its state to whom it may, and writes its log (site_rig.py, fake_child.py)."""
 import json
 import os
 import signal

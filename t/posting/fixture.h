@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A store with one list, test@example.com, and a short way to a Post: for the tests
- * of rules and handlers.
+ * Set up a store with one list, test@example.com, and posts to it, for tests of rules and handlers. bench_post() makes
+ * the post that a test hands to a rule or a handler.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -59,7 +59,7 @@ static inline void bench_tear_down(Bench *bench, gconstpointer data)
     g_free(bench->path);
 }
 
-/* A fresh post of these bytes from anne@example.org. */
+/* Return a new post of these bytes from anne@example.org, in place of the one before. It belongs to the bench. */
 static inline Post *bench_post_bytes(Bench *bench, GBytes *octets)
 {
     bench_clear_post(bench);
@@ -78,6 +78,7 @@ static inline Post *bench_post_bytes(Bench *bench, GBytes *octets)
     return post;
 }
 
+/* Return a new post of this text, as bench_post_bytes() does. */
 static inline Post *bench_post(Bench *bench, const char *text)
 {
     g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));

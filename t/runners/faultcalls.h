@@ -2,13 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * System calls that fail on purpose. The linker gives our objects these in
- * place of the system's (-Wl,--wrap, see FAULT_WRAP in runners/Makefile.inc), so what fails
- * is what the product calls, with the loops around it: a hook in base/fs.h
- * could not show that EINTR and short writes are unseen.
+ * Let system calls fail on purpose. The linker gives our objects these functions in place of the system's (-Wl,--wrap,
+ * see FAULT_WRAP in runners/Makefile.inc). So the calls that the product makes fail, with the loops around them. A hook
+ * in base/fs.h could not show that EINTR and short writes do no harm.
  *
- * Only calls on the spool are counted: its files and directories, by
- * descriptor. Helper threads are none: groups are synced in order.
+ * Only calls on files and directories are counted, and FaultPlan narrows them. No helper threads are started, so calls
+ * come in the same order each time.
  */
 #include <glib.h>
 #include <limits.h>
@@ -18,29 +17,31 @@
 #define FAULT_LASTING UINT_MAX
 
 typedef struct FaultPlan {
-    unsigned at; /* the first call from this one on (from 1) that can have the error has it; 0: none */
+    unsigned at; /* the first call that can have the error, from this number (from 1) on, has it; 0: none */
     int error;   /* errno, or FAULT_SHORT */
-    unsigned times; /* so many calls that can have it, one after another; FAULT_LASTING: all from then on */
+    unsigned times;    /* the number of calls that fail, of those that can; FAULT_LASTING: all from then on */
     const char *under; /* only calls on paths that begin so are counted; NULL: on any file or directory */
     const char *only;  /* only calls whose name matches this pattern are counted; NULL: any */
-    unsigned allocation; /* this one (from 1) and all after it find no memory; 0: none */
-    bool alone; /* or only this one */
+    unsigned allocation; /* the allocation of this number (from 1) and all after it find no memory; 0: none */
+    bool alone;          /* the allocation of that number alone finds none */
 } FaultPlan;
 
-/* Shared with whom waits for the process. */
+/* Counts of the calls and faults. It lies in memory that is shared with the process that waits for this one. */
 typedef struct FaultReport {
     unsigned calls, injected, hit; /* hit: the number of the first that failed */
     unsigned allocations;
     char call[200]; /* the first that failed: "fsync in", "renameat2 in/NAME.msg" */
 } FaultReport;
 
-/* Counts an allocation; false when there is no memory left. */
+/* Count an allocation. False: by the plan there is no memory for it. */
 bool faults_may_allocate(void);
 
+/* Begin to count and to fail by the plan; the report is zeroed, and filled from then on. */
 void faults_begin(const FaultPlan *plan, FaultReport *report);
+/* Let all calls work again, and count no more. */
 void faults_end(void);
 
-/* The errors that are tried. */
+/* The errors that tests try. */
 typedef struct FaultError {
     int error;
     const char *name;

@@ -2,9 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A spool whose entries take every way there is, with runners that work it
- * as real ones do: for faults-t. Messages have numbers; what becomes of each
- * is a plan. What is felt outside is counted in shared memory.
+ * Make a spool whose entries take every way that there is, with runners that work it as real ones do, for faults-t.
+ * Messages have numbers, and a plan says what is to become of each. Deliveries and answers, which the world outside
+ * sees, are counted in memory that the processes share.
+ *
+ *   faultworld_prepare("in"); for each fault: faultworld_restore(), a process that works with the fault,
+ *   faultworld_judge()
  */
 #include "runners/runner.h"
 #include "switchboard/intake.h"
@@ -33,23 +36,24 @@ extern FaultWorld faultworld;
 void faultworld_open(void);
 void faultworld_close(void);
 
-/* Empties it, then brings it to where a phase begins: nothing; entries in every
- * state in `in`; or, drained as far as before this queue, in out, retry, archive. */
+/* Empty the spool, and bring it to where a phase begins. For intake it stays empty; for "in" that queue has entries in
+ * every state; for "out", "retry" and "archive" the queues before are worked off. */
 void faultworld_prepare(const char *phase);
-void faultworld_restore(void); /* to where it was prepared to */
+/* Bring the spool back to the state that faultworld_prepare() made. */
+void faultworld_restore(void);
 
-/* The phase intake, for a process of its own: stores, notes what was acknowledged, logs
- * what was not. */
+/* Work the phase intake, in a process of its own: store messages, and note which were acknowledged and refused. */
 void faultworld_intake(void);
 
-/* The handler of each queue; the runner may be NULL. */
+/* Handle an entry of any queue by the plan; the runner may be NULL. */
 bool faultworld_handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
 
-/* NULL, or what a process leaves behind that goes on: files that are neither
- * ready nor set aside. g_free(). */
+/* Return a text about files that are neither ready nor set aside, which a process that goes on must not leave;
+ * g_free(). NULL: there are none. */
 char *faultworld_unfinished(const char *queue);
+/* Return the number of files of a queue with this suffix. */
 unsigned faultworld_count(const char *queue, const char *suffix);
 
-/* Two days later, without faults, all runners work until nothing is left. NULL, or what
- * was lost, made twice, or changed. g_free(). */
+/* Let all runners work, two days later and without faults, until nothing is left. Return a text about messages that
+ * were lost, made twice or changed; g_free(). NULL: there are none. */
 char *faultworld_judge(void);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Shared by the parts of the world: the plan (faultworld.c), the spool
- * (faultspool.c), the judge (faultjudge.c).
+ * Share functions among the files of faultworld.h: the plan (faultworld.c), the spool (faultspool.c), and the judge
+ * (faultjudge.c).
  */
 #include "t/runners/faultworld.h"
 
@@ -30,22 +30,24 @@ typedef struct Plan {
 
 extern const Plan fault_plans[FAULT_MESSAGES];
 
+/* Return a draft of the message with this number. */
 Draft *fault_message_draft(int number);
 
-/* Which message this is, byte for byte; -1: none. */
+/* Return the number of the message that has these bytes, or that the entry has; -1: it is none of them. */
 int fault_number_of(GBytes *octets);
 int fault_entry_number(Entry *entry);
 bool fault_is_poison(Entry *entry);
 void fault_add_kids(const Plan *plan, Outcome *outcome);
 
-Spool *faultworld_spool(void); /* opened anew; spool_free() */
+/* Open the spool anew; spool_free(). */
+Spool *faultworld_spool(void);
 void faultworld_set_clock(const char *seconds);
 
-/* Works all that is ready in the queue, without faults; how many were claimed. */
+/* Work all that is ready in the queue, without faults. Return the number of entries that were claimed. */
 unsigned faultworld_work(Spool *spool, const char *queue);
 
-/* Calls visit with everything below path, directories after what they hold. */
+/* Call visit for every file and directory below path; a directory comes after its content. */
 void faultworld_walk(const char *path, void (*visit)(const char *path, bool directory));
 
-/* Whether a file of these bytes was there when a phase was prepared. */
+/* Return whether a file of these bytes was there when the phase was prepared. */
 bool faultworld_was_there(GBytes *octets);

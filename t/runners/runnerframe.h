@@ -3,9 +3,9 @@
 #pragma once
 /*
  * Drive the code of a runner without its frame (runners/runner.h): no claims, no loop, no signals. The runner is linked
- * with runnerframe.c in place of the frame, its main() under another name. That main() leaves its functions in
- * runner_frame.spec, which the test calls. What a runner asks its frame for here comes from runner_frame; functions of
- * the frame that no such runner calls are missing, which the linker tells.
+ * with runnerframe.c in place of the frame, its main() under another name. The test calls that main(), which leaves the
+ * runner's functions in runner_frame.spec, and then calls these. The runner gets configuration, spool and slice from
+ * runner_frame. Functions of the frame that no such runner calls are missing, and the linker says so.
  */
 #include <stdbool.h>
 

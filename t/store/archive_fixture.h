@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* An index of an archive for each test, and messages for it in short. */
+/* Give each test an empty index of an archive (store/archive_index.h), and add messages to it that are written in a few
+ * words. Every failure ends the test. */
 #include "store/archive_search.h"
 
 #include <glib/gstdio.h>
@@ -41,11 +42,14 @@ static inline void fixture_close(Fixture *fixture, const void *unused)
     g_free(fixture->directory);
 }
 
-/* A message in short: its name, what it refers to, with blanks between, and its subject. */
+/* A message in a few words. */
 typedef struct Mail {
-    const char *name, *references, *subject, *text;
-    int minute; /* of its arrival */
-    const char *list;
+    const char *name;       /* its hash */
+    const char *references; /* names of the messages that it refers to, with blanks between; NULL: none */
+    const char *subject;    /* "Re: ..." for a reply; NULL: "about" */
+    const char *text;       /* NULL: none */
+    int minute;             /* of its arrival, after BEGIN */
+    const char *list;       /* NULL: l.example.org */
 } Mail;
 
 static inline bool is_reply(const char *subject)
@@ -53,6 +57,7 @@ static inline bool is_reply(const char *subject)
     return g_str_has_prefix(subject, "Re: ");
 }
 
+/* Add a message with this date. Return false if the index has it already. */
 static inline bool add_with(ArchiveIndex *index, const Mail *mail, int64_t date)
 {
     g_autoptr(GError) error = NULL;
@@ -81,12 +86,13 @@ static inline bool add_with(ArchiveIndex *index, const Mail *mail, int64_t date)
     return added;
 }
 
+/* Add a message whose date is its arrival, as add_with() does. */
 static inline bool add(ArchiveIndex *index, const Mail *mail)
 {
     return add_with(index, mail, BEGIN + mail->minute * 60 * CLOCK_SECOND);
 }
 
-/* The file that the link leads to; g_free(). */
+/* Return the path of the database's file, to which the link archive_index_path() leads; g_free(). */
 static inline char *file_of(const Fixture *fixture)
 {
     g_autofree char *link = archive_index_path(fixture->directory), *own = g_path_get_dirname(link);
@@ -94,6 +100,7 @@ static inline char *file_of(const Fixture *fixture)
     return g_build_filename(own, target, NULL);
 }
 
+/* Return the number that the index has for a list. */
 static inline int64_t number_of(ArchiveIndex *index, const char *name)
 {
     g_autoptr(GError) error = NULL;
@@ -107,7 +114,7 @@ static inline int64_t list_of(ArchiveIndex *index)
     return number_of(index, "l.example.org");
 }
 
-/* The hashes of what is found, with blanks between. */
+/* Search, and return the hashes of the messages that were found, with blanks between; g_free(). */
 static inline char *found_text(ArchiveIndex *index, const char *text, const ArchiveSearch *search)
 {
     g_autoptr(GError) error = NULL;
@@ -120,6 +127,7 @@ static inline char *found_text(ArchiveIndex *index, const char *text, const Arch
     return g_string_free(hashes, FALSE);
 }
 
+/* Assert that a search in the list l.example.org finds messages with these hashes, in this order. */
 static inline void assert_found(ArchiveIndex *index, const char *text, const char *wanted)
 {
     int64_t list = list_of(index);

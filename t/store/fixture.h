@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A store for each test. LISTRUNNER_STORE names the driver (sqlite), and LISTRUNNER_STORE_WHERE where its databases
- * are, with an "@" for the name of the test's own, which is new each time; by default a file in a temporary directory.
+ * Give each test an empty store. By default it is a file of SQLite in a temporary directory. LISTRUNNER_STORE names
+ * another driver, and LISTRUNNER_STORE_WHERE its database for store_open(), in which "@" stands for a name that is new
+ * for each test.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -39,7 +40,8 @@ static inline const char *fixture_driver(void)
     return driver ? driver : "sqlite";
 }
 
-/* For a test that looks into SQLite's files or breaks them: false, and the test is skipped, with another driver. */
+/* Return whether the driver is SQLite; else skip the test. It is for tests that look into SQLite's files or break them.
+ */
 static inline bool fixture_is_sqlite(void)
 {
     bool sqlite = g_str_equal(fixture_driver(), "sqlite");
@@ -48,7 +50,7 @@ static inline bool fixture_is_sqlite(void)
     return sqlite;
 }
 
-/* Where a database of the test with this name is; g_free(). */
+/* Return the place, for store_open(), of a database of this test with this name; g_free(). */
 static inline char *fixture_where(const char *directory, const char *name)
 {
     const char *where = g_getenv("LISTRUNNER_STORE_WHERE");
@@ -86,7 +88,7 @@ static inline void fixture_open_list(Fixture *fixture, const void *data)
     g_assert_no_error(error);
 }
 
-/* When the address was shown to be the person's own; 0: never, or nobody has heard of it. */
+/* Return the time at which the address was shown to be the person's own; 0: never, or it is not known. */
 static inline int64_t fixture_verified_at(Store *store, const char *address)
 {
     GError *error = NULL;

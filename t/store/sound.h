@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Check what must be true of people in a store, whatever was done to them. */
+/* Check that the tables about people in a store agree, whatever was done to people. */
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
 
-/* Assert that the columns which member repeats of address are equal, and that the spans count the rows there are. */
+/* Assert that columns which the table member repeats of address are equal, and that the spans (store/span.h) count the
+ * rows there are. A row that breaks this ends the test. */
 static inline void assert_sound(Fixture *fixture)
 {
     static const char *const faults[] = {

@@ -9,7 +9,7 @@ import re
 
 import tree
 
-# What make install puts somewhere, from the fragments of the Makefile; nobase_ keeps the folders of a path.
+# Files that make install puts somewhere, from the fragments of the Makefile; nobase_ keeps the folders of a path.
 LINE = re.compile(r"^(\w+)\s*\+?=((?:[^\\\n]|\\\n)*)", re.M)
 DOCUMENTS = re.compile(r"dist_(doc|sysconf)_DATA|dist_man_MANS")
 INSTALLED = re.compile(r"(nobase_)?(dist_)?(doc|man|sysconf|pkgdata|bashcompletion|pkginclude)_(DATA|MANS|HEADERS)")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Who may include whom: the directions of the house, one table."""
+"""Files include only files of folders that they may include: one table has the directions."""
 import os
 import re
 

@@ -7,7 +7,7 @@ import re
 
 import tree
 
-# What configure makes from a file of the list, or needs none.
+# Files that configure makes from a file of the list, or that need none.
 UNLISTED = {"configure.ac", "Makefile.am", "README.md", "bootstrap", ".ci/debian", ".ci/package", ".ci/package-trial",
             ".ci/run", "base/listrunner.pc.in", "store/listrunner-store.pc.in"}
 

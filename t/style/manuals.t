@@ -13,7 +13,7 @@ SECTIONS = tuple(f".{number}" for number in range(1, 9))
 SERVICE = "etc/listrunner.service"
 
 tap = tree.Tap()
-# Those made from the tables of settings are in the build.
+# Manuals that are made from the tables of settings are in the build.
 MADE = ["listrunner.conf.5", "listrunner-list.5"]
 BUILD = os.path.abspath(os.environ.get("top_builddir", "build"))
 pages = tree.files(*SECTIONS) + [os.path.join(BUILD, "doc", name) for name in MADE]

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What a runner reads of the configuration, the table of the setting says that it reads: else a reload would leave it
-with the old value (base/config_table.h, readers)."""
+"""The table of a setting names each runner that reads it: else a reload would leave that runner with the old value
+(base/config_table.h, readers)."""
 import os
 import re
 import subprocess
@@ -14,7 +14,7 @@ READ = re.compile(r'\bconfig_(?:string|integer|bool|duration|size|list)\('
 FAMILY = re.compile(r'\bconfig_family(?:_sections)?\((?:[^"(),]|\([^()]*\))+,\s*"(\w+)"\)')
 # A section of a family, by the name of its member.
 MEMBER = re.compile(r'\bg_str(?:concat|dup_printf)\("(transport|reply|archiver)\.')
-# Who links these files of runners/; the others there belong to all.
+# The programs that link these files of runners/; the others there belong to all.
 LINKED = {"runners/post_hop.c": ("in", "pipeline"), "runners/blocks.c": ("in", "pipeline"),
           "runners/fan_out.c": ("in", "pipeline"),
           "runners/post_names.c": ("in", "pipeline"), "runners/lists.c": ("lmtp", "mta")}

@@ -37,7 +37,7 @@ def stem(name):
 
 
 def named(rows):
-    """What the table names: the first column, and what has the ending of a source elsewhere."""
+    """Yield the files that the table names: in the first column all, elsewhere those with the ending of a source."""
     for row in rows:
         for name in quoted(row[0]):
             yield name

@@ -40,7 +40,7 @@ def sources():
 
 
 def names(path):
-    """What a reference may call a test of this file."""
+    """Return the names by which a reference may call a test of this file."""
     lines = tree.text(path).split("\n")
     if path.endswith(".py"):
         return {match[1] for match in (re.match(r" *def (test_\w+)", line) for line in lines) if match}
@@ -50,7 +50,7 @@ def names(path):
 
 
 def faults(row, cell, number, known):
-    """What is wrong with a row's references."""
+    """Return the faults of a row's references."""
     references = re.findall(r"`([^`]+)`", cell)
     if not references:
         return ["%s:%d: %s names no test" % (PAGE, number, row)]

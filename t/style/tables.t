@@ -8,7 +8,7 @@ import re
 
 import tree
 
-# What defines one, where, and the file with the table, whose rows are the same names.
+# The words that define one, the folder, and the file with the table, whose rows are the same names.
 TABLES = [
     ("cli", r"^const Command (cmd_\w+) = ", "cli/commands.c", r"&(cmd_\w+),"),
     ("runners/rest", r"^const RestRoute (rest_\w+)\[\] = ", "runners/rest/routes.c", r"\b(rest_\w+),"),

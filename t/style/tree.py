@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What the style tests share: the files of the tree, and TAP."""
+"""Share among the style tests the files of the tree, and TAP."""
 import os
 import sys
 

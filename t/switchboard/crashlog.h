@@ -2,24 +2,23 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Build the states that a power cut may leave. A CrashLog records every durable call of a run
- * through the hook of base/fs.h; from it crashlog_states() builds each state
- * of the disk that POSIX allows when the power goes after any of these calls:
+ * Build the states of the disk that a power cut may leave. A CrashLog records every durable call of a run through the
+ * hook of base/fs.h. From it crashlog_states() builds each state that POSIX allows when the power goes after any of
+ * these calls:
  *
- *   - of each directory, the entry operations not yet synced reached the disk up to
- *     any one of them, in order; directories are independent of each other. Of one directory at a time
- *     also in other orders, but that the operations of one file, or on one name, follow each other: in all that are
- *     possible where these are few, else one operation overtakes others. (All files have their old bytes then, or all
- *     their new ones.)
- *   - of each file's bytes not yet synced, any sectors (512 bytes) reached
- *     the disk, and the file's length may be any between at a sector's border; where it was cut on the way, what was
- *     behind that may be gone
- *   - what was synced is there
- *   - a directory that was made is an entry of the one above; without that entry it is not there, nor is what is in it
- *   - a rename from one directory to another is two operations, one in each: the file may be in both, or in neither
+ *   - What was synced is there.
+ *   - Of each directory, the operations on its entries that are not synced reached the disk up to any one of them, in
+ *     order. Directories are independent of each other.
+ *   - In one directory at a time they also reached it in other orders, but operations of one file or on one name follow
+ *     each other. All such orders are built where there are few; else one operation overtakes others. All files have
+ *     their old bytes then, or all their new ones.
+ *   - Of each file's bytes that are not synced, any sectors (512 bytes) reached the disk, and the file's length may be
+ *     any between at a sector's border. Where the file was cut meanwhile, bytes behind the cut may be gone.
+ *   - A directory that was made is an entry of the one above. Without that entry neither it nor its content is there.
+ *   - A rename from one directory to another is two operations, one in each: the file may be in both, or in neither.
  *
- * With more than two files unsynced at once, not all combinations of all
- * their torn forms are built: each is torn in turn, the others all old or all new.
+ * With more than two files unsynced at once, not all combinations of their torn forms are built. Each is torn in turn,
+ * while the others are all old or all new.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -29,7 +28,7 @@
 
 #define CRASH_NOTE ((FsCall)100) /* a step of the script's own, not of the disk */
 
-/* Promises on which the world outside may rely: bits, a number each. */
+/* Promises that were made to the world outside. Each is a set of bits, one for each number. */
 typedef struct CrashNotes {
     uint64_t acknowledged; /* messages that were taken */
     uint64_t tried;        /* recipients that were delivered to */
@@ -40,32 +39,33 @@ typedef struct CrashNotes {
     uint64_t held;         /* messages that a runner acts on, which claimed them durably */
 } CrashNotes;
 
-/* Is all that a promises promised by b, too? A judge who is content with b is content with a then. */
+/* Does b promise all that a promises? Then a judge who is content with b is content with a. */
 bool crashnotes_promise_less(const CrashNotes *a, const CrashNotes *b);
 
+/* One recorded call. */
 typedef struct CrashOp {
     FsCall call;
     unsigned place, to_place; /* the directory, and that of `to` */
     const char *name, *to; /* interned */
-    int file;              /* what is written or synced: its number; of a directory: crash_dir_file() */
+    int file;              /* number of the file that is written or synced; of a directory: crash_dir_file() */
     off_t offset;
     GBytes *data;
     CrashNotes notes;      /* added by a CRASH_NOTE */
-    const char *site;      /* of a sync: where in the code (crashsite.h); NULL: aside */
+    const char *site;      /* of a sync: its place in the code (crashsite.h); NULL: CrashLog.aside was true */
 } CrashOp;
 
 typedef struct CrashLog {
     GArray *ops;  /* of CrashOp */
-    guint first;  /* where the part to be judged begins; all before is on the disk */
-    guint changes; /* where that part begins that mutations may change */
-    guint killed;  /* where a process was killed: cuts before it are not built */
+    guint first;  /* the operation with which the part to be judged begins; all before is on the disk */
+    guint changes; /* the operation with which the part begins that mutations may change */
+    guint killed;  /* the operation before which a process was killed: power cuts before it are not built */
     int die_in;   /* calls until the process dies; -1: it lives */
-    const char *die_at; /* the text of a call, which is the first of these; NULL: none is known by its text */
+    const char *die_at; /* as in crashlog_die_at(); NULL: not asked for */
     int die_further;
     int fail_in;  /* calls of fail_call until one fails; -1: none does */
     FsCall fail_call;
-    bool orderly; /* no other orders in a directory */
-    bool aside;   /* what is synced now is no matter of this program's: another one shows that it is needed */
+    bool orderly; /* no other orders in a directory are built */
+    bool aside;   /* syncs made now need not be proved by this program, since another one does it */
     struct CrashModel *live;
 } CrashLog;
 
@@ -78,12 +78,14 @@ extern const char *const crash_queues[]; /* NULL-terminated */
 #define CRASH_PLACES 24
 #define CRASH_SPOOL_PREFIX "crash-states-"
 
-/* The directories, by number: the queues, the spool, and any that is made while calls are recorded, each after the one
- * that it is in. NULL: none has this number yet. Paths begin below the spool's, which is ".". */
+/* Return the path of the directory (place) with this number, from the spool on, which is "."; NULL: there is none. The
+ * queues come first, then the spool, then directories that were made while calls were recorded, in the order in which
+ * they were made. */
 const char *crash_place_path(unsigned place);
-unsigned crash_place_above(unsigned place); /* which it is in */
+/* Return the number of the directory that this one is in. */
+unsigned crash_place_above(unsigned place);
 
-/* The number that stands for a directory in the one above. */
+/* The file number that stands for a directory as an entry of the one above. */
 #define CRASH_NO_FILE (-1)
 #define crash_dir_file(place) (-2 - (int)(place))
 
@@ -91,23 +93,28 @@ CrashLog *crashlog_new(void);
 void crashlog_free(CrashLog *log);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CrashLog, crashlog_free)
 
-/* Between these two the calls are recorded. */
+/* Record all calls of this process from now on, until crashlog_stop(). */
 void crashlog_record(CrashLog *log);
 void crashlog_stop(void);
+/* Begin here the part that is judged: all that was recorded before is taken as synced. */
 void crashlog_begin(CrashLog *log);
+/* Begin here the part that mutations may change. */
 void crashlog_begin_changes(CrashLog *log);
+/* Record that these promises were made now. */
 void crashlog_note(CrashLog *log, CrashNotes notes);
 
-/* NULL, or the path of a file that is not as the log has it; g_free(). */
+/* Compare the files of the spool with the log. Return the path of one that is not as the log has it; g_free(). NULL:
+ * all are. */
 char *crashlog_misses(const CrashLog *log, const char *spool);
 
-/* "sync dir out", "rename in .bak .done": static until the next call. */
+/* Return the text of an operation, "sync dir out", "rename in .bak .done", borrowed until the next call. */
 const char *crashlog_text(const CrashOp *op);
 
-/* The process dies so many calls after the first that text names, which is made if there are any; 0: before it. */
+/* Let the process die at the first call whose crashlog_text() is this: with further 0 before that call, else so many
+ * calls later. */
 void crashlog_die_at(CrashLog *log, const char *text, int further);
 
-/* True when both concern files, and not the same. */
+/* Do both operations concern files, and different ones? */
 bool crashlog_apart(const CrashOp *a, const CrashOp *b);
 
 typedef struct CrashFile {
@@ -121,37 +128,38 @@ typedef struct CrashState {
     CrashNotes notes; /* when the power went */
     guint after;      /* operations made until then */
     uint64_t hash;    /* of the files */
-    bool fresh;       /* the log as it is does not lead to it; only said of those of a changed log, if wanted */
+    bool fresh;       /* the unchanged log does not lead to this state; set only with CrashMutation.compare */
 } CrashState;
 
-/* Begins with a state that is on the disk. */
+/* Begin a log with a state that is on the disk. */
 void crashlog_load(CrashLog *log, const CrashState *state);
 
-typedef bool CrashVisit(void *data, const CrashState *state); /* false: enough */
+/* Look at a state, which is borrowed for the call. Return false to stop. */
+typedef bool CrashVisit(void *data, const CrashState *state);
 
-/* A change made to the log before the states are built. */
+/* A change that is made to the log before the states are built. */
 typedef enum CrashChange {
     CRASH_AS_IS,
-    CRASH_DROP,    /* the operation at `at` is left out; `to` is the same */
-    CRASH_SWAP,    /* it changes places with that at `to` */
-    CRASH_LATER,   /* it comes after that at `to` */
-    CRASH_EARLIER, /* that at `to` comes before it */
+    CRASH_DROP,    /* the operation `at` is left out; `to` is the same */
+    CRASH_SWAP,    /* the operations `at` and `to` change places */
+    CRASH_LATER,   /* the operation `at` comes after `to` */
+    CRASH_EARLIER, /* the operation `to` comes before `at` */
 } CrashChange;
 
 typedef struct CrashMutation {
     CrashChange change;
-    guint at, to;
+    guint at, to; /* numbers of operations */
     bool compare; /* CrashState.fresh is wanted */
 } CrashMutation;
 
-/* Builds the states; a mutation's only while it makes a difference. False
- * when the change makes none at all, as for a sync with nothing to sync. */
+/* Build the states of the log with this change, and call visit() for each. With a change, only states are built in
+ * which it can make a difference. False: it makes none at all, like leaving out a sync with nothing to sync. */
 bool crashlog_states(CrashLog *log, CrashMutation mutation, CrashVisit *visit, void *data);
 
-/* All processes are killed when the log, changed so, has made `upto` operations; what is recorded from then on goes on
- * from there. *state is what they leave, with nothing lost; crashstate_clear(). */
+/* Return a new log of the first `upto` operations of the changed log, after which all processes are killed; record into
+ * it what others do then. *state is the disk at that moment, with nothing lost; crashstate_clear(). */
 CrashLog *crashlog_killed(const CrashLog *log, CrashMutation mutation, guint upto, CrashState *state);
 void crashstate_clear(CrashState *state);
 
-/* False when steps cannot change places so: one makes what another needs. */
+/* Can the log be changed so? False: an operation would come before one that makes what it needs. */
 bool crashlog_can(const CrashLog *log, CrashMutation mutation);

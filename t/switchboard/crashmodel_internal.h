@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The model of a disk with a cache before it, on which a CrashLog is played.
+ * Model a disk with a cache before it, on which the operations of a CrashLog are played. `cached` is what processes
+ * see; `durable` is what was synced. Only the files of crash_states-t use this.
  */
 #include "t/switchboard/crashlog.h"
 
@@ -20,7 +21,7 @@ typedef struct CrashDir {
 
 typedef struct CrashData {
     GByteArray *cached, *durable;
-    guint least; /* length since the last sync: what was durable behind it may be gone */
+    guint least; /* the least length since the last sync: durable bytes behind it may be gone */
 } CrashData;
 
 typedef struct CrashModel {
@@ -33,43 +34,46 @@ CrashModel *crashmodel_new(void);
 void crashmodel_free(CrashModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CrashModel, crashmodel_free)
 
-/* Adds the operation to a log. */
+/* Add an operation to a log, and to its model. */
 void crashlog_append(CrashLog *log, const CrashOp *op);
 
+/* Play an operation on the model. */
 void crashmodel_apply(CrashModel *model, const CrashOp *op);
+/* Make all that is cached durable. */
 void crashmodel_sync_all(CrashModel *model);
 
-/* The number of the file that has this name in the cache; CRASH_NO_FILE: none. */
+/* Return the number of the file that has this name in the cache; CRASH_NO_FILE: none. */
 int crashmodel_find(const CrashModel *model, unsigned place, const char *name);
 
-/* Entry operations on a list of places. */
+/* Carry out an operation on the entries of one directory (of CrashPlace). */
 void crashmodel_change(GArray *places, const CrashOp *op);
 
-/* Whether the directory is there where these are the entries of each. */
+/* Is the directory `place` there? places has the entries of all directories, by their numbers. */
 bool crashmodel_has_dir(GArray *const *places, unsigned place);
 
-/* Equal for models that allow the same states. */
+/* Return a hash that is equal for models which allow the same states. */
 uint64_t crashmodel_hash(const CrashModel *model);
+/* Go on with a hash over these bytes. The first call begins with CRASH_HASH_START. */
 uint64_t crash_hash(uint64_t hash, const void *octets, size_t length);
 #define CRASH_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* Whether the state may be left by a power cut at the model's moment, and nobody was promised less then: each file's
- * sectors old or new, its length any between, the operations on names in any order but that of one file or name. The
- * crash count of an entry says nothing below its limit. */
+/* May a power cut at the model's moment leave this state, while no more was promised in `notes` than then? Each file's
+ * sectors may be old or new and its length any between. Operations on names may come in any order, but those of one
+ * file or name in theirs. The crash count of an entry says nothing below its limit. */
 bool crashmodel_reaches(const CrashModel *model, GArray *const *places, GBytes *const *contents,
                         const CrashNotes *notes);
 
-/* The operations pending in a directory, by files: those of one file stay in order, and so do those of two that had one
- * name. */
+/* The operations that a directory has pending, in chains whose operations stay in order. Operations of one file are in
+ * one chain, and so are those of two files that had one name. */
 typedef struct CrashChains {
     guint ops;
-    guint *of;     /* of each operation, its chain: the number of one of them */
+    guint *of;     /* the chain of each operation, named by the number of one operation in it */
     guint *length; /* of each chain */
 } CrashChains;
 
 void crashchains_find(const GArray *pending, CrashChains *chains);
 void crashchains_clear(CrashChains *chains);
 
-/* Every content that the file may have after a power cut: first as it was,
- * then as it is, then all between. Of GBytes. */
+/* Return every content (GBytes) that the file may have after a power cut: first the durable one, then the cached one,
+ * then all between. */
 GPtrArray *crash_contents(const CrashData *data);

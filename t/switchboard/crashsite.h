@@ -2,12 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Where in the code a durable call is made. For crash_states-t the switchboard and base/fs.c are compiled so that each
- * of their functions tells when it begins and ends (-finstrument-functions, librecorded.a): what else a compiler makes
- * of calls does not matter then. The functions of the tests tell nothing, so they are no part of any place.
+ * Find out where in the code a durable call is made. For crash_states-t the switchboard and base/fs.c are compiled so
+ * that each of their functions reports when it begins and ends (-finstrument-functions, librecorded.a). So it does not
+ * matter which calls a compiler makes inline. Functions of the tests report nothing, and are no part of a place.
  */
 
-/* The chain of calls from where a test called that code to the caller of this, outermost first: the first function,
- * then the place in it from which the next was called, and so on, as addr2line(1) takes them. Interned: equal for
- * equal places. */
+/* Return the place of the caller, as a text that is interned, so equal places have equal pointers. It is the chain of
+ * calls from the test to the caller, outermost first, in the form that addr2line(1) takes: the first function, then the
+ * address in it from which the next was called, and so on. */
 const char *crashsite_here(void);

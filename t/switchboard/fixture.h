@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A spool in a temporary directory, and short ways to make entries: for the
- * tests of the switchboard.
+ * Give each test a spool in a temporary directory, and make and claim entries in a few words. A call that fails fails
+ * the test.
  */
 #include <glib.h>
 
@@ -20,25 +20,29 @@ typedef struct Fixture {
 void fixture_set_up(Fixture *fixture, gconstpointer data);
 void fixture_tear_down(Fixture *fixture, gconstpointer data);
 
-/* Opens the spool anew, as a process after a crash does. */
+/* Open the spool anew, as a process after a crash does. */
 void fixture_reopen(Fixture *fixture);
 
+/* Return a draft for the queue, with this List-Id and message; draft_free(). */
 Draft *fixture_draft(const char *queue, const char *list, const char *message);
-/* NULL-terminated addresses; must outlive the draft. */
+/* Add recipients to a draft. The array, ended by NULL, and its addresses must outlive the draft. */
 void fixture_add_recipients(Draft *draft, const char *const *addresses);
 
-/* Stores a message by intake; returns the name as text, g_free(). */
+/* Store a message by intake (switchboard/intake.h). Return the name of the entry; g_free(). */
 char *fixture_store(Fixture *fixture, const char *queue, const char *message);
 
-/* Claims everything that is due, of the whole queue. */
+/* Open the inbox of a queue, with all its slices; inbox_free(). */
 Inbox *fixture_inbox(Fixture *fixture, const char *queue);
+/* Claim everything that is due in the inbox. Return an array of Entry, which does not free them. */
 GPtrArray *fixture_claim(Inbox *inbox);
 
 /* Return the names of the queue's files with that suffix ("" for all), sorted, as one text with commas. */
 char *fixture_files(Fixture *fixture, const char *queue, const char *suffix);
+/* Return the number of these files. */
 unsigned fixture_count(Fixture *fixture, const char *queue, const char *suffix);
+/* Return the path of a file of a queue; g_free(). */
 char *fixture_file_path(Fixture *fixture, const char *queue, const char *file);
 
-/* Writes into the head of a claimed entry that it is decided, and syncs it, as an earlier version did (INTERNALS.md,
- * "Decided in the head"). False when a call failed. */
+/* Write into the head of a claimed entry that it is decided, and sync it, as an earlier version did (INTERNALS.md,
+ * "Decided in the head"). False: a system call failed. */
 bool fixture_decide_in_head(Queue *queue, const char *file);

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A disk that does not give its bytes: while it is true, each pread() of the program fails with EIO.
+ * Simulate a disk that cannot be read: while unreadable_files is true, each pread() of the program fails with EIO.
  */
 #include <stdbool.h>
 

@@ -2,10 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * smtp-sink: an SMTP or LMTP server for tests and benches that accepts everything,
- * fast, and misbehaves on demand. Its parts: the sessions (sink_session.c: the connection,
- * sink_command.c: the commands, sink_tls.c), what goes wrong (sink_fault.c), what is kept
- * (sink_store.c). One process, one thread.
+ * Share types and functions among the files of smtp-sink, an SMTP or LMTP server for tests and benches. It accepts all
+ * mail, fast, and misbehaves on demand. sink_session.c has the connections, sink_command.c the commands, sink_tls.c the
+ * TLS, sink_fault.c the faults, and sink_store.c keeps mail. There is one process with one thread.
  *
  * A fault is one text: STAGE [p=PROBABILITY] [match=REGEX] [skip=N] [times=N] do ACTION
  *   STAGE   connect helo starttls handshake auth mail rcpt data dot rset quit, or any (every command);
@@ -15,8 +14,8 @@
  *   ACTION  a reply ("450 4.2.1 busy"; a 421 closes the connection after it), close, stall,
  *           reset (close with RST), half-close (end the sending side, go on reading), garbage (bytes that
  *           are no SMTP, NUL among them), endless (a reply that never ends)
- * The first fault whose conditions hold is taken. At dot, whatever is not a reply
- * comes after the message was kept: it was received, the client never learns it.
+ * The first fault whose conditions hold is taken. At dot, an ACTION that is no reply comes after the message was kept:
+ * the mail was received, and the client never learns that.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -43,7 +42,7 @@ typedef struct SinkFault {
     char *reply; /* with its line end */
 } SinkFault;
 
-/* NULL with *problem (g_free()) set when text is no fault. */
+/* Parse a fault; sink_fault_free(). NULL with *problem (g_free()): text is no fault. */
 SinkFault *sink_fault_parse(const char *text, char **problem);
 void sink_fault_free(SinkFault *fault);
 
@@ -70,20 +69,22 @@ typedef struct Sink {
     uint64_t open;     /* connections now */
 } Sink;
 
-/* The fault to commit at stage, NULL: none. subject (may be NULL): what `match` looks at. */
+/* Return the fault that is to happen at this stage; NULL: none. It counts for skip and times. subject is the text that
+ * `match` looks at; NULL: there is none. */
 const SinkFault *sink_fault_find(Sink *sink, SinkStage stage, const char *subject);
 
+/* Serve a connection, which is taken, on the sink's event base. */
 void sink_session_start(Sink *sink, int fd);
 
-/* Reads certificate and key, both in the file at path; the reason (static) when it fails. */
+/* Read certificate and key, both in the file at path. NULL: they are in force; else the reason why not (static). */
 const char *sink_tls_load(Sink *sink, const char *path);
 
-/* A whole message. recipients: addresses, each followed by a line feed. */
+/* A whole message. */
 typedef struct SinkMail {
     const char *from, *helo;
-    const char *tls, *user; /* NULL: in clear text, nobody */
-    const char *verb;       /* "DATA" or "BDAT" */
-    const GString *recipients;
+    const char *tls, *user;    /* the TLS version, NULL: none; the user of AUTH, NULL: none */
+    const char *verb;          /* "DATA" or "BDAT" */
+    const GString *recipients; /* addresses, each followed by a line feed */
     unsigned count;
     const GString *message; /* NULL when nothing is stored */
     uint64_t octets;
@@ -91,7 +92,10 @@ typedef struct SinkMail {
     const char *result; /* "accepted", "refused", "silent" */
 } SinkMail;
 
+/* Are messages kept with their bytes? If not, SinkMail.message may be NULL. */
 bool sink_store_wanted(const Sink *sink);
-/* Exits the process when it cannot write: a test must never miss a message silently. */
+/* Keep a message as the sink's options say, and log it. If it cannot be written the process exits: a test must never
+ * miss a message silently. */
 void sink_store_keep(Sink *sink, const SinkMail *mail);
+/* Write the counts of the sink to the file at path; NULL: to standard output. */
 void sink_store_stats(const Sink *sink, const char *path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* Shared by the parts of a session of the sink. */
+/* Share a session of the sink (sink.h), which serves one connection, among the files that implement it. */
 #include <sys/types.h>
 
 #include "t/tools/sink.h"
@@ -24,7 +24,7 @@ typedef struct Session {
     int fd;
     State state;
     struct event *readable, *writable, *timer;
-    bool waiting; /* the timer is set: nothing is read before it fires */
+    bool waiting; /* the timer is set, and nothing is read before it fires */
     char input[INPUT_SIZE];
     size_t filled;
     GString *output;
@@ -37,8 +37,9 @@ typedef struct Session {
     unsigned count;
     uint64_t octets;
     bool inside_line; /* the last bytes of DATA did not end a line */
-    uint64_t chunk;   /* bytes of it still to come */
-    bool last, skipped; /* chunk: it is the last; it is read and forgotten */
+    uint64_t chunk;   /* bytes of the current BDAT chunk that are still to come */
+    bool last;        /* that chunk is the last one */
+    bool skipped;     /* that chunk is read and dropped */
     const char *verb;
     unsigned auth_step; /* of AUTH LOGIN */
     char *auth_user;
@@ -46,17 +47,22 @@ typedef struct Session {
 
 #define SAY(session, text) g_string_append_len((session)->output, text, sizeof(text) - 1)
 
-/* sink_command.c */
-/* Commits the fault of this stage, if there is one; true: nothing else is to be said. */
+/* ---- sink_command.c ---- */
+
+/* Let the fault of this stage happen, if there is one. True: it did, and the caller says nothing else. */
 bool sink_misbehave(Session *session, SinkStage stage, const char *subject);
+/* Take a line or bytes from the client, by the session's state. */
 void sink_command(Session *session, const char *line, size_t length);
 void sink_auth_line(Session *session, const char *line, size_t length);
 void sink_data_line(Session *session, const char *line, size_t length);
 void sink_chunk(Session *session, const char *octets, size_t length);
+/* Forget the transaction, as RSET does. */
 void sink_reset(Session *session);
 
-/* sink_tls.c: as recv() and send(), in TLS when it stands. */
+/* ---- sink_tls.c ---- */
+
+/* Receive and send bytes as recv() and send() do, by TLS when the session has it. */
 ssize_t sink_receive(Session *session, char *octets, size_t length);
 ssize_t sink_send(Session *session, const char *octets, size_t length);
-/* Goes on with the handshake; false: the session is to end. */
+/* Go on with the TLS handshake. False: the session is to end. */
 bool sink_handshake(Session *session);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* How the benches of the store end at a fault, and print their tables. */
+/* End a bench of the store at a fault, and print the rows of its table. */
 #include <errno.h>
 #include <glib.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 
+/* End the process with a message unless the call was ok. */
 static inline void check(bool ok, GError *error)
 {
     if (ok && !error)
@@ -19,7 +20,7 @@ static inline void check(bool ok, GError *error)
     exit(1);
 }
 
-/* since is of clock_monotonic(). */
+/* Print a row: `count` things were done since then (a time of clock_monotonic()). */
 static inline void report(const char *what, int64_t count, int64_t since)
 {
     double seconds = (double)(clock_monotonic() - since) / 1e6;
@@ -27,6 +28,7 @@ static inline void report(const char *what, int64_t count, int64_t since)
     fflush(stdout);
 }
 
+/* Print a row with the memory and processor time that this process has used. */
 static inline void report_memory(void)
 {
     struct rusage usage;

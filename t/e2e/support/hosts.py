@@ -440,7 +440,7 @@ class Trial:
         self._drain()
         self.clients.decide_the_rest()
         self.hosts[0].run("digest", "send", f"digest@{HOST}")  # fails when no post waits
-        # What a killed lmtp left whole is taken in five minutes later, or when its slice's runner starts: now.
+        # Whole files of a killed lmtp are taken in five minutes later, or when their slice's runner starts: now.
         for host in self.hosts:
             assert host.stop(60) == 0, "a graceful stop"
             host.start()

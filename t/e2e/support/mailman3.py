@@ -85,7 +85,7 @@ MYSQL = {**SQLITE, "text": "TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "ti
          "span": "DATETIME(6)", "bytes": "LONGBLOB"}
 INDEXED, BY_NAME = "VARCHAR(255) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin", ("email", "list_id", "token", "mail_host")
 
-# What Mailman gives a new list.
+# The settings that Mailman gives a new list.
 NEW_LIST = {
     **{name: True for name in (
         "allow_list_posts include_rfc2369_headers advertised admin_immed_notify administrivia collapse_alternatives "

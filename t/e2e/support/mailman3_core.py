@@ -38,7 +38,7 @@ workers: 1
 """
 IDLE = ("nntp", "archive", "bounces", "retry", "task", "out", "digest")
 
-# What is unpacked is found beside what the system has; some names are packages of both.
+# Unpacked packages are found beside those of the system; some names are packages of both.
 PROGRAM = """\
 #!/usr/bin/python3
 import site

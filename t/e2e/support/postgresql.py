@@ -65,7 +65,7 @@ class Server:
         return done.stdout
 
     def start(self):
-        # What the tests prove is not what a power cut does to PostgreSQL, so its syncs are left out unless asked for.
+        # Tests do not prove that PostgreSQL survives a power cut, so its syncs are left out unless asked for.
         settings = {"port": self.port, "unix_socket_directories": self.directory, "listen_addresses": self.address,
                     "fsync": "on" if self.durable else "off", "max_connections": self.connections,
                     "wal_level": "replica", "hot_standby": "on"}

@@ -161,7 +161,7 @@ class Storm:
         self.senders.stop()
         self.instance.wait_ready()
         self.instance.wait_idle(120)
-        # What a killed lmtp left whole is taken in five minutes later, or when its slice's runner starts: now.
+        # Whole files of a killed lmtp are taken in five minutes later, or when their slice's runner starts: now.
         assert self.instance.stop(30) == 0, "a graceful stop of an idle Listrunner"
         self.instance.start()
         self.instance.wait_idle(120)

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The REST runner without its sockets. restframe.c stands in place of runners/http.c: the test fills in a request, and
- * finds there what was answered.
+ * Test the runner rest without its sockets. restframe.c stands in place of runners/http.c. A test fills in the fields
+ * of a request in an HttpCall, calls rest_frame_handle(), and finds the answer in the same HttpCall.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -25,32 +25,32 @@ struct HttpCall {
     const char *peer;                            /* NULL: 127.0.0.1 */
     const char *body;
     size_t length;
-    void *sender; /* as the runner judged */
+    void *sender; /* set by the runner: who asks, by the credentials */
     /* the answer */
-    unsigned answers;
+    unsigned answers; /* how often the runner answered; right is 1 */
     int status;
     char *media;     /* NULL: no body */
     GString *text;   /* its bytes */
     GString *fields; /* "Allow: GET\nETag: ...\n" */
 };
 
-/* Free what was answered. */
+/* Free the answer. */
 void http_call_clear(HttpCall *call);
-/* The value of a field of the answer, NULL where there is none; g_free(). */
+/* Return the value of a header field of the answer; g_free(). NULL: there is none. */
 char *http_call_field(const HttpCall *call, const char *name);
-/* The member of the JSON object that was answered, borrowed from *object (json_decref()). */
+/* Return the text of a member of the JSON object in the answer. It is borrowed from *object (json_decref()). */
 const char *http_call_word(const HttpCall *call, const char *name, json_t **object);
 
-/* Its fields are open to all, for calls that a test makes for itself: {.route = &open_route, .by = BY_SITE}. */
+/* A route whose fields anybody may see, for a Call that a test makes itself: {.route = &open_route, .by = BY_SITE}. */
 extern const RestRoute open_route;
-/* Free what such a call holds. */
+/* Free the content of such a Call. */
 void call_clear(Call *call);
 
-/* The one runner. Start it over a new database and a file of passwords with the line "a:b"; lines (may be "") are
- * further ones for section [rest]. */
+/* Start the runner, over a new database and a file of passwords with the line "a:b". lines (may be "") are further ones
+ * for section [rest]. There is one runner at a time. */
 void rest_frame_open(const char *lines);
-/* Answer the request. */
+/* Let the runner answer the request. */
 void rest_frame_handle(HttpCall *call);
-/* One more connection to its database; store_free(). */
+/* Open one more connection to the runner's database; store_free(). */
 Store *rest_frame_store(void);
 void rest_frame_close(void);
