@@ -12,7 +12,7 @@ from support.post import post
 
 
 def client(sink):
-    made = smtplib.SMTP("127.0.0.1", sink.port, timeout=10)
+    made = smtplib.SMTP("127.0.0.1", sink.port, timeout=60)
     made.ehlo("test")
     return made
 
