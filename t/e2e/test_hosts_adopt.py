@@ -9,7 +9,7 @@ import pytest
 from support import postgresql
 from support.instance import prefix, wait_until
 from test_hosts import die, hosts, server, states  # noqa: F401: server is a fixture
-from test_hosts_limits import LIMIT, MEMBERS, counter, pair, send  # noqa: F401: fixtures
+from test_hosts_limits import MEMBERS, counter, pair, send  # noqa: F401: fixtures
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 

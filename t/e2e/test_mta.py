@@ -126,10 +126,11 @@ def test_files(instances):
     wait_until(lambda: keys("recipients") == wanted and "transport" in (ran.read_text() if ran.exists() else ""), 20,
                lambda: f"the files; there is {keys('recipients')}")
     wait_until(lambda: keys("domains") == keys("transport") == {HOST}, 20, "the domain")
-    assert keys("aliases") == people and f"postmaster@{HOST} {OWNER}\n" in (place / "aliases").read_text()
+    wait_until(lambda: keys("aliases") == people, 20, "the people behind the domain")
+    assert f"postmaster@{HOST} {OWNER}\n" in (place / "aliases").read_text()
     assert (place / "transport").read_text().endswith(f"{HOST} lmtp:[127.0.0.1]:8024\n")
-    assert ran.read_text().splitlines()[-1] == " ".join(
-        str(place / name) for name in ("recipients", "domains", "aliases", "transport"))
+    all_of_them = " ".join(str(place / name) for name in ("recipients", "domains", "aliases", "transport"))
+    wait_until(lambda: all_of_them in ran.read_text().splitlines(), 20, "the command for all files")
     # At once when a list comes or goes, not each time after the minute of the timer.
     begun = time.monotonic()
     instance.cli("list", "create", f"more@{HOST}")

@@ -83,6 +83,8 @@ def test_deferred_held_and_two_lists(instances, sinks):
         instance.lmtp_send(post(to=f"{name}@{HOST}", message_id="<both@example.net>"), f"{name}@{HOST}")
     wait_for(instance, ["both@example.net"], "result=hold")
     wait_for(instance, ["both@example.net", ANNE], "status=sent")
+    wait_for(instance, ["both@example.net", BART], "status=bounced")
+    wait_for(instance, ["both@example.net", BART], "score=")  # another process writes it
     lines = trace(instance, "both@example.net")
     assert len({line["trace"] for line in lines}) == 2
     assert {line["list"] for line in lines} == {f"cats.{HOST}", f"dogs.{HOST}"}
