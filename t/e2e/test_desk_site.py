@@ -207,7 +207,7 @@ def test_the_page_is_sent_anew(site, sink):
     assert picture() == ""  # when to come again
     assert "Destinations" in picture() and "suspended" not in picture()
     site.cli("dest", "suspend", "relay")
-    wait_until(lambda: "suspended" in picture(), 60, "a picture of that: those of before may be still to be read", 0.001)
+    wait_until(lambda: "suspended" in picture(), 60, "a picture of that; older ones may be still to be read", 0.001)
     connection.close()
 
 
