@@ -53,33 +53,12 @@ def note(instance, *words, code=0):
     return done.stdout
 
 
-class Robot:
-    """Asks for one thing after the other over one connection, and looks at no page as a browser does."""
-
-    def __init__(self, instance, headers):
-        self.connection = http.client.HTTPConnection("127.0.0.1", instance.pages.port, timeout=180)
-        self.headers = {"X-Forwarded-For": "192.0.2.7", **headers}
-
-    def get(self, path):
-        """(where it leads to, or the status; the text)."""
-        for again in (False, True):
-            try:
-                self.connection.request("GET", path, headers=self.headers)
-                answer = self.connection.getresponse()
-                text = answer.read().decode()
-                return (answer.headers["Location"] if answer.status == 301 else answer.status), text
-            except (http.client.RemoteDisconnected, ConnectionError):  # it was kept for long enough
-                self.connection.close()
-                if again:
-                    raise
-
-
 def test_ten_thousand_addresses(site, sink, tmp_path):
     """Of two lists, in each form, and none leads to another message."""
     count, asked, seen = 860, 0, set()
     cookie = sign_in(site, sink, ANNE)
     for number, name in enumerate(("cats", "owls")):
-        robot = Robot(site, {} if name == "cats" else {"Cookie": cookie})
+        who = {} if name == "cats" else {"Cookie": cookie}
         mails, address = bring(site, name, count), f"{name}@{HOST}"
         pages = {kind: tmp_path / kind / name for kind in ("pipermail", "mhonarc", "ezmlm")}
         old_archive.pipermail(pages["pipermail"], mails)
@@ -98,12 +77,12 @@ def test_ten_thousand_addresses(site, sink, tmp_path):
             if not mail.bare:
                 links |= {f"/hyperkitty/list/{address}/message/{mail.hash}/",
                           f"/archives/list/{address}/message/{mail.hash}/"}
-            wanted = {robot.get(link)[0] for link in links}
+            wanted = {where(site, link, **who) for link in links}
             assert len(wanted) == 1, (links, wanted)
             (page,) = wanted
             assert re.fullmatch(rf"{re.escape(home(name))}/[A-Z2-7]{{32}}", str(page)), (links, page)
             assert mail.bare or page.endswith(mail.hash)
-            assert f"Word {mail.number} of {name} &amp;" in robot.get(page.removeprefix(WEB))[1], page
+            site.pages.get(page.removeprefix(WEB), **who).says(f"Word {mail.number} of {name} &amp;")
             seen.add(page)
             asked += len(links)
     assert asked >= 10_000 and len(seen) == 2 * count

@@ -104,7 +104,7 @@ def test_singles_before_the_rest_of_many_posts(instances, sinks):
     sink = sinks(options=["--latency", "2"])
     transport = {"concurrency": 2, "recipients_per_transaction": 10}
     instance = instances(sink.port, settings=settings(**transport) | {"runner.out": {"start": "no"}}).start()
-    large = instance.create_list("large", [f"m{number}@example.org" for number in range(100)])
+    large = instance.create_list("large", [f"m{number}@example.org" for number in range(200)])
     small = instance.create_list("small", ["one@example.org"])
     for number in range(FRONT):
         send(instance, large, 1000 + number)
@@ -121,7 +121,7 @@ def test_singles_before_the_rest_of_many_posts(instances, sinks):
     places = [place for place, number in enumerate(order) if number < 1000]
     last = max(places)
     print(f"\nthe last single came after {last - 2} of {len(order) - 3} transactions")
-    assert len(order) == FRONT * 10 + 3 and len(places) == 3
+    assert len(order) == FRONT * 20 + 3 and len(places) == 3
     assert last < len(order) // 4, "the singles came behind the posts"
 
 
