@@ -192,9 +192,11 @@ def test_course(instances, refusing, clock):
         assert len(refusing.box(member)) == 5
     wait_until(lambda: instance.log_text().count("warnings=1 result=warned") == 3, 20, "first warnings")
     settled(instance, refusing)
-    log = refusing.postfix.log_text()
     for member, posts in ((UNKNOWN, 3), (FULL, 5)):  # and a probe, and the first warning
-        assert log.count(f"<{member}>: Recipient address rejected") == posts + 2, log
+        def refusals():
+            return refusing.postfix.log_text().count(f"<{member}>: Recipient address rejected")
+        wait_until(lambda: refusals() >= posts + 2, 20, "Postfix to log what it refused")
+        assert refusals() == posts + 2, refusing.postfix.log_text()
 
     clock.days(5)
     assert instance.cli("bounce", "reset", address, FULL).startswith(FULL)

@@ -76,7 +76,8 @@ def test_a_destination_is_suspended_and_resumed(site, sink):
     opal = Person(site, sink, OPAL)
     site.lmtp_send(post(to=f"cats@{HOST}"), f"cats@{HOST}")
     site.wait_idle()
-    value = re.search(r'name="suspend" value="([^"]+)"', opal.get(PAGE).text).group(1)
+    value = wait_until(lambda: re.search(r'name="suspend" value="([^"]+)"', opal.get(PAGE).text), 30,
+                       "the destination to be shown").group(1)
     assert opal.send(PAGE, {"suspend": value}).headers["Location"].endswith("/desk/site?ordered=1")
     opal.get(PAGE).says("suspended", 'name="resume"')
     assert "suspended" in site.cli("dest", "ls")
@@ -206,7 +207,7 @@ def test_the_page_is_sent_anew(site, sink):
     assert picture() == ""  # when to come again
     assert "Destinations" in picture() and "suspended" not in picture()
     site.cli("dest", "suspend", "relay")
-    assert any("suspended" in picture() for _ in range(3))
+    wait_until(lambda: "suspended" in picture(), 60, "a picture of that; older ones may be still to be read", 0.001)
     connection.close()
 
 

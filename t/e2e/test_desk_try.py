@@ -125,7 +125,7 @@ class Browser:
                           f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
         self.text = ""
         while "It is being tried" not in self.text:
-            self.read()
+            assert self.read(), self.text
 
     def read(self):
         octets = self.link.recv(65536)
@@ -157,7 +157,8 @@ def test_one_that_takes_too_long(start, sink, silent):
     assert 'name="confirm"' in browser.text  # it can be saved already
     while browser.read():
         pass
-    assert LATE in browser.text and not trials(site)
+    assert LATE in browser.text
+    wait_until(lambda: not trials(site), 30, "the killed trial to be gone")
     answer = olga.send(f"{CATS}/settings/dmarc", {**form_fields(browser.text), "confirm": "yes"})
     assert answer.status == 303
 
@@ -184,4 +185,4 @@ def test_others_are_served_and_nobody_is_waited_for(start, sink, silent):
 
     wait_until(runs_again, 30, "another trial to run")
     site.stop()
-    assert not trials(site)
+    wait_until(lambda: not trials(site), 30, "the trial to end with the pages")

@@ -163,7 +163,7 @@ def shown_by_mutt(box):
                f"mutt -n -F /dev/null -R -e 'set folder={box.parent} pager=cat wait_key=no prompt_after=no' -f {box} "
                "-e 'push <display-message><exit>'")
     environment = {**os.environ, "TERM": "vt100", "HOME": str(box.parent)}
-    return subprocess.run(["script", "-qec", command, "/dev/null"], capture_output=True, text=True, timeout=30,
+    return subprocess.run(["script", "-qec", command, "/dev/null"], capture_output=True, text=True, timeout=120,
                           stdin=subprocess.DEVNULL, env=environment).stdout
 
 

@@ -50,7 +50,7 @@ def site(instances, tmp_path):
         return subprocess.run([program, "-c", instance.config, "doctor", *words], capture_output=True, text=True,
                               env={**os.environ, "MAIL_CONFIG": str(front.config)}, timeout=200)
 
-    def examine(zones, *words, code, mode=0o644, timeout=5):
+    def examine(zones, *words, code, mode=0o644, timeout=20):
         servers.append(dns.Dns(zones).start())
         instance.set({"out": {"name_servers": servers[-1].server}})
         instance.config.chmod(mode)

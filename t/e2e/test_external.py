@@ -48,7 +48,7 @@ def test_answers(instances, sink):
 
     wait_until(lambda: "plain" in found() and "result=discard" in instance.log_text(), 20, "the answers")
     assert split(found()["plain"].octets)[1] == b"a ........\r\n"
-    held = instance.cli("held", "ls", "--json")
+    held = wait_until(lambda: instance.cli("held", "ls", "--json"), 20, "the held post")
     assert "hold-me" in held and "It smells of spam." in held
     wait_until(lambda: any(b"A virus was found." in t.octets for t in sink.transactions()), 20, "the refusal")
     assert not {"hold-me", "discard-me", "later", "crash", "sleep"} & {word for word in found() if word in words}

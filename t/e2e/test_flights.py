@@ -4,6 +4,7 @@
 import json
 import re
 import select
+import signal
 import socketserver
 import threading
 from collections import Counter
@@ -33,7 +34,7 @@ class Session(socketserver.BaseRequestHandler):
     def flight(self):
         """Return what comes until nothing more has come for a moment."""
         octets = self.request.recv(1 << 20)
-        while octets and select.select([self.request], [], [], 0.1)[0]:
+        while octets and select.select([self.request], [], [], 0.25)[0]:
             more = self.request.recv(1 << 20)
             if not more:
                 break
@@ -159,17 +160,26 @@ def test_no_more_transactions_than_a_connection_may_have(instances):
 
 
 def test_stopped_and_changed_in_a_flight(instances, sinks):
-    """All that is under way comes to its end; nobody gets the post twice."""
+    """All that is under way comes to its end; nobody gets the post twice. The sink stands still from when several were
+    seen at once until the process was told to end, or nearly so."""
     sink = sinks(options=["--latency", "50"])
     transport = {"concurrency": "2", "initial_destination_concurrency": "2", "pipelined_transactions": "4"}
     instance = instances(sink.port, settings={"transport.relay": transport,
                                               "pipeline": {"verp_delivery_interval": "1"}}).start()
     address = instance.create_list("test", [f"m{i}@members.test" for i in range(1000)])
     instance.lmtp_send(post(message_id="<flight@example.net>"), address)
+
+    def go_on():
+        sink.process.send_signal(signal.SIGCONT)
+
+    def stands_still():
+        sink.process.send_signal(signal.SIGSTOP)
+        return has_flights(instance) or go_on()
     for turn, change in enumerate((None, "59m", None, "58m"), 1):
         wait_until(lambda: sink.recipients() > 60 * turn, 60, "some more copies")
-        wait_until(lambda: has_flights(instance), 60, "several at once")
+        wait_until(stands_still, 60, "several at once")
         pids = instance.pids("out")
+        threading.Timer(0.3, go_on).start()
         if change:
             instance.set({"out": {"clog_warn_time": change}})
             instance.cli("reload")
@@ -195,7 +205,7 @@ def test_a_confused_server_costs_nothing(instances):
 def test_a_forgetful_server_costs_one_flight(instances):
     """A message that stood behind is never answered: in doubt, it comes again, alone; the same after a restart."""
     with Flights(manner="forgets") as server:
-        instance = serve(instances, server, rset_timeout="1s", minimal_backoff_time="1s", maximal_backoff_time="1s")
+        instance = serve(instances, server, rset_timeout="5s", minimal_backoff_time="1s", maximal_backoff_time="1s")
         wait_until(lambda: len(server.taken) == len(MEMBERS) and not instance.under_way(), 60, "all to have it")
         assert Counter(server.taken) == Counter(MEMBERS)
         assert sorted(server.flights)[-2:] == [1, 4] and instance.log_text().count("may_have_been_delivered") == 3

@@ -9,7 +9,7 @@ import pytest
 from support import postgresql
 from support.instance import prefix, wait_until
 from test_hosts import die, hosts, server, states  # noqa: F401: server is a fixture
-from test_hosts_limits import LIMIT, MEMBERS, counter, pair, send  # noqa: F401: fixtures
+from test_hosts_limits import MEMBERS, counter, pair, send  # noqa: F401: fixtures
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
 
@@ -50,11 +50,11 @@ def test_adopted(stuck, counter):  # noqa: F811
     one = adopt(a, b)
     wait_until(lambda: hosts(a)["b"]["epoch"] > epoch, 60, "the next epoch of b")
     wait_until(lambda: counter.held() > 0, 60, "its mail to be under way again")
-    assert states(a) == {"a": "living", "b": "draining"}
+    wait_until(lambda: states(a) == {"a": "living", "b": "draining"}, 30, "b to be drained")
     second = a.run("host", "adopt", NAME, "--spool", b.spool)
     assert second.returncode == 1 and "lives" in second.stderr, second
     b.start(wait=False)
-    assert b.process.wait(30) != 0
+    assert b.process.wait(120) != 0
     assert "has a master already" in b.log_text()
     counter.open.set()
     out, log = one.communicate(timeout=120)
@@ -80,7 +80,7 @@ def test_not_by_two(stuck, server, counter):  # noqa: F811
     wait_until(lambda: counter.held() > 0, 60, "its mail to be under way again")
     one.send_signal(signal.SIGTERM)
     counter.open.set()
-    out, log = one.communicate(timeout=60)
+    out, log = one.communicate(timeout=120)
     assert one.returncode in (0, 1), (one.returncode, out, log[-3000:])
     wait_until(lambda: states(a)["b"] == "stopped", 30, "the lease to be given back")
     b.spool, original = copy, b.spool

@@ -3,7 +3,6 @@
 """Limits toward a destination hold over all hosts of a site together, also while hosts come and go."""
 import contextlib
 import select
-import socket
 import socketserver
 import threading
 import time
@@ -12,6 +11,7 @@ import pytest
 
 from support import postgresql
 from support.instance import HOST, wait_until
+from support.limits import is_established
 from support.post import post
 from support.serving import Serving
 from test_hosts import die, hosts, make_host, server, states  # noqa: F401: server is a fixture
@@ -33,7 +33,7 @@ class Counter(Serving):
     def held(self):
         """How many there are whose clients have not closed them, whether or not this server has seen that yet."""
         with self.lock:
-            return sum(is_established(connection) for connection in self.connections)
+            return sum(map(is_established, self.connections))
 
     def begin(self, connection):
         with self.lock:
@@ -44,10 +44,6 @@ class Counter(Serving):
         with self.lock:
             self.connections.discard(connection)
 
-
-def is_established(connection):
-    """By the kernel's word (TCP_INFO begins with the state; 1 is ESTABLISHED)."""
-    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) == b"\x01"
 
 
 class Connection(socketserver.StreamRequestHandler):
@@ -80,7 +76,7 @@ class Connection(socketserver.StreamRequestHandler):
                 else:
                     return
                 time.sleep(0.05)
-                self.server.open.wait(60)
+                self.server.open.wait(600)
                 if self.has_gone():
                     return
                 with self.server.lock:

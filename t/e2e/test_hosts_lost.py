@@ -40,6 +40,8 @@ def test_lost(pair, counter, server):  # noqa: F811
     send(b, "gone out", "<gone@x>", "other")
     wait_until(lambda: len(counter.taken) == 2, 60, "the post to be out")
     b.wait_idle()
+    b.stop()
+    b.start()  # it looks at its spool then, and later once a minute
     wait_until(lambda: server.sql(f"SELECT 1 FROM site.host WHERE name = '{NAME}' AND empty_at > (SELECT max(seen_at) "
                                   "FROM site.message_id)", database="listrunner"), 130, "b to see its spool empty")
     counter.open.clear()

@@ -72,8 +72,9 @@ def test_the_version_before_works_on_the_next_schema(pair, server, sink):  # noq
     b.stop()
     b.start()
     use(b, "after", sink)
-    assert states(a) == {"a": "living", "b": "living"} and hosts(a)["b"]["connections"] > 0
-    assert b.run("status").returncode == 0, b.run("status").stdout
+    wait_until(lambda: states(a) == {"a": "living", "b": "living"}, 30, "both to live")
+    assert hosts(a)["b"]["connections"] > 0
+    wait_until(lambda: b.run("status").returncode == 0, 30, lambda: b.run("status").stdout)
     assert b.run("store", "check").returncode == 0, b.run("store", "check")
     assert server.sql("SELECT DISTINCT later_member FROM site.member", database="listrunner") == ["7"]
     a.stop()

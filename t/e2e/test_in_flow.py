@@ -52,11 +52,10 @@ def test_flood_is_slowed_and_burst_is_not(instances, sink):
                "the brake", step=0.2)
     here = stored(instance)
     flood = pour(instance, address, 4 * SESSIONS, numbers)
-    assert flood >= 4 * DELAY
+    assert flood > 3.5 * DELAY  # four replies over each session, and clocks that differ a little
     assert stored(instance) == here + 4 * SESSIONS
 
-    done = instance.run("status")
-    assert done.returncode == 2, done.stdout
+    done = wait_until(lambda: (told := instance.run("status")).returncode == 2 and told, 30, "status to tell")
     assert re.search(r"lmtp\[0\]: mail comes in faster than it leaves: (more than )?\d+ entries wait in in, pipeline "
                      r"and out; since 20\S+Z each reply to a post is held for 0\.5 s", done.stdout), done.stdout
     door, = [group["children"][0] for group in instance.status()["runners"] if group["runner"] == "lmtp"]

@@ -248,8 +248,10 @@ def is_removed(world):
     log = world.instance.log_text()
     assert f"address=<{NEW}> warnings=1 result=removed" in log
     world.nothing_more()
-    refused = world.behind.log_text().count(f"<{NEW}>: Recipient address rejected")
-    assert refused == 4, "two posts and two warnings; no goodbye goes to an address that does not work"
+    def refused():
+        return world.behind.log_text().count(f"<{NEW}>: Recipient address rejected")
+    wait_until(lambda: refused() >= 4, 20, "Postfix to log what it refused")
+    assert refused() == 4, "two posts and two warnings; no goodbye goes to an address that does not work"
 
 
 def test_life(world):

@@ -81,6 +81,7 @@ def test_renamed_copied_aliased(instance, sink):
     assert instance.run("list", "copy", f"nothing@{NEW}", f"full2@{HOST}").returncode == 66
     # The answer names all that is removed; archives stay unless they are asked for, too.
     place = instance.archive / "maildir" / f"talk.{HOST}"
+    instance.wait_idle()
     assert place.exists()
     done = instance.run("list", "remove", f"chat@{NEW}")
     assert done.returncode == 64 and "has 2 members, which would be gone for good" in done.stderr, done
@@ -95,6 +96,7 @@ def test_renamed_copied_aliased(instance, sink):
     assert post(instance, talk, "seven") == 250
     second = instance.archive / "maildir" / f"talk.{HOST}~2" / "new"
     wait_until(lambda: second.is_dir() and list(second.iterdir()), 30, "the archive of the second list")
+    instance.wait_idle()
     assert not any(b"seven" in file.read_bytes() for file in (place / "new").iterdir())
     instance.cli("list", "remove", "--yes", talk)
     said = instance.cli("list", "remove", "--yes", "--archive", talk)  # what earlier commands left

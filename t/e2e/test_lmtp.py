@@ -48,7 +48,7 @@ def find_program(name):
 @pytest.mark.parametrize("way", ["ipv4", "ipv6", "unix"])
 def test_smtplib(door, way):
     host, port = {"ipv4": ("127.0.0.1", door.port), "ipv6": ("::1", door.port6), "unix": (door.unix, 0)}[way]
-    with smtplib.LMTP(host, port, timeout=30) as client:
+    with smtplib.LMTP(host, port, timeout=120) as client:
         client.ehlo()
         offered = {"pipelining", "8bitmime", "smtputf8", "size", "chunking", "enhancedstatuscodes"}
         assert offered <= client.esmtp_features.keys()
@@ -69,7 +69,7 @@ def test_too_large_for_a_list(door):
     door.cli("list", "create", other)
     door.cli("list", "set", door.address, "max_message_size=40", "refuse_message_size=100")
     text = b"Subject: large\r\n\r\n" + b"0123456789\r\n" * 20_000
-    with smtplib.LMTP("127.0.0.1", door.port, timeout=30) as client:
+    with smtplib.LMTP("127.0.0.1", door.port, timeout=120) as client:
         client.ehlo()
         client.mail("anne@example.net", [f"SIZE={len(text)}"])
         assert client.rcpt(door.address) == (552, b"5.3.4 The message is larger than this list takes")
@@ -91,7 +91,7 @@ def test_too_large_for_a_list(door):
 def test_international_domain(door):
     """A list's domain is known by its name in the DNS; mail to it is taken in both spellings."""
     door.cli("list", "create", "test@xn--bcher-kva.example")
-    with smtplib.LMTP("127.0.0.1", door.port, timeout=30) as client:
+    with smtplib.LMTP("127.0.0.1", door.port, timeout=120) as client:
         client.ehlo()
         client.mail("anne@example.net", ["SMTPUTF8"])
         assert client.rcpt("test@xn--bcher-kva.example")[0] == 250
@@ -105,7 +105,7 @@ def test_swaks(door):
     to = f"{door.address},test-owner@{HOST},test-bounces+bart=example.net@{HOST},nobody@{HOST}"
     for server in (["--server", "127.0.0.1", "--port", str(door.port)], ["--socket", door.unix]):
         words = [swaks, "--protocol", "LMTP", "--pipeline", "--from", "anne@example.net", "--to", to, *server]
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=180)
         assert done.stdout.count("250 2.0.0 Stored as") == 3, done.stdout
         assert done.stdout.count("550 5.1.1") == 1, done.stdout
     assert len(stored(door)) == 4
@@ -116,7 +116,7 @@ def test_swaks(door):
 def test_smtp_source(door, reuse):
     source = find_program("smtp-source")
     load = ["-s", "50", "-m", "500", "-l", "4096", "-f", "anne@example.net", "-t", door.address]
-    subprocess.run([source, "-L", *reuse, *load, f"inet:127.0.0.1:{door.port}"], check=True, timeout=60)
+    subprocess.run([source, "-L", *reuse, *load, f"inet:127.0.0.1:{door.port}"], check=True, timeout=180)
     assert len(stored(door)) == 500
 
 
@@ -134,7 +134,7 @@ def test_postfix(door):
     front = postfix.front(HOST, door.port).start()
     try:
         body = "".join(f".line {number}\r\n" for number in range(200)) + ".\r\n..\r\n"
-        with smtplib.SMTP("127.0.0.1", front.port, timeout=30) as client:
+        with smtplib.SMTP("127.0.0.1", front.port, timeout=120) as client:
             for number in range(50):
                 client.sendmail("anne@example.net", [door.address, f"test-owner@{HOST}"],
                                 f"Message-ID: <{number}@example.net>\r\nSubject: {number}\r\n\r\n{body}".encode())
@@ -170,7 +170,7 @@ def test_smuggling(door):
 
 
 def test_stop_finishes_what_is_in_progress(door):
-    client = smtplib.LMTP("127.0.0.1", door.port, timeout=30)
+    client = smtplib.LMTP("127.0.0.1", door.port, timeout=120)
     client.ehlo()
     client.mail("anne@example.net")
     client.rcpt(door.address)
@@ -207,7 +207,7 @@ def test_all_at_once_and_no_more(door):
 def test_endless_message_id(door):
     """A line that is longer than one may be is no reason to refuse the mail, and none to carry it all about."""
     name = b"i" * 500_000
-    with smtplib.LMTP("127.0.0.1", door.port, timeout=30) as client:
+    with smtplib.LMTP("127.0.0.1", door.port, timeout=120) as client:
         client.ehlo()
         assert client.sendmail("anne@example.net", [door.address], b"Message-ID: <%s>\r\n\r\n" % name) == {}
     (octets,) = stored(door).values()

@@ -157,7 +157,7 @@ def test_temporary_refusal_is_retried_and_permanent_becomes_a_bounce_entry(insta
                                                       "maximal_backoff_time": "1s"}}).start()
     address = instance.create_list("test", MEMBERS)
     instance.lmtp_send(post(message_id="<hard@example.net>"), address)
-    wait_until(lambda: instance.files("retry")["retry"], 20, "an entry in retry", step=0.01)
+    wait_until(lambda: "450 4.2.1 busy" in instance.log_text(), 20, "the refusal")
     delivered(instance, sink)
     wanted = [to for to in MEMBERS if to != "m2@members.example.org"]
     assert sink.copies() == {("<hard@example.net>", to): 1 for to in wanted}

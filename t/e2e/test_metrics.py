@@ -26,7 +26,7 @@ class UnixHTTP(http.client.HTTPConnection):
     """HTTP as a scraper speaks it, over a UNIX socket."""
 
     def __init__(self, path):
-        super().__init__("localhost", timeout=30)
+        super().__init__("localhost", timeout=120)
         self.path = str(path)
 
     def connect(self):

@@ -45,8 +45,7 @@ def test_out_is_removed(running, sink, repair):
         instance.lmtp_send(post(to=address), address)
     wait_until(lambda: instance.log_text().count("result=later") >= 4, 30, "posts put back")
     assert not out.exists() and len(instance.files("in")["in"]) == 4
-    code, missing = statuses(instance)
-    assert code == 1 and missing == ["out"]
+    wait_until(lambda: statuses(instance) == (1, ["out"]), 20, "status to tell")
     assert "The directory of the queue out is missing" in instance.run("status").stdout
     assert metric(instance, 'listrunner_queue_missing{queue="out"} 1')
     check = instance.run("spool", "check")
@@ -73,7 +72,8 @@ def test_in_is_removed(running, sink):
     assert refused.value.smtp_code == 451
     done = instance.run("inject", address, input=post(to=address).decode())
     assert done.returncode == 75 and "was there and is gone" in done.stderr
-    assert not queue.exists() and statuses(instance) == (1, ["in"])
+    wait_until(lambda: statuses(instance) == (1, ["in"]), 20, "status to tell")
+    assert not queue.exists()
     instance.run("spool", "check", "--repair")
     instance.lmtp_send(post(to=address), address)
     wait_until(lambda: delivered(sink) == 2, 60, "the copies")
@@ -96,7 +96,7 @@ def test_in_dies_while_out_is_gone(running, sink):
     instance.lmtp_send(post(to=two), two)
     wait_until(lambda: len(instance.cli("held", "ls", "--json").splitlines()) == 1, 30, "the post to be held")
     wait_until(lambda: len(instance.files("in")["in"]) == 1, 30, "its entry to go")
-    assert statuses(instance) == (1, ["out"])
+    wait_until(lambda: statuses(instance) == (1, ["out"]), 20, "status to tell")
     (instance.spool / "Elsewhere").rename(out)
     wait_until(lambda: sum(len(set(one.to) & set(MEMBERS)) for one in sink.transactions()) == 2, 60, "the copies")
     wait_until(lambda: not instance.files("in")["in"], 30, "its queue to be empty")

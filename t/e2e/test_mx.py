@@ -68,6 +68,8 @@ many IN MX 10 many
 hosted IN MX 10 mx.hosted
 mx.hosted IN A 127.0.0.81
 mx.hosted IN MX 10 mx.lame.test.
+fresh IN MX 10 lasting
+lasting IN A 127.0.0.62
 short 3 IN MX 10 a.two
 long 604800 IN MX 10 forever
 forever 604800 IN A 127.0.0.61
@@ -85,7 +87,7 @@ def dns():
 
 def ask(dns, *domains, options=()):
     done = subprocess.run([tool("mx-lookup"), "--servers", dns.server, *options, *domains], capture_output=True,
-                          text=True, check=True, timeout=60)
+                          text=True, check=True, timeout=180)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -170,7 +172,7 @@ def test_trouble_is_not_for_ever(dns):
 
 def test_no_name_server():
     done = subprocess.run([tool("mx-lookup"), "--servers", f"127.0.0.1:{free_port()}", "two.test"],
-                          capture_output=True, text=True, check=True, timeout=60)
+                          capture_output=True, text=True, check=True, timeout=180)
     answer = json.loads(done.stdout)
     assert (answer["outcome"], answer["status"]) == ("later", "4.4.3")
 
@@ -194,10 +196,10 @@ def test_names(dns):
 
 
 def test_lifetime_and_memory(dns):
-    assert 4 <= one(dns, "short.test")["lifetime"] <= 5  # the shortest that is kept
-    assert 500 < one(dns, "two.test")["lifetime"] <= 600
+    wait_until(lambda: 4 <= one(dns, "short.test")["lifetime"] <= 5, 20, "the shortest lifetime that is kept")
+    assert 300 < one(dns, "fresh.test")["lifetime"] <= 600  # no other test has asked for it
     assert 86000 < one(dns, "long.test")["lifetime"] <= 86400  # bounded
-    assert 50 < one(dns, "never-heard.test")["lifetime"] <= 60  # of the SOA
+    assert 20 < one(dns, "never-heard.test")["lifetime"] <= 60  # of the SOA
     domains = [f"d{i}.test" for i in range(1000)]
     *answers, figures = ask(dns, *domains, options=["--repeat", "2", "--figures", "--cache", "100"])
     assert len(answers) == 2000 and {answer["outcome"] for answer in answers} == {"found"}
@@ -246,7 +248,7 @@ def test_questions_at_a_time(dns):
     """Questions for 1,000 domains at once would overflow the servers' sockets, and be asked again after a time-out."""
     between = GoBetween(dns.server)
     done = subprocess.run([tool("mx-lookup"), "--servers", between.address, *(f"d{i}.test" for i in range(1000))],
-                          capture_output=True, text=True, check=True, timeout=60)
+                          capture_output=True, text=True, check=True, timeout=180)
     assert {json.loads(line)["outcome"] for line in done.stdout.splitlines()} == {"found"}
     assert 10 < between.most < 200  # one that is asked again, and answered late, counts twice
 
@@ -297,7 +299,8 @@ def test_runner_delivers_by_mx(dns, instances, sinks, tmp_path):
             member, ways = f"m{i}@{domain}", seen[f"m{i}@{domain}"]
             copies = sum(member in names for names in got.values())
             if domain in BOUNCED:
-                assert ways == [(BOUNCED[domain], "bounced")] and copies == 0, (member, ways)
+                ends = [way for way in ways if way[1] != "deferred"]  # where the name servers are slow
+                assert ends == [(BOUNCED[domain], "bounced")] and copies == 0, (member, ways)
             elif domain in PUT_OFF:
                 assert {way for way in ways} == {(PUT_OFF[domain], "deferred")} and copies == 0, (member, ways)
             else:

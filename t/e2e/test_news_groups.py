@@ -22,7 +22,7 @@ class Gateway:
     def __init__(self, instance, sink, server):
         self.instance, self.sink, self.server = instance, sink, server
         self.instance.set({"runner.nntp": {"start": "yes"},
-                           "nntp": {"host": "127.0.0.1", "port": server.port, "poll_interval": "1s", "timeout": "5s"}})
+                           "nntp": {"host": "127.0.0.1", "port": server.port, "poll_interval": "1s", "timeout": "60s"}})
         self.instance.start()
         self.address = self.instance.create_list("test", members=["member@example.org"], settings=[
             f"linked_newsgroup={GROUP}", "gateway_to_news=yes", "gateway_to_mail=yes", "subject_prefix=",

@@ -43,7 +43,7 @@ def start(instances, sink, server, **more):
     write_secret(password, f"{news.PASSWORD}\n")
     instance.set({"runner.nntp": {"start": "yes"},
                   "nntp": {"host": "localhost", "port": server.port, "user": news.USER, "password_file": password,
-                           "poll_interval": "1s", "timeout": "5s", **more}})
+                           "poll_interval": "1s", "timeout": "60s", **more}})
     return instance.start()
 
 

@@ -24,7 +24,7 @@ def refused(*numbers):
 
 
 QUICK = {"helo_timeout": "1s", "starttls_timeout": "1s", "mail_timeout": "1s", "rcpt_timeout": "1s",
-         "data_init_timeout": "1s", "data_block_timeout": "1s", "data_done_timeout": "3s", "rset_timeout": "1s",
+         "data_init_timeout": "1s", "data_block_timeout": "1s", "data_done_timeout": "8s", "rset_timeout": "1s",
          "quit_timeout": "1s", "recipients_per_transaction": "3", "destination_dead_min": "1s",
          "destination_dead_max": "1s", "concurrency": "2", "tls_level": "none"}
 
@@ -190,7 +190,7 @@ def run(instances, sinks, found):
         bounced = bounced_in(instance.log_text())
         done.update(s.name for s in servers if s.name not in done and s.settled(bounced))
         return len(done) == len(servers)
-    wait_until(all_settled, 90, lambda: f"{[s.name for s in servers if s.name not in done]}", step=0.3)
+    wait_until(all_settled, 180, lambda: f"{[s.name for s in servers if s.name not in done]}", step=0.3)
     return instance, servers
 
 

@@ -107,7 +107,7 @@ def test_mail_arrives_as_it_was_sent(instances, authority, peers, mails):
     for port in (smtp.port, lmtp.port):
         assert re.search(rf"TLS with 127\.0\.0\.1\[127\.0\.0\.1\]:{port}: TLSv1\.3 with cipher \S+ \(\d+ bits\), "
                          "verified", log), port
-    assert "sasl_method=SCRAM-SHA-256, sasl_username=lists" in smtp.log_text()
+    wait_until(lambda: "sasl_method=SCRAM-SHA-256, sasl_username=lists" in smtp.log_text(), 30, smtp.log_text)
 
 
 @pytest.mark.parametrize("chunking", [True, False])
@@ -136,7 +136,8 @@ def test_exim(instances, authority, mails, chunking):
         assert re.search(rf"TLS with 127\.0\.0\.1\[127\.0\.0\.1\]:{server.port}: TLSv1\.3 .* verified", log)
         strangers = re.findall(r"to=<stranger@other\.example> .* status=(\w+)", log)
         assert strangers and set(strangers) == {"bounced"}
-        assert (" K S=" in server.log_text()) == chunking  # exim's mark of mail that came by BDAT
+        # Exim's mark of mail that came by BDAT.
+        wait_until(lambda: (" K S=" in server.log_text()) == chunking, 30, server.log_text)
     finally:
         server.close()
 
@@ -199,7 +200,7 @@ def test_other_mechanisms(instances, authority, peers, mechanism):
     instance.lmtp_send(mail.octets, address)
     wait_until(lambda: arrived(smtp.maildirs, "one@postfix.example") == Counter([body_sha(mail.octets)]), 30,
                lambda: smtp.log_text()[-1500:] + instance.log_text()[-1500:])
-    assert f"sasl_method={mechanism.upper()}, sasl_username=lists" in smtp.log_text()
+    wait_until(lambda: f"sasl_method={mechanism.upper()}, sasl_username=lists" in smtp.log_text(), 30, smtp.log_text)
 
 
 def test_wrong_password_waits(instances, authority, peers):
@@ -212,7 +213,8 @@ def test_wrong_password_waits(instances, authority, peers):
     instance.lmtp_send(corpus.sample_thread()[0].octets, address)
     wait_until(lambda: "535 5.7.8" in instance.log_text(), 30, lambda: instance.log_text()[-1500:])
     assert not os.path.exists(smtp.maildirs / "one@postfix.example")
-    assert "SCRAM-SHA-256" in smtp.log_text() and "PLAIN" not in smtp.log_text()
+    wait_until(lambda: "SCRAM-SHA-256" in smtp.log_text(), 30, smtp.log_text)
+    assert "PLAIN" not in smtp.log_text()
 
 
 @pytest.mark.parametrize("delimiter", ["+", "-"])

@@ -151,7 +151,7 @@ def test_killed_half_way(site):
         plan.write_bytes(struct.pack(PLAN, calls, 0, 0, b""))
         site.own(plan)
         words = ["--config", site.config, "person", "replace", "--yes", ANNE, NEW]
-        done = subprocess.run([prefix() / "bin" / "listrunner", *words], timeout=60, capture_output=True, text=True,
+        done = subprocess.run([prefix() / "bin" / "listrunner", *words], timeout=180, capture_output=True, text=True,
                               env={**os.environ, "LD_PRELOAD": str(library), "FAILCALL_PLAN": str(plan),
                                    "FAILCALL_UNDER": f"{site.archive}/"})
         return done.returncode, calls - struct.unpack(PLAN, plan.read_bytes())[0]

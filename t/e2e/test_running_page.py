@@ -160,17 +160,21 @@ def test_the_disk_is_full(instances, sink, tmp_path):
     instance = instances(sink.port).start()
     lists = two_lists(instance)
     admin = Administrator(instance, tmp_path)
-    instance.set({"spool": {"min_free": "100000G"}})
-    instance.cli("reload")
-    instance.wait_ready()
+
+    def set_min_free(size):
+        before = instance.pids("lmtp")
+        instance.set({"spool": {"min_free": size}})
+        instance.cli("reload")
+        wait_until(lambda: instance.pids("lmtp") not in ([], before), 30, "another process at the door")
+        instance.wait_ready()
+    set_min_free("100000G")
     with pytest.raises(smtplib.SMTPException) as refused:
         post(instance, lists[0], 1)
     assert "452" in str(refused.value)
     admin.give("The disk is full", "listrunner status", codes=(2,))
     assert any("452" in text for text in admin.output.values()), admin.output
-    instance.set({"spool": {"min_free": "1M"}})
-    instance.cli("reload")
-    instance.wait_ready()
+    set_min_free("1M")
+    wait_until(lambda: instance.run("status").returncode == 0, 30, lambda: instance.run("status").stdout)
     admin.give("The disk is full", "df", "listrunner queue", "listrunner store")
     admin.give("The disk is full", "listrunner status")
     admin.gave_all("The disk is full")

@@ -12,7 +12,7 @@ from support.post import post
 
 
 def client(sink):
-    made = smtplib.SMTP("127.0.0.1", sink.port, timeout=10)
+    made = smtplib.SMTP("127.0.0.1", sink.port, timeout=60)
     made.ehlo("test")
     return made
 
@@ -61,9 +61,9 @@ def test_refusal_at_dot_and_421(sinks):
 
 def test_connect_refusal_and_stall(sinks):
     sink = sinks(faults=["connect times=1 do 421 4.3.2 no", "helo do stall"])
-    with socket.create_connection(("127.0.0.1", sink.port), 10) as first:
+    with socket.create_connection(("127.0.0.1", sink.port), 60) as first:
         assert first.recv(100).startswith(b"421") and first.recv(100) == b""
-    with socket.create_connection(("127.0.0.1", sink.port), 10) as second:
+    with socket.create_connection(("127.0.0.1", sink.port), 60) as second:
         second.recv(100)
         second.sendall(b"EHLO test\r\n")
         second.settimeout(0.3)

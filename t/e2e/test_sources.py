@@ -405,6 +405,7 @@ def test_the_timer_reads_each_kind(site, tmp_path):
                      f"postgresql://reader@127.0.0.1:{server.port}/postgres",
                      "--query=SELECT 'server@example.org'", f"--password-file={secret}")
             wanted.add("server")
+        site.cli("task", "run", "sources")  # which comes by itself within a minute
         wait_until(lambda: {one.split("@")[0] for one in members(site, talk)} == wanted, 120,
                    lambda: f"{wanted}: {members(site, talk)} {site.cli('list', 'source', 'ls', '--json')}")
         assert "not kept to" not in site.run("status").stdout
@@ -426,9 +427,12 @@ def test_a_refresh_that_is_killed_is_finished_by_the_next(site):
         process = subprocess.Popen([prefix() / "bin" / "listrunner", "--config", site.config, "list", "source",
                                     "refresh", talk], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-        def begun(process=process, talk=talk):
-            return process.poll() is not None or len(members(site, talk)) > 2
-        wait_until(begun, 120, "the first page")
+        def begun(process=process, number=number):
+            with site.database() as store:
+                found = store.execute("SELECT count(*) FROM member m JOIN list l ON l.key = m.list "
+                                      "WHERE l.list_name = ?", (f"talk{number}",)).fetchone()
+            return process.poll() is not None or found[0] > 2
+        wait_until(begun, 120, "the first page", step=0.01)
         process.kill()
         if process.wait() == -9:
             break

@@ -173,7 +173,7 @@ def test_what_a_rest_client_stores_has_its_effect(instances, sink, pages):
     pages.pages["/postorius/api/templates/list/x"] = (200, b"From Postorius: $subject\n")
     answer = api.call("PATCH", f"lists/test.{HOST}/uris", {HELD: pages.url + "/postorius/api/templates/list/x"})
     assert answer.status == 204
-    wait_until(lambda: pages.asked, 20, "the fetch")
+    wait_until(lambda: "From Postorius" in site.cli("template", "show", "--list", LIST, "held_poster"), 20, "the text")
     assert "From Postorius: hello" in site.told().get_content()
     assert api.call("DELETE", f"lists/test.{HOST}/uris").status == 204
     assert "has to look at it first" in site.told().get_content()

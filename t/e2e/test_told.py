@@ -123,7 +123,10 @@ def test_the_log_is_rotated_with_a_reload(instances, sink):
 
         def moved():
             pids = [pid for name in runners for pid in instance.pids(name)]
-            return len(pids) == len(runners) and all(os.readlink(f"/proc/{pid}/fd/2") == str(log) for pid in pids)
+            try:
+                return len(pids) == len(runners) and all(os.readlink(f"/proc/{pid}/fd/2") == str(log) for pid in pids)
+            except OSError:  # one of them has just ended
+                return False
 
         wait_until(moved, 20, "the new file everywhere")
         size = log.with_suffix(".log.1").stat().st_size
@@ -205,7 +208,7 @@ def test_mail_that_waits_for_a_throttled_relay(instances):
         instance.cli("dest", "resume", "relay")
         instance.wait_idle()
         assert server.copies == {"m@example.org": 1}
-        assert instance.run("status").returncode == 0, instance.cli("status")
+        wait_until(lambda: instance.run("status").returncode == 0, 30, lambda: instance.run("status").stdout)
         assert f"\nlistrunner_destination_slowed{labels} 0\n" in instance.run("metrics").stdout
     finally:
         server.close()

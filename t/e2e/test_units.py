@@ -28,7 +28,7 @@ def prepared(instance, queue, tag, number):
 
 
 def change(instance, sql, values=()):
-    with contextlib.closing(sqlite3.connect(instance.directory / "lib" / "listrunner.db", timeout=10)) as database:
+    with contextlib.closing(sqlite3.connect(instance.directory / "lib" / "listrunner.db", timeout=60)) as database:
         with database:
             return database.execute(sql, values).fetchall()
 

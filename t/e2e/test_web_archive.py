@@ -289,7 +289,7 @@ def test_searches_of_strangers_have_a_budget(world):
     assert status == 429 and int(seconds) >= 1 and "Whole months can be saved" in text
     assert world.pages.get(home("cats")).status == 200
     for robot in robots:
-        robot.join(60)
+        robot.join(180)
     wait_until(lambda: world.pages.get(f"{home('cats')}/search?q=frost").status == 200, 60, "the budget to be paid off")
 
 

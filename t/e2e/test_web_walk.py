@@ -79,7 +79,7 @@ def test_joins_reads_leaves_and_comes_back(site, sink, browsers):
     browser, mailbox = browsers(site.web, scripts=False), Mailbox(sink, NINA)
     browser.open("/")
     browser.driver.find_element("link text", "Cats").click()
-    assert "All about cats" in browser.text
+    wait_until(lambda: "All about cats" in browser.text, 60, "the list's page")
     browser.driver.find_element("name", "address").send_keys(NINA)
     press(browser)
     assert "Please read your mail" in browser.text and NINA in browser.text
@@ -109,7 +109,7 @@ def test_decides_on_a_narrow_screen(site, sink, browsers):
     browser.open(link)
     assert browser.driver.execute_script("return [innerWidth, document.documentElement.scrollWidth]") == [360, 360]
     browser.driver.find_element("link text", "Read it").click()
-    assert "It rains." in browser.text and STRANGER in browser.text
+    wait_until(lambda: "It rains." in browser.text and STRANGER in browser.text, 60, "the post")
     browser.open(link)
     browser.driver.find_element("css selector", "input[value=accept]").click()
     press(browser)

@@ -21,7 +21,7 @@ from site_rig import MASTER, PATIENCE, alive, free_port, rescale_by_reload, run,
 
 
 def test_readiness(site):
-    site.modes({"in": "startup=1"})
+    site.modes({"in": "startup=3"})
     site.runners["in"]["instances"] = 2
     site.configure()
     before = time.monotonic()
@@ -30,7 +30,7 @@ def test_readiness(site):
     until(lambda: {c["state"] for c in site.children()} == {"starting"}, "starting children")
     assert oct(os.stat(site.path("run/control.sock")).st_mode & 0o777) == "0o660"
     until(lambda: site.all_ready("in", 2), "ready children")
-    assert time.monotonic() - before >= 1
+    assert time.monotonic() - before >= 3
     child = until(lambda: [c for c in site.children() if c["progress"] > 2], "beats")[0]
     assert child["done"] == child["progress"] and child["backlog"] == 0 and child["holding"] is None
     status = site.ask(verb="status")
@@ -85,7 +85,7 @@ def test_first_death_at_once(site):
     site.start()
     pid = site.children()[0]["pid"]
     os.kill(pid, signal.SIGSEGV)
-    child = until(lambda: [c for c in site.children() if c["state"] == "ready" and c["pid"] != pid], "new child", 5)[0]
+    child = until(lambda: [c for c in site.children() if c["state"] == "ready" and c["pid"] != pid], "new child", 25)[0]
     assert child["restarts"] == 1 and "signal 11" in child["last_exit"], child
 
 
@@ -126,7 +126,7 @@ def test_crashes_at_work(site):
     site.configure()
     site.modes({"in": "crash"})
     site.start(wait=False)
-    until(lambda: len(site.journal(event="start")) >= 6, "six starts", 10)
+    until(lambda: len(site.journal(event="start")) >= 6, "six starts", 25)
 
 
 def test_crashes_charged(site):
@@ -135,7 +135,7 @@ def test_crashes_charged(site):
     site.configure()
     site.modes({"in": "crash done=0"})
     site.start(wait=False)
-    until(lambda: len(site.journal(event="start")) >= 12, "twelve starts", 10)  # doubled: 51 s
+    until(lambda: len(site.journal(event="start")) >= 12, "twelve starts", 40)  # doubled: 51 s
     starts = [row[0] for row in site.journal(event="start")]
     assert all(b - a >= 0.1 for a, b in zip(starts[1:], starts[2:])), starts
 
@@ -169,10 +169,10 @@ def test_stall(site):
     site.master["stall_timeout"] = "3s"
     site.configure()
     site.modes({"in": "hang"})
-    site.start()
-    first = site.children()[0]["pid"]
-    until(lambda: site.children()[0]["holding"] == entry, "held entry")
-    site.modes({})
+    site.start(wait=False)
+    first = until(lambda: site.journal(event="start"), "start")[0][4]
+    site.modes({})  # for the next one; the first has read its own
+    until(lambda: site.said("has stalled"), "stall")
     until(lambda: site.children()[0]["pid"] not in (first, None), "new process")
     line = [line for line in site.text().splitlines() if "has stalled" in line][0]
     assert f"pid {first} " in line and f"holding={entry}" in line, line
@@ -182,7 +182,7 @@ def test_stall(site):
 
 
 def test_stuck_but_beating(site):
-    site.master["stall_timeout"] = "4s"
+    site.master["stall_timeout"] = "8s"
     site.configure()
     site.modes({"in": "stuck"})
     site.start()
@@ -214,7 +214,7 @@ def test_garbage(site):
 def test_graceful_stop(site):
     site.runners["in"]["instances"] = 4
     site.configure()
-    site.modes({"in": "linger=0.5"})
+    site.modes({"in": "linger=3"})
     site.start()
     before = time.monotonic()
     with socket.socket(socket.AF_UNIX) as client:
@@ -225,7 +225,7 @@ def test_graceful_stop(site):
         assert not site.ask(verb="reload")["ok"]
         assert site.ask(verb="status")["state"] == "stopping"
         assert stream.readline() == ""  # the end is the master's end
-    assert site.wait() == 0 and time.monotonic() - before >= 0.5
+    assert site.wait() == 0 and time.monotonic() - before >= 3
     assert len(site.journal(event="end")) == 4 and not os.path.exists(site.path("run/control.sock"))
 
 
@@ -265,7 +265,7 @@ def test_notify(site):
     assert site.all_ready("in", 1)  # not before
     read_until(server, "WATCHDOG=1")
     before = time.monotonic()
-    for _ in range(5):
+    for _ in range(12):  # some may have come while this process did not run
         read_until(server, "WATCHDOG=1")
     assert 0.5 < time.monotonic() - before < PATIENCE
     site.process.send_signal(signal.SIGHUP)

@@ -60,7 +60,8 @@ def test_reload_touches_only_changed(site):
     after = {name: site.children(name)[0]["pid"] for name in ("defragment", "out", "count")}
     assert after["defragment"] == before["defragment"]
     assert after["out"] != before["out"] and after["count"] != before["count"]
-    assert [row[1] for row in site.journal(event="hup")] == ["defragment"]  # told to reopen, not to go
+    until(lambda: site.journal(event="hup"), "a child that is told to reopen, not to go")
+    assert [row[1] for row in site.journal(event="hup")] == ["defragment"]
     site.extra["spool"] = "batch_limit = 17\n"
     site.configure("[reply.own]\nmatch = too fast\n")
     assert site.ask(verb="reload")["ok"]
@@ -134,7 +135,7 @@ def test_rescale(site):
 
 
 def test_rescale_kills_deaf(site):
-    site.master["stop_timeout"] = "1s"
+    site.master["stop_timeout"] = "4s"
     site.configure()
     site.modes({"in": "deaf"})
     site.start()
@@ -203,6 +204,7 @@ def test_instances_by_load(site):
     shown = subprocess.run([TOOL, "-c", site.path("l.conf"), "status"], capture_output=True, text=True, check=False)
     assert "4 instances of 1 to 4 since" in shown.stdout, shown
     pids = {child["pid"] for child in site.children()}
+    site.master["scale_interval"] = "5s"
     site.runners["in"]["max_instances"] = 8  # a reload keeps the number, within other limits
     site.configure()
     assert site.ask(verb="reload")["ok"]
@@ -212,6 +214,9 @@ def test_instances_by_load(site):
     assert site.ask(verb="reload")["ok"]
     until(lambda: site.all_ready("in", 2), "two processes")
     site.modes({})  # nothing waits any more
+    site.master["scale_interval"] = "100ms"
+    site.configure()
+    assert site.ask(verb="reload")["ok"]
     until(lambda: site.all_ready("in", 1), "one process", 60)
     assert site.said("nothing waits, and half of them can do the work: 2 instances become 1")
     check_single_owner(site.journal("in"))
@@ -230,11 +235,11 @@ def test_command_line(site):
         shown = tool(site, "status")
         assert shown.returncode == 0 and "All is well." in shown.stdout and str(pid) in shown.stdout, shown
         assert json.loads(tool(site, "status", "--json").stdout)["pid"] == pid
-        assert tool(site, "rescale", "in", "4", "--wait", "20").returncode == 0
+        assert tool(site, "rescale", "in", "4", "--wait", "50").returncode == 0
         assert len(site.children()) == 4
         assert tool(site, "rescale", "in", "3").returncode == 64
         assert tool(site, "rescale", "nobody", "4").returncode == 64
-        assert tool(site, "restart", "in", "--wait", "20").returncode == 0
+        assert tool(site, "restart", "in", "--wait", "50").returncode == 0
         site.modes({"in": "die"})
         assert tool(site, "restart").returncode == 0
         until(lambda: tool(site, "status").returncode == 1, "exit code 1")

@@ -41,10 +41,15 @@ def until(condition, what, patience=PATIENCE):
         time.sleep(0.02)
 
 
+HELD = []  # sockets
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A socket stays bound to it, so that nobody else gets it until the master listens there."""
+    HELD.append(socket.socket())
+    HELD[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    HELD[-1].bind(("127.0.0.1", 0))
+    return HELD[-1].getsockname()[1]
 
 
 class Site:

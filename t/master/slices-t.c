@@ -175,7 +175,7 @@ static void test_orphans_end(Rig *rig, gconstpointer data)
     orphans_end(rig->dir, 300000);
     int64_t took = g_get_monotonic_time() - before;
     g_assert_cmpint(took, >=, 300000);
-    g_assert_cmpint(took, <, 4000000);
+    g_assert_cmpint(took, <, 60000000);
     int status;
     g_assert_cmpint(waitpid(polite, &status, WNOHANG), ==, polite);
     g_assert_cmpint(WTERMSIG(status), ==, SIGTERM);

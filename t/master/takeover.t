@@ -66,9 +66,9 @@ def test_orphans_deaf(site):
     assert site.said("killed") and site.all_ready("in", 1)
 
 
-def wait_for_deaf(site):
+def wait_for_deaf(site, patience):
     """A master that waits for a child of the one before, which has the socket, too; the child."""
-    site.master["stop_timeout"] = "3s"
+    site.master["stop_timeout"] = patience
     site.runners["in"]["listen"] = f"127.0.0.1:{free_port()}"
     site.configure()
     site.modes({"in": "deaf leak"})
@@ -83,7 +83,7 @@ def wait_for_deaf(site):
 
 def test_reload_while_waiting(site):
     """SIGHUP comes before there is anything to reload."""
-    old = wait_for_deaf(site)
+    old = wait_for_deaf(site, "3s")
     site.process.send_signal(signal.SIGHUP)
     until(lambda: site.process.poll() is not None or site.said("running, pid=%d" % site.process.pid), "running master")
     assert site.process.poll() is None and not alive(old), site.text()
@@ -92,7 +92,7 @@ def test_reload_while_waiting(site):
 
 def test_stop_while_waiting(site):
     """SIGTERM ends the wait, at once and in order; nothing was started."""
-    old = wait_for_deaf(site)
+    old = wait_for_deaf(site, "60s")
     site.process.terminate()
     assert site.wait() == 0, site.text()
     assert site.said("told to stop before any child was started") and not site.said("killed")

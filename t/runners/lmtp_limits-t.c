@@ -138,7 +138,7 @@ static void test_too_many_sessions(LmtpRig *rig, gconstpointer data)
         g_assert_true(g_str_has_prefix(heard, "421 4.3.2")); /* no greeting before */
         client_expect_end(more);
     }
-    g_assert_cmpint(g_get_monotonic_time() - begun, <, 20 * G_USEC_PER_SEC);
+    g_assert_cmpint(g_get_monotonic_time() - begun, <, 60 * G_USEC_PER_SEC);
     client_say(clients[0], ENVELOPE MESSAGE "QUIT\r\n"); /* those that are there are served */
     client_expect(clients[0], "221");
     client_expect_end(clients[0]);
@@ -155,8 +155,18 @@ static void test_too_many_sessions_here(LmtpRig *rig, gconstpointer data)
     rig->instances = 2;
     rig_start(rig);
     int first = rig_greet(rig, SOCKET_IPV4);
-    int taken = rig_dial(rig, SOCKET_IPV4), refused = rig_dial(rig, SOCKET_UNIX);
-    int other = accept(rig->sockets[SOCKET_IPV4], NULL, NULL); /* we are the other instance */
+    int taken = -1, other = -1, refused = -1;
+    for (int tries = 0; tries < 100; tries++) { /* the moment is short for a slow machine */
+        taken = rig_dial(rig, SOCKET_IPV4);
+        refused = rig_dial(rig, SOCKET_UNIX);
+        other = accept(rig->sockets[SOCKET_IPV4], NULL, NULL); /* we are the other instance */
+        if (other >= 0)
+            break;
+        client_expect(taken, "421 4.3.2");
+        client_expect(refused, "421 4.3.2");
+        close(taken);
+        close(refused);
+    }
     g_assert_cmpint(other, >=, 0);
     client_say(other, "220 from the other\r\n");
     client_expect(taken, "220 from the other");
@@ -186,23 +196,23 @@ static void test_descriptors(LmtpRig *rig, gconstpointer data)
     rig_stop(rig);
 }
 
+/* Silence ends a session, and so does its age, however much its client says. */
 static void test_timeout(LmtpRig *rig, gconstpointer data)
 {
-    rig_configure(rig, "command_timeout = 1s\nsession_timeout = 2s", "");
+    rig_configure(rig, "command_timeout = 2s\nsession_timeout = 4s", "");
     rig_start(rig);
     int silent = rig_greet(rig, SOCKET_IPV4), talking = rig_greet(rig, SOCKET_IPV4);
-    for (int i = 0; i < 5; i++) {
+    g_autoptr(GString) heard = g_string_new(NULL);
+    while (!strstr(heard->str, "421 4.4.2")) {
         client_say(talking, "NOOP\r\n");
         g_usleep(300000);
+        char text[4096];
+        ssize_t length = recv(talking, text, sizeof text, MSG_DONTWAIT);
+        g_string_append_len(heard, text, MAX(length, 0));
     }
+    client_expect_end(talking);
     client_expect(silent, "421 4.4.2");
     client_expect_end(silent);
-    for (int i = 0; i < 3; i++) {
-        client_say(talking, "NOOP\r\n");
-        g_usleep(300000);
-    }
-    client_expect(talking, "421 4.4.2");
-    client_expect_end(talking);
     rig_stop(rig);
 }
 
@@ -220,7 +230,7 @@ static void let_wait(LmtpRig *rig, const char *queue, unsigned count)
 static void hear_status(LmtpRig *rig, const char *wanted)
 {
     g_autoptr(GString) heard = g_string_new(NULL);
-    int64_t until = g_get_monotonic_time() + 20 * G_USEC_PER_SEC;
+    int64_t until = g_get_monotonic_time() + 60 * G_USEC_PER_SEC;
     while (!strstr(heard->str, wanted)) {
         g_assert_cmpint(g_get_monotonic_time(), <, until);
         g_autofree char *more = rig_status(rig);
@@ -288,11 +298,11 @@ static void test_in_flow(LmtpRig *rig, gconstpointer data)
 /* A process that leaves gives the answers that it holds at once. */
 static void test_in_flow_leaving(LmtpRig *rig, gconstpointer data)
 {
-    rig_configure(rig, "in_flow_limit = 100\nin_flow_delay = 1m", "");
+    rig_configure(rig, "in_flow_limit = 100\nin_flow_delay = 50s", "");
     rig_start(rig);
     int fd = rig_greet(rig, SOCKET_IPV4), held = rig_greet(rig, SOCKET_IPV4);
     let_wait(rig, "in", 150);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) { /* on a slow machine the last one may be held already */
         hand_in(fd, "test@example.com");
         g_usleep(G_USEC_PER_SEC / 2);
     }
@@ -307,7 +317,7 @@ static void test_in_flow_leaving(LmtpRig *rig, gconstpointer data)
     client_expect_end(held);
     client_expect_end(fd);
     rig_wait_end(rig);
-    g_assert_cmpint(g_get_monotonic_time() - begun, <, 20 * G_USEC_PER_SEC);
+    g_assert_cmpint(g_get_monotonic_time() - begun, <, 40 * G_USEC_PER_SEC);
 }
 
 #define ADD(name) g_test_add("/lmtp limits/" #name, LmtpRig, NULL, rig_set_up, test_##name, rig_tear_down)

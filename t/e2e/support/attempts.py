@@ -59,7 +59,7 @@ class Senders:
         """No more posts; raises what went wrong in the threads."""
         self.halt.set()
         for thread in self.threads:
-            thread.join(60)
+            thread.join(180)
         assert not any(thread.is_alive() for thread in self.threads), "a sender hangs"
         self.threads = []
         if self.errors:

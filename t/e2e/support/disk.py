@@ -147,5 +147,5 @@ class SwitchDisk(_Disk):
     def close(self):
         self.unmount()
         _run("fusermount3", "-u", self.files, check=False)
-        self.process.wait(20)
+        self.process.wait(60)
         self.log.close()

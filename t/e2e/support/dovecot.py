@@ -132,5 +132,5 @@ class Dovecot:
     def close(self):
         if self.process:
             self.process.terminate()
-            self.process.wait(20)
+            self.process.wait(60)
         shutil.rmtree(self.top, ignore_errors=True)

@@ -137,7 +137,7 @@ class Server:
     def close(self):
         if self.process:
             os.killpg(self.process.pid, 15)
-            self.process.wait(20)
+            self.process.wait(60)
         shutil.rmtree(self.top, ignore_errors=True)
 
 

@@ -145,7 +145,7 @@ class Inn:
     def _answers(self):
         try:
             with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
-                connection.settimeout(5)
+                connection.settimeout(20)
                 return connection.recv(100).startswith(b"200")
         except OSError:
             return False
@@ -153,20 +153,20 @@ class Inn:
     def stop(self):
         if self.process:
             self.run("ctlinnd", "-t", "10", "shutdown", "end of the test")
-            self.process.wait(20)
+            self.process.wait(60)
             self.process = None
 
     def close(self):
         if self.process:
             self.process.kill()
-            self.process.wait(20)
+            self.process.wait(60)
         shutil.rmtree(self.top, ignore_errors=True)
 
     # ---- as a reader does ----
 
     def talk(self, *commands):
         """The replies to commands; with a block, [line with the code, lines...]."""
-        with socket.create_connection(("127.0.0.1", self.port), 10) as connection, connection.makefile("rwb") as stream:
+        with socket.create_connection(("127.0.0.1", self.port), 60) as connection, connection.makefile("rwb") as stream:
             def say(command):
                 stream.write(command.encode("utf-8", "surrogateescape") + b"\r\n")
                 stream.flush()
@@ -186,7 +186,7 @@ class Inn:
 
     def post(self, text):
         """Posts an article; the server's last word."""
-        with socket.create_connection(("127.0.0.1", self.port), 10) as connection, connection.makefile("rwb") as stream:
+        with socket.create_connection(("127.0.0.1", self.port), 60) as connection, connection.makefile("rwb") as stream:
             stream.readline()
             for command in ("MODE READER", f"AUTHINFO USER {USER}", f"AUTHINFO PASS {PASSWORD}", "POST"):
                 stream.write(command.encode() + b"\r\n")

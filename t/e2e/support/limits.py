@@ -4,6 +4,7 @@
 import asyncio
 import logging
 import random
+import socket
 import threading
 import time
 from dataclasses import dataclass, field
@@ -41,6 +42,14 @@ class Limits:
     drops_pipelined: bool = False  # only the first command of what came together is answered
 
 
+def is_established(connection):
+    """Whether its client has not closed it, by the kernel's word (TCP_INFO begins with the state; 1 is ESTABLISHED)."""
+    try:
+        return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) == b"\x01"
+    except OSError:  # closed here, too
+        return False
+
+
 class LimitedServer:
     """Serves until close(). What became of recipients: lists of (time, address), times from the first connection."""
 
@@ -48,12 +57,12 @@ class LimitedServer:
         self.limits, self.host = limits, host
         self.taken, self.refused, self.copies, self.most_connections = [], [], {}, 0
         self.first, self.tokens, self.filled, self.minute, self.left = None, limits.burst, None, None, 0
-        self.sessions, self.seen = 0, {}
+        self.sessions, self.seen, self.open = 0, {}, set()
         self.loop, self.random = asyncio.new_event_loop(), random.Random(16)
         started = threading.Event()
         self.thread = threading.Thread(target=self._run, args=(port, started), daemon=True)
         self.thread.start()
-        started.wait(10)
+        started.wait(60)
 
     def _run(self, port, started):
         asyncio.set_event_loop(self.loop)
@@ -112,13 +121,17 @@ class LimitedServer:
         self.sessions += 1
         if self.first is None:
             self.first = time.monotonic()
-        self.most_connections = max(self.most_connections, self.sessions)
+        connection = writer.get_extra_info("socket")
+        self.open.add(connection)
+        # One that the client has closed may not have been seen to end yet.
+        self.most_connections = max(self.most_connections, sum(map(is_established, self.open)))
         try:
             await Conversation(self, reader, writer).run()
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
             self.sessions -= 1
+            self.open.discard(connection)
             writer.close()
 
 

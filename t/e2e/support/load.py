@@ -6,6 +6,8 @@ import threading
 import time
 from collections import Counter
 
+from support.instance import LEAST_PATIENCE
+
 
 class Load(threading.Thread):
     """Sends mails one after another, each until it is accepted, as an MTA would, and ends early when `halt` is set.
@@ -50,6 +52,7 @@ class Load(threading.Thread):
             return None
 
     def finish(self, seconds):
+        seconds = max(seconds, 3 * LEAST_PATIENCE)
         self.join(seconds)
         alive = self.is_alive()
         self.halt.set()

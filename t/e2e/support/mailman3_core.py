@@ -9,7 +9,6 @@ import shutil
 import smtplib
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 from support.instance import build, free_port, wait_until

@@ -78,7 +78,7 @@ class NewsServer:
                 block(f"{number}" if word == "LISTGROUP" else f"{number}\tSubject\tFrom" for number in found)
             elif word in ("ARTICLE", "STAT") and words and words[0].isdigit():
                 if word == "ARTICLE":
-                    self.delay.wait(20)
+                    self.delay.wait(120)
                 if int(words[0]) not in articles:
                     say("423 none")
                     continue

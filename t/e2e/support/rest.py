@@ -73,7 +73,7 @@ class Rest:
         self.headers = {"Authorization": f"Basic {token}"}
 
     def raw(self, verb, path, body=None, headers=()):
-        connection = http.client.HTTPConnection(*self.place, timeout=30)
+        connection = http.client.HTTPConnection(*self.place, timeout=120)
         try:
             connection.request(verb, path, body, {**self.headers, **dict(headers)})
             answer = connection.getresponse()

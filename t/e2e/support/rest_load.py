@@ -7,7 +7,6 @@ answered 2xx, it has made all of them. When the connection is cut, the parts are
 before or all new; behind a 503 they must be as before."""
 import copy
 import http.client
-import json
 import random
 import re
 import threading

@@ -58,7 +58,7 @@ class Shadow:
         """The exit code."""
         if self.process.poll() is None:
             self.process.terminate()
-        return self.process.wait(30)
+        return self.process.wait(60)
 
     def kill(self):
         self.process.kill()

@@ -326,7 +326,7 @@ static void session_limit(void)
 static void stops(void)
 {
     g_autoptr(Site) site = site_new("recipients_per_transaction = 50\nconcurrency = 4\n");
-    site_start_sink(site, (const char *[]){"--latency=20", NULL});
+    site_start_sink(site, (const char *[]){"--latency=60", NULL});
     site_post(site, &(SitePost){.count = 5000});
     site_start_out(site);
     for (size_t total = 0; total == 0;)

@@ -15,7 +15,8 @@
 #define SESSIONS 2
 #define TOGETHER 5
 #define RECIPIENTS 40
-#define PATIENCE (4 * CLOCK_SECOND) /* for what goes on by itself; what waits for longer is hurried */
+#define PATIENCE (60 * CLOCK_SECOND)  /* until the call is come to that fails */
+#define AFTERWARDS (4 * CLOCK_SECOND) /* for what goes on by itself; what waits for longer is hurried */
 
 static const char *const queues[] = {"notice", "out", "retry"};
 
@@ -49,12 +50,18 @@ static void hurry(const Site *site)
     }
 }
 
-/* Until nothing is left, or it ended by itself, or waits too long. */
-static void watch(Site *site)
+/* Until nothing is left, or it ended by itself, or waits too long after the fault, which the mark tells of. */
+static void watch(Site *site, const char *mark)
 {
     int64_t until = clock_monotonic() + PATIENCE;
-    while (left(site) > 0 && clock_monotonic() < until && waitpid(site->out, NULL, WNOHANG) == 0)
+    bool failed = false;
+    while (left(site) > 0 && clock_monotonic() < until && waitpid(site->out, NULL, WNOHANG) == 0) {
+        if (!failed && g_file_test(mark, G_FILE_TEST_EXISTS)) {
+            failed = true;
+            until = clock_monotonic() + AFTERWARDS;
+        }
         g_usleep(20000);
+    }
     if (kill(site->out, 0) == 0 && waitpid(site->out, NULL, WNOHANG) == 0)
         site_stop_out(site);
     site->out = 0;
@@ -117,7 +124,7 @@ static bool survives(int at, int number)
     g_setenv("FAULT_ERRNO", error, TRUE);
     g_setenv("FAULT_FILE", mark, TRUE);
     site_start_program(site, "t/runners/outgoing/faulty");
-    watch(site);
+    watch(site, mark);
     g_unsetenv("FAULT_AT");
     if (left(site) > 0) {
         hurry(site);

@@ -24,14 +24,17 @@
 
 static const char small[] = "From: Anne <anne@example.com>\r\nSubject: hello\r\n\r\n.dots\r\nand text\r\n";
 
-static unsigned free_port(void)
+/* A free port, and a socket that is bound to it, so that nobody else gets it until the sink listens there. */
+static int hold_port(unsigned *port)
 {
-    auto_fd fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
+    g_assert_cmpint(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), ==, 0);
     g_assert_cmpint(bind(fd, (struct sockaddr *)&address, length), ==, 0);
     g_assert_cmpint(getsockname(fd, (struct sockaddr *)&address, &length), ==, 0);
-    return ntohs(address.sin_port);
+    *port = ntohs(address.sin_port);
+    return fd;
 }
 
 /* The build tree, found from where this program lies: t/runners/outgoing in it. */
@@ -53,7 +56,7 @@ Site *site_new(const char *settings)
     site->directory = g_dir_make_tmp("listrunner-out-XXXXXX", &error);
     g_assert_no_error(error);
     site->top = build_top();
-    site->port = free_port();
+    site->port_fd = hold_port(&site->port);
     site->config = g_build_filename(site->directory, "listrunner.conf", NULL);
     site->log = g_build_filename(site->directory, "sink.log", NULL);
     g_autofree char *spool = g_build_filename(site->directory, "spool", NULL);
@@ -85,6 +88,7 @@ void site_free(Site *site)
     if (site->sink)
         site_stop_sink(site);
     spool_free(site->spool);
+    close(site->port_fd);
     const char *remove[] = {"rm", "-rf", "--", site->directory, NULL};
     g_spawn_sync(NULL, (char **)remove, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
     g_free(site->directory);

@@ -14,6 +14,7 @@
 typedef struct Site {
     char *directory, *config, *log, *top;
     unsigned port;
+    int port_fd;
     Spool *spool;
     pid_t sink, out;
 } Site;
