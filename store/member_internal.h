@@ -64,6 +64,14 @@ typedef struct NewMembership {
 } NewMembership;
 /* Add all of them, sorted by folded, in few statements; the rows are those of member_add() with no preferences. */
 bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new, GError **error);
+/* A membership that is to go. folded is of the address, and borrowed. */
+typedef struct OldMembership {
+    int64_t key;
+    const char *folded;
+} OldMembership;
+/* Remove these members (of OldMembership, each once; they are sorted by folded here), who have the role on the list, in
+ * few statements, and count them out. */
+bool member_remove_all(Store *store, int64_t list, Role role, GArray *members, GError **error);
 /* Remove the members whose keys the query gives, which it frees (NULL: error is set), and count them out. *removed
  * (may be NULL): how many. */
 bool member_remove_each(Store *store, Query *members, int64_t *removed, GError **error);

@@ -319,30 +319,6 @@ bool source_keep_out(Store *store, const MemberSource *source, const SourceFresh
     return STORE_WRITE(store, error, keep_out(store, source, fresh, error));
 }
 
-static bool drop(Store *store, const MemberSource *source, const SourceGone *gone, bool *removed, GError **error)
-{
-    int64_t members = 0;
-    *removed = false;
-    if (!query_run(store, error, NULL, "DELETE FROM member_source WHERE source = $1 AND folded = $2",
-                   INTEGER(source->key), TEXT(gone->folded)))
-        return false;
-    if (!gone->made)
-        return true;
-    Query *alone = query_open(store, error,
-                              "SELECT m.key FROM member m WHERE m.key = $1 AND NOT EXISTS "
-                              "(SELECT 1 FROM member_source o WHERE o.member = $1)",
-                              INTEGER(gone->member));
-    if (!member_remove_each(store, alone, &members, error))
-        return false;
-    *removed = members > 0;
-    return true;
-}
-
-bool source_drop(Store *store, const MemberSource *source, const SourceGone *gone, bool *removed, GError **error)
-{
-    return STORE_WRITE(store, error, drop(store, source, gone, removed, error));
-}
-
 /* ---- why ---- */
 
 static void given_free(void *data)
