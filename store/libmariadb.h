@@ -3,7 +3,7 @@
 #pragma once
 /*
  * The client library of MariaDB, which speaks to MySQL, too; loaded as PostgreSQL's is (libpq.h), since only who moves
- * in from there has a use for it. Its functions bear their own names: libmariadb.mysql_ping(connection).
+ * in or has members from there has a use for it. Its functions bear their own names: libmariadb.mysql_ping(connection).
  */
 #include <glib.h>
 #include <mysql.h>
