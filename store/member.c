@@ -390,15 +390,15 @@ static bool write_members(Store *store, int64_t list, Role role, GPtrArray *memb
 {
     bool digests = false;
     int64_t now = clock_now();
-    Preferences own = preferences_unset;
     g_autofree const char **folded = g_new(const char *, members->len);
     g_autoptr(RowSet) rows = row_set_new(store, &(RowSetKind){MEMBER, NULL, 10 + PREFERENCE_COUNT});
     if (role == ROLE_MEMBER && !is_digest_default(store, list, &digests, error))
         return false;
-    if (digests)
-        own.delivery_mode = MODE_MIME_DIGESTS;
     for (guint at = 0; at < members->len; at++) {
         NewMembership *new = members->pdata[at];
+        Preferences own = new->own ? *new->own : preferences_unset;
+        if (digests && own.delivery_mode < 0)
+            own.delivery_mode = MODE_MIME_DIGESTS;
         new->key = store_key_new(store, error);
         if (new->key == 0 || !row_set_add(rows, error, INTEGER(list), INTEGER(role), TEXT(new->folded), INTEGER(0),
                                           TEXT(new->email), INTEGER(new->address), INTEGER(new->person),

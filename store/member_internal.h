@@ -60,9 +60,10 @@ typedef struct NewMembership {
     const char *folded, *email; /* of the address; valid */
     const char *name;           /* of email_clean_name(); NULL: none */
     int64_t address, person;    /* keys; 0: it is not known yet, and is made */
+    const Preferences *own;     /* NULL: none */
     int64_t key;                /* set; of the membership */
 } NewMembership;
-/* Add all of them, sorted by folded, in few statements; the rows are those of member_add() with no preferences. */
+/* Add all of them, sorted by folded, each once, in few statements; the rows are those of member_add(). */
 bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new, GError **error);
 /* A membership that is to go. folded is of the address, and borrowed. */
 typedef struct OldMembership {

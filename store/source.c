@@ -266,7 +266,7 @@ static bool join(Store *store, const MemberSource *source, GPtrArray *fresh, GEr
             continue;
         NewMembership *new = g_new(NewMembership, 1);
         *new = (NewMembership){
-            one->folded, one->email ? one->email : one->address, one->name, one->known, one->person, 0};
+            one->folded, one->email ? one->email : one->address, one->name, one->known, one->person, NULL, 0};
         g_ptr_array_add(members, new);
         g_ptr_array_add(of, one);
     }
