@@ -163,7 +163,8 @@ const Command list_source_add = {
     .options = add_options,
     .run = run_add,
     .details = "KIND and PLACE are: file PATH, or url URL, with a line for each: ADDRESS or 'Name <ADDRESS>';\n"
-               "list LIST: its members; sql PATH of a file of SQLite, or postgresql://USER@HOST/DATABASE;\n"
+               "list LIST: its members; sql PATH of a file of SQLite, postgresql://USER@HOST/DATABASE or\n"
+               "mysql://USER@HOST/DATABASE;\n"
                "ldap 'ldaps://HOST/BASE?ATTRIBUTES?SCOPE?FILTER', the first attribute being the address, the second\n"
                "the name; or 'ldap://...?FILTER?StartTLS'.",
 };

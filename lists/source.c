@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "lists/change.h"
 #include "lists/source_read.h"
+#include "store/place.h"
 
 #define NAME_MAX_LENGTH 64
 #define LEAST_INTERVAL (60 * CLOCK_SECOND)
@@ -65,7 +66,7 @@ static bool check_port(const MemberSource *source, GError **error)
     return path || !host || !has_odd_port(host + 3) ||
            fail(error, FAIL_NEVER,
                 "the URL holds a password, or its port is no number: give the user by --user (in a URL of PostgreSQL "
-                "as USER@HOST), and the password by --password-file");
+                "or MySQL as USER@HOST), and the password by --password-file");
 }
 
 static bool check_url(const MemberSource *source, GError **error)
@@ -84,11 +85,12 @@ static bool check_url(const MemberSource *source, GError **error)
 static bool check_sql(const MemberSource *source, GError **error)
 {
     static const char *const begins[] = {"select", "with", "values"};
-    bool server = g_str_has_prefix(source->place, "postgresql://") || g_str_has_prefix(source->place, "postgres://");
+    bool server = g_str_has_prefix(source->place, "postgresql://") || g_str_has_prefix(source->place, "postgres://") ||
+                  store_place_is_mysql(source->place);
     if (!server && *source->place != '/')
         return fail(error, FAIL_NEVER,
-                    "the place of a database is the whole path of a file of SQLite, or "
-                    "postgresql://USER@HOST/DATABASE");
+                    "the place of a database is the whole path of a file of SQLite, postgresql://USER@HOST/DATABASE "
+                    "or mysql://USER@HOST/DATABASE");
     if (server && holds_password(source->place))
         return fail(error, FAIL_NEVER, "the URL holds a password: give that by --password-file");
     if (!server && source->password_file)

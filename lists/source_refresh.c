@@ -185,13 +185,10 @@ static bool drop_page(Refresh *refresh, bool *last, GError **error)
     *last = page->len < SOURCE_PAGE;
     for (guint at = 0; at < page->len; at++) {
         const SourceGone *gone = page->pdata[at];
-        bool removed;
-        if (!source_drop(refresh->run->store, refresh->source, gone, &removed, error))
-            return false;
-        if (removed)
+        if (gone->member != 0)
             g_ptr_array_add(refresh->went, gone->address);
     }
-    return tell(refresh, error);
+    return source_stage_drop(refresh->stage, page, error) && tell(refresh, error);
 }
 
 /* ---- the whole ---- */

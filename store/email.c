@@ -158,8 +158,8 @@ bool email_make_all(Store *store, GPtrArray *emails, GError **error)
         folded[at] = new->email.folded;
         persons[at] = person;
     }
-    return write_all(store, emails, error) && span_count_sorted(store, SPAN_USERS, persons, emails->len, error) &&
-           span_count_sorted(store, SPAN_ADDRESSES, folded, emails->len, error);
+    return write_all(store, emails, error) && span_count_sorted(store, SPAN_USERS, persons, emails->len, 1, error) &&
+           span_count_sorted(store, SPAN_ADDRESSES, folded, emails->len, 1, error);
 }
 
 bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error)

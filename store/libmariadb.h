@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Load MariaDB's client library, which speaks to MySQL too, when a process opens its first database of either. Only a
- * move from another list manager that keeps its data there needs it. Its functions bear their own names:
- * libmariadb.mysql_query(server, sql).
+ * Load MariaDB's client library, which speaks to MySQL too, when a process opens its first database of either: to move
+ * from a list manager that keeps its data there, or for members who come from there (lists/source.h). Its functions
+ * bear their own names: libmariadb.mysql_ping(connection).
  */
 #include <glib.h>
 #include <mysql.h>

@@ -390,15 +390,15 @@ static bool write_members(Store *store, int64_t list, Role role, GPtrArray *memb
 {
     bool digests = false;
     int64_t now = clock_now();
-    Preferences own = preferences_unset;
     g_autofree const char **folded = g_new(const char *, members->len);
     g_autoptr(RowSet) rows = row_set_new(store, &(RowSetKind){MEMBER, NULL, 10 + PREFERENCE_COUNT});
     if (role == ROLE_MEMBER && !is_digest_default(store, list, &digests, error))
         return false;
-    if (digests)
-        own.delivery_mode = MODE_MIME_DIGESTS;
     for (guint at = 0; at < members->len; at++) {
         NewMembership *new = members->pdata[at];
+        Preferences own = new->own ? *new->own : preferences_unset;
+        if (digests && own.delivery_mode < 0)
+            own.delivery_mode = MODE_MIME_DIGESTS;
         new->key = store_key_new(store, error);
         if (new->key == 0 || !row_set_add(rows, error, INTEGER(list), INTEGER(role), TEXT(new->folded), INTEGER(0),
                                           TEXT(new->email), INTEGER(new->address), INTEGER(new->person),
@@ -406,7 +406,8 @@ static bool write_members(Store *store, int64_t list, Role role, GPtrArray *memb
             return false;
         folded[at] = new->folded;
     }
-    return row_set_end(rows, error) && span_count_sorted(store, SPAN_MEMBERS(list, role), folded, members->len, error);
+    return row_set_end(rows, error) &&
+           span_count_sorted(store, SPAN_MEMBERS(list, role), folded, members->len, 1, error);
 }
 
 bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new, GError **error)
@@ -414,6 +415,26 @@ bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new
     int64_t list;
     return list_key(store, list_id, &list, error) &&
            STORE_WRITE(store, error, make_addresses(store, new, error) && write_members(store, list, role, new, error));
+}
+
+static int compare_folded(const void *one, const void *other)
+{
+    return strcmp(((const OldMembership *)one)->folded, ((const OldMembership *)other)->folded);
+}
+
+bool member_remove_all(Store *store, int64_t list, Role role, GArray *members, GError **error)
+{
+    g_autofree const char **folded = g_new(const char *, members->len);
+    g_autoptr(RowSet) rows = row_set_new(store, &(RowSetKind){"DELETE FROM member WHERE key IN (VALUES", ")", 1});
+    g_array_sort(members, compare_folded);
+    for (guint at = 0; at < members->len; at++) {
+        const OldMembership *old = &g_array_index(members, OldMembership, at);
+        if (!row_set_add(rows, error, INTEGER(old->key)))
+            return false;
+        folded[at] = old->folded;
+    }
+    return row_set_end(rows, error) &&
+           span_count_sorted(store, SPAN_MEMBERS(list, role), folded, members->len, -1, error);
 }
 
 static bool add_user(Store *store, const NewMember *new, const char *email, GError **error)

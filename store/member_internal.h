@@ -60,11 +60,20 @@ typedef struct NewMembership {
     const char *folded, *email; /* of the address; valid */
     const char *name;           /* of email_clean_name(); NULL: none */
     int64_t address, person;    /* keys; 0: it is not known yet, and is made */
+    const Preferences *own;     /* NULL: none */
     int64_t key;                /* set; of the membership */
 } NewMembership;
-/* Add all new memberships (of NewMembership), sorted by folded, in few statements; the rows are those of member_add()
- * with no preferences. */
+/* Add all new memberships (of NewMembership, each once), sorted by folded, in few statements; the rows are those of
+ * member_add(). */
 bool member_add_all(Store *store, const char *list_id, Role role, GPtrArray *new, GError **error);
+/* A membership that is to go. folded is of the address, and borrowed. */
+typedef struct OldMembership {
+    int64_t key;
+    const char *folded;
+} OldMembership;
+/* Remove these members (of OldMembership, each once; they are sorted by folded here), who have the role on the list, in
+ * few statements, and count them out. */
+bool member_remove_all(Store *store, int64_t list, Role role, GArray *members, GError **error);
 /* Remove the members whose keys the query gives, which it frees (NULL: error is set), and count them out. *removed
  * (may be NULL): how many. */
 bool member_remove_each(Store *store, Query *members, int64_t *removed, GError **error);

@@ -2,16 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Insert many rows into one table. ROW_SET_ROWS rows go in one statement, so that the caller waits for a server once
- * for all of them. Make a set, add rows, end it, free it. Rows that were added and not ended are lost. For this folder
- * only.
+ * Insert many rows into one table, or remove many. ROW_SET_ROWS rows go in one statement, so that the caller waits for
+ * a server once for all of them. Make a set, add rows, end it, free it. Rows that were added and not ended are lost.
+ * For this folder only.
  */
 #include "store/store_internal.h"
 
 #define ROW_SET_ROWS 100
 
 /* The parts of the statement: HEAD ($1, $2, ...), ($3, $4, ...), ... TAIL. head is like "INSERT INTO person (key,
- * created_at) VALUES", and tail like "ON CONFLICT DO NOTHING", or NULL. Both are string literals. */
+ * created_at) VALUES", and tail like "ON CONFLICT DO NOTHING", or NULL; or they are "DELETE FROM member WHERE key IN
+ * (VALUES" and ")". Both are string literals. */
 typedef struct RowSetKind {
     const char *head, *tail;
     unsigned columns; /* values of one row */

@@ -266,7 +266,7 @@ static bool join(Store *store, const MemberSource *source, GPtrArray *fresh, GEr
             continue;
         NewMembership *new = g_new(NewMembership, 1);
         *new = (NewMembership){
-            one->folded, one->email ? one->email : one->address, one->name, one->known, one->person, 0};
+            one->folded, one->email ? one->email : one->address, one->name, one->known, one->person, NULL, 0};
         g_ptr_array_add(members, new);
         g_ptr_array_add(of, one);
     }
@@ -317,30 +317,6 @@ static bool keep_out(Store *store, const MemberSource *source, const SourceFresh
 bool source_keep_out(Store *store, const MemberSource *source, const SourceFresh *fresh, GError **error)
 {
     return STORE_WRITE(store, error, keep_out(store, source, fresh, error));
-}
-
-static bool drop(Store *store, const MemberSource *source, const SourceGone *gone, bool *removed, GError **error)
-{
-    int64_t members = 0;
-    *removed = false;
-    if (!query_run(store, error, NULL, "DELETE FROM member_source WHERE source = $1 AND folded = $2",
-                   INTEGER(source->key), TEXT(gone->folded)))
-        return false;
-    if (!gone->made)
-        return true;
-    Query *alone = query_open(store, error,
-                              "SELECT m.key FROM member m WHERE m.key = $1 AND NOT EXISTS "
-                              "(SELECT 1 FROM member_source o WHERE o.member = $1)",
-                              INTEGER(gone->member));
-    if (!member_remove_each(store, alone, &members, error))
-        return false;
-    *removed = members > 0;
-    return true;
-}
-
-bool source_drop(Store *store, const MemberSource *source, const SourceGone *gone, bool *removed, GError **error)
-{
-    return STORE_WRITE(store, error, drop(store, source, gone, removed, error));
 }
 
 /* ---- why ---- */

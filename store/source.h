@@ -128,15 +128,15 @@ bool source_keep_out(Store *store, const MemberSource *source, const SourceFresh
 
 /* An address that the source gave before, and that is not in the stage. */
 typedef struct SourceGone {
-    char *folded, *address; /* address: the member's by now */
-    int64_t member;
-    bool made;
+    char *folded;   /* as the source gave it */
+    int64_t member; /* the membership that goes, since a source made it and no source will give it; 0: none goes */
+    char *member_folded, *address; /* of the member by now; NULL: there is none any more */
 } SourceGone;
 /* As source_stage_fresh(), of SourceGone. */
 GPtrArray *source_stage_gone(SourceStage *stage, GError **error);
-/* Write that the source does not give the address any more. *removed: the member was removed, since a source had made
- * the membership and no source gives the address now. */
-bool source_drop(Store *store, const MemberSource *source, const SourceGone *gone, bool *removed, GError **error);
+/* Write that the source does not give the addresses of this page any more, and remove the members who go with them.
+ * Call it in the transaction in which source_stage_gone() gave the page. */
+bool source_stage_drop(SourceStage *stage, GPtrArray *gone, GError **error);
 
 /* ---- why ---- */
 

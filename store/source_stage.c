@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "store/email.h"
+#include "store/member_internal.h"
 #include "store/migrate.h"
 #include "store/row_set.h"
 #include "store/source.h"
@@ -174,6 +175,7 @@ static void gone_free(void *data)
 {
     SourceGone *gone = data;
     g_free(gone->folded);
+    g_free(gone->member_folded);
     g_free(gone->address);
     g_free(gone);
 }
@@ -181,17 +183,25 @@ static void gone_free(void *data)
 static void *gone_of(Query *query)
 {
     SourceGone *gone = g_new(SourceGone, 1);
-    *gone = (SourceGone){g_strdup(query_text(query, 0)), g_strdup(query_text(query, 1)), query_integer(query, 2),
-                         query_integer(query, 3) != 0};
+    *gone = (SourceGone){.folded = g_strdup(query_text(query, 0)),
+                         .member = query_is_null(query, 1) ? 0 : query_integer(query, 1),
+                         .member_folded = g_strdup(query_text(query, 2)),
+                         .address = g_strdup(query_text(query, 3))};
     return gone;
 }
+
+/* A member who took another address may be given by both, and goes with the last one by which a source made it. */
+#define KEPT_BY                                                                                           \
+    "(SELECT count(*) FROM member_source o WHERE o.member = s.member AND (o.source <> $1 OR (o.made = 1 " \
+    "AND o.folded > s.folded) OR (SELECT count(*) FROM source_line k WHERE k.folded = o.folded) > 0))"
 
 GPtrArray *source_stage_gone(SourceStage *stage, GError **error)
 {
     g_autoptr(Query) query = query_open(
         stage->store, error,
-        "SELECT s.folded, COALESCE((SELECT m.email FROM member m WHERE m.key = s.member), s.address), "
-        "s.member, s.made FROM member_source s WHERE s.source = $1 AND s.folded > $2 AND "
+        "SELECT s.folded, (SELECT m.key FROM member m WHERE m.key = s.member AND s.made = 1 AND " KEPT_BY " = 0), "
+        "(SELECT m.folded FROM member m WHERE m.key = s.member), (SELECT m.email FROM member m WHERE m.key = s.member) "
+        "FROM member_source s WHERE s.source = $1 AND s.folded > $2 AND "
         "(SELECT count(*) FROM source_line l WHERE l.folded = s.folded) = 0 ORDER BY s.folded LIMIT $3",
         INTEGER(stage->source), TEXT(stage->gone_at), INTEGER(SOURCE_PAGE));
     g_autoptr(GPtrArray) page = read_page(query, gone_of, gone_free, error);
@@ -201,4 +211,28 @@ GPtrArray *source_stage_gone(SourceStage *stage, GError **error)
         stage->gone_at = g_strdup(last->folded);
     }
     return g_steal_pointer(&page);
+}
+
+/* The rows of the page, which is not empty. */
+static bool forget(SourceStage *stage, GPtrArray *gone, GError **error)
+{
+    const SourceGone *first = gone->pdata[0], *last = gone->pdata[gone->len - 1];
+    return query_run(stage->store, error, NULL,
+                     "DELETE FROM member_source WHERE source = $1 AND folded >= $2 AND folded <= $3 AND "
+                     "(SELECT count(*) FROM source_line l WHERE l.folded = member_source.folded) = 0",
+                     INTEGER(stage->source), TEXT(first->folded), TEXT(last->folded));
+}
+
+bool source_stage_drop(SourceStage *stage, GPtrArray *gone, GError **error)
+{
+    g_autoptr(GArray) members = g_array_new(FALSE, FALSE, sizeof(OldMembership));
+    for (guint at = 0; at < gone->len; at++) {
+        const SourceGone *one = gone->pdata[at];
+        const OldMembership old = {one->member, one->member_folded};
+        if (one->member != 0)
+            g_array_append_val(members, old);
+    }
+    return gone->len == 0 || STORE_WRITE(stage->store, error,
+                                         forget(stage, gone, error) &&
+                                             member_remove_all(stage->store, stage->list, ROLE_MEMBER, members, error));
 }

@@ -106,7 +106,7 @@ static bool find_next(Store *store, SpanOf of, const char *key, char **begins, G
     return step != STEP_FAILED;
 }
 
-bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, GError **error)
+bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, int each, GError **error)
 {
     for (size_t at = 0, first = 0; first < count; first = at) {
         g_autofree char *next = NULL;
@@ -114,7 +114,7 @@ bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t 
             return false;
         while (at < count && (!next || strcmp(keys[at], next) < 0))
             at++;
-        if (!span_count(store, of, keys[first], (int64_t)(at - first), error))
+        if (!span_count(store, of, keys[first], each * (int64_t)(at - first), error))
             return false;
     }
     return true;

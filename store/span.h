@@ -37,8 +37,8 @@ bool span_forget(Store *store, int64_t list, GError **error);
 /* Take note that delta rows with this key were added or (negative) removed. Nothing happens to a collection that was
  * forgotten. */
 bool span_count(Store *store, SpanOf of, const char *key, int64_t delta, GError **error);
-/* Take note that one row was added for each of the keys, which are sorted. */
-bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, GError **error);
+/* Take note that one row was added (each: 1) or removed (each: -1) for each of the keys, which are sorted. */
+bool span_count_sorted(Store *store, SpanOf of, const char *const *keys, size_t count, int each, GError **error);
 /* Take note, as span_count() does, of delta users: rows of SPAN_USERS with the key of this person. */
 bool span_count_user(Store *store, int64_t person, int64_t delta, GError **error);
 /* Announce span_total() (store/store.h says how). */

@@ -67,8 +67,8 @@ static void place_clear(MysqlPlace *place)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MysqlPlace, place_clear)
 
-/* Read the parameters that SQLAlchemy lets stand behind the name of the database. Text comes in UTF-8, whatever
- * charset= says. */
+/* Read the parameters that SQLAlchemy lets stand behind the name of the database, and the password that
+ * store_place_with_password() adds. Text comes in UTF-8, whatever charset= says. */
 static bool read_parameters(const char *query, MysqlPlace *place, GError **error)
 {
     g_autoptr(GError) fault = NULL;
@@ -79,7 +79,10 @@ static bool read_parameters(const char *query, MysqlPlace *place, GError **error
     void *name, *value;
     g_hash_table_iter_init(&iterator, parameters);
     while (g_hash_table_iter_next(&iterator, &name, &value)) {
-        if (strcmp(name, "unix_socket") == 0)
+        if (strcmp(name, "password") == 0) {
+            g_free(place->password);
+            place->password = g_strdup(value);
+        } else if (strcmp(name, "unix_socket") == 0)
             place->socket = g_strdup(value);
         else if (strcmp(name, "ssl_ca") == 0)
             place->authorities = g_strdup(value);
@@ -151,6 +154,7 @@ static FailCode code_of(unsigned number)
     case ER_BAD_DB_ERROR:
     case ER_NO_SUCH_TABLE:
     case ER_BAD_FIELD_ERROR:
+    case ER_PARSE_ERROR:
     case CR_AUTH_PLUGIN_CANNOT_LOAD:
     case CR_SSL_CONNECTION_ERROR:
         return FAIL_CONFIG;
@@ -300,7 +304,10 @@ static void *my_prepare(void *connection, const char *sql, const Value *values, 
     } else {
         self->places = libmariadb.mysql_stmt_param_count(self->statement);
         make_columns(self);
-        return self;
+        if (count > 0 || self->places == 0)
+            return self;
+        fail(error, FAIL_CONFIG, "%s: a \"?\" of the query stands for a value, and there is none",
+             self->connection->shown);
     }
     my_finalize(self);
     return NULL;

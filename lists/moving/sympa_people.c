@@ -61,9 +61,8 @@ static bool each_row(People *people, const char *sql, TakeRow *take, void *data,
 
 /* Of the list whose address is $1; Sympa writes these names in lower case. The columns stand alone, so that an index
  * on them is used: Sympa's primary key has them, in an order that differs from site to site. */
-#define OF_LIST(table)                                                                   \
-    "list_" table " = substr(`$1`, 1, @position@(`$1`, '@') - 1) AND robot_" table " = " \
-    "substr(`$1`, @position@(`$1`, '@') + 1)"
+#define OF_ROBOT(table) "robot_" table " = substr(`$1`, @position@(`$1`, '@') + 1)"
+#define OF_LIST(table) "list_" table " = substr(`$1`, 1, @position@(`$1`, '@') - 1) AND " OF_ROBOT(table)
 
 bool sympa_check_database(Foreign *database, GError **error)
 {
@@ -369,7 +368,7 @@ static bool take_dump(People *people, GError **error)
 
 /* ---- all ---- */
 
-/* Keep out of the list's sources the address that left it. */
+/* Keep out of the list's sources an address that left the list, or the family that the list is of. */
 static bool take_exclusion(People *people, ForeignRows *rows, void *data, GError **error)
 {
     const char *address = foreign_text(rows, 0), *seconds = foreign_text(rows, 1);
@@ -379,12 +378,20 @@ static bool take_exclusion(People *people, ForeignRows *rows, void *data, GError
                                                CLAMP(left_at, 0, G_MAXINT32) * CLOCK_SECOND, error);
 }
 
+/* The name of the list's family; NULL: it has none, or one that Sympa does not allow. */
+static const char *family_of(const SympaList *list)
+{
+    const SympaParagraph *paragraph = sympa_config_find(list->config, "family_name");
+    const char *name = paragraph ? paragraph->value : "";
+    return *name && !name[strspn(name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-.+_")] ? name : NULL;
+}
+
 static bool take_exclusions(People *people, GError **error)
 {
     static const char *const times[] = {"date_exclusion", "date_epoch_exclusion"};
     Foreign *database = people->list->sympa->database;
-    const char *time = NULL;
-    bool has;
+    const char *time = NULL, *family = family_of(people->list);
+    bool has, has_family;
     if (!foreign_has(database, "exclusion_table", "list_exclusion", &has, error))
         return false;
     if (!has)
@@ -394,9 +401,16 @@ static bool take_exclusions(People *people, GError **error)
             return false;
         time = has ? times[i] : time;
     }
-    g_autofree char *sql = g_strdup_printf("SELECT `user_exclusion`, `%s` FROM exclusion_table WHERE " OF_LIST(
-                                               "exclusion") " ORDER BY `user_exclusion` @bytes@",
-                                           time ? time : "NULL");
+    if (!foreign_has(database, "exclusion_table", "family_exclusion", &has_family, error))
+        return false;
+    g_autofree char *or_family = family && has_family
+                                     ? g_strdup_printf(" OR (family_exclusion = '%s' AND " OF_ROBOT("exclusion") ")",
+                                                       family)
+                                     : g_strdup("");
+    g_autofree char *sql = g_strdup_printf("SELECT `user_exclusion`, `max(%s)` FROM exclusion_table WHERE " OF_LIST(
+                                               "exclusion") "%s GROUP BY user_exclusion "
+                                                            "ORDER BY `user_exclusion` @bytes@",
+                                           time ? time : "NULL", or_family);
     return each_row(people, sql, take_exclusion, NULL, error);
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Members from outside: sources of lists are read, the lists follow them, and what goes wrong changes nothing."""
+import contextlib
 import http.server
 import json
 import socket
@@ -11,7 +12,7 @@ import threading
 
 import pytest
 
-from support import postgresql
+from support import mariadb, postgresql
 from support.certificate import Authority
 from support.instance import prefix, wait_until, write_secret
 from support.slapd import BASE, READER, Slapd
@@ -265,6 +266,10 @@ def test_words_that_are_wrong_are_refused_with_what_is_right(site):
             ((talk, "b", "sql", "/a.db", "--query=DELETE FROM x"), "SELECT"),
             ((talk, "b", "sql", "/a.db", "--query=SELECT 1; DELETE FROM x"), "one statement"),
             ((talk, "b", "sql", "postgresql://jo:secret@h/d", "--query=SELECT 1"), "--password-file"),
+            ((talk, "b", "sql", "mysql+pymysql://jo:secret@h/d", "--query=SELECT 1"), "--password-file"),
+            ((talk, "b", "sql", "mariadb://jo@h/d?password=secret", "--query=SELECT 1"), "--password-file"),
+            ((talk, "b", "sql", "mysql://jo@h:sec/ret@h/d", "--query=SELECT 1"), "--password-file"),
+            ((talk, "b", "sql", "mysql://jo@h/d", "--query=DELETE FROM x"), "SELECT"),
             ((talk, "b", "sql", site.sources / "a.db", "--query=SELECT 1", f"--password-file={site.sources}/word"),
              "server"),
             ((talk, "b", "ldap", "http://example.com"), "ldaps://"),
@@ -373,7 +378,7 @@ def test_directories_that_sources_cannot_have(site, words, said):
     assert done.returncode != 0 and "[task] source_directories: " in done.stderr and said in done.stderr, done
 
 
-def test_the_timer_reads_each_kind(site, tmp_path):
+def test_the_timer_reads_each_kind(site, tmp_path, request):
     """It is kept to its files, and reads by these alone: no directory above them, and nothing that it may write."""
     talk = site.create_list("talk")
     path, secret = site.sources / "hr.db", site.sources / "password"
@@ -388,6 +393,7 @@ def test_the_timer_reads_each_kind(site, tmp_path):
     pages, slapd = Pages(), Slapd(tmp_path / "slapd", [("ldap@example.org", "L")])
     pages.body = b"url@example.org\n"
     server = postgresql.Server() if postgresql.programs() else None
+    mysql = None if mariadb.missing() else request.getfixturevalue("mysql")
     try:
         slapd.start()
         site.start()
@@ -405,6 +411,13 @@ def test_the_timer_reads_each_kind(site, tmp_path):
                      f"postgresql://reader@127.0.0.1:{server.port}/postgres",
                      "--query=SELECT 'server@example.org'", f"--password-file={secret}")
             wanted.add("server")
+        if mysql:
+            word = site.sources / "mysql.password"
+            write_secret(word, f"{mariadb.PASSWORD}\n")
+            site.cli("list", "source", "add", talk, "mysql", "sql",
+                     f"mysql://{mariadb.USER}@127.0.0.1:{mysql.port}/mailman", "--query=SELECT 'mysql@example.org'",
+                     f"--password-file={word}")
+            wanted.add("mysql")
         site.cli("task", "run", "sources")  # which comes by itself within a minute
         wait_until(lambda: {one.split("@")[0] for one in members(site, talk)} == wanted, 120,
                    lambda: f"{wanted}: {members(site, talk)} {site.cli('list', 'source', 'ls', '--json')}")
@@ -519,6 +532,66 @@ def test_a_server_of_postgresql_gives_members_and_its_password_is_seen_nowhere(s
         assert "sec%ret" not in everything + refused.stderr + site.cli("export")
     finally:
         server.remove()
+
+
+def test_a_server_of_mariadb_gives_members_and_its_password_is_seen_nowhere(site, mysql):
+    """Two lists have two sources there; what is cut, refused or too slow, or wants to write, changes nothing."""
+    talk, news = site.create_list("talk"), site.create_list("news")
+    everybody = people(3000)
+    with contextlib.closing(mysql.emptied("core")) as there:
+        cursor = there.cursor()
+        cursor.execute("CREATE TABLE person (mail VARCHAR(99), name VARCHAR(999), active INT)")
+        cursor.executemany("INSERT INTO person VALUES (%s, %s, 1)",
+                           [(mail, f"Jürgen {mail[:6]}") for mail in everybody])
+        cursor.execute("INSERT INTO person VALUES ('long@example.org', REPEAT('long', 200), 1), (NULL, 'nobody', 1), "
+                       "('no address', 'N', 1), ('gone@example.org', 'G', 0)")
+        cursor.execute("CREATE FUNCTION forget() RETURNS INT BEGIN DELETE FROM person; RETURN 1; END")
+        there.commit()
+    with contextlib.closing(mysql.connect(user="root", password="", unix_socket=str(mysql.socket))) as root:
+        root.cursor().execute(f"CREATE OR REPLACE USER slow@'127.0.0.1' IDENTIFIED BY '{mariadb.PASSWORD}' "
+                              "WITH MAX_STATEMENT_TIME 1")
+    secret = site.sources / "password"
+    write_secret(secret, f"{mariadb.PASSWORD}\n")
+    plain = f"mysql://{mariadb.USER}@127.0.0.1:{mysql.port}/core"
+    authority = write(site, "authority.pem", mysql.authority.file.read_text())
+    encrypted = f"mysql+pymysql://{mariadb.SECRET}@127.0.0.1:{mysql.port}/core?ssl_ca={authority}"
+    query = "--query=SELECT mail, name FROM person WHERE active = 1 AND name || '' <> '$1 ? @text@'"
+    site.cli("list", "source", "add", talk, "crm", "sql", plain, query, f"--password-file={secret}")
+    site.cli("list", "source", "add", news, "crm", "sql", encrypted, "--query=SELECT mail FROM person WHERE active = 0",
+             f"--password-file={secret}")
+    assert "3001 given, 3001 joined, 0 left, 0 kept out, 1 bad" in refresh(site, talk)
+    assert "1 given, 1 joined" in refresh(site, news)
+    assert members(site, news) == ["gone@example.org"]
+    for address, name in ((everybody[7], "Jürgen p00007"), ("long@example.org", "long" * 200)):
+        assert json.loads(site.cli("member", "show", talk, address, "--json"))["display_name"] == name
+
+    def refused(words, code, **what):
+        for option, value in what.items():
+            site.cli("list", "source", "set", talk, "crm", f"--{option}={value}")
+        told = refresh(site, talk, code=code)
+        assert words in told and mariadb.PASSWORD not in told, told
+        assert len(members(site, talk)) == 3001
+
+    refused("READ ONLY transaction", 75, query="SELECT 'x@example.org' FROM DUAL WHERE forget() = 1")
+    refused("stands for a value", 78, query="SELECT mail FROM person WHERE mail = ?")
+    refused("nothing", 78, query="SELECT mail FROM nothing")
+    refused("syntax", 78, query="SELECT mail FORM person")
+    refused("addresses that it gave", 1, query="SELECT mail, name FROM person WHERE mail < 'p01000'")
+    refused("max_statement_time", 75, place=f"mysql://slow@127.0.0.1:{mysql.port}/information_schema",
+            query="SELECT 'x@example.org', SLEEP(600) FROM DUAL")
+    site.cli("list", "source", "set", talk, "crm", query)
+    with contextlib.closing(mariadb.Cut(mysql.port, 50000)) as way:
+        refused("the connection was lost", 75, place=plain.replace(str(mysql.port), str(way.port)))
+    write_secret(secret, "wr0ng:@/\n")
+    refused("Access denied", 78, place=plain)
+    assert "wr0ng" not in refresh(site, talk, code=78)
+    write_secret(secret, f"{mariadb.PASSWORD}\n")
+    with contextlib.closing(mysql.connect("core")) as there:
+        there.cursor().execute("DELETE FROM person WHERE mail < 'p00010' AND mail > 'p'")
+        there.commit()
+    assert "2991 given, 0 joined, 10 left" in refresh(site, talk), "nothing was deleted but these"
+    everything = site.cli("list", "source", "ls", "--json") + site.cli("list", "log", "--json", talk)
+    assert mariadb.PASSWORD not in everything + site.cli("export") and "ssl_ca" not in everything
 
 
 def test_a_directory_gives_members_in_pages(site, tmp_path):

@@ -308,8 +308,10 @@ static void test_import(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     Preferences own = preferences_unset;
-    own.delivery_mode = MODE_MIME_DIGESTS;
     add(fixture, ROLE_MEMBER, "m7@example.org");
+    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "M9@Example.org", "Known", NULL, &error), error);
+    assert_ok(list_set(fixture->store, LIST, "digest_is_default", "yes", &error), error);
+    own.delivery_mode = MODE_PLAINTEXT_DIGESTS;
     MemberImport *import = member_import_open(fixture->store, LIST, ROLE_MEMBER, &error);
     g_assert_no_error(error);
     for (int i = 25000; i > 0; i--) { /* more than two slices */
@@ -329,8 +331,13 @@ static void test_import(Fixture *fixture, const void *data)
     assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
     g_assert_cmpint(count, ==, 25000);
     g_autoptr(Member) member = find(fixture, ROLE_MEMBER, "m3@example.org");
-    g_assert_cmpint(member->own.delivery_mode, ==, MODE_MIME_DIGESTS);
+    g_assert_cmpint(member->own.delivery_mode, ==, MODE_PLAINTEXT_DIGESTS);
     g_assert_cmpstr(member->display_name, ==, "A Name");
+    g_autoptr(Member) known = find(fixture, ROLE_MEMBER, "m9@example.org");
+    g_assert_cmpint(known->own.delivery_mode, ==, MODE_MIME_DIGESTS);
+    g_assert_cmpstr(known->address, ==, "M9@Example.org");
+    g_assert_cmpstr(known->display_name, ==, "Known");
+    g_assert_cmpstr(known->given_name, ==, "A Name");
     assert_sound(fixture);
     g_assert_null(member_import_open(fixture->store, "none.example.com", ROLE_MEMBER, &error));
     assert_failed(FAIL_MISSING, error);
@@ -350,6 +357,35 @@ static void test_import_in_transaction(Fixture *fixture, const void *data)
     int64_t count;
     assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
     g_assert_cmpint(count, ==, 0);
+}
+
+/* The database refuses one of some hundred: none comes, and the error says why. */
+static void test_import_refused(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    const char *sql = g_str_equal(fixture_driver(), "sqlite")
+                          ? "CREATE TRIGGER refuse BEFORE INSERT ON member WHEN new.email = 'm250@example.org' "
+                            "BEGIN SELECT RAISE(ABORT, 'refused'); END"
+                          : "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION "
+                            "''refused''; END'; CREATE TRIGGER refuse BEFORE INSERT ON member FOR EACH ROW "
+                            "WHEN (new.email = 'm250@example.org') EXECUTE FUNCTION refuse()";
+    assert_ok(store_driver(fixture->store)->script(store_connection(fixture->store), sql, &error), error);
+    add(fixture, ROLE_MEMBER, "m7@example.org");
+    MemberImport *import = member_import_open(fixture->store, LIST, ROLE_MEMBER, &error);
+    for (int i = 1; i <= 300; i++) {
+        g_autofree char *address = g_strdup_printf("m%d@example.org", i);
+        assert_ok(member_import_add(import, i, address, NULL, NULL, &error), error);
+    }
+    Imported seen = {0};
+    g_assert_false(member_import_run(import, imported, &seen, &error));
+    g_assert_nonnull(strstr(error->message, "refused"));
+    g_clear_error(&error);
+    member_import_free(import);
+    g_assert_cmpint(seen.added + seen.refused, ==, 0);
+    int64_t count;
+    assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 1);
+    assert_sound(fixture);
 }
 
 /* Freed without a run: nothing happened, and others could write all the time. */
@@ -481,6 +517,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/member/remove", test_remove);
     TEST_WITH_LIST("/member/import", test_import);
     TEST_WITH_LIST("/member/import-in-transaction", test_import_in_transaction);
+    TEST_WITH_LIST("/member/import-refused", test_import_refused);
     TEST_WITH_LIST("/member/import-given-up", test_import_given_up);
     TEST_WITH_LIST("/member/change", test_change);
     TEST_WITH_LIST("/member/inheritance", test_inheritance);

@@ -4,22 +4,30 @@
  * by another source. */
 #include "store/source.h"
 
+#include <string.h>
+
 #include "t/store/fixture.h"
 #include "t/store/sound.h"
 
 #define LIST "test.example.com"
+#define OTHER "other.example.com"
 #define ANNE "anne@example.org"
 #define BOB "bob@example.org"
 #define CLEO "cleo@example.org"
 #define NOW INT64_C(1700000000000000)
 
-static MemberSource *add(Fixture *fixture, const char *name)
+static MemberSource *add_to(Fixture *fixture, const char *list_id, const char *name)
 {
     GError *error = NULL;
     MemberSource *source = g_new0(MemberSource, 1);
-    *source = (MemberSource){.list_id = g_strdup(LIST), .name = g_strdup(name), .place = g_strdup("/x")};
+    *source = (MemberSource){.list_id = g_strdup(list_id), .name = g_strdup(name), .place = g_strdup("/x")};
     assert_ok(source_add(fixture->store, source, &error), error);
     return source;
+}
+
+static MemberSource *add(Fixture *fixture, const char *name)
+{
+    return add_to(fixture, LIST, name);
 }
 
 static bool is_member(Fixture *fixture, const char *address)
@@ -32,18 +40,25 @@ static bool is_member(Fixture *fixture, const char *address)
     return is;
 }
 
+static SourceStage *read_whole(Fixture *fixture, const MemberSource *source, const char *const *addresses)
+{
+    GError *error = NULL;
+    SourceCounts counts;
+    SourceStage *stage = source_stage_open(fixture->store, source, &error);
+    g_assert_no_error(error);
+    for (; *addresses; addresses++)
+        assert_ok(source_stage_add(stage, *addresses, NULL, &error), error);
+    assert_ok(source_stage_close(stage, &counts, &error), error);
+    return stage;
+}
+
 /* Follows what a source gives, as lists/source.h does; kept_out: how many it passes over. */
 static void follow(Fixture *fixture, const MemberSource *source, const char *const *addresses, unsigned kept_out)
 {
     GError *error = NULL;
     Store *store = fixture->store;
-    SourceCounts counts;
-    g_autoptr(SourceStage) stage = source_stage_open(store, source, &error);
-    g_assert_no_error(error);
-    for (; *addresses; addresses++)
-        assert_ok(source_stage_add(stage, *addresses, NULL, &error), error);
-    assert_ok(source_stage_close(stage, &counts, &error), error);
-    assert_ok(source_notice_left(store, LIST, NOW, &error), error);
+    g_autoptr(SourceStage) stage = read_whole(fixture, source, addresses);
+    assert_ok(source_notice_left(store, source->list_id, NOW, &error), error);
     assert_ok(store_begin(store, &error), error);
     g_autoptr(GPtrArray) fresh = source_stage_fresh(stage, &error), gone = source_stage_gone(stage, &error);
     g_assert_no_error(error);
@@ -56,10 +71,7 @@ static void follow(Fixture *fixture, const MemberSource *source, const char *con
             g_ptr_array_add(take, one);
     }
     assert_ok(source_take(store, source, take, NOW, &error), error);
-    for (guint at = 0; at < gone->len; at++) {
-        bool removed;
-        assert_ok(source_drop(store, source, gone->pdata[at], &removed, &error), error);
-    }
+    assert_ok(source_stage_drop(stage, gone, &error), error);
     assert_ok(store_commit(store, &error), error);
     g_assert_cmpuint(kept_out, ==, 0);
     assert_sound(fixture);
@@ -220,6 +232,94 @@ static void test_many(Fixture *fixture, const void *data)
     g_assert_cmpint(count, ==, 1);
 }
 
+/* "p0000@example.org" and so on, each so many. g_ptr_array_unref() */
+static GPtrArray *people(unsigned each)
+{
+    GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
+    for (unsigned at = 0; at < MANY; at += each)
+        g_ptr_array_add(all, g_strdup_printf("p%04u@example.org", at));
+    g_ptr_array_add(all, NULL);
+    return all;
+}
+
+static void assert_members(Fixture *fixture, const char *list_id, int64_t wanted)
+{
+    GError *error = NULL;
+    int64_t count;
+    assert_ok(member_count(fixture->store, list_id, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, wanted);
+}
+
+/* Thousands go at once as each would alone: who had joined, whom another source gives and the members of another list
+ * stay. Members who took another address go by it, also where the source gives both. */
+static void test_many_go(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    list_free(list_create(fixture->store, "other@example.com", &error));
+    g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two"), other = add_to(fixture, OTHER, "one");
+    g_autoptr(GPtrArray) all = people(1), some = people(5);
+    const int64_t kept = (int64_t)some->len - 1;
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "p0001@example.org", NULL, NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "p0002@example.org", NULL, NULL, &error), error);
+    follow(fixture, one, (const char *const *)all->pdata, 0);
+    follow(fixture, two, (const char *const *)some->pdata, 0);
+    follow(fixture, other, (const char *const *)all->pdata, 0);
+    g_autoptr(Member) moved = member_of(fixture, "p0003@example.org"), both = member_of(fixture, "p0004@example.org");
+    assert_ok(member_set_address(fixture->store, moved->id, ANNE, &error), error);
+    assert_ok(member_set_address(fixture->store, both->id, BOB, &error), error);
+    g_ptr_array_insert(all, 0, g_strdup(BOB));
+    follow(fixture, one, (const char *const *)all->pdata, 0);
+    assert_members(fixture, LIST, MANY);
+    follow(fixture, one, NOBODY, 0);
+    assert_members(fixture, LIST, kept + 1);
+    g_assert_true(is_member(fixture, "p0001@example.org") && is_member(fixture, "p0005@example.org"));
+    g_assert_false(is_member(fixture, ANNE) || is_member(fixture, BOB) || is_member(fixture, "p0002@example.org"));
+    assert_members(fixture, OTHER, MANY);
+    follow(fixture, two, NOBODY, 0);
+    assert_members(fixture, LIST, 1);
+    assert_members(fixture, OTHER, MANY);
+    g_autoptr(Member) owner = member_find(fixture->store, LIST, ROLE_OWNER, "p0002@example.org", &error);
+    g_assert_no_error(error);
+}
+
+static void run_script(Fixture *fixture, const char *sql)
+{
+    GError *error = NULL;
+    assert_ok(store_driver(fixture->store)->script(store_connection(fixture->store), sql, &error), error);
+}
+
+/* The database refuses one of thousands: none goes, and the next refresh has them all go. */
+static void test_one_cannot_go(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
+    g_autoptr(GPtrArray) all = people(1), some = people(5);
+    follow(fixture, one, (const char *const *)all->pdata, 0);
+    follow(fixture, two, (const char *const *)some->pdata, 0);
+    run_script(fixture, g_str_equal(fixture_driver(), "sqlite")
+                            ? "CREATE TRIGGER refuse BEFORE DELETE ON member WHEN old.email = 'p1234@example.org' "
+                              "BEGIN SELECT RAISE(ABORT, 'refused'); END"
+                            : "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION "
+                              "''refused''; END'; CREATE TRIGGER refuse BEFORE DELETE ON member FOR EACH ROW "
+                              "WHEN (old.email = 'p1234@example.org') EXECUTE FUNCTION refuse()");
+    {
+        g_autoptr(SourceStage) stage = read_whole(fixture, one, NOBODY);
+        assert_ok(store_begin(fixture->store, &error), error);
+        g_autoptr(GPtrArray) gone = source_stage_gone(stage, &error);
+        g_assert_cmpuint(gone->len, ==, MANY);
+        g_assert_false(source_stage_drop(stage, gone, &error));
+        g_assert_nonnull(strstr(error->message, "refused"));
+        g_clear_error(&error);
+        store_rollback(fixture->store);
+    }
+    assert_members(fixture, LIST, MANY);
+    assert_sound(fixture);
+    run_script(fixture,
+               g_str_equal(fixture_driver(), "sqlite") ? "DROP TRIGGER refuse" : "DROP TRIGGER refuse ON member");
+    follow(fixture, one, NOBODY, 0);
+    assert_members(fixture, LIST, (int64_t)some->len - 1);
+}
+
 /* A stage that was left in the middle is no obstacle, and nothing of it reaches the list. */
 static void test_left_in_the_middle(Fixture *fixture, const void *data)
 {
@@ -243,6 +343,8 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/source/the later refresh goes on", test_turn);
     TEST_WITH_LIST("/source/it is set while it is read", test_set_meanwhile);
     TEST_WITH_LIST("/source/thousands come at once", test_many);
+    TEST_WITH_LIST("/source/thousands go at once", test_many_go);
+    TEST_WITH_LIST("/source/one of thousands cannot go", test_one_cannot_go);
     TEST_WITH_LIST("/source/a stage is left in the middle", test_left_in_the_middle);
     return g_test_run();
 }
