@@ -38,9 +38,7 @@ char *trail_path(const char *directory, unsigned number, const char *suffix);
 #define TRAIL_SUFFIX ".trail"
 #define TRAIL_KEYS_SUFFIX ".keys"
 
-/* Return at how many bytes a file ends and the next begins, and how many files are kept, when all may have size bytes.
- * */
-uint64_t trail_file_size(uint64_t size);
+/* Return how many files are kept when all may have size bytes. */
 unsigned trail_file_count(uint64_t size);
 
 /* Remove the oldest files until there are at most count, and those to which nothing was written since `before`. Add

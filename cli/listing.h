@@ -39,6 +39,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listing, listing_free)
 /* Values for rows. Text that is not UTF-8 gets replacement characters; NULL
  * becomes null. A time (microseconds) is "2026-11-20T13:20:00Z", 0 is null. */
 json_t *listing_text(const char *text);
+json_t *listing_texts(const char *const *texts); /* an array of them */
 json_t *listing_time(int64_t time);
 
 /* Write an object (consumed): a line "key: value" for each of its values, or with json the object on one line. For

@@ -47,9 +47,6 @@ bool queue_select_fits(Entry *entry);
 /* False when the options ask nothing of what is in an entry, so that it need not be opened. */
 bool queue_select_by_content(void);
 
-/* The envelope sender, "" for none or the null sender. */
-const char *queue_select_sender_of(Entry *entry);
-
 /* Turn the value of --list, a List-Id or a posting address, into a List-Id in lower case. The store is not asked, so
  * that entries of a removed list can be found too. *list is freed and replaced; NULL stays. */
 void queue_select_list_id(char **list);

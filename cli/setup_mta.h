@@ -14,7 +14,6 @@ typedef enum SetupMta { SETUP_POSTFIX, SETUP_EXIM, SETUP_NO_MTA } SetupMta;
 
 /* Read "postfix", "exim" or "none". */
 bool setup_mta_parse(const char *text, SetupMta *mta);
-const char *setup_mta_name(SetupMta mta);
 
 /* Which of them are on this machine, a bit each: 1u << SETUP_POSTFIX, 1u << SETUP_EXIM. */
 unsigned setup_mta_find(void);

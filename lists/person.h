@@ -16,5 +16,3 @@ json_t *person_export(Store *store, const char *who, GError **error);
 
 /* Preferences as an object that has only what is set. json_decref() */
 json_t *preferences_json(const Preferences *preferences);
-/* "2026-11-20T13:20:00Z", null for 0. json_decref() */
-json_t *person_time(int64_t time);

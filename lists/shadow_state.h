@@ -71,7 +71,6 @@ bool shadow_state_seen(ShadowState *state, const char *key, const ShadowSeen *se
 
 /* The key that waits longest, if its first mail came before that time; NULL: none. Borrowed until the next call. */
 const char *shadow_state_due(const ShadowState *state, int64_t before);
-unsigned shadow_state_waiting(const ShadowState *state);
 
 /* All that is known about a post. */
 typedef struct ShadowCase {

@@ -43,7 +43,3 @@ bool archive_index_checked(ArchiveIndex *index, bool ok, GError **error);
 #define ARCHIVE_MESSAGE_TABLES "message m JOIN node n ON n.id = m.node"
 #define ARCHIVE_MESSAGE_COUNT 13 /* columns */
 ArchiveMessage *archive_message_read(Query *query);
-
-/* Return all rows of a query of ARCHIVE_MESSAGE_COLUMNS, of ArchiveMessage, freed with the array. NULL with error: the
- * query failed, or query is NULL since it could not be started. */
-GPtrArray *archive_message_rows(ArchiveIndex *index, Query *query, GError **error);

@@ -17,9 +17,6 @@ typedef struct Ban {
     int64_t made_at;
 } Ban;
 
-void ban_free(Ban *ban);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ban, ban_free)
-
 /* FAIL_NEVER: neither an address nor a pattern that can be used; FAIL_EXISTS: it is there already; FAIL_MISSING: no
  * such list. */
 bool ban_add(Store *store, const char *list_id, const char *email, GError **error);

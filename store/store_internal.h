@@ -152,12 +152,17 @@ bool store_is_transaction_open(const Store *store);
 void *store_connection(Store *store);
 const StoreDriver *store_driver(const Store *store);
 
+/* Run statements without parameters, in the words of migrate_words(). */
+bool store_script(Store *store, const char *sql, GError **error);
+
 /* Return known keys (int64_t) of lists by List-Id; borrowed. NULL: store_version() was not asked within the last
  * moment, so that they may be stale. */
 GHashTable *store_list_keys(Store *store);
 
 /* list.c: the internal key of a list; FAIL_MISSING. */
 bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);
+/* The same; list_id NULL stands for the site, whose key is 0. */
+bool list_scope(Store *store, const char *list_id, int64_t *scope, GError **error);
 
 /* The list of a short name (list_local()) at host (in lower case); *list_id is NULL when there is none. */
 bool list_short_find(Store *store, const char *name, const char *host, char **list_id, GError **error);
@@ -176,7 +181,7 @@ char *pending_token_hash(const char *token);
 /* list_setting.c */
 struct List;
 void list_settings_default(struct List *list);
-bool list_setting_apply(struct List *list, const char *name, const char *value, GError **error);
+void list_setting_apply(struct List *list, const char *name, const char *value);
 void list_settings_clear(struct List *list);
 /* pace.c: remove counts that were not touched for PACE_KEPT. */
 bool pace_expire(Store *store, GError **error);

@@ -38,7 +38,6 @@ typedef struct FaultReport {
 bool faults_may_allocate(void);
 
 void faults_begin(const FaultPlan *plan, FaultReport *report);
-void faults_end(void);
 
 /* The errors that are tried. */
 typedef struct FaultError {

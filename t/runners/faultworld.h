@@ -48,7 +48,6 @@ bool faultworld_handle(Runner *runner, Entry *entry, Outcome *outcome, GError **
 /* NULL, or what a process leaves behind that goes on: files that are neither
  * ready nor set aside. g_free(). */
 char *faultworld_unfinished(const char *queue);
-unsigned faultworld_count(const char *queue, const char *suffix);
 
 /* Two days later, without faults, all runners work until nothing is left. NULL, or what
  * was lost, made twice, or changed. g_free(). */

@@ -39,6 +39,9 @@ char *fixture_files(Fixture *fixture, const char *queue, const char *suffix);
 unsigned fixture_count(Fixture *fixture, const char *queue, const char *suffix);
 char *fixture_file_path(Fixture *fixture, const char *queue, const char *file);
 
+/* Rename the only file of in that has this suffix, so that it has the other one, as a power cut may leave it. */
+void fixture_set_state(Fixture *fixture, const char *from, const char *to);
+
 /* Writes into the head of a claimed entry that it is decided, and syncs it, as an earlier version did (INTERNALS.md,
  * "Decided in the head"). False when a call failed. */
 bool fixture_decide_in_head(Queue *queue, const char *file);

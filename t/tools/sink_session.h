@@ -40,7 +40,6 @@ typedef struct Session {
     uint64_t chunk;   /* bytes of it still to come */
     bool last, skipped; /* chunk: it is the last; it is read and forgotten */
     const char *verb;
-    unsigned auth_step; /* of AUTH LOGIN */
     char *auth_user;
 } Session;
 

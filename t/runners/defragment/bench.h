@@ -24,7 +24,6 @@ typedef struct Bench {
 /* The list's setting defragment is on. more: lines of the configuration. */
 void bench_set_up(Bench *bench, const char *more);
 void bench_tear_down(Bench *bench);
-void bench_configure(Bench *bench, const char *more);
 void bench_setting(Bench *bench, const char *name, const char *value);
 
 /* Part number of total (0: unsaid) of the message id with that body, in wire form; g_free(). */

@@ -25,7 +25,6 @@ void site_free(Site *site);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Site, site_free)
 
 void site_start_sink(Site *site, const char *const *arguments); /* NULL-terminated, or NULL */
-void site_stop_sink(Site *site);
 void site_start_out(Site *site);
 void site_start_program(Site *site, const char *name); /* another one in its place, of the build */
 void site_kill_out(Site *site); /* -9 */
