@@ -2,12 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Ask about bytes as they are: whether text needs more than 7 bits, and the order of two texts.
+ * Ask about bytes as they are: whether one is a blank, whether text needs more than 7 bits, and the order of two texts.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Is it what may stand between the words of a header field, fold or not? */
+static inline bool byte_is_blank(char octet)
+{
+    return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
+}
 /* Is any byte above 127? data may be NULL when length is 0. Fast enough for whole messages: it looks at eight bytes at
  * a time. */
 bool bytes_8bit(const void *data, size_t length);

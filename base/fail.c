@@ -37,3 +37,14 @@ bool fail_errno(GError **error, FailCode code, const char *format, ...)
     errno = saved;
     return false;
 }
+
+bool fail_with(GError **error, GError **fault)
+{
+    g_propagate_error(error, g_steal_pointer(fault));
+    return false;
+}
+
+bool fail_unless(GError **error, FailCode code, GError **fault)
+{
+    return g_error_matches(*fault, FAIL, code) || fail_with(error, fault);
+}

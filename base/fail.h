@@ -35,3 +35,8 @@ bool fail(GError **error, FailCode code, const char *format, ...) G_GNUC_PRINTF(
 /* Do as fail() does, and append ": " and the text of errno to the message. The code is always the one given, for ENOENT
  * too, because only the caller knows what a missing file means. */
 bool fail_errno(GError **error, FailCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* Do as fail() does with an error that there is already, which is taken. */
+bool fail_with(GError **error, GError **fault);
+/* Do the same unless the error has this code; then return true, and it stays the caller's. */
+bool fail_unless(GError **error, FailCode code, GError **fault);

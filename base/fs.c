@@ -261,8 +261,7 @@ bool fs_keep_once(int dir_fd, const char *name, mode_t mode, const void *data, s
     fs_unlink(dir_fd, temporary, NULL);
     if (!taken || g_error_matches(taken, FAIL, FAIL_EXISTS))
         return done;
-    g_propagate_error(error, g_steal_pointer(&taken));
-    return false;
+    return fail_with(error, &taken);
 }
 
 bool fs_unlink(int dir_fd, const char *name, GError **error)

@@ -53,14 +53,9 @@ GHashTable *pattern_memory_new(void)
     return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 
-static bool is_full(GHashTable *memory)
-{
-    return g_hash_table_size(memory) >= GIVE_UPS_MAX;
-}
-
 bool pattern_gave_up(const char *pattern, GHashTable *memory)
 {
-    return memory && (is_full(memory) || g_hash_table_contains(memory, pattern));
+    return memory && (g_hash_table_size(memory) >= GIVE_UPS_MAX || g_hash_table_contains(memory, pattern));
 }
 
 const char *pattern_gave_up_any(char *const *patterns, GHashTable *memory)

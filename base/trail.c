@@ -121,14 +121,15 @@ GArray *trail_files(const char *directory, GError **error)
     return g_steal_pointer(&numbers);
 }
 
-uint64_t trail_file_size(uint64_t size)
+/* At how many bytes a file ends and the next begins, when all may have size bytes. */
+static uint64_t file_size(uint64_t size)
 {
     return MIN(MAX(size, TRAIL_LEAST) / 16, TRAIL_FILE_MOST);
 }
 
 unsigned trail_file_count(uint64_t size)
 {
-    return (unsigned)(MAX(size, TRAIL_LEAST) / trail_file_size(size));
+    return (unsigned)(MAX(size, TRAIL_LEAST) / file_size(size));
 }
 
 static bool open_number(Trail *self, unsigned number, int flags, GError **error)
@@ -163,7 +164,7 @@ static void choose_file(Trail *self)
         ;
     if (self->fd >= 0 && fstat(self->fd, &file) == 0 && file.st_nlink == 0)
         open_newest(self, NULL);
-    if (self->fd >= 0 && fstat(self->fd, &file) == 0 && (uint64_t)file.st_size >= trail_file_size(self->size) &&
+    if (self->fd >= 0 && fstat(self->fd, &file) == 0 && (uint64_t)file.st_size >= file_size(self->size) &&
         open_number(self, self->number + 1, O_CREAT, NULL))
         trail_remove(self->directory, trail_file_count(self->size), 0, NULL, NULL);
 }

@@ -43,8 +43,6 @@ char *trail_path(const char *directory, unsigned number, const char *suffix);
 #define TRAIL_SUFFIX ".trail"
 #define TRAIL_KEYS_SUFFIX ".keys"
 
-/* Return at how many bytes a file ends and the next begins, when all files may have size bytes together. */
-uint64_t trail_file_size(uint64_t size);
 /* Return how many files are kept, when all may have size bytes together. */
 unsigned trail_file_count(uint64_t size);
 

@@ -248,10 +248,8 @@ bool trail_read(TrailReading *reading, TrailTake *take, void *data, GError **err
         }
         g_autofree char *keys = trail_path(reading->directory, number, TRAIL_KEYS_SUFFIX);
         auto_fd fd = open_file(reading->directory, number, &size, &fault);
-        if (fault) {
-            g_propagate_error(error, g_steal_pointer(&fault));
-            return false;
-        }
+        if (fault)
+            return fail_with(error, &fault);
         if (fd >= 0 && (!reading->key || !search_by_keys(&search, fd, size, keys)))
             walk(&search, fd, size);
     }
@@ -359,10 +357,8 @@ static bool tidy_file(const char *directory, unsigned number, GError **error)
     g_autoptr(GError) fault = NULL;
     g_autofree char *keys = trail_path(directory, number, TRAIL_KEYS_SUFFIX);
     auto_fd fd = open_file(directory, number, &size, &fault);
-    if (fault) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (fault)
+        return fail_with(error, &fault);
     if (fd < 0 || access(keys, F_OK) == 0 || fstat(fd, &file) != 0 ||
         file.st_mtime * CLOCK_SECOND > clock_now() - QUIET)
         return true;

@@ -33,10 +33,8 @@ static bool export_one(const ArchiveFiles *files, size_t at, FILE *output, uint6
     g_autoptr(GBytes) bytes = archive_files_load(files, at, &problem);
     if (!bytes && !g_error_matches(problem, FAIL, FAIL_LATER))
         return true;
-    if (!bytes) {
-        g_propagate_error(error, g_steal_pointer(&problem));
-        return false;
-    }
+    if (!bytes)
+        return fail_with(error, &problem);
     size_t length;
     const char *octets = g_bytes_get_data(bytes, &length);
     g_autoptr(GString) text = g_string_sized_new(length + 128);

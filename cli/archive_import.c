@@ -87,10 +87,7 @@ static bool is_known(Import *import, const char *hash, bool *known, GError **err
         return true;
     g_autoptr(ArchiveMessage) message = archive_index_message(import->index, import->number, hash, &problem);
     *known = message != NULL;
-    if (message || g_error_matches(problem, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&problem));
-    return false;
+    return message || fail_unless(error, FAIL_MISSING, &problem);
 }
 
 static int compare_posts(gconstpointer one, gconstpointer other)
@@ -117,10 +114,7 @@ static bool find_number(Import *import, GError **error)
     g_autoptr(GError) problem = NULL;
     g_autoptr(ArchiveList) list = archive_index_list(import->index, import->place->list, &problem);
     import->number = list ? list->number : 0;
-    if (list || g_error_matches(problem, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&problem));
-    return false;
+    return list || fail_unless(error, FAIL_MISSING, &problem);
 }
 
 /* Note the address that the mail had in pipermail's archive, which numbered the mails of the mailbox. */

@@ -33,8 +33,7 @@ bool backup_read(const char *directory, Backup *backup, GError **error)
         g_prefix_error(error, "%s: ", file);
         return false;
     }
-    *backup = (Backup){.moment = meta_integer(manifest, "moment", 0),
-                       .database = meta_bool(manifest, "database", false)};
+    *backup = (Backup){.moment = meta_integer(manifest, "moment", 0), .database = meta_bool(manifest, "database")};
     if (meta_integer(manifest, "format", 0) != BACKUP_FORMAT || backup->moment <= 0)
         return fail(error, FAIL_NEVER, "%s: this program reads format %d alone, with the time of the moment", file,
                     BACKUP_FORMAT);

@@ -102,10 +102,8 @@ static bool see_all_paused(Site *site, Moment *moment, GError **error)
 {
     g_autoptr(GError) stopped = NULL;
     g_autoptr(ControlClient) master = control_client_open(site, &stopped);
-    if (!master && !g_error_matches(stopped, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&stopped));
-        return false;
-    }
+    if (!master && !g_error_matches(stopped, FAIL, FAIL_MISSING))
+        return fail_with(error, &stopped);
     if (!master)
         return see_all(moment, error);
     control_client_patient(master); /* the master itself ends the pause after a while */

@@ -103,8 +103,7 @@ static bool open_place(CliImport *import, Site *site, bool with_trial, GError **
     keep_read_end();
     if (open || (dry_run && g_error_matches(missing, FAIL, FAIL_MISSING) && import->place.site.config))
         return !dry_run || (open && !with_trial) || open_trial(import, error);
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return false;
+    return fail_with(error, &missing);
 }
 
 /* ---- systems ---- */
@@ -250,10 +249,8 @@ static bool import_directory(const ImportLists *lists, Moving *moving, const cha
     g_autoptr(GError) why = NULL;
     if (lists->move(directory, moving, &why))
         return true;
-    if (g_error_matches(why, FAIL, FAIL_LATER)) {
-        g_propagate_error(error, g_steal_pointer(&why));
-        return false;
-    }
+    if (g_error_matches(why, FAIL, FAIL_LATER))
+        return fail_with(error, &why);
     moving_tell(moving, MOVING_LEFT_OUT, directory, "", "%s", why->message);
     return true;
 }

@@ -63,10 +63,8 @@ static bool show_target(const QueueTarget *target, Listing *listing, GError **er
     g_autoptr(Entry) entry = queue_files_open(target->queue, &target->file, &state, &why);
     if (!entry && g_error_matches(why, FAIL, FAIL_MISSING))
         return true;
-    if (!entry && !g_error_matches(why, FAIL, FAIL_NEVER)) {
-        g_propagate_error(error, g_steal_pointer(&why));
-        return false;
-    }
+    if (!entry && !g_error_matches(why, FAIL, FAIL_NEVER))
+        return fail_with(error, &why);
     if (queue_select_list && (!entry || strcmp(entry_list(entry), queue_select_list) != 0))
         return true;
     if (names) {

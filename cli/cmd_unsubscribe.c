@@ -20,7 +20,7 @@ static int run(Site *site, int argc, char **argv, GError **error)
     g_autoptr(VerpKeys) keys = secrets ? verp_keys_new(secrets) : NULL;
     place.site.keys = keys;
     g_autoptr(Work) work = keys ? work_place_unit(&place, error) : NULL;
-    if (!work || !leave_token(work, NULL, argv[0], LEAVE_BY_ONE_CLICK, &made, error) ||
+    if (!work || !leave_token(work, argv[0], LEAVE_BY_ONE_CLICK, &made, error) ||
         !work_commit(work, place.spool, error))
         return TOOL_LATER;
     switch (made.result) {

@@ -99,8 +99,7 @@ bool file_tree_copy(const char *from, const char *to, const char *except, GError
     }
     if (!fault)
         return directory != NULL;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return fail_with(error, &fault);
 }
 
 /* ---- second names ---- */
@@ -175,9 +174,7 @@ bool file_tree_follow(const char *from, const char *to, const char *except, bool
     while ((found = next_in(directory, from, except, &fault)) != NULL)
         if (!follow_one(from, to, found, names, changed, error))
             return false;
-    if (fault) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (fault)
+        return fail_with(error, &fault);
     return forget_names(to, names, changed, error);
 }

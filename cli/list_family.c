@@ -40,14 +40,6 @@ static GPtrArray *lists_of(Store *store, const char *family, GError **error)
 
 /* ---- verbs ---- */
 
-static json_t *words_of(const char *const *words)
-{
-    json_t *array = json_array();
-    for (; *words; words++)
-        json_array_append_new(array, listing_text(*words));
-    return array;
-}
-
 static bool show_family(Store *store, const Config *config, const Style *style, Listing *listing, GError **error)
 {
     if (!family_section_exists(config, style->name))
@@ -56,10 +48,11 @@ static bool show_family(Store *store, const Config *config, const Style *style, 
     g_autoptr(GPtrArray) lists = lists_of(store, style->name, error);
     if (!lists)
         return false;
-    listing_row(listing, json_pack("{so sI so so sb so}", "name", listing_text(style->name), "lists",
-                                   (json_int_t)lists->len, "fixed", words_of(config_list(config, section, STYLE_FIXED)),
-                                   "limited", words_of(config_list(config, section, STYLE_LIMITED)), "gone", 0, "about",
-                                   listing_text(style->about)));
+    listing_row(listing,
+                json_pack("{so sI so so sb so}", "name", listing_text(style->name), "lists", (json_int_t)lists->len,
+                          "fixed", listing_texts(config_list(config, section, STYLE_FIXED)), "limited",
+                          listing_texts(config_list(config, section, STYLE_LIMITED)), "gone", 0, "about",
+                          listing_text(style->about)));
     return true;
 }
 

@@ -89,10 +89,8 @@ static bool change_asked(Store *store, const char *list_id, const Attempt *attem
         if (!json_is_string(value))
             return command_usage(error, "--from-json: a ban is no string");
         if (!ban_add(store, list_id, json_string_value(value), &refusal) &&
-            !g_error_matches(refusal, FAIL, FAIL_EXISTS)) {
-            g_propagate_error(error, g_steal_pointer(&refusal));
-            return false;
-        }
+            !g_error_matches(refusal, FAIL, FAIL_EXISTS))
+            return fail_with(error, &refusal);
     }
     json_array_foreach(json_object_get(attempt->asked, "header_matches"), at, value) {
         g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
@@ -132,18 +130,11 @@ static bool change(Store *store, const char *list_id, void *data, GError **error
 
 /* ---- posts that differ ---- */
 
-static json_t *words_of(char *const *words)
-{
-    json_t *array = json_array();
-    for (; *words; words++)
-        json_array_append_new(array, listing_text(*words));
-    return array;
-}
-
 static json_t *outcome_row(const TrialOutcome *outcome)
 {
     return json_pack("{ss so so so}", "fate", trial_fate_text(outcome->fate), "reasons", listing_text(outcome->reasons),
-                     "removed", words_of(outcome->removed), "ways", words_of(outcome->ways));
+                     "removed", listing_texts((const char *const *)outcome->removed), "ways",
+                     listing_texts((const char *const *)outcome->ways));
 }
 
 static json_t *differences_of(unsigned differences)

@@ -29,6 +29,14 @@ json_t *listing_text(const char *text)
     return json_string(valid);
 }
 
+json_t *listing_texts(const char *const *texts)
+{
+    json_t *array = json_array();
+    for (; *texts; texts++)
+        json_array_append_new(array, listing_text(*texts));
+    return array;
+}
+
 json_t *listing_time(int64_t time)
 {
     if (time <= 0)

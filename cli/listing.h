@@ -41,6 +41,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listing, listing_free)
 /* Make a value for a row of a text, a new reference. Bytes that are not UTF-8 become replacement characters; NULL
  * becomes null. */
 json_t *listing_text(const char *text);
+json_t *listing_texts(const char *const *texts); /* an array of them */
 /* Make a value for a row of a time (us since 1970): "2026-11-20T13:20:00Z", or null for 0. */
 json_t *listing_time(int64_t time);
 

@@ -102,10 +102,8 @@ static bool show_file(Queue *queue, const QueueFile *found, Listing *listing, in
         entry = queue_files_open(queue, found, &state, &refusal);
         if (!entry && g_error_matches(refusal, FAIL, FAIL_MISSING))
             return true;
-        if (!entry && !g_error_matches(refusal, FAIL, FAIL_NEVER)) {
-            g_propagate_error(error, g_steal_pointer(&refusal));
-            return false;
-        }
+        if (!entry && !g_error_matches(refusal, FAIL, FAIL_NEVER))
+            return fail_with(error, &refusal);
     }
     if (list_filter && (!entry || strcmp(entry_list(entry), list_filter) != 0))
         return true;

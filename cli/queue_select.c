@@ -32,8 +32,7 @@ bool queue_select_list_known(Site *site, const char *list, GError **error)
     g_autoptr(List) found = store ? list_by_id(store, list, &refusal) : NULL;
     if (!g_error_matches(refusal, FAIL, FAIL_MISSING))
         return true;
-    g_propagate_error(error, g_steal_pointer(&refusal));
-    return false;
+    return fail_with(error, &refusal);
 }
 
 bool queue_select_by_content(void)
@@ -152,7 +151,7 @@ static bool fits_pattern(const char *pattern, const char *text, size_t length)
     return g_pattern_match_simple(lower, valid);
 }
 
-const char *queue_select_sender_of(Entry *entry)
+static const char *envelope_sender(Entry *entry)
 {
     const char *posting = meta_string(entry_meta(entry), KEY_SENDER, "");
     return meta_string(entry_meta(entry), KEY_ENVELOPE_SENDER, posting);
@@ -161,7 +160,7 @@ const char *queue_select_sender_of(Entry *entry)
 static bool sender_fits(Entry *entry)
 {
     const char *posting = meta_string(entry_meta(entry), KEY_SENDER, NULL);
-    const char *envelope = queue_select_sender_of(entry);
+    const char *envelope = envelope_sender(entry);
     if (strcmp(queue_select_sender, "<>") == 0)
         return *envelope == '\0';
     return fits_pattern(queue_select_sender, envelope, strlen(envelope)) ||

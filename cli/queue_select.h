@@ -51,8 +51,6 @@ bool queue_select_fits(Entry *entry);
 /* Return whether any option but --queue was given. If not, entries need not be opened for queue_select_fits(). */
 bool queue_select_by_content(void);
 
-/* Return the envelope sender of an entry; "" for none or the null sender. */
-const char *queue_select_sender_of(Entry *entry);
 
 /* Turn the value of --list, a List-Id or a posting address, into a List-Id in lower case. The store is not asked, so
  * that entries of a removed list can be found too. *list is freed and replaced; NULL stays. */

@@ -208,10 +208,8 @@ static bool settle_spool(OldSpool *old, GError **error)
     bool settled = old->operate && each_entry(reconcile->spool, settle_entry, old, error) &&
                    operate_flush(old->operate, error) && operate_end(old->operate, error);
     g_clear_pointer(&old->operate, operate_free);
-    if (settled && old->fault) {
-        g_propagate_error(error, g_steal_pointer(&old->fault));
-        return false;
-    }
+    if (settled && old->fault)
+        return fail_with(error, &old->fault);
     return settled && restored_posts(reconcile->store, old->moment, tell_missing, old, error);
 }
 
@@ -278,10 +276,8 @@ static bool settle_list(OldStore *old, const char *list, int64_t number, GError 
                                  number));
         return true;
     }
-    if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail_with(error, &fault);
     finding.kind = "list";
     finding.unknown = true;
     tell(old->reconcile, &finding,

@@ -20,11 +20,6 @@ bool setup_mta_parse(const char *text, SetupMta *mta)
     return false;
 }
 
-const char *setup_mta_name(SetupMta mta)
-{
-    return names[mta];
-}
-
 unsigned setup_mta_find(void)
 {
     return (setup_has_program("postconf") ? 1u << SETUP_POSTFIX : 0) |

@@ -15,8 +15,6 @@ typedef enum SetupMta { SETUP_POSTFIX, SETUP_EXIM, SETUP_NO_MTA } SetupMta;
 
 /* Read "postfix", "exim" or "none". False: the text is another one. */
 bool setup_mta_parse(const char *text, SetupMta *mta);
-/* Return the word that setup_mta_parse() reads. */
-const char *setup_mta_name(SetupMta mta);
 
 /* Return which of the two are installed, a bit each: 1u << SETUP_POSTFIX, 1u << SETUP_EXIM. */
 unsigned setup_mta_find(void);

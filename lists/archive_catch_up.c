@@ -63,10 +63,8 @@ static bool seems_whole(ArchiveCatchUp *self, ArchiveIndex *index, const char *l
     if (!archive_maildir_count(self->directory, list, &count, error))
         return false;
     g_autoptr(ArchiveList) known = archive_index_list(index, list, &problem);
-    if (!known && !g_error_matches(problem, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&problem));
-        return false;
-    }
+    if (!known && !g_error_matches(problem, FAIL, FAIL_MISSING))
+        return fail_with(error, &problem);
     *whole = (known ? (uint64_t)known->posts : 0) == count;
     return true;
 }
@@ -77,10 +75,8 @@ static bool add_file(ArchiveCatchUp *self, ArchiveIndex *index, const char *file
     g_autoptr(GError) problem = NULL;
     g_autoptr(GBytes) bytes = archive_files_load(self->files, self->next, &problem);
     bool added;
-    if (!bytes && g_error_matches(problem, FAIL, FAIL_LATER)) {
-        g_propagate_error(error, g_steal_pointer(&problem));
-        return false;
-    }
+    if (!bytes && g_error_matches(problem, FAIL, FAIL_LATER))
+        return fail_with(error, &problem);
     if (!bytes) { /* it is gone, or no mail */
         log_debug("archive %s: %s", list, problem->message);
         return true;

@@ -191,7 +191,9 @@ static void look_at_file(const char *folder, const char *name, void *data)
         wanted->path = g_build_filename(folder, name, NULL);
 }
 
-char *archive_maildir_find(const char *directory, const char *list, const char *file, GError **error)
+/* Return the path of one file below the list's directory, whatever its flags are: "cur/NAME:2,S". FAIL_MISSING: there
+ * is none. */
+static char *find_file(const char *directory, const char *list, const char *file, GError **error)
 {
     static const char *const usual[][2] = {{"new", ""}, {"cur", ":2,"}, {"cur", ":2,S"}, {"cur", ""}};
     Wanted wanted = {.file = file, .length = strlen(file)};
@@ -212,7 +214,7 @@ char *archive_maildir_find(const char *directory, const char *list, const char *
 
 GBytes *archive_maildir_load(const char *directory, const char *list, const char *file, GError **error)
 {
-    g_autofree char *path = archive_maildir_find(directory, list, file, error);
+    g_autofree char *path = find_file(directory, list, file, error);
     g_autofree char *own = path ? g_build_filename(directory, list, NULL) : NULL;
     auto_fd fd = own ? fs_open_dir(AT_FDCWD, own, false, error) : -1;
     return fd >= 0 ? load(fd, path, error) : NULL;
@@ -220,7 +222,7 @@ GBytes *archive_maildir_load(const char *directory, const char *list, const char
 
 bool archive_maildir_replace(const char *directory, const char *list, const char *file, GBytes *octets, GError **error)
 {
-    g_autofree char *path = archive_maildir_find(directory, list, file, error);
+    g_autofree char *path = find_file(directory, list, file, error);
     g_autofree char *own = path ? g_build_filename(directory, list, NULL) : NULL;
     g_autofree char *folder = path ? g_path_get_dirname(path) : NULL, *aside = g_strconcat("tmp/", file, NULL);
     auto_fd top = own ? fs_open_dir(AT_FDCWD, own, false, error) : -1;

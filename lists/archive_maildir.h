@@ -29,9 +29,6 @@ char *archive_files_name(const ArchiveFiles *files, size_t at, int64_t *arrival)
 /* Return the bytes of the file at this index. FAIL_MISSING: it was removed meanwhile. */
 GBytes *archive_files_load(const ArchiveFiles *files, size_t at, GError **error);
 
-/* Find one file whatever its flags are, and return its path below the list's directory: "cur/NAME:2,S"; g_free().
- * FAIL_MISSING: there is none. */
-char *archive_maildir_find(const char *directory, const char *list, const char *file, GError **error);
 /* Return the bytes of one file. FAIL_MISSING: there is none. */
 GBytes *archive_maildir_load(const char *directory, const char *list, const char *file, GError **error);
 

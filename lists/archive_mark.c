@@ -38,10 +38,7 @@ static bool remove_mark(int marks, const char *file, GError **error)
     g_autoptr(GError) problem = NULL;
     if (fs_unlink(marks, file, &problem))
         return fs_sync_dir(marks, error);
-    if (g_error_matches(problem, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&problem));
-    return false;
+    return fail_unless(error, FAIL_MISSING, &problem);
 }
 
 static bool write_mark(int marks, const char *file, ArchiveState state, const char *note, GError **error)
@@ -70,10 +67,8 @@ static bool remove_post(ArchiveIndex *index, const char *directory, const char *
 {
     g_autoptr(GError) problem = NULL;
     g_autoptr(GBytes) octets = archive_maildir_load(directory, list, message->file, &problem);
-    if (!octets && !g_error_matches(problem, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&problem));
-        return false;
-    }
+    if (!octets && !g_error_matches(problem, FAIL, FAIL_MISSING))
+        return fail_with(error, &problem);
     size_t length = 0;
     const char *data = octets ? g_bytes_get_data(octets, &length) : NULL;
     g_autoptr(ArchivedPost) post = octets ? archived_post_new(list, message->file, message->arrival, data, length)

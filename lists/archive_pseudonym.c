@@ -87,10 +87,8 @@ static bool run_list(ArchivePseudonym *run, const char *directory, const char *l
         size_t length;
         g_autofree char *file = archive_files_name(files, at, &arrival);
         g_autoptr(GBytes) octets = archive_files_load(files, at, &gone);
-        if (!octets && g_error_matches(gone, FAIL, FAIL_LATER)) {
-            g_propagate_error(error, g_steal_pointer(&gone));
-            return false;
-        }
+        if (!octets && g_error_matches(gone, FAIL, FAIL_LATER))
+            return fail_with(error, &gone);
         const char *data = octets ? g_bytes_get_data(octets, &length) : NULL;
         size_t count = data ? count_in(run, data, length) : 0;
         if (count > 0)

@@ -34,8 +34,7 @@ bool ban_address(Work *work, const List *list, const char *address, GError **err
     if (ban_impose(work, list, *address == '^' ? pattern : address, &refusal) ||
         g_error_matches(refusal, FAIL, FAIL_EXISTS))
         return true;
-    g_propagate_error(error, g_steal_pointer(&refusal));
-    return false;
+    return fail_with(error, &refusal);
 }
 
 bool ban_lift(Work *work, const List *list, const char *email, GError **error)

@@ -87,12 +87,6 @@ static GArray *parts_of(const GPtrArray *rows)
     return all;
 }
 
-static void miss(CanaryState *part, int64_t since)
-{
-    if (part->missing_since == 0 || since < part->missing_since)
-        part->missing_since = since;
-}
-
 /* The only part of the way of a mail through which none came back since; NULL: there are several, or none. */
 static CanaryState *left_to_blame(const GArray *all, const Canary *row)
 {
@@ -125,8 +119,8 @@ static void blame(GArray *all, const GPtrArray *mails)
             continue;
         CanaryState *whole = nth(all, 0);
         CanaryState *blamed = whole->back_at > row->missing_since ? left_to_blame(all, row) : whole;
-        if (blamed)
-            miss(blamed, row->missing_since);
+        if (blamed && (blamed->missing_since == 0 || row->missing_since < blamed->missing_since))
+            blamed->missing_since = row->missing_since;
     }
 }
 

@@ -24,10 +24,8 @@ static bool move_one(Work *work, const Member *member, const char *to, GError **
     g_autoptr(GError) refusal = NULL;
     if (roster_move(work, member, to, &refusal))
         return true;
-    if (!g_error_matches(refusal, FAIL, FAIL_EXISTS)) {
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
-    }
+    if (!g_error_matches(refusal, FAIL, FAIL_EXISTS))
+        return fail_with(error, &refusal);
     return roster_remove(work, member->list_id, member->role, member->address, error);
 }
 

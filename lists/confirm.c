@@ -51,10 +51,8 @@ bool confirm_token(Work *work, const List *list, const char *token, Consent cons
     g_autoptr(GError) missing = NULL;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN};
     g_autoptr(Pending) request = pending_find_token(work_store(work), token, work_now(work), &missing);
-    if (!request && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
-    }
+    if (!request && !g_error_matches(missing, FAIL, FAIL_MISSING))
+        return fail_with(error, &missing);
     if (!request && !held_post_confirm(work, list, token, &subscription->list_id, error))
         return false;
     if (subscription->list_id) {
@@ -151,10 +149,8 @@ bool confirm_peek(Work *work, const List *list, const char *token, ConfirmView *
     for (size_t at = 0; at < G_N_ELEMENTS(looks) && !found; at++) {
         g_autoptr(GError) missing = NULL;
         found = looks[at](work, token, view, &sent_to, &missing);
-        if (!found && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&missing));
-            return false;
-        }
+        if (!found && !g_error_matches(missing, FAIL, FAIL_MISSING))
+            return fail_with(error, &missing);
     }
     if (found && list && strcmp(view->list_id, list->list_id) != 0)
         found = false;

@@ -115,10 +115,8 @@ bool departure_confirm(Work *work, const List *list, const char *token, Consent 
     bool allowed;
     g_autoptr(GError) missing = NULL;
     g_autoptr(Departure) departure = departure_find_token(work_store(work), token, work_now(work), &missing);
-    if (!departure && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
-    }
+    if (!departure && !g_error_matches(missing, FAIL, FAIL_MISSING))
+        return fail_with(error, &missing);
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN};
     if (!departure || (list && strcmp(departure->list_id, list->list_id) != 0))
         return true;

@@ -169,10 +169,8 @@ bool held_post_confirm(Work *work, const List *list, const char *token, char **l
     g_autoptr(GError) missing = NULL;
     g_autoptr(Held) held = held_find_token(work_store(work), token, work_now(work), &missing);
     *list_id = NULL;
-    if (!held && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
-    }
+    if (!held && !g_error_matches(missing, FAIL, FAIL_MISSING))
+        return fail_with(error, &missing);
     if (!held || (list && strcmp(held->list_id, list->list_id) != 0))
         return true;
     work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " by=<%s> result=accepted (its sender confirmed)",

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/host_state.h"
 
-const char *host_state_word(const Host *host)
+static const char *state_word(const Host *host)
 {
     return !host->living ? host->lease_until ? "dead" : "stopped" : host->draining ? "draining" : "living";
 }
@@ -28,7 +28,7 @@ json_t *host_state(const Host *host, json_t *(*time)(int64_t time))
     json_t *said = json_loads(host->state, 0, NULL);
     if (!said)
         said = json_object();
-    return json_pack("{ss ss so so so sI ss so sb sI sI so so}", "name", host->name, "state", host_state_word(host),
+    return json_pack("{ss ss so so so sI ss so sb sI sI so so}", "name", host->name, "state", state_word(host),
                      "started_at", time(host->started_at), "seen_at", time(host->seen_at), "lease_until",
                      time(host->lease_until), "epoch", (json_int_t)host->epoch, "version", host->version, "backlog",
                      backlog_of(said), "draining", host->draining, "parts", (json_int_t)host->parts, "connections",

@@ -8,9 +8,6 @@
 
 #include "store/host.h"
 
-/* Return "living", "draining", "stopped", or "dead": its lease has run out. */
-const char *host_state_word(const Host *host);
-
 /* Return a new reference to {name, state, started_at, seen_at, lease_until, epoch, version, backlog, draining, parts,
  * connections, waiting, said}. time() makes JSON of a time. backlog is the number of entries due in all its queues,
  * waiting the number that waits there for a person, both by the host's last report; null where the report lacks it,

@@ -52,8 +52,7 @@ bool kept_key_read(Spool *spool, KeptKey *key, GError **error)
         return true;
     if (g_error_matches(missing, FAIL, FAIL_MISSING))
         return make_key(spool, error) && read_key(spool, key, error);
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return false;
+    return fail_with(error, &missing);
 }
 
 /* ---- rows ---- */

@@ -130,17 +130,14 @@ bool leave_signed(Work *work, const List *list, const char *detail, Subscription
 }
 
 /* Reads the token of a link: *own (list_free()) is its list, else NULL and it is none of ours. */
-static bool read_token(const Work *work, const List *list, const char *token, List **own, VerpRead *read,
-                       GError **error)
+static bool read_token(const Work *work, const char *token, List **own, VerpRead *read, GError **error)
 {
     g_autoptr(GError) missing = NULL;
-    g_autofree char *list_id = list ? g_strdup(list->list_id) : verp_token_list(token);
+    g_autofree char *list_id = verp_token_list(token);
     g_autoptr(List) found = list_id ? list_by_id(work_store(work), list_id, &missing) : NULL;
     *own = NULL;
-    if (missing && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
-    }
+    if (missing && !g_error_matches(missing, FAIL, FAIL_MISSING))
+        return fail_with(error, &missing);
     if (!found)
         return true;
     VerpResult result = verp_token_parse(work_site(work)->keys, VERP_UNSUBSCRIBE, found->list_id, token, work_now(work),
@@ -150,13 +147,12 @@ static bool read_token(const Work *work, const List *list, const char *token, Li
     return true;
 }
 
-bool leave_token(Work *work, const List *list, const char *token, LeaveWay way, Subscription *subscription,
-                 GError **error)
+bool leave_token(Work *work, const char *token, LeaveWay way, Subscription *subscription, GError **error)
 {
     List *own;
     g_auto(VerpRead) read = {0};
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN, .kind = PENDING_LEAVE};
-    if (!read_token(work, list, token, &own, &read, error))
+    if (!read_token(work, token, &own, &read, error))
         return false;
     g_autoptr(List) found = own;
     const Leaver leaver = {read.recipient, FACT_CONFIRMED, way};
@@ -169,13 +165,13 @@ void leave_view_clear(LeaveView *view)
     g_clear_pointer(&view->address, g_free);
 }
 
-bool leave_peek(const Work *work, const List *list, const char *token, LeaveView *view, GError **error)
+bool leave_peek(const Work *work, const char *token, LeaveView *view, GError **error)
 {
     List *own;
     Member *there = NULL;
     g_auto(VerpRead) read = {0};
     *view = (LeaveView){0};
-    if (!read_token(work, list, token, &own, &read, error))
+    if (!read_token(work, token, &own, &read, error))
         return false;
     g_autoptr(List) found = own;
     if (!found)

@@ -43,11 +43,10 @@ bool leave_ask(Work *work, const List *list, const char *address, unsigned facts
  * site did not sign the address, or too long ago. */
 bool leave_signed(Work *work, const List *list, const char *detail, Subscription *subscription, GError **error);
 
-/* Ask that the member leaves whom the token of a link names, with the list, without a letter to confirm. way is
- * LEAVE_BY_ONE_CLICK for the POST of RFC 8058, LEAVE_BY_PAGE for a button behind the link. list NULL: the token's list
- * is taken; else the token of another list is BAD_TOKEN. */
-bool leave_token(Work *work, const List *list, const char *token, LeaveWay way, Subscription *subscription,
-                 GError **error);
+/* Ask that the member leaves whom the token of a link names, without a letter to confirm; the token names the list,
+ * too. way is LEAVE_BY_ONE_CLICK for the POST of RFC 8058, LEAVE_BY_PAGE for a button behind the link. BAD_TOKEN: no
+ * list of this site made the token, or too long ago. */
+bool leave_token(Work *work, const char *token, LeaveWay way, Subscription *subscription, GError **error);
 
 /* Have an address leave since it complained of mail that the list sent to it. The caller has made sure of the
  * complaint. The address leaves whatever unsubscription_policy says. NO_CHANGE: it is no member. */
@@ -62,6 +61,6 @@ typedef struct LeaveView {
 void leave_view_clear(LeaveView *view);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LeaveView, leave_view_clear)
 
-/* Fill *view, which the caller clears, for the token of a link, and change nothing. list as in leave_token(). A token
- * that is not valid leaves list_id and address NULL, which is no error. */
-bool leave_peek(const Work *work, const List *list, const char *token, LeaveView *view, GError **error);
+/* Fill *view, which the caller clears, for the token of a link, and change nothing. A token that is not valid
+ * leaves list_id and address NULL, which is no error. */
+bool leave_peek(const Work *work, const char *token, LeaveView *view, GError **error);

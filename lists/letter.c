@@ -284,10 +284,8 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
                                     ? letter_language(work, words_of(list, letter->template), letter->to)
                                     : g_strdup(list->preferred_language);
     g_autofree char *template = letter_text(work, list, language, letter->template, &why);
-    if (!template && !g_error_matches(why, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&why));
-        return false;
-    }
+    if (!template && !g_error_matches(why, FAIL, FAIL_MISSING))
+        return fail_with(error, &why);
     if (!template) {
         log_warn("%s list=%s no letter: %s", work_actor(work)->from ? work_actor(work)->from : "-", list->list_id,
                  why->message);

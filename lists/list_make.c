@@ -26,10 +26,8 @@ static bool ensure_domain(Store *store, const char *address, GError **error)
     g_autoptr(GError) refusal = NULL;
     if (domain_create(store, at + 1, NULL, &refusal))
         return true;
-    if (!g_error_matches(refusal, FAIL, FAIL_EXISTS)) {
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
-    }
+    if (!g_error_matches(refusal, FAIL, FAIL_EXISTS))
+        return fail_with(error, &refusal);
     g_autoptr(Domain) domain = domain_find(store, at + 1, NULL);
     return domain || fail(error, FAIL_NEVER, "%s is the alias of another domain (listrunner domain ls); lists are made "
                           "in that one, and mail to the alias reaches them", at + 1);

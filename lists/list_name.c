@@ -18,10 +18,8 @@ static bool is_no_sub_address(Store *store, const char *posting_address, char de
 {
     g_autoptr(GError) refusal = NULL;
     g_autoptr(ListAddress) other = list_address_find(posting_address, delimiter, exists, store, &refusal);
-    if (!other && !g_error_matches(refusal, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
-    }
+    if (!other && !g_error_matches(refusal, FAIL, FAIL_MISSING))
+        return fail_with(error, &refusal);
     if (!other || other->to == LIST_ADDRESS_POSTING)
         return true;
     return fail(error, FAIL_NEVER, "%s is the \"%s\" address of the list %s@%s; give the new list another name",

@@ -175,10 +175,8 @@ bool moderate_post(Work *work, const Ticket *ticket, int64_t number, Held **held
     g_autoptr(GError) refusal = NULL;
     bool own = number >= ticket->first && number <= ticket->last;
     *held = own ? held_find(work_store(work), number, &refusal) : NULL;
-    if (refusal && !g_error_matches(refusal, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
-    }
+    if (refusal && !g_error_matches(refusal, FAIL, FAIL_MISSING))
+        return fail_with(error, &refusal);
     if (*held && (strcmp((*held)->list_id, ticket->list_id) != 0 || (*held)->asked_until != 0))
         g_clear_pointer(held, held_free);
     return true;
@@ -189,10 +187,8 @@ static bool find_request(Work *work, const Ticket *ticket, int64_t number, Pendi
     g_autoptr(GError) refusal = NULL;
     bool own = number >= ticket->first_request && number <= ticket->last_request;
     *request = own ? pending_find(work_store(work), number, work_now(work), &refusal) : NULL;
-    if (refusal && !g_error_matches(refusal, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
-    }
+    if (refusal && !g_error_matches(refusal, FAIL, FAIL_MISSING))
+        return fail_with(error, &refusal);
     if (*request && ((*request)->waits_for != PENDING_MODERATOR || strcmp((*request)->list_id, ticket->list_id) != 0))
         g_clear_pointer(request, pending_free);
     return true;
@@ -367,10 +363,8 @@ static bool find_ticket(Work *work, const char *token, Ticket **ticket, Moderate
     bool allowed;
     g_autoptr(GError) missing = NULL;
     *ticket = ticket_find(work_store(work), token, work_now(work), &missing);
-    if (!*ticket && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
-    }
+    if (!*ticket && !g_error_matches(missing, FAIL, FAIL_MISSING))
+        return fail_with(error, &missing);
     if (!guessing_allows(work, *ticket ? (*ticket)->moderator : NULL, &allowed, error))
         return false;
     *access = !allowed ? MODERATE_GUESSING : *ticket ? MODERATE_MAY : MODERATE_UNKNOWN;
@@ -413,10 +407,8 @@ bool moderate_ticket(Work *work, const char *token, Ticket **ticket, ModerateAcc
         return *access != MODERATE_UNKNOWN || guessing_note(work, "-", error);
     g_autoptr(GError) missing = NULL;
     g_autoptr(List) list = list_by_id(work_store(work), (*ticket)->list_id, &missing);
-    if (!list && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
-    }
+    if (!list && !g_error_matches(missing, FAIL, FAIL_MISSING))
+        return fail_with(error, &missing);
     if (list && !is_moderator(work, list, (*ticket)->moderator, &moderates, error))
         return false;
     *access = !list ? MODERATE_UNKNOWN : moderates ? MODERATE_MAY : MODERATE_NO_MODERATOR;
@@ -528,10 +520,8 @@ bool moderate_one(Work *work, const Ticket *ticket, const ModerateOne *one, Mode
     work_savepoint_end(work, done);
     if (done)
         return true;
-    if (g_error_matches(why, FAIL, FAIL_LATER)) {
-        g_propagate_error(error, g_steal_pointer(&why));
-        return false;
-    }
+    if (g_error_matches(why, FAIL, FAIL_LATER))
+        return fail_with(error, &why);
     *outcome = MODERATE_UNDONE;
     work_log(work, ticket->list_id, "%s=%" G_GINT64_FORMAT " by=<%s> result=not-decided: %s",
              one->is_request ? "request" : "held", one->number, work_by(work), why->message);

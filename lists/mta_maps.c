@@ -144,10 +144,8 @@ static bool write_file(int directory, const char *name, const GString *text, GEr
 {
     g_autofree char *temporary = g_strconcat(".", name, ".tmp", NULL);
     g_autoptr(GError) gone = NULL;
-    if (!fs_unlink(directory, temporary, &gone) && !g_error_matches(gone, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&gone));
-        return false;
-    }
+    if (!fs_unlink(directory, temporary, &gone) && !g_error_matches(gone, FAIL, FAIL_MISSING))
+        return fail_with(error, &gone);
     auto_fd fd = fs_create(directory, temporary, error);
     if (fd < 0 || !fs_write(fd, text->str, text->len, error))
         return false;

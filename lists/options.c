@@ -408,10 +408,8 @@ bool options_advance(Work *work, const List *list, Pending *request, Subscriptio
     subscription->result = SUBSCRIPTION_DONE;
     if (!options_read(&options, request->detail, &refusal) ||
         !options_set(work, list, ROLE_MEMBER, request->address, &options, &refusal)) {
-        if (!g_error_matches(refusal, FAIL, FAIL_MISSING) && !g_error_matches(refusal, FAIL, FAIL_NEVER)) {
-            g_propagate_error(error, g_steal_pointer(&refusal));
-            return false;
-        }
+        if (!g_error_matches(refusal, FAIL, FAIL_MISSING) && !g_error_matches(refusal, FAIL, FAIL_NEVER))
+            return fail_with(error, &refusal);
         subscription->result = SUBSCRIPTION_NO_CHANGE; /* left meanwhile, or the vacation is over */
     }
     subscription_note(work, list, request, subscription);

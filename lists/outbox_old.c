@@ -42,10 +42,8 @@ static bool was_stored(Store *store, Spool *spool, Draft *draft, bool *stored, G
     name_format(name, text);
     g_autofree char *temporary = g_strconcat(text, ".tmp", NULL);
     g_autoptr(GError) fault = NULL;
-    if (!fs_unlink(queue_fd(queue), temporary, &fault) && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!fs_unlink(queue_fd(queue), temporary, &fault) && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail_with(error, &fault);
     queue_look_again(queue);
     return queue_held(queue, name->hash, stored, error);
 }

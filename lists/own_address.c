@@ -23,10 +23,7 @@ bool own_address_find(const Work *work, const char *address, ListAddress **found
 {
     g_autoptr(GError) fault = NULL;
     *found = list_address_find(address, work_site(work)->delimiter, exists, work_store(work), &fault);
-    if (*found || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return *found || fail_unless(error, FAIL_MISSING, &fault);
 }
 
 /* Is it the posting address of another list, as that list has it? */

@@ -22,6 +22,5 @@ bool own_spool_check(Spool *spool, const Config *config, bool *asked, GError **e
     if (g_error_matches(fault, FAIL, FAIL_LATER) && this_host_read(spool_fd(spool), &said, NULL) &&
         strcmp(said.name, config_string(config, "site", "hostname")) == 0)
         return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return fail_with(error, &fault);
 }

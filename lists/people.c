@@ -67,8 +67,7 @@ bool people_remove(Work *work, const char *who, GError **error)
                note(work, "user", who, "removed");
     if (g_error_matches(unknown, FAIL, FAIL_MISSING) && strchr(who, '@'))
         return mention_forget(store, who, error) && people_remove_address(work, who, error);
-    g_propagate_error(error, g_steal_pointer(&unknown));
-    return false;
+    return fail_with(error, &unknown);
 }
 
 static bool leave_all(Work *work, const char *user_id, const char *address, GError **error)

@@ -19,7 +19,7 @@
 
 /* ---- values ---- */
 
-json_t *person_time(int64_t time)
+static json_t *time_json(int64_t time)
 {
     if (time == 0)
         return json_null();
@@ -79,11 +79,11 @@ static json_t *addresses_json(const Export *export)
     json_t *all = json_array();
     for (unsigned at = 0; at < export->addresses->len; at++) {
         const KnownAddress *address = export->addresses->pdata[at];
-        json_array_append_new(
-            all, json_pack("{so so so so sb so}", "address", text_of(address->original), "display_name",
-                           text_of(address->display_name), "registered_on", person_time(address->registered_at),
-                           "verified_on", person_time(address->verified_at), "preferred", address->preferred,
-                           "preferences", preferences_json(&address->preferences)));
+        json_array_append_new(all, json_pack("{so so so so sb so}", "address", text_of(address->original),
+                                             "display_name", text_of(address->display_name), "registered_on",
+                                             time_json(address->registered_at), "verified_on",
+                                             time_json(address->verified_at), "preferred", address->preferred,
+                                             "preferences", preferences_json(&address->preferences)));
     }
     return all;
 }
@@ -105,15 +105,16 @@ static json_t *member_json(Store *store, const Member *member, GError **error)
         return NULL;
     json_t *object = json_pack(
         "{so ss so so sb so sf so}", "list", text_of(member->list_id), "role", role_text(member->role), "address",
-        text_of(member->address), "joined_on", person_time(member->joined_at), "as_user", member->as_user,
+        text_of(member->address), "joined_on", time_json(member->joined_at), "as_user", member->as_user,
         "moderation_action",
         member->moderation_action == ACTION_UNSET ? json_null() : text_of(action_text(member->moderation_action)),
         "bounce_score", (double)member->bounce_score / 100, "preferences", preferences_json(&member->own));
     if (*member->given_name)
         json_object_set_new(object, "given_name", text_of(member->given_name));
     if (vacation.ends_at != 0)
-        json_object_set_new(object, "vacation", json_pack("{so so}", "begins", person_time(vacation.begins_at),
-                                                          "ends", person_time(vacation.ends_at)));
+        json_object_set_new(
+            object, "vacation",
+            json_pack("{so so}", "begins", time_json(vacation.begins_at), "ends", time_json(vacation.ends_at)));
     if (*choice.names)
         json_object_set_new(object, "topics", topics_json(&choice));
     return object;
@@ -144,10 +145,10 @@ static bool add_memberships(const Export *export, const KnownAddress *address, j
 
 static bool add_bounce(const BounceDay *day, void *data)
 {
-    json_array_append_new(data, json_pack("{so so sI so so so}", "list", text_of(day->list_id), "last_on",
-                                          person_time(day->last_at), "bounces", (json_int_t)day->bounces, "status",
-                                          text_of(day->status), "reason", text_of(day->reason), "text",
-                                          text_of(day->text)));
+    json_array_append_new(data,
+                          json_pack("{so so sI so so so}", "list", text_of(day->list_id), "last_on",
+                                    time_json(day->last_at), "bounces", (json_int_t)day->bounces, "status",
+                                    text_of(day->status), "reason", text_of(day->reason), "text", text_of(day->text)));
     return true;
 }
 
@@ -158,8 +159,8 @@ static bool add_request(const Pending *request, void *data)
         json_array_append_new(export->requests,
                               json_pack("{so ss so so so so}", "list", text_of(request->list_id), "wants",
                                         pending_kind_text(request->kind), "address", text_of(request->address),
-                                        "asked_on", person_time(request->made_at), "expires_on",
-                                        person_time(request->expires_at), "detail", text_of(request->detail)));
+                                        "asked_on", time_json(request->made_at), "expires_on",
+                                        time_json(request->expires_at), "detail", text_of(request->detail)));
     return true;
 }
 
@@ -169,7 +170,7 @@ static bool add_held(const Held *held, void *data)
     if (is_of(export, held->sender))
         json_array_append_new(export->held, json_pack("{so so so so}", "list", text_of(held->list_id), "subject",
                                                       text_of(held->subject), "message_id", text_of(held->message_id),
-                                                      "held_on", person_time(held->held_at)));
+                                                      "held_on", time_json(held->held_at)));
     return true;
 }
 
@@ -233,9 +234,9 @@ json_t *person_export(Store *store, const char *who, GError **error)
         return NULL;
     Export export = {.store = store, .addresses = addresses};
     json_t *person = user ? json_pack("{ss so so so sb sb so}", "user_id", user->id, "display_name",
-                                      text_of(user->display_name), "created_on", person_time(user->created_at),
-                                      "preferred_address", text_of(user->preferred), "server_owner",
-                                      user->server_owner, "has_password", user->password != NULL, "preferences",
+                                      text_of(user->display_name), "created_on", time_json(user->created_at),
+                                      "preferred_address", text_of(user->preferred), "server_owner", user->server_owner,
+                                      "has_password", user->password != NULL, "preferences",
                                       preferences_json(&user->preferences))
                           : json_object();
     if (add_all(&export, person, error))

@@ -16,5 +16,3 @@ json_t *person_export(Store *store, const char *who, GError **error);
 
 /* Return the preferences as an object that has only those which are set; json_decref(). */
 json_t *preferences_json(const Preferences *preferences);
-/* Return a time (us since 1970) as "2026-11-20T13:20:00Z", or null for 0; json_decref(). */
-json_t *person_time(int64_t time);

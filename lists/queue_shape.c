@@ -166,10 +166,8 @@ static bool read_entry(ShapeWork *work, const ShapeFile *file, GError **error)
         }
         if (g_error_matches(refusal, FAIL, FAIL_MISSING))
             continue;
-        if (!g_error_matches(refusal, FAIL, FAIL_NEVER)) {
-            g_propagate_error(error, g_steal_pointer(&refusal));
-            return false;
-        }
+        if (!g_error_matches(refusal, FAIL, FAIL_NEVER))
+            return fail_with(error, &refusal);
         g_autofree char *fault = g_strdup_printf("%s: %s", queue_name(file->queue), refusal->message);
         g_autofree char *valid = g_utf8_make_valid(fault, -1);
         if (json_array_size(work->faults) < QUEUE_SHAPE_FAULTS)

@@ -278,10 +278,7 @@ static bool visit_all(const Config *config, Visit *visit, void *data, GError **e
 static bool remove_file(const char *path, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    if (fs_unlink(AT_FDCWD, path, &fault) || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return fs_unlink(AT_FDCWD, path, &fault) || fail_unless(error, FAIL_MISSING, &fault);
 }
 
 typedef struct RefusedReader {
@@ -298,8 +295,7 @@ static bool read_each(const char *place, const char *path, int64_t time, void *d
     if (time < 0 || !read_file(place, path, &mail, &fault)) {
         if (!fault || !g_error_matches(fault, FAIL, FAIL_LATER))
             return true;
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
+        return fail_with(error, &fault);
     }
     reader->each(&mail, &gone, reader->data);
     return !gone || remove_file(path, error);

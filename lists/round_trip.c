@@ -64,10 +64,8 @@ static bool drop_list(Work *work, const char *address, int64_t least_age, GError
     g_autoptr(List) there = list_by_address(work_store(work), address, &absent);
     if (!there && g_error_matches(absent, FAIL, FAIL_MISSING))
         return true;
-    if (!there) {
-        g_propagate_error(error, g_steal_pointer(&absent));
-        return false;
-    }
+    if (!there)
+        return fail_with(error, &absent);
     if (work_now(work) - there->created_at < least_age)
         return fail(error, FAIL_EXISTS, "there is the list %s", address);
     return list_drop(work, there->list_id, error);

@@ -266,8 +266,7 @@ static bool report_post(Shadow *shadow, const char *key, const ShadowCase *live,
     if (!judge(shadow, key, &pair, &why)) {
         if (g_error_matches(why, FAIL, FAIL_MISSING))
             return report_other(shadow, key, live, why->message, error);
-        g_propagate_error(error, g_steal_pointer(&why));
-        return false;
+        return fail_with(error, &why);
     }
     pair.differs = json_array();
     json_object_set_new(pair.line, "differs", pair.differs);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fail.h"
 #include "lists/trial_judge.h"
 #include "lists/work.h"
 #include "mail/address.h"
@@ -146,8 +147,7 @@ static bool add_members(const Post *post, const char *wanted, GHashTable *recipi
     }
     if (!why)
         return true;
-    g_propagate_error(error, g_steal_pointer(&why));
-    return false;
+    return fail_with(error, &why);
 }
 
 static bool is_named(const Post *post, const char *address)

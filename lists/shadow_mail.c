@@ -63,10 +63,7 @@ static bool find_list(ShadowMailReading *reading, const char *mailbox, ListAddre
 {
     g_autoptr(GError) why = NULL;
     *found = *mailbox ? list_address_find(mailbox, reading->mail->delimiter, exists, reading, &why) : NULL;
-    if (*found || !why || g_error_matches(why, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&why));
-    return false;
+    return *found || !why || fail_unless(error, FAIL_MISSING, &why);
 }
 
 /* "anne=example.org" is anne@example.org; NULL: it is no address. g_free() */

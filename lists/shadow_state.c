@@ -113,11 +113,6 @@ const char *shadow_state_due(const ShadowState *state, int64_t before)
     return first ? first->key : NULL;
 }
 
-unsigned shadow_state_waiting(const ShadowState *state)
-{
-    return g_hash_table_size(state->waiting);
-}
-
 /* ---- reading files ---- */
 
 /* The bytes of a file; *bytes stays NULL where there is none. */
@@ -129,10 +124,8 @@ static bool read_file(const ShadowState *state, const char *name, GBytes **bytes
     *bytes = NULL;
     if (fd < 0 && g_error_matches(why, FAIL, FAIL_MISSING))
         return true;
-    if (fd < 0) {
-        g_propagate_error(error, g_steal_pointer(&why));
-        return false;
-    }
+    if (fd < 0)
+        return fail_with(error, &why);
     if (fstat(fd, &status) != 0)
         return fail_errno(error, FAIL_LATER, "%s", name);
     g_autofree char *data = g_malloc((gsize)status.st_size + 1);
@@ -373,10 +366,8 @@ bool shadow_state_attempt(ShadowState *state, const char *key, bool *poison, GEr
         auto_fd fd = fs_create(state->directory, name, &why);
         if (fd >= 0)
             return true;
-        if (!g_error_matches(why, FAIL, FAIL_EXISTS)) {
-            g_propagate_error(error, g_steal_pointer(&why));
-            return false;
-        }
+        if (!g_error_matches(why, FAIL, FAIL_EXISTS))
+            return fail_with(error, &why);
     }
     *poison = true;
     return true;
@@ -421,10 +412,8 @@ static bool forget(ShadowState *state, const char *key, GError **error)
     for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) { /* the line goes last: it says that the others are to go */
         g_autofree char *name = name_of(key, suffixes[at]);
         g_autoptr(GError) why = NULL;
-        if (!fs_unlink(state->directory, name, &why) && !g_error_matches(why, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&why));
-            return false;
-        }
+        if (!fs_unlink(state->directory, name, &why) && !g_error_matches(why, FAIL, FAIL_MISSING))
+            return fail_with(error, &why);
     }
     const Waiting *waiting = g_hash_table_lookup(state->waiting, key);
     state->bytes -= waiting ? waiting->bytes : 0;

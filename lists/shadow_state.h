@@ -80,8 +80,6 @@ bool shadow_state_seen(ShadowState *state, const char *key, const ShadowSeen *se
 /* Return the key that waits longest, if its first mail came earlier than `before`; NULL: none. It is borrowed until the
  * next call. */
 const char *shadow_state_due(const ShadowState *state, int64_t before);
-/* Return the number of posts that wait. */
-unsigned shadow_state_waiting(const ShadowState *state);
 
 /* All that is known about a post. */
 typedef struct ShadowCase {

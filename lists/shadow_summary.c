@@ -34,20 +34,16 @@ static bool differs_in(const json_t *line, const char *kind)
     return false;
 }
 
-static void add_post(ShadowCount *count, const json_t *line)
-{
-    count->posts++;
-    count->equal += json_array_size(json_object_get(line, "differs")) == 0;
-    count->decision += differs_in(line, "decision");
-    count->recipients += differs_in(line, "recipients");
-    count->header += differs_in(line, "header");
-    count->body += differs_in(line, "body");
-}
-
 static void add_line(ShadowCount *count, const json_t *line, const char *kind)
 {
-    if (g_str_equal(kind, "post"))
-        add_post(count, line);
+    if (g_str_equal(kind, "post")) {
+        count->posts++;
+        count->equal += json_array_size(json_object_get(line, "differs")) == 0;
+        count->decision += differs_in(line, "decision");
+        count->recipients += differs_in(line, "recipients");
+        count->header += differs_in(line, "header");
+        count->body += differs_in(line, "body");
+    }
     count->skipped += g_str_equal(kind, "skipped");
     count->copies += g_str_equal(kind, "copies");
 }

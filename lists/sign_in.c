@@ -120,10 +120,8 @@ bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, 
     if (!allowed)
         return true;
     g_autoptr(Session) found = session_find_link(work_store(work), link, work_now(work), &fault);
-    if (!found && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!found && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail_with(error, &fault);
     *result = found ? SIGN_IN_DONE : SIGN_IN_UNKNOWN;
     *address = found ? g_strdup(found->address) : NULL;
     return found || guessing_note(work, "-", error);
@@ -153,10 +151,7 @@ bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *resu
         *token = g_strdup(fresh);
         return note_verified(work, found->address, error);
     }
-    if (g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return fail_unless(error, FAIL_MISSING, &fault);
 }
 
 /* ---- who is signed in ---- */

@@ -65,10 +65,8 @@ bool source_reading_add(SourceReading *reading, const char *address, const char 
         return false;
     if (source_stage_add(reading->stage, address, name, &refusal))
         return true;
-    if (!g_error_matches(refusal, FAIL, FAIL_NEVER)) {
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
-    }
+    if (!g_error_matches(refusal, FAIL, FAIL_NEVER))
+        return fail_with(error, &refusal);
     note_bad(reading, reading->text ? reading->text : address);
     return true;
 }
@@ -83,10 +81,8 @@ bool source_reading_lines(SourceReading *reading, FILE *file, GError **error)
         reading->number = line.number;
         reading->text = member_lines_text(lines);
         if (!fine) {
-            if (!g_error_matches(refusal, FAIL, FAIL_NEVER)) {
-                g_propagate_error(error, g_steal_pointer(&refusal));
-                return false;
-            }
+            if (!g_error_matches(refusal, FAIL, FAIL_NEVER))
+                return fail_with(error, &refusal);
             if (!count_line(reading, error))
                 return false;
             note_bad(reading, reading->text);

@@ -231,10 +231,7 @@ static bool add_member(Work *work, const List *list, const Pending *request, boo
     if (*added)
         return !request->as_user || preferences_are_unset(&wants) ||
                member_set_preferences(store, list->list_id, ROLE_MEMBER, request->address, &wants, error);
-    if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&refusal));
-    return false;
+    return fail_unless(error, FAIL_EXISTS, &refusal);
 }
 
 bool subscription_may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,

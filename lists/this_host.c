@@ -111,8 +111,7 @@ bool this_host_claims(Store *store, Spool *spool, const Config *config, const ch
     if (!this_host_read(spool_fd(spool), &host, &unknown)) {
         if (g_error_matches(unknown, FAIL, FAIL_MISSING)) /* the runner host begins just now */
             return true;
-        g_propagate_error(error, g_steal_pointer(&unknown));
-        return false;
+        return fail_with(error, &unknown);
     }
     bool held = false;
     if (clock_boot() < host.until && !host_claim(store, what, host.name, host.epoch, &held, error))
@@ -135,10 +134,8 @@ bool this_host_check_site(Store *store, Spool *spool, GError **error)
                     "[spool] directory or [store]; or, if that database is lost for good and its mail may be sorted "
                     "by this one, remove the file " THIS_HOST_SITE_FILE " there",
                     spool_path(spool));
-    if (!g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
-    }
+    if (!g_error_matches(missing, FAIL, FAIL_MISSING))
+        return fail_with(error, &missing);
     g_autofree char *line = g_strconcat(site, "\n", NULL);
     return fs_keep_once(spool_fd(spool), THIS_HOST_SITE_FILE, 0640, line, strlen(line), error);
 }
@@ -150,10 +147,7 @@ static bool knows(Spool *spool, const char *name, int64_t epoch, ThisHost *said,
     bool ours;
     g_autoptr(GError) fault = NULL;
     if (!read_said(spool_fd(spool), said, &ours, &fault)) {
-        if (g_error_matches(fault, FAIL, FAIL_MISSING))
-            return true;
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
+        return fail_unless(error, FAIL_MISSING, &fault);
     }
     return said->epoch == 0 || epoch <= said->before || epoch == said->epoch ||
            fail(error, FAIL_CONFIG,

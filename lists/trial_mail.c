@@ -282,10 +282,8 @@ static bool read_held(TrialMails *mails, TrialMail *mail, GError **error)
     g_autoptr(Held) held = held_find(mails->trial->store, waiting->number, &fault);
     if (!held && g_error_matches(fault, FAIL, FAIL_MISSING))
         return true;
-    if (!held) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!held)
+        return fail_with(error, &fault);
     g_autoptr(json_t) meta = held->meta ? meta_parse(held->meta, strlen(held->meta), error) : json_object();
     if (!meta)
         return false;

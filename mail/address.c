@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mailbox.h"
 
 void address_free(Address *address)
@@ -34,11 +35,6 @@ typedef struct Parser {
     bool behind; /* an address in brackets stands before, and no comma since */
     bool plain;  /* what address_parse() returns */
 } Parser;
-
-static bool is_space(char octet)
-{
-    return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
-}
 
 static bool is_special(char octet)
 {
@@ -87,7 +83,7 @@ static void skip_comment(Parser *parser)
 static void skip_blanks(Parser *parser)
 {
     while (parser->at < parser->end) {
-        if (is_space(*parser->at))
+        if (byte_is_blank(*parser->at))
             parser->at++;
         else if (*parser->at == '(')
             skip_comment(parser);

@@ -91,9 +91,9 @@ static void add_field(ArcSets *sets, const Field *field)
         set->seal_tags = g_steal_pointer(&tags);
 }
 
-static bool is_tag(GHashTable *tags, const char *name, const char *value)
+static bool is_cv(GHashTable *tags, const char *value)
 {
-    return g_strcmp0(g_hash_table_lookup(tags, name), value) == 0;
+    return g_strcmp0(g_hash_table_lookup(tags, "cv"), value) == 0;
 }
 
 /* Set fault to the first thing that is wrong with the form of the sets. A seal with cv=fail is a fault, too: with it a
@@ -104,9 +104,9 @@ static void check_form(ArcSets *sets)
         const ArcSet *set = &sets->sets[at];
         if (!set->results || !set->signature || !set->seal)
             sets->fault = "a set is not complete";
-        else if (is_tag(set->seal_tags, "cv", "fail"))
+        else if (is_cv(set->seal_tags, "fail"))
             sets->fault = "a server on the way found it broken";
-        else if (!is_tag(set->seal_tags, "cv", at == 0 ? "none" : "pass"))
+        else if (!is_cv(set->seal_tags, at == 0 ? "none" : "pass"))
             sets->fault = "a seal has a wrong cv";
         else if (g_hash_table_contains(set->seal_tags, "h"))
             sets->fault = "a seal has a tag h";
@@ -188,7 +188,7 @@ bool arc_check(const Message *message, const Names *names, int64_t arrival, ArcC
     *chain = (ArcChain){.instance = sets.highest, .reason = sets.fault, .status = sets.fault ? ARC_FAIL : ARC_NONE};
     if (sets.highest > 0) {
         GHashTable *last = sets.sets[sets.highest - 1].seal_tags;
-        chain->ended = last && is_tag(last, "cv", "fail");
+        chain->ended = last && is_cv(last, "fail");
     }
     if (sets.fault || sets.highest == 0)
         return true;

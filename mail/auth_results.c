@@ -4,15 +4,11 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "mail/domain_name.h"
 #include "mail/fold.h"
 
 #define NAME "Authentication-Results"
-
-static bool is_blank(char octet)
-{
-    return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
-}
 
 /* Return what follows the comment that begins at `at`. NULL: the comment has no end. */
 static const char *skip_comment(const char *at)
@@ -33,7 +29,7 @@ static const char *take_quoted(const char *at, GString *out)
 {
     g_string_append_c(out, *at++);
     for (; *at && *at != '"'; at++) {
-        if (is_blank(*at) && *at != ' ' && *at != '\t')
+        if (byte_is_blank(*at) && *at != ' ' && *at != '\t')
             continue;
         g_string_append_c(out, *at);
         if (*at == '\\' && at[1])
@@ -79,7 +75,7 @@ static char **split(const char *value)
             at++;
             continue;
         }
-        bool between = is_blank(*at) || *at == '(';
+        bool between = byte_is_blank(*at) || *at == '(';
         at = *at == '(' ? skip_comment(at) : between ? at + 1 : take_next(at, gap, part);
         if (!at)
             return NULL;

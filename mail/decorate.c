@@ -413,19 +413,12 @@ static bool take_if_content(const Field *field, void *fields)
     return content;
 }
 
-/* Takes the fields that tell of the content out of the header, as they stand. */
-static GString *take_content(Message *message)
-{
-    GString *fields = g_string_new(NULL);
-    message_remove_if(message, take_if_content, fields);
-    return fields;
-}
-
 static void wrap(Message *message, const Decoration *decoration, Decorated *result)
 {
     g_autofree char *boundary = make_boundary(result->body);
     g_autofree char *type = g_strdup_printf("multipart/mixed; boundary=\"%s\"", boundary);
-    g_autoptr(GString) fields = take_content(message);
+    g_autoptr(GString) fields = g_string_new(NULL); /* that tell of the content, as they stand */
+    message_remove_if(message, take_if_content, fields);
     if (!message_has(message, "MIME-Version"))
         message_append(message, "MIME-Version", "1.0");
     message_append(message, "Content-Type", type);

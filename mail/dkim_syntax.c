@@ -5,6 +5,7 @@
 #include <openssl/x509.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "mail/domain_name.h"
 
@@ -12,11 +13,6 @@
 #define ED25519_BYTES 32
 
 /* ---- tags ---- */
-
-static bool is_blank(char octet)
-{
-    return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
-}
 
 static bool is_tag_name(const char *name)
 {
@@ -74,7 +70,7 @@ char *dkim_squeeze(char *value)
 {
     char *to = value;
     for (const char *at = value; *at; at++)
-        if (!is_blank(*at))
+        if (!byte_is_blank(*at))
             *to++ = *at;
     *to = '\0';
     return value;
@@ -88,10 +84,10 @@ static void append_without_signature(GString *out, const char *at, const char *e
     while (at < end) {
         const char *semicolon = memchr(at, ';', (size_t)(end - at)), *next = semicolon ? semicolon : end;
         const char *name = at;
-        while (name < next && is_blank(*name))
+        while (name < next && byte_is_blank(*name))
             name++;
         const char *equals = name < next && *name == 'b' ? name + 1 : next;
-        while (equals < next && is_blank(*equals))
+        while (equals < next && byte_is_blank(*equals))
             equals++;
         bool signature = equals < next && *equals == '=';
         g_string_append_len(out, at, (signature ? equals + 1 : next) - at);
@@ -115,7 +111,7 @@ static void append_relaxed(GString *out, const char *text, size_t length)
 {
     bool gap = false, begun = false;
     for (size_t at = 0; at < length; at++) {
-        if (is_blank(text[at])) {
+        if (byte_is_blank(text[at])) {
             gap = gap || text[at] == ' ' || text[at] == '\t';
             continue;
         }

@@ -21,11 +21,6 @@ typedef struct Run {
     const char *end; /* what follows it */
 } Run;
 
-static bool is_blank(char octet)
-{
-    return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
-}
-
 /* The Q encoding: quoted-printable in which an underscore is a blank. */
 static void decode_q(const char *text, size_t length, GString *octets)
 {
@@ -103,7 +98,7 @@ static const char *append_words(GString *text, const char *at, bool *exact)
 {
     g_auto(Run) run = {.octets = g_string_new(NULL), .ends = g_array_new(FALSE, FALSE, sizeof(size_t))};
     for (const char *next = at; read_word(next, &run);)
-        for (next = run.end; is_blank(*next);)
+        for (next = run.end; byte_is_blank(*next);)
             next++;
     if (!run.end)
         return at;
@@ -122,7 +117,7 @@ bool header_decode_exactly(const char *value, char **text)
     bool exact = true, behind_word = false;
     for (const char *at = value; *at;) {
         const char *word = at;
-        while (behind_word && is_blank(*word))
+        while (behind_word && byte_is_blank(*word))
             word++;
         const char *end = *word == '=' ? append_words(out, word, &exact) : word;
         behind_word = end != word;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "mail/charset.h"
 
 #define PIECES_MAX 1000
@@ -32,11 +33,6 @@ void content_type_free(ContentType *type)
     g_free(type);
 }
 
-static bool is_blank(char octet)
-{
-    return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
-}
-
 /* Past blanks and comments, which nest; one that does not end takes all. */
 static const char *skip_comments(const char *at, bool *broken)
 {
@@ -48,7 +44,7 @@ static const char *skip_comments(const char *at, bool *broken)
             depth++;
         else if (depth > 0 && *at == ')')
             depth--;
-        else if (depth == 0 && !is_blank(*at))
+        else if (depth == 0 && !byte_is_blank(*at))
             break;
     }
     *broken |= depth > 0;
@@ -58,7 +54,7 @@ static const char *skip_comments(const char *at, bool *broken)
 /* Tell whether a character ends an unquoted word. Writers put @, / and others into it without quotes. */
 static bool ends_word(char octet, const char *more)
 {
-    return octet == '\0' || is_blank(octet) || octet == ';' || octet == '(' || octet == '"' || strchr(more, octet);
+    return octet == '\0' || byte_is_blank(octet) || octet == ';' || octet == '(' || octet == '"' || strchr(more, octet);
 }
 
 static char *take_word(const char **at, const char *more)

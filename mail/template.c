@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/placeholder.h"
 
 static const char *built_in = DATADIR "/templates";
@@ -39,21 +38,6 @@ char *template_load_from(const char *folder, const char *language, const char *n
         return read_one(place, "zh_CN", name);
     usual[strcspn(usual, "_")] = '\0';
     return strcmp(usual, language) == 0 ? NULL : read_one(place, usual, name);
-}
-
-char *template_load(const char *folder, const char *language, const char *name, GError **error)
-{
-    const char *const languages[] = {language, "en"};
-    for (size_t at = 0; at < G_N_ELEMENTS(languages); at++) {
-        char *text = folder ? template_load_from(folder, languages[at], name) : NULL;
-        if (!text)
-            text = template_load_from(NULL, languages[at], name);
-        if (text)
-            return text;
-    }
-    fail(error, FAIL_MISSING, "there is no template %s.txt in %s%s%s", name, folder ? folder : "", folder ? " or " : "",
-         built_in);
-    return NULL;
 }
 
 char *template_brief(const char *text)

@@ -8,9 +8,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Read name from the first place that has it: the site's folder in the language, the built-in folder in the language,
- * then both in "en"; g_free(). folder (the site's) may be NULL. FAIL_MISSING: no place has it. */
-char *template_load(const char *folder, const char *language, const char *name, GError **error);
 
 /* Read name from one folder (NULL: the built-in one) in one language, written in any usual way ("de", "de-AT", "zh",
  * "zh_CN"); of "de-AT" also in "de". NULL: it has none. g_free() */

@@ -170,6 +170,5 @@ bool reload_apply(Master *master, GError **error)
         log_error("%s", *line);
     log_error("the configuration was refused; the old one stays in force");
     notify_ready("the new configuration was refused; the old one stays in force");
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return fail_with(error, &fault);
 }

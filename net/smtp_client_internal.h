@@ -105,7 +105,6 @@ struct SmtpClient {
     char *tls;           /* a description for the log; NULL: clear text */
     SSL *ssl;            /* of the connection */
     SmtpAuth *auth;      /* while AUTH goes on */
-    bool authenticated;
 
     SmtpTurn turn;       /* the transaction in progress */
     GQueue behind;       /* of SmtpTurn: transactions written behind it, each after a RSET */

@@ -116,7 +116,6 @@ static void auth_reply(SmtpClient *client)
     } else if (problem) {
         end_unauthenticated(client, problem);
     } else {
-        client->authenticated = true;
         g_clear_pointer(&client->auth, smtp_auth_free);
         smtp_session_rest(client);
     }

@@ -65,7 +65,8 @@ static bool run(const External *external, const Post *post, int *code, GBytes **
     return true;
 }
 
-static char *reason_of(GBytes *output, const char *fallback)
+/* The reason is the first line that the program wrote. */
+static void add_reason(Post *post, GBytes *output)
 {
     size_t length;
     const char *text = g_bytes_get_data(output, &length);
@@ -73,7 +74,7 @@ static char *reason_of(GBytes *output, const char *fallback)
     g_autofree char *line = g_utf8_make_valid(length > 0 ? text : "", (gssize)(feed ? (size_t)(feed - text)
                                                                                     : MIN(length, 500)));
     g_strstrip(line);
-    return g_strdup(*line ? line : fallback);
+    post_add_reason(post, "%s", *line ? line : "A program of the site objects to the message.");
 }
 
 const External *external_find(const GPtrArray *all, const char *name)
@@ -83,8 +84,6 @@ const External *external_find(const GPtrArray *all, const char *name)
             return all->pdata[at];
     return NULL;
 }
-
-#define OBJECTION "A program of the site objects to the message."
 
 bool external_judge(const External *external, Post *post, bool *hit, GError **error)
 {
@@ -98,8 +97,7 @@ bool external_judge(const External *external, Post *post, bool *hit, GError **er
     post->action = code == EXTERNAL_HOLD     ? ACTION_HOLD
                    : code == EXTERNAL_REJECT ? ACTION_REJECT
                                              : ACTION_DISCARD;
-    g_autofree char *reason = reason_of(output, OBJECTION);
-    post_add_reason(post, "%s", reason);
+    add_reason(post, output);
     return true;
 }
 
@@ -119,7 +117,6 @@ bool external_change(const External *external, Post *post, GError **error)
     post->end = code == EXTERNAL_HOLD     ? POST_PRESERVED
                 : code == EXTERNAL_REJECT ? POST_REJECTED
                                           : POST_DISCARDED;
-    g_autofree char *reason = reason_of(output, OBJECTION);
-    post_add_reason(post, "%s", reason);
+    add_reason(post, output);
     return true;
 }

@@ -94,10 +94,7 @@ bool post_find_member(const Post *post, Role role, const char *address, Member *
 {
     g_autoptr(GError) fault = NULL;
     *member = member_find(post->store, post->list->list_id, role, address, &fault);
-    if (*member || g_error_matches(fault, FAIL, FAIL_MISSING) || g_error_matches(fault, FAIL, FAIL_NEVER))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return *member || g_error_matches(fault, FAIL, FAIL_MISSING) || fail_unless(error, FAIL_NEVER, &fault);
 }
 
 /* More would only be somebody's trick to make us search. */

@@ -36,7 +36,7 @@ void copy_sign_read(const json_t *meta, CopySign *sign)
     *sign = (CopySign){.signing = {.domain = meta_string(object, "domain", NULL)}};
     if (!sign->signing.domain)
         return;
-    sign->signing.dkim = meta_bool(object, "dkim", false);
+    sign->signing.dkim = meta_bool(object, "dkim");
     sign->octets = (size_t)MAX(meta_integer(object, "octets", 0), 0);
     sign->seal.results = meta_string(object, "results", NULL);
     sign->seal.chain.instance = (unsigned)CLAMP(meta_integer(object, "instance", 0), 0, ARC_INSTANCE_MAX);

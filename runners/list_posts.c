@@ -82,8 +82,8 @@ static bool describe(ListRunnerPost *own, ListRunner *shared, GError **error)
     post->size = g_bytes_get_size(octets);
     post->left = meta_string(meta, KEY_LEFT, NULL);
     post->left_reason = meta_string(meta, KEY_LEFT_REASON, NULL);
-    post->moderated = meta_bool(meta, KEY_MODERATED, false);
-    post->scheduled = meta_bool(meta, KEY_SCHEDULED, false);
+    post->moderated = meta_bool(meta, KEY_MODERATED);
+    post->scheduled = meta_bool(meta, KEY_SCHEDULED);
     post->from_news = meta_string(meta, KEY_FROM_NEWS, NULL) != NULL;
     post->member = g_strdup(meta_string(meta, KEY_MEMBER, NULL));
     post->for_owners = g_str_equal(list_runner_asked(entry), TO_OWNER);
@@ -105,8 +105,7 @@ static bool find_list(ListRunnerPost *own, ListRunner *shared, GError **error)
         return true;
     if (own->gone)
         return fail(error, FAIL_NEVER, "there is no list %s", entry_list(entry));
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return fail_with(error, &fault);
 }
 
 ListRunnerPost *list_runner_post_new(Runner *runner, Entry *entry, PostSoon *soon, Outcome *outcome, GError **error)

@@ -20,7 +20,7 @@
 static bool is_store_away(Runner *runner)
 {
     const ListRunner *own = runner_data(runner);
-    return !store_reachable(own->store, NULL);
+    return !store_reachable(own->store);
 }
 
 bool list_runner_start(Runner *runner, GError **error)

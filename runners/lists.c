@@ -111,7 +111,7 @@ static bool refresh(Lists *lists, GError **error)
 {
     if (!store_present(lists->store, error))
         return false;
-    lists->away = !store_reachable(lists->store, NULL);
+    lists->away = !store_reachable(lists->store);
     if (lists->away)
         return true;
     int64_t version = store_version(lists->store);
@@ -155,7 +155,7 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
 void lists_give_up(Lists *lists, GError *why)
 {
     why->code = FAIL_LATER;
-    if (!store_reachable(lists->store, NULL)) /* it comes back by itself, and told the log */
+    if (!store_reachable(lists->store)) /* it comes back by itself, and told the log */
         return;
     log_error("database: %s", why->message);
     g_clear_pointer(&lists->store, store_free);
@@ -232,8 +232,7 @@ bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **erro
         domain_answers(lists->store, normal ? normal : domain, has, &why))
         return true;
     lists_give_up(lists, why);
-    g_propagate_error(error, g_steal_pointer(&why));
-    return false;
+    return fail_with(error, &why);
 }
 
 /* The limit as the list's settings say. */
@@ -268,6 +267,5 @@ bool lists_size_limit(Lists *lists, const ListAddress *address, uint64_t *most, 
     if (g_error_matches(why, FAIL, FAIL_MISSING)) /* removed meanwhile */
         return true;
     lists_give_up(lists, why);
-    g_propagate_error(error, g_steal_pointer(&why));
-    return false;
+    return fail_with(error, &why);
 }

@@ -329,8 +329,9 @@ static PostDigest read_digest(const json_t *meta, const char ***last)
     *last = g_new0(const char *, count + 1);
     for (size_t at = 0; at < count; at++)
         (*last)[at] = json_string_value(json_array_get(array, at));
-    return (PostDigest){.plain = meta_bool(meta, KEY_DIGEST_PLAIN, false),
-                        .language = meta_string(meta, KEY_DIGEST_LANGUAGE, ""), .last = *last,
+    return (PostDigest){.plain = meta_bool(meta, KEY_DIGEST_PLAIN),
+                        .language = meta_string(meta, KEY_DIGEST_LANGUAGE, ""),
+                        .last = *last,
                         .members = meta_integer(meta, KEY_DIGEST_MEMBERS, 1)};
 }
 

@@ -194,12 +194,6 @@ static void allow_sqlite(const Policy *policy)
     }
 }
 
-/* SQLite writes files there while it sorts: for the database, and for the index of an archive beside PostgreSQL. */
-static void allow_sorting(const Policy *policy)
-{
-    confine_allow(policy->confine, CONFINE_WRITE, "/var/tmp");
-}
-
 /* PostgreSQL: the files of its library in the home directory, and those that the URL names. */
 static void allow_postgresql(const Policy *policy)
 {
@@ -353,7 +347,8 @@ bool process_confine(const Config *config, const char *runner, GError **error)
         allow_sqlite(&policy);
     else
         allow_postgresql(&policy);
-    allow_sorting(&policy);
+    /* SQLite writes files there while it sorts: for the database, and for the index of an archive beside PostgreSQL. */
+    confine_allow(confine, CONFINE_WRITE, "/var/tmp");
     allow_runtime(&policy);
     allow_log(&policy);
     allow_extras(&policy);

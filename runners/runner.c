@@ -263,7 +263,7 @@ static void begin_charge(Runner *runner, Outcome **batch, size_t count)
 static bool is_canary(Runner *runner, const Outcome *outcome)
 {
     runner_progress(runner);
-    return outcome->parent && meta_bool(entry_meta(outcome->parent), META_CANARY, false);
+    return outcome->parent && meta_bool(entry_meta(outcome->parent), META_CANARY);
 }
 
 static void handle_batch(Runner *runner, Outcome **batch, size_t count)

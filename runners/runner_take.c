@@ -42,10 +42,8 @@ bool runner_find(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, Ent
     g_clear_pointer(&runner->looked_at, entry_free);
     g_autoptr(GError) fault = NULL;
     runner->looked_at = inbox_claim_hash(runner->inbox, hash, due, &fault);
-    if (fault) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (fault)
+        return fail_with(error, &fault);
     *entry = runner->looked_at;
     if (*entry) {
         Found found = {.name = *entry_name(*entry)};

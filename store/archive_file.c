@@ -179,12 +179,6 @@ bool archive_index_set_aside(const char *directory, GError **error)
     return fs_sync_dir(made, error);
 }
 
-bool archive_index_verify(ArchiveIndex *index, GPtrArray *faults, GError **error)
-{
-    return archive_index_checked(
-        index, store_driver(index->store)->verify(store_connection(index->store), faults, error), error);
-}
-
 bool archive_index_begin(ArchiveIndex *index, GError **error)
 {
     return archive_index_checked(index, store_begin(index->store, error), error);

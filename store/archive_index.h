@@ -56,8 +56,6 @@ bool archive_index_publish(ArchiveIndex *index, GError **error);
 bool archive_index_present(ArchiveIndex *index, GError **error);
 /* Rename the file of a damaged index to damaged.db, which replaces an earlier damaged.db. */
 bool archive_index_set_aside(const char *directory, GError **error);
-/* Read all of the file, and append a sentence (owned) to faults for each fault that is found. */
-bool archive_index_verify(ArchiveIndex *index, GPtrArray *faults, GError **error);
 
 /* Begin and end a transaction: all that is done in it appears together, or not at all. */
 bool archive_index_begin(ArchiveIndex *index, GError **error);
@@ -103,8 +101,6 @@ typedef struct ArchiveList {
 } ArchiveList;
 void archive_list_free(ArchiveList *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveList, archive_list_free)
-/* Return all lists by name; of ArchiveList. */
-GPtrArray *archive_index_lists(ArchiveIndex *index, GError **error);
 /* Return one list, or the name of one (g_free()). FAIL_MISSING: there is no such list. */
 ArchiveList *archive_index_list(ArchiveIndex *index, const char *name, GError **error);
 char *archive_index_list_name(ArchiveIndex *index, int64_t number, GError **error);
@@ -170,7 +166,6 @@ GPtrArray *archive_index_thread_tree(ArchiveIndex *index, int64_t thread, GError
 ArchiveThread *archive_index_thread(ArchiveIndex *index, int64_t thread, GError **error);
 ArchiveMessage *archive_index_message(ArchiveIndex *index, int64_t list, const char *hash, GError **error);
 ArchiveMessage *archive_index_message_by_file(ArchiveIndex *index, const ArchivePost *post, GError **error);
-ArchiveMessage *archive_index_message_by_id(ArchiveIndex *index, int64_t id, GError **error);
 
 /* ---- hiding ---- */
 

@@ -45,7 +45,3 @@ bool archive_index_checked(ArchiveIndex *index, bool ok, GError **error);
 #define ARCHIVE_MESSAGE_COUNT 13 /* columns */
 /* Return the message of the present row of such a query, which the caller frees. */
 ArchiveMessage *archive_message_read(Query *query);
-
-/* Return all rows of a query of ARCHIVE_MESSAGE_COLUMNS, of ArchiveMessage, freed with the array. NULL with error: the
- * query failed, or query is NULL since it could not be started. */
-GPtrArray *archive_message_rows(ArchiveIndex *index, Query *query, GError **error);

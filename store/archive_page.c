@@ -11,7 +11,6 @@ static const RowField list_fields[] = {
     ROW(ArchiveList, number), ROW(ArchiveList, name), ROW(ArchiveList, posts),
     ROW(ArchiveList, first),  ROW(ArchiveList, last),
 };
-#define LIST_COLUMNS "number, name, posts, first * 1000000, last * 1000000"
 
 void archive_list_free(ArchiveList *list)
 {
@@ -20,31 +19,18 @@ void archive_list_free(ArchiveList *list)
     g_free(list);
 }
 
-static ArchiveList *list_read(Query *query)
-{
-    ArchiveList *list = g_new0(ArchiveList, 1);
-    row_read(query, 0, list_fields, list);
-    return list;
-}
-
-GPtrArray *archive_index_lists(ArchiveIndex *index, GError **error)
-{
-    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)archive_list_free);
-    g_autoptr(Query)
-        query = query_start(index->store, error, "SELECT " LIST_COLUMNS " FROM list ORDER BY name", NULL, 0);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(lists, list_read(query));
-    return archive_index_checked(index, step == STEP_DONE, error) ? g_steal_pointer(&lists) : NULL;
-}
-
 ArchiveList *archive_index_list(ArchiveIndex *index, const char *name, GError **error)
 {
-    g_autoptr(Query)
-        query = query_open(index->store, error, "SELECT " LIST_COLUMNS " FROM list WHERE name = $1", TEXT(name));
+    g_autoptr(Query) query = query_open(index->store, error,
+                                        "SELECT number, name, posts, first * 1000000, last * 1000000 FROM list "
+                                        "WHERE name = $1",
+                                        TEXT(name));
     Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_ROW)
-        return list_read(query);
+    if (step == STEP_ROW) {
+        ArchiveList *list = g_new0(ArchiveList, 1);
+        row_read(query, 0, list_fields, list);
+        return list;
+    }
     archive_index_checked(
         index, step == STEP_DONE && fail(error, FAIL_MISSING, "there are no posts of %s in the index", name), error);
     return NULL;
@@ -102,7 +88,7 @@ ArchiveMessage *archive_message_read(Query *query)
     return message;
 }
 
-GPtrArray *archive_message_rows(ArchiveIndex *index, Query *query, GError **error)
+static GPtrArray *message_rows(ArchiveIndex *index, Query *query, GError **error)
 {
     g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)archive_message_free);
     Step step = STEP_FAILED;
@@ -148,23 +134,19 @@ static Query *page_query(ArchiveIndex *index, const char *sql, int64_t owner, co
 }
 
 #define MESSAGES "SELECT " ARCHIVE_MESSAGE_COLUMNS " FROM " ARCHIVE_MESSAGE_TABLES
+#define MESSAGES_OF(owner, page) \
+    ((page)->oldest_first ? MESSAGES OLDEST(owner, "m.date", "m.id") : MESSAGES NEWEST(owner, "m.date", "m.id"))
 
 GPtrArray *archive_index_messages(ArchiveIndex *index, int64_t list, const ArchivePage *page, GError **error)
 {
-    g_autoptr(Query) query = page_query(index,
-                                        page->oldest_first ? MESSAGES OLDEST("m.list", "m.date", "m.id")
-                                                           : MESSAGES NEWEST("m.list", "m.date", "m.id"),
-                                        list, page, error);
-    return archive_message_rows(index, query, error);
+    g_autoptr(Query) query = page_query(index, MESSAGES_OF("m.list", page), list, page, error);
+    return message_rows(index, query, error);
 }
 
 GPtrArray *archive_index_thread_messages(ArchiveIndex *index, int64_t thread, const ArchivePage *page, GError **error)
 {
-    g_autoptr(Query) query = page_query(index,
-                                        page->oldest_first ? MESSAGES OLDEST("m.thread", "m.date", "m.id")
-                                                           : MESSAGES NEWEST("m.thread", "m.date", "m.id"),
-                                        thread, page, error);
-    return archive_message_rows(index, query, error);
+    g_autoptr(Query) query = page_query(index, MESSAGES_OF("m.thread", page), thread, page, error);
+    return message_rows(index, query, error);
 }
 
 /* ---- trees ---- */
@@ -274,7 +256,7 @@ GPtrArray *archive_index_thread_tree(ArchiveIndex *index, int64_t thread, GError
 
 static ArchiveMessage *only_message(ArchiveIndex *index, Query *query, GError **error)
 {
-    g_autoptr(GPtrArray) rows = archive_message_rows(index, query, error);
+    g_autoptr(GPtrArray) rows = message_rows(index, query, error);
     unsigned hops = HOPS_MAX;
     if (!rows || (rows->len == 0 && !fail(error, FAIL_MISSING, "there is no such message in the index")))
         return NULL;
@@ -291,12 +273,6 @@ ArchiveMessage *archive_index_message(ArchiveIndex *index, int64_t list, const c
                            "SELECT " ARCHIVE_MESSAGE_COLUMNS " FROM node n JOIN message m ON m.id = n.message"
                            " WHERE n.list = $1 AND n.hash = $2",
                            INTEGER(list), TEXT(hash));
-    return only_message(index, query, error);
-}
-
-ArchiveMessage *archive_index_message_by_id(ArchiveIndex *index, int64_t id, GError **error)
-{
-    g_autoptr(Query) query = query_open(index->store, error, MESSAGES " WHERE m.id = $1", INTEGER(id));
     return only_message(index, query, error);
 }
 
@@ -337,14 +313,9 @@ void archive_thread_free(ArchiveThread *thread)
 
 static GPtrArray *thread_rows(ArchiveIndex *index, Query *query, GError **error)
 {
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)archive_thread_free);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        ArchiveThread *thread = g_new0(ArchiveThread, 1);
-        row_read(query, 0, thread_fields, thread);
-        g_ptr_array_add(rows, thread);
-    }
-    return archive_index_checked(index, step == STEP_DONE, error) ? g_steal_pointer(&rows) : NULL;
+    GPtrArray *rows = row_all(query, ArchiveThread, thread_fields, (GDestroyNotify)archive_thread_free, error);
+    archive_index_checked(index, rows != NULL, error);
+    return rows;
 }
 
 GPtrArray *archive_index_threads(ArchiveIndex *index, int64_t list, const ArchivePage *page, GError **error)

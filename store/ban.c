@@ -9,22 +9,6 @@
 #include "store/list_setting.h"
 #include "store/store_internal.h"
 
-void ban_free(Ban *ban)
-{
-    if (!ban)
-        return;
-    g_free(ban->list_id);
-    g_free(ban->email);
-    g_free(ban);
-}
-
-/* 0 for the site. */
-static bool scope_of(Store *store, const char *list_id, int64_t *scope, GError **error)
-{
-    *scope = 0;
-    return !list_id || list_key(store, list_id, scope, error);
-}
-
 static char *folded_of(const char *email, GError **error)
 {
     if (*email != '^')
@@ -62,8 +46,9 @@ bool ban_add(Store *store, const char *list_id, const char *email, GError **erro
 {
     int64_t scope;
     g_autofree char *folded = folded_of(email, error);
-    return folded && STORE_WRITE(store, error,
-                                 scope_of(store, list_id, &scope, error) && insert(store, scope, folded, email, error));
+    return folded &&
+           STORE_WRITE(store, error,
+                       list_scope(store, list_id, &scope, error) && insert(store, scope, folded, email, error));
 }
 
 /* The text of a ban that is looked for; unlike a new one it need not be valid. g_free() */
@@ -76,7 +61,7 @@ bool ban_find(Store *store, const char *list_id, const char *email, bool *found,
 {
     int64_t scope;
     g_autofree char *folded = folded_text(email);
-    if (!scope_of(store, list_id, &scope, error))
+    if (!list_scope(store, list_id, &scope, error))
         return false;
     g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2",
                                         INTEGER(scope), TEXT(folded));
@@ -89,7 +74,7 @@ bool ban_remove(Store *store, const char *list_id, const char *email, GError **e
 {
     int64_t scope, removed = 0;
     g_autofree char *folded = folded_text(email);
-    return scope_of(store, list_id, &scope, error) &&
+    return list_scope(store, list_id, &scope, error) &&
            query_run(store, error, &removed, "DELETE FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2",
                      INTEGER(scope), TEXT(folded)) &&
            (removed > 0 || fail(error, FAIL_MISSING, "there is no ban of %s %s%s", email,
@@ -115,7 +100,7 @@ bool ban_check(Store *store, const char *list_id, const char *address, GHashTabl
 {
     int64_t scope;
     *by = NULL;
-    if (!scope_of(store, list_id, &scope, error))
+    if (!list_scope(store, list_id, &scope, error))
         return false;
     g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query = query_open(store, error, check_sql, INTEGER(scope), TEXT(folded));
@@ -133,7 +118,7 @@ bool ban_check(Store *store, const char *list_id, const char *address, GHashTabl
 bool ban_each(Store *store, const char *list_id, BanEach *each, void *data, GError **error)
 {
     int64_t scope;
-    if (!scope_of(store, list_id, &scope, error))
+    if (!list_scope(store, list_id, &scope, error))
         return false;
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT email, made_at FROM ban WHERE COALESCE(list, 0) = $1 ORDER BY email",
@@ -151,7 +136,7 @@ bool ban_each(Store *store, const char *list_id, BanEach *each, void *data, GErr
 bool ban_count(Store *store, const char *list_id, int64_t *count, GError **error)
 {
     int64_t scope;
-    if (!scope_of(store, list_id, &scope, error))
+    if (!list_scope(store, list_id, &scope, error))
         return false;
     g_autoptr(Query) query =
         query_open(store, error, "SELECT count(*) FROM ban WHERE COALESCE(list, 0) = $1", INTEGER(scope));

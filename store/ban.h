@@ -17,8 +17,6 @@ typedef struct Ban {
     int64_t made_at; /* us since 1970 */
 } Ban;
 
-void ban_free(Ban *ban);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ban, ban_free)
 
 /* Add a ban. FAIL_NEVER: email is neither an address nor a pattern that can be used, or the list bans as many patterns
  * as it may. FAIL_EXISTS: there is this ban already. FAIL_MISSING: no such list. */

@@ -59,8 +59,6 @@ bool bounce_score_write(Store *store, const BounceScore *score, GError **error);
  * other functions of its kind, this one has read all of them before, so each may write to the store. */
 typedef bool BounceScoreEach(const BounceScore *score, void *data);
 bool bounce_score_due(Store *store, int64_t now, int limit, BounceScoreEach *each, void *data, GError **error);
-/* Set *at to the earliest next_at of all rows; 0: there is no row. */
-bool bounce_score_next(Store *store, int64_t *at, GError **error);
 
 /* The events to show. NULL or 0 means any. */
 typedef struct BounceFilter {

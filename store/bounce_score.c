@@ -91,15 +91,6 @@ bool bounce_score_due(Store *store, int64_t now, int limit, BounceScoreEach *eac
     return step == STEP_DONE;
 }
 
-bool bounce_score_next(Store *store, int64_t *at, GError **error)
-{
-    g_autoptr(Query) query =
-        query_start(store, error, "SELECT next_at FROM bounce_score ORDER BY next_at LIMIT 1", NULL, 0);
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    *at = step == STEP_ROW ? query_integer(query, 0) : 0;
-    return step != STEP_FAILED;
-}
-
 static bool reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)
 {
     g_autofree char *folded = filter->address ? email_folded(filter->address) : g_strdup("");

@@ -20,18 +20,15 @@ bool bring_find(Store *store, const char *name, bool *whole, GError **error)
     return step != STEP_FAILED;
 }
 
-static bool note(Store *store, const char *name, const char *list_id, GError **error)
-{
-    int64_t list = -1;
-    return (!list_id || list_key(store, list_id, &list, error)) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO moved (name, list, moved_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
-                     TEXT(name), INTEGER_OR_NULL(list), INTEGER(clock_now()));
-}
-
 bool bring_note(Store *store, const char *name, const char *list_id, GError **error)
 {
-    return STORE_WRITE(store, error, note(store, name, list_id, error));
+    int64_t list = -1;
+    return STORE_WRITE(
+        store, error,
+        (!list_id || list_key(store, list_id, &list, error)) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO moved (name, list, moved_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
+                      TEXT(name), INTEGER_OR_NULL(list), INTEGER(clock_now())));
 }
 
 /* ---- people ---- */
@@ -85,8 +82,7 @@ static bool find_person(Store *store, const char *email, int64_t *person, GError
     if (email_find(store, email, &other, &unknown))
         *person = other.person;
     else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&unknown));
-        return false;
+        return fail_with(error, &unknown);
     }
     return true;
 }
@@ -137,10 +133,8 @@ static bool add_address(Store *store, const BroughtAddress *from, bool *known, G
         *known = given == 0;
         return true;
     }
-    if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&unknown));
-        return false;
-    }
+    if (!g_error_matches(unknown, FAIL, FAIL_MISSING))
+        return fail_with(error, &unknown);
     email_clear(&address);
     address = (Email){.folded = g_steal_pointer(&folded), .email = mailbox_bare(from->email)};
     return insert_both(store, from, &address, error);
@@ -259,35 +253,27 @@ List *bring_list(Store *store, const BroughtList *list, GError **error)
     return STORE_WRITE(store, error, (made = add_list(store, list, error)) != NULL) ? made : (list_free(made), NULL);
 }
 
-static bool set_password(Store *store, const char *list_id, const char *hash, GError **error)
-{
-    int64_t list;
-    store_changed(store);
-    return list_key(store, list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO list_setting (list, name, value) VALUES ($1, 'moderator_password', $2) "
-                     "ON CONFLICT (list, name) DO UPDATE SET value = excluded.value",
-                     INTEGER(list), TEXT(hash));
-}
-
 bool bring_list_password(Store *store, const char *list_id, const char *hash, GError **error)
 {
-    return STORE_WRITE(store, error, set_password(store, list_id, hash, error));
+    int64_t list;
+    return STORE_CHANGE(
+        store, error,
+        list_key(store, list_id, &list, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO list_setting (list, name, value) VALUES ($1, 'moderator_password', $2) "
+                      "ON CONFLICT (list, name) DO UPDATE SET value = excluded.value",
+                      INTEGER(list), TEXT(hash)));
 }
 
 /* ---- what waits ---- */
 
-static bool set_sent(Store *store, const char *list_id, int64_t sent_at, GError **error)
-{
-    int64_t list;
-    return list_key(store, list_id, &list, error) &&
-           query_run(store, error, NULL, "UPDATE digest SET sent_at = $2 WHERE list = $1", INTEGER(list),
-                     INTEGER(sent_at));
-}
-
 bool bring_digest_sent(Store *store, const char *list_id, int64_t sent_at, GError **error)
 {
-    return STORE_WRITE(store, error, set_sent(store, list_id, sent_at, error));
+    int64_t list;
+    return STORE_WRITE(store, error,
+                       list_key(store, list_id, &list, error) &&
+                           query_run(store, error, NULL, "UPDATE digest SET sent_at = $2 WHERE list = $1",
+                                     INTEGER(list), INTEGER(sent_at)));
 }
 
 static bool add_last(Store *store, const char *list_id, const char *email, DeliveryMode mode, GError **error)

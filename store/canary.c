@@ -45,14 +45,7 @@ GPtrArray *canary_all(Store *store, const char *host, GError **error)
                                         "SELECT family, out_slice, in_slice, mail, sent_at, back_at, missing_since "
                                         "FROM canary_way WHERE host = $1 ORDER BY family, out_slice, in_slice",
                                         TEXT(host));
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)canary_free);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        Canary *canary = g_new0(Canary, 1);
-        row_read(query, 0, fields, canary);
-        g_ptr_array_add(all, canary);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+    return row_all(query, Canary, fields, (GDestroyNotify)canary_free, error);
 }
 
 bool canary_excuse(Store *store, const char *host, int64_t after, GError **error)

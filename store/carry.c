@@ -231,20 +231,17 @@ bool carry_write(Store *store, const CarryKind *kind, const char *list_id, const
     return STORE_WRITE(store, error, write_row(store, kind, &to, values, known, error));
 }
 
-static bool drop_user(Store *store, int64_t user, GError **error)
-{
-    int64_t users = 0;
-    return query_run(store, error, &users,
-                     "DELETE FROM person WHERE key = $1 AND stands_in = 0 AND NOT EXISTS (SELECT 1 FROM address WHERE "
-                     "person = $1)",
-                     INTEGER(user)) &&
-           (users == 0 || span_count_user(store, user, -1, error)) &&
-           query_run(store, error, NULL,
-                     "DELETE FROM person WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM address WHERE person = $1)",
-                     INTEGER(user));
-}
-
 bool carry_drop_user(Store *store, int64_t user, GError **error)
 {
-    return STORE_WRITE(store, error, drop_user(store, user, error));
+    int64_t users = 0;
+    return STORE_WRITE(
+        store, error,
+        query_run(store, error, &users,
+                  "DELETE FROM person WHERE key = $1 AND stands_in = 0 AND NOT EXISTS (SELECT 1 FROM address WHERE "
+                  "person = $1)",
+                  INTEGER(user)) &&
+            (users == 0 || span_count_user(store, user, -1, error)) &&
+            query_run(store, error, NULL,
+                      "DELETE FROM person WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM address WHERE person = $1)",
+                      INTEGER(user)));
 }

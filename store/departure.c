@@ -99,19 +99,16 @@ bool departure_record(Store *store, const Departure *departure, const char *toke
     return STORE_WRITE(store, error, record(store, departure, token, error));
 }
 
-static bool withdraw(Store *store, const char *list_id, const char *address, GError **error)
+bool departure_withdraw(Store *store, const char *list_id, const char *address, GError **error)
 {
     int64_t list;
     g_autofree char *folded = email_folded(address), *hash = NULL;
-    return list_key(store, list_id, &list, error) && find_hash(store, list, folded, &hash, error) &&
-           spend(store, hash, TOKEN_EXPIRED, error) &&
-           (!hash || query_run(store, error, NULL, "UPDATE departure SET token = NULL WHERE folded = $1 AND list = $2",
-                               TEXT(folded), INTEGER(list)));
-}
-
-bool departure_withdraw(Store *store, const char *list_id, const char *address, GError **error)
-{
-    return STORE_WRITE(store, error, withdraw(store, list_id, address, error));
+    return STORE_WRITE(
+        store, error,
+        list_key(store, list_id, &list, error) && find_hash(store, list, folded, &hash, error) &&
+            spend(store, hash, TOKEN_EXPIRED, error) &&
+            (!hash || query_run(store, error, NULL, "UPDATE departure SET token = NULL WHERE folded = $1 AND list = $2",
+                                TEXT(folded), INTEGER(list))));
 }
 
 bool departure_count(Store *store, const char *list_id, const char *domain, int64_t since, int64_t *count,
@@ -157,19 +154,18 @@ typedef struct DepartureUndo {
     bool as_user;
 } DepartureUndo;
 
-static void undo_free(void *data)
+static const RowField undo_row[] = {ROW(DepartureUndo, key), ROW(DepartureUndo, list_id), ROW(DepartureUndo, address),
+                                    ROW(DepartureUndo, given_name), ROW(DepartureUndo, as_user)};
+
+static void undo_free(void *undo)
 {
-    DepartureUndo *undo = data;
-    g_free(undo->list_id);
-    g_free(undo->address);
-    g_free(undo->given_name);
+    row_clear(undo_row, undo);
     g_free(undo);
 }
 
 /* Read the departures with the token: of Undo. NULL: the store failed. */
 static GPtrArray *read_undos(Store *store, const char *hash, int64_t now, GError **error)
 {
-    g_autoptr(GPtrArray) undos = g_ptr_array_new_with_free_func(undo_free);
     g_autoptr(Query) query = query_open(
         store, error,
         "SELECT d.key, list.list_id, d.address, d.given_name, CASE WHEN d.by_person = 1 AND EXISTS (SELECT 1 "
@@ -177,17 +173,7 @@ static GPtrArray *read_undos(Store *store, const char *hash, int64_t now, GError
         "THEN 1 ELSE 0 END FROM departure d JOIN list ON list.key = d.list WHERE d.token = $1 AND d.expires_at > $2 "
         "ORDER BY d.by_person",
         TEXT(hash), INTEGER(now));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        DepartureUndo *undo = g_new0(DepartureUndo, 1);
-        undo->key = query_integer(query, 0);
-        undo->list_id = g_strdup(query_text(query, 1));
-        undo->address = g_strdup(query_text(query, 2));
-        undo->given_name = g_strdup(query_text(query, 3));
-        undo->as_user = query_integer(query, 4) != 0;
-        g_ptr_array_add(undos, undo);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&undos) : NULL;
+    return row_all(query, DepartureUndo, undo_row, undo_free, error);
 }
 
 /* The folded address by which the member is there now: a user's may be another one than then. g_free() */

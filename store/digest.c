@@ -85,17 +85,14 @@ static bool ensure(Store *store, int64_t list, GError **error)
                      INTEGER(list));
 }
 
-static bool set_next(Store *store, const char *list_id, int64_t volume, int64_t number, GError **error)
-{
-    int64_t list;
-    return list_key(store, list_id, &list, error) && ensure(store, list, error) &&
-           query_run(store, error, NULL, "UPDATE digest SET volume = $2, next_number = $3 WHERE list = $1",
-                     INTEGER(list), INTEGER(volume), INTEGER(number));
-}
-
 bool digest_set_next(Store *store, const char *list_id, int64_t volume, int64_t number, GError **error)
 {
-    return STORE_WRITE(store, error, set_next(store, list_id, volume, number, error));
+    int64_t list;
+    return STORE_WRITE(store, error,
+                       list_key(store, list_id, &list, error) && ensure(store, list, error) &&
+                           query_run(store, error, NULL,
+                                     "UPDATE digest SET volume = $2, next_number = $3 WHERE list = $1", INTEGER(list),
+                                     INTEGER(volume), INTEGER(number)));
 }
 
 /* The first looks in the index member_digest; the tables of the others are small, and SQLite begins a CROSS JOIN with
@@ -127,50 +124,44 @@ bool digest_wanted(Store *store, const char *list_id, bool *wanted, GError **err
 
 /* ---- collecting ---- */
 
-static bool collect(Store *store, const char *list_id, GBytes *message, int64_t time, GError **error)
+bool digest_collect(Store *store, const char *list_id, GBytes *message, int64_t time, GError **error)
 {
     int64_t list, key;
     size_t length;
     const void *octets = g_bytes_get_data(message, &length);
-    return list_key(store, list_id, &list, error) && (key = store_key_new(store, error)) != 0 &&
-           ensure(store, list, error) &&
-           query_run(store, error, NULL, "INSERT INTO digest_post (key, list, message) VALUES ($1, $2, $3)",
-                     INTEGER(key), INTEGER(list), BLOB(octets ? octets : "", length)) &&
-           query_run(store, error, NULL,
-                     "UPDATE digest SET first_at = CASE WHEN waiting = 0 THEN $3 ELSE first_at END, "
-                     "waiting = waiting + 1, octets = octets + $2 WHERE list = $1",
-                     INTEGER(list), INTEGER(length), INTEGER(time));
-}
-
-bool digest_collect(Store *store, const char *list_id, GBytes *message, int64_t time, GError **error)
-{
-    return STORE_WRITE(store, error, collect(store, list_id, message, time, error));
+    return STORE_WRITE(store, error,
+                       list_key(store, list_id, &list, error) && (key = store_key_new(store, error)) != 0 &&
+                           ensure(store, list, error) &&
+                           query_run(store, error, NULL,
+                                     "INSERT INTO digest_post (key, list, message) VALUES ($1, $2, $3)", INTEGER(key),
+                                     INTEGER(list), BLOB(octets ? octets : "", length)) &&
+                           query_run(store, error, NULL,
+                                     "UPDATE digest SET first_at = CASE WHEN waiting = 0 THEN $3 ELSE first_at END, "
+                                     "waiting = waiting + 1, octets = octets + $2 WHERE list = $1",
+                                     INTEGER(list), INTEGER(length), INTEGER(time)));
 }
 
 /* ---- issues ---- */
 
-static bool open_issue(Store *store, const DigestIssue *issue, GError **error)
-{
-    int64_t list;
-    return list_key(store, issue->list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO digest_issue (entry, host, list, volume, number, made_at) "
-                     "VALUES ($1, $2, $3, $4, $5, $6)",
-                     TEXT(issue->entry), TEXT(issue->host), INTEGER(list), INTEGER(issue->volume),
-                     INTEGER(issue->number), INTEGER(issue->made_at)) &&
-           query_run(store, error, NULL, "UPDATE digest_post SET issue = $2 WHERE list = $1 AND issue IS NULL",
-                     INTEGER(list), TEXT(issue->entry)) &&
-           query_run(store, error, NULL, "UPDATE digest_last SET issue = $2 WHERE list = $1 AND issue IS NULL",
-                     INTEGER(list), TEXT(issue->entry)) &&
-           query_run(store, error, NULL,
-                     "UPDATE digest SET volume = $2, next_number = $3 + 1, sent_at = $4, waiting = 0, octets = 0, "
-                     "first_at = 0 WHERE list = $1",
-                     INTEGER(list), INTEGER(issue->volume), INTEGER(issue->number), INTEGER(issue->made_at));
-}
-
 bool digest_issue_open(Store *store, const DigestIssue *issue, GError **error)
 {
-    return STORE_WRITE(store, error, open_issue(store, issue, error));
+    int64_t list;
+    return STORE_WRITE(
+        store, error,
+        list_key(store, issue->list_id, &list, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO digest_issue (entry, host, list, volume, number, made_at) "
+                      "VALUES ($1, $2, $3, $4, $5, $6)",
+                      TEXT(issue->entry), TEXT(issue->host), INTEGER(list), INTEGER(issue->volume),
+                      INTEGER(issue->number), INTEGER(issue->made_at)) &&
+            query_run(store, error, NULL, "UPDATE digest_post SET issue = $2 WHERE list = $1 AND issue IS NULL",
+                      INTEGER(list), TEXT(issue->entry)) &&
+            query_run(store, error, NULL, "UPDATE digest_last SET issue = $2 WHERE list = $1 AND issue IS NULL",
+                      INTEGER(list), TEXT(issue->entry)) &&
+            query_run(store, error, NULL,
+                      "UPDATE digest SET volume = $2, next_number = $3 + 1, sent_at = $4, waiting = 0, octets = 0, "
+                      "first_at = 0 WHERE list = $1",
+                      INTEGER(list), INTEGER(issue->volume), INTEGER(issue->number), INTEGER(issue->made_at)));
 }
 
 static void *read_issue(Query *query)
@@ -198,40 +189,33 @@ GPtrArray *digest_issue_all(Store *store, const char *host, GError **error)
     return row_collect(query, read_issue, (GDestroyNotify)digest_issue_free, error);
 }
 
-static bool settle(Store *store, const char *entry, GError **error)
-{
-    return query_run(store, error, NULL,
-                     "DELETE FROM digest_post WHERE issue = $1 AND list IN "
-                     "(SELECT list FROM digest_issue WHERE entry = $1)",
-                     TEXT(entry)) &&
-           query_run(store, error, NULL, "DELETE FROM digest_last WHERE issue = $1", TEXT(entry)) &&
-           query_run(store, error, NULL, "DELETE FROM digest_issue WHERE entry = $1", TEXT(entry));
-}
-
 bool digest_issue_settle(Store *store, const char *entry, GError **error)
 {
-    return STORE_WRITE(store, error, settle(store, entry, error));
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL,
+                                 "DELETE FROM digest_post WHERE issue = $1 AND list IN "
+                                 "(SELECT list FROM digest_issue WHERE entry = $1)",
+                                 TEXT(entry)) &&
+                           query_run(store, error, NULL, "DELETE FROM digest_last WHERE issue = $1", TEXT(entry)) &&
+                           query_run(store, error, NULL, "DELETE FROM digest_issue WHERE entry = $1", TEXT(entry)));
 }
 
 #define OF_ISSUE "list = (SELECT list FROM digest_issue WHERE entry = $1)"
 
-static bool withdraw(Store *store, const char *entry, GError **error)
-{
-    return query_run(store, error, NULL, "UPDATE digest_post SET issue = NULL WHERE issue = $1 AND " OF_ISSUE,
-                     TEXT(entry)) &&
-           query_run(store, error, NULL, "UPDATE digest_last SET issue = NULL WHERE issue = $1", TEXT(entry)) &&
-           query_run(store, error, NULL,
-                     "UPDATE digest SET waiting = (SELECT count(*) FROM digest_post p WHERE p.list = digest.list AND "
-                     "p.issue IS NULL), octets = (SELECT COALESCE(sum(length(p.message)), 0) FROM digest_post p WHERE "
-                     "p.list = digest.list AND p.issue IS NULL), "
-                     "first_at = (SELECT i.made_at FROM digest_issue i WHERE i.entry = $1) WHERE " OF_ISSUE,
-                     TEXT(entry)) &&
-           query_run(store, error, NULL, "DELETE FROM digest_issue WHERE entry = $1", TEXT(entry));
-}
-
 bool digest_issue_withdraw(Store *store, const char *entry, GError **error)
 {
-    return STORE_WRITE(store, error, withdraw(store, entry, error));
+    return STORE_WRITE(
+        store, error,
+        query_run(store, error, NULL, "UPDATE digest_post SET issue = NULL WHERE issue = $1 AND " OF_ISSUE,
+                  TEXT(entry)) &&
+            query_run(store, error, NULL, "UPDATE digest_last SET issue = NULL WHERE issue = $1", TEXT(entry)) &&
+            query_run(store, error, NULL,
+                      "UPDATE digest SET waiting = (SELECT count(*) FROM digest_post p WHERE p.list = digest.list AND "
+                      "p.issue IS NULL), octets = (SELECT COALESCE(sum(length(p.message)), 0) FROM digest_post p WHERE "
+                      "p.list = digest.list AND p.issue IS NULL), "
+                      "first_at = (SELECT i.made_at FROM digest_issue i WHERE i.entry = $1) WHERE " OF_ISSUE,
+                      TEXT(entry)) &&
+            query_run(store, error, NULL, "DELETE FROM digest_issue WHERE entry = $1", TEXT(entry)));
 }
 
 /* ---- the posts of an issue ---- */

@@ -43,7 +43,7 @@ typedef struct StoreDriver {
     void (*close)(void *connection);
     bool (*find)(const char *where, GError **error);         /* store_find() */
     bool (*present)(void *connection, GError **error);       /* store_present() */
-    bool (*reachable)(void *connection, GError **error);     /* store_reachable(); NULL: there is no server */
+    bool (*reachable)(void *connection);                     /* store_reachable(); NULL: there is no server */
     /* Append a sentence (owned) to faults for each fault that reading all of the database finds. */
     bool (*verify)(void *connection, GPtrArray *faults, GError **error);
     bool (*backup)(void *connection, const char *to, GError **error); /* store_backup() */

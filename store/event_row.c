@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/event_row.h"
 
+#include "store/row.h"
 #include "store/store_internal.h"
 
 void event_place_clear(EventPlace *place)
@@ -9,15 +10,14 @@ void event_place_clear(EventPlace *place)
     g_clear_pointer(&place->mail_host, g_free);
 }
 
-void event_row_free(EventRow *event)
+static const RowField event_fields[] = {
+    ROW(EventRow, number),          ROW(EventRow, id),         ROW(EventRow, type),
+    ROW(EventRow, list_id),         ROW(EventRow, made_at),    ROW(EventRow, body),
+    ROW(EventRow, place.mail_host), ROW(EventRow, place.list), ROW(EventRow, place.domain)};
+
+static void row_free(void *event)
 {
-    if (!event)
-        return;
-    g_free(event->id);
-    g_free(event->type);
-    g_free(event->list_id);
-    g_free(event->body);
-    event_place_clear(&event->place);
+    row_clear(event_fields, event);
     g_free(event);
 }
 
@@ -51,24 +51,11 @@ bool event_row_add(Store *store, EventRow *event, GError **error)
 
 GPtrArray *event_row_after(Store *store, int64_t number, int64_t limit, GError **error)
 {
-    g_autoptr(GPtrArray) events = g_ptr_array_new_with_free_func((GDestroyNotify)event_row_free);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT number, id, type, list_id, made_at, body, mail_host, list_key, "
                                         "domain_key FROM event WHERE number > $1 ORDER BY number LIMIT $2",
                                         INTEGER(number), INTEGER(limit));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        EventRow *event = g_new0(EventRow, 1);
-        event->number = query_integer(query, 0);
-        event->id = g_strdup(query_text(query, 1));
-        event->type = g_strdup(query_text(query, 2));
-        event->list_id = g_strdup(query_text(query, 3));
-        event->made_at = query_integer(query, 4);
-        event->body = g_strdup(query_text(query, 5));
-        event->place = (EventPlace){g_strdup(query_text(query, 6)), query_integer(query, 7), query_integer(query, 8)};
-        g_ptr_array_add(events, event);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&events) : NULL;
+    return row_all(query, EventRow, event_fields, row_free, error);
 }
 
 bool event_place_find(Store *store, const char *list_id, EventPlace *place, GError **error)

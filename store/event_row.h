@@ -31,9 +31,6 @@ typedef struct EventRow {
     int64_t made_at;
 } EventRow;
 
-void event_row_free(EventRow *event);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(EventRow, event_row_free)
-
 /* Add the event and set its number. Where an event with its id is there already, that one stays as it is. */
 bool event_row_add(Store *store, EventRow *event, GError **error);
 /* Fill *place, which the caller clears, with where the list is now. Empty where there is no such list. */

@@ -316,10 +316,8 @@ static bool withdraw(Store *store, const char *entry, bool gone, bool *reopened,
     *reopened = false;
     if (!set && g_error_matches(fault, FAIL, FAIL_MISSING))
         return true;
-    if (!set) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!set)
+        return fail_with(error, &fault);
     *reopened = set->state == FRAGMENT_JOINED && !set->settled && g_strcmp0(set->joined_by, entry) == 0;
     if (!*reopened && !(gone && set->state == FRAGMENT_OPEN))
         return true;

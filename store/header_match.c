@@ -25,12 +25,6 @@ void header_match_free(HeaderMatch *match)
     g_free(match);
 }
 
-static bool scope_of(Store *store, const char *list_id, int64_t *scope, GError **error)
-{
-    *scope = 0;
-    return !list_id || list_key(store, list_id, scope, error);
-}
-
 static bool allowed(const HeaderMatch *match, GError **error)
 {
     for (const char *at = match->header; *at; at++)
@@ -112,7 +106,7 @@ bool header_match_add(Store *store, HeaderMatch *match, GError **error)
         return false;
     lower(match);
     return STORE_CHANGE(store, error,
-                        scope_of(store, match->list_id, &scope, error) && insert(store, scope, match, error));
+                        list_scope(store, match->list_id, &scope, error) && insert(store, scope, match, error));
 }
 
 static bool no_row(int64_t position, GError **error)
@@ -156,14 +150,15 @@ bool header_match_change(Store *store, int64_t position, HeaderMatch *match, GEr
     if (!allowed(match, error))
         return false;
     lower(match);
-    return STORE_CHANGE(
-        store, error, scope_of(store, match->list_id, &scope, error) && replace(store, scope, position, match, error));
+    return STORE_CHANGE(store, error,
+                        list_scope(store, match->list_id, &scope, error) &&
+                            replace(store, scope, position, match, error));
 }
 
 bool header_match_remove(Store *store, const char *list_id, int64_t position, GError **error)
 {
     int64_t scope;
-    if (!scope_of(store, list_id, &scope, error))
+    if (!list_scope(store, list_id, &scope, error))
         return false;
     return STORE_CHANGE(store, error, delete_row(store, scope, position, error));
 }
@@ -171,22 +166,15 @@ bool header_match_remove(Store *store, const char *list_id, int64_t position, GE
 /* Closes the gaps. */
 static bool renumber(Store *store, int64_t scope, GError **error)
 {
-    g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    Step step = STEP_FAILED;
-    {
-        g_autoptr(Query) query = query_open(
-            store, error, "SELECT key FROM header_match WHERE COALESCE(list, 0) = $1 ORDER BY position",
-            INTEGER(scope));
-        while (query && (step = query_step(query, error)) == STEP_ROW) {
-            int64_t key = query_integer(query, 0);
-            g_array_append_val(keys, key);
-        }
-    }
-    for (unsigned at = 0; at < keys->len && step == STEP_DONE; at++)
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT key FROM header_match WHERE COALESCE(list, 0) = $1 ORDER BY position", INTEGER(scope));
+    g_autoptr(GArray) keys = row_integers(query, error);
+    g_clear_pointer(&query, query_free);
+    for (unsigned at = 0; keys && at < keys->len; at++)
         if (!query_run(store, error, NULL, "UPDATE header_match SET position = $2 WHERE key = $1",
                        INTEGER(g_array_index(keys, int64_t, at)), INTEGER(at)))
             return false;
-    return step == STEP_DONE;
+    return keys != NULL;
 }
 
 static bool clear(Store *store, int64_t scope, const char *tag, int64_t *removed, GError **error)
@@ -200,7 +188,7 @@ static bool clear(Store *store, int64_t scope, const char *tag, int64_t *removed
 bool header_match_clear(Store *store, const char *list_id, const char *tag, int64_t *removed, GError **error)
 {
     int64_t scope;
-    if (!scope_of(store, list_id, &scope, error))
+    if (!list_scope(store, list_id, &scope, error))
         return false;
     return STORE_CHANGE(store, error, clear(store, scope, tag, removed, error));
 }
@@ -216,7 +204,7 @@ static HeaderMatch *read_row(Query *query, const char *list_id)
 HeaderMatch *header_match_find(Store *store, const char *list_id, int64_t position, GError **error)
 {
     int64_t scope;
-    if (!scope_of(store, list_id, &scope, error))
+    if (!list_scope(store, list_id, &scope, error))
         return NULL;
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT " COLUMNS " FROM header_match WHERE COALESCE(list, 0) = $1 AND "
@@ -231,7 +219,7 @@ HeaderMatch *header_match_find(Store *store, const char *list_id, int64_t positi
 GPtrArray *header_match_all(Store *store, const char *list_id, GError **error)
 {
     int64_t scope;
-    if (!scope_of(store, list_id, &scope, error))
+    if (!list_scope(store, list_id, &scope, error))
         return NULL;
     g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)header_match_free);
     g_autoptr(Query) query =

@@ -150,16 +150,11 @@ bool held_remove(Store *store, int64_t number, GError **error)
 static bool remove_sender(Store *store, const char *sender, GError **error)
 {
     g_autofree char *lower = g_utf8_strdown(sender, -1);
-    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
     g_autoptr(Query) query =
         query_open(store, error, "SELECT number FROM held WHERE lower(sender) = $1", TEXT(lower));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        int64_t number = query_integer(query, 0);
-        g_array_append_val(numbers, number);
-    }
+    g_autoptr(GArray) numbers = row_integers(query, error);
     g_clear_pointer(&query, query_free);
-    bool there, done = step == STEP_DONE;
+    bool there, done = numbers != NULL;
     for (guint at = 0; done && at < numbers->len; at++)
         done = delete_row(store, g_array_index(numbers, int64_t, at), &there, error);
     return done;

@@ -120,18 +120,15 @@ bool host_may_work(Store *store, const Host *host, int64_t *epoch, GError **erro
     return true;
 }
 
-static bool next_epoch(Store *store, int64_t *epoch, GError **error)
-{
-    return query_run(store, error, NULL,
-                     "INSERT INTO counter (name, value) SELECT $1, COALESCE(max(epoch), 0) FROM host WHERE true "
-                     "ON CONFLICT (name) DO NOTHING",
-                     TEXT("host")) &&
-           store_next_number(store, "host", epoch, error);
-}
-
 bool host_next_epoch(Store *store, int64_t *epoch, GError **error)
 {
-    return STORE_WRITE(store, error, next_epoch(store, epoch, error));
+    return STORE_WRITE(
+        store, error,
+        query_run(store, error, NULL,
+                  "INSERT INTO counter (name, value) SELECT $1, COALESCE(max(epoch), 0) FROM host WHERE true "
+                  "ON CONFLICT (name) DO NOTHING",
+                  TEXT("host")) &&
+            store_next_number(store, "host", epoch, error));
 }
 
 /* Rows from before spools had ids are of the only host there was. */
@@ -229,17 +226,13 @@ bool host_end(Store *store, Host *host, GError **error)
 
 /* ---- what a person asks for ---- */
 
-static bool set_draining(Store *store, const char *name, bool draining, GError **error)
-{
-    int64_t changed = 0;
-    return query_run(store, error, &changed, "UPDATE host SET draining = $2 WHERE name = $1", TEXT(name),
-                     INTEGER(draining)) &&
-           (changed > 0 || fail(error, FAIL_MISSING, "there is no host %s", name));
-}
-
 bool host_set_draining(Store *store, const char *name, bool draining, GError **error)
 {
-    return STORE_WRITE(store, error, set_draining(store, name, draining, error));
+    int64_t changed = 0;
+    return STORE_WRITE(store, error,
+                       query_run(store, error, &changed, "UPDATE host SET draining = $2 WHERE name = $1", TEXT(name),
+                                 INTEGER(draining)) &&
+                           (changed > 0 || fail(error, FAIL_MISSING, "there is no host %s", name)));
 }
 
 /* The records of jobs that each host does for itself end in its name (runners/task). */

@@ -129,10 +129,8 @@ static bool add(Store *store, const char *email, const char *display_name, GErro
         return false;
     if (email_find(store, email, &known, &unknown))
         return fail(error, FAIL_EXISTS, "the address %s is known already", known.email);
-    if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&unknown));
-        return false;
-    }
+    if (!g_error_matches(unknown, FAIL, FAIL_MISSING))
+        return fail_with(error, &unknown);
     return email_ensure(store, email, display_name, &address, error) &&
            query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(address.person)) &&
            span_count_user(store, address.person, -1, error);

@@ -19,25 +19,21 @@ bool leave_brake_find(Store *store, const char *list_id, const char *domain, Lea
     return step != STEP_FAILED;
 }
 
-static bool close_brake(Store *store, const char *list_id, const char *domain, const LeaveBrake *brake, int64_t now,
-                        GError **error)
-{
-    int64_t list;
-    return list_key(store, list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO leave_brake (list, domain, closed_at, closed_until, gone, waiting, told_at) "
-                     "VALUES ($1, $2, $5, $3, $4, 1, 0) ON CONFLICT (list, domain) DO UPDATE SET "
-                     "closed_at = CASE WHEN leave_brake.closed_until > $5 THEN leave_brake.closed_at ELSE $5 END, "
-                     "gone = CASE WHEN leave_brake.closed_until > $5 THEN leave_brake.gone ELSE $4 END, "
-                     "waiting = CASE WHEN leave_brake.closed_until > $5 THEN leave_brake.waiting + 1 ELSE 1 END, "
-                     "closed_until = $3",
-                     INTEGER(list), TEXT(domain), INTEGER(brake->closed_until), INTEGER(brake->gone), INTEGER(now));
-}
-
 bool leave_brake_close(Store *store, const char *list_id, const char *domain, const LeaveBrake *brake, int64_t now,
                        GError **error)
 {
-    return STORE_WRITE(store, error, close_brake(store, list_id, domain, brake, now, error));
+    int64_t list;
+    return STORE_WRITE(
+        store, error,
+        list_key(store, list_id, &list, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO leave_brake (list, domain, closed_at, closed_until, gone, waiting, told_at) "
+                      "VALUES ($1, $2, $5, $3, $4, 1, 0) ON CONFLICT (list, domain) DO UPDATE SET "
+                      "closed_at = CASE WHEN leave_brake.closed_until > $5 THEN leave_brake.closed_at ELSE $5 END, "
+                      "gone = CASE WHEN leave_brake.closed_until > $5 THEN leave_brake.gone ELSE $4 END, "
+                      "waiting = CASE WHEN leave_brake.closed_until > $5 THEN leave_brake.waiting + 1 ELSE 1 END, "
+                      "closed_until = $3",
+                      INTEGER(list), TEXT(domain), INTEGER(brake->closed_until), INTEGER(brake->gone), INTEGER(now)));
 }
 
 static bool tell(Store *store, int64_t list, const char *domain, int64_t now, bool *due, GError **error)

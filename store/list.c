@@ -10,6 +10,7 @@
 #include "store/list_setting.h"
 #include "store/member.h"
 #include "store/password.h"
+#include "store/row.h"
 #include "store/span.h"
 #include "store/list_archive.h"
 #include "store/store_internal.h"
@@ -64,7 +65,7 @@ static bool read_settings(Store *store, List *list, int64_t key, GError **error)
     Step step = STEP_FAILED;
     /* A setting of a newer or older program is no reason to refuse mail. */
     while (query && (step = query_step(query, error)) == STEP_ROW)
-        list_setting_apply(list, query_text(query, 0), query_text(query, 1), NULL);
+        list_setting_apply(list, query_text(query, 0), query_text(query, 1));
     return step == STEP_DONE;
 }
 
@@ -210,7 +211,7 @@ static bool read_page_settings(Store *store, const Value criteria[2], const GPtr
         int64_t key = query_integer(query, 0);
         List *list = g_hash_table_lookup(known, &key);
         if (list) /* it may have been made since */
-            list_setting_apply(list, query_text(query, 1), query_text(query, 2), NULL);
+            list_setting_apply(list, query_text(query, 1), query_text(query, 2));
     }
     return step == STEP_DONE;
 }
@@ -268,6 +269,12 @@ bool list_key(Store *store, const char *list_id, int64_t *key, GError **error)
     if (step == STEP_ROW && known)
         g_hash_table_insert(known, g_strdup(list_id), g_memdup2(key, sizeof *key));
     return step == STEP_ROW;
+}
+
+bool list_scope(Store *store, const char *list_id, int64_t *scope, GError **error)
+{
+    *scope = 0;
+    return !list_id || list_key(store, list_id, scope, error);
 }
 
 bool list_key_soon(Store *store, const char *list_id, int64_t *key)
@@ -503,21 +510,17 @@ bool list_reset(Store *store, const char *list_id, const char *name, GError **er
     return list_set(store, list_id, name, NULL, error);
 }
 
-static bool copy_settings(Store *store, const char *from, const char *to, GError **error)
-{
-    int64_t source, target;
-    store_changed(store);
-    return list_key(store, from, &source, error) && list_key(store, to, &target, error) &&
-           query_run(store, error, NULL, "DELETE FROM list_setting WHERE list = $1", INTEGER(target)) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO list_setting (list, name, value) SELECT $2, name, value FROM list_setting "
-                     "WHERE list = $1",
-                     INTEGER(source), INTEGER(target));
-}
-
 bool list_copy_settings(Store *store, const char *from, const char *to, GError **error)
 {
-    return STORE_WRITE(store, error, copy_settings(store, from, to, error));
+    int64_t source, target;
+    return STORE_CHANGE(
+        store, error,
+        list_key(store, from, &source, error) && list_key(store, to, &target, error) &&
+            query_run(store, error, NULL, "DELETE FROM list_setting WHERE list = $1", INTEGER(target)) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO list_setting (list, name, value) SELECT $2, name, value FROM list_setting "
+                      "WHERE list = $1",
+                      INTEGER(source), INTEGER(target)));
 }
 
 /* ---- posts ---- */
@@ -602,43 +605,33 @@ bool list_record_message_id(Store *store, const char *list_id, const SeenMail *s
                             list_key(store, list_id, &key, error) && record_message_id(store, key, seen, known, error));
 }
 
-static bool move_message_id(Store *store, const char *list_id, const SeenMail *seen, GError **error)
-{
-    int64_t key;
-    return list_key(store, list_id, &key, error) &&
-           query_run(
-               store, error, NULL,
-               "UPDATE message_id SET spool = $4, seen_at = $5 WHERE list = $1 AND message_id = $2 AND entry = $3",
-               INTEGER(key), TEXT(seen->message_id), TEXT(seen->entry), TEXT(seen->spool), INTEGER(seen->time));
-}
-
 bool list_move_message_id(Store *store, const char *list_id, const SeenMail *seen, GError **error)
 {
-    return STORE_WRITE_LIST(store, error, move_message_id(store, list_id, seen, error));
+    int64_t key;
+    return STORE_WRITE_LIST(
+        store, error,
+        list_key(store, list_id, &key, error) &&
+            query_run(
+                store, error, NULL,
+                "UPDATE message_id SET spool = $4, seen_at = $5 WHERE list = $1 AND message_id = $2 AND entry = $3",
+                INTEGER(key), TEXT(seen->message_id), TEXT(seen->entry), TEXT(seen->spool), INTEGER(seen->time)));
 }
 
-static void named_free(void *data)
+static const RowField named_row[] = {ROW(ListNamed, value), ROW(ListNamed, lists), ROW(ListNamed, posting_address)};
+
+static void named_free(void *named)
 {
-    ListNamed *named = data;
-    g_free(named->value);
-    g_free(named->posting_address);
+    row_clear(named_row, named);
     g_free(named);
 }
 
 GPtrArray *list_named(Store *store, const char *setting, GError **error)
 {
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(named_free);
     g_autoptr(Query)
         query = query_open(store, error,
                            "SELECT s.value, count(*), min(list.list_name || '@' || list.mail_host) FROM list_setting s "
                            "JOIN list ON list.key = s.list WHERE s.name = $1 AND s.value <> '' "
                            "GROUP BY s.value ORDER BY s.value",
                            TEXT(setting));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        ListNamed *named = g_new0(ListNamed, 1);
-        *named = (ListNamed){g_strdup(query_text(query, 0)), query_integer(query, 1), g_strdup(query_text(query, 2))};
-        g_ptr_array_add(all, named);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+    return row_all(query, ListNamed, named_row, named_free, error);
 }

@@ -84,8 +84,5 @@ bool list_reader_is_member(ListReader *reader, const char *list_id, const char *
         return false;
     g_autoptr(Member) member = member_find(reader->store, list_id, found, address, &fault);
     *is = member != NULL;
-    if (member || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return member || fail_unless(error, FAIL_MISSING, &fault);
 }

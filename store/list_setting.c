@@ -588,12 +588,11 @@ void list_settings_default(List *list)
     }
 }
 
-bool list_setting_apply(List *list, const char *name, const char *value, GError **error)
+void list_setting_apply(List *list, const char *name, const char *value)
 {
-    const ListSetting *setting = list_setting_find(name, error);
+    const ListSetting *setting = list_setting_find(name, NULL);
     if (setting)
         put(list, setting, value);
-    return setting != NULL;
 }
 
 void list_settings_clear(List *list)

@@ -9,6 +9,7 @@
 #include "store/digest_internal.h"
 #include "store/email.h"
 #include "store/member_internal.h"
+#include "store/row.h"
 #include "store/row_set.h"
 #include "store/span.h"
 #include "store/store_internal.h"
@@ -258,14 +259,8 @@ static bool count_keys(Store *store, const GArray *keys, int64_t delta, GError *
 /* The keys that the query (taken, may be NULL) gives; NULL: error is set. */
 static GArray *read_keys(Query *query, GError **error)
 {
-    g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        int64_t key = query_integer(query, 0);
-        g_array_append_val(keys, key);
-    }
-    query_free(query);
-    return step == STEP_DONE ? g_steal_pointer(&keys) : NULL;
+    g_autoptr(Query) owned = query;
+    return row_integers(owned, error);
 }
 
 bool member_remove_each(Store *store, Query *members, int64_t *removed, GError **error)
@@ -476,25 +471,17 @@ static bool change(Store *store, const MemberChange *what, GError **error)
            (changed > 0 || no_such(what->role, what->list_id, what->address, error));
 }
 
-static bool change_whole(Store *store, const MemberChange *what, GError **error)
-{
-    return STORE_WRITE(store, error, change(store, what, error));
-}
-
-static bool remove_by_address(Store *store, const char *list_id, Role role, const char *address, GError **error)
+bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)
 {
     int64_t list, removed = 0;
     g_autofree char *folded = email_folded(address);
-    return list_key(store, list_id, &list, error) &&
-           query_run(store, error, &removed, "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3",
-                     INTEGER(list), INTEGER(role), TEXT(folded)) &&
-           (removed > 0 || no_such(role, list_id, address, error)) &&
-           span_count(store, SPAN_MEMBERS(list, role), folded, -removed, error);
-}
-
-bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)
-{
-    return STORE_WRITE(store, error, remove_by_address(store, list_id, role, address, error));
+    return STORE_WRITE(store, error,
+                       list_key(store, list_id, &list, error) &&
+                           query_run(store, error, &removed,
+                                     "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3", INTEGER(list),
+                                     INTEGER(role), TEXT(folded)) &&
+                           (removed > 0 || no_such(role, list_id, address, error)) &&
+                           span_count(store, SPAN_MEMBERS(list, role), folded, -removed, error));
 }
 
 /* Enabled again, a vacation is over. */
@@ -529,11 +516,11 @@ bool member_set_moderation(Store *store, const char *list_id, Role role, const c
                            GError **error)
 {
     const Value value = action == ACTION_UNSET ? TEXT(NULL) : INTEGER(action);
-    return change_whole(
-        store,
-        &(MemberChange){list_id, role, address,
-                  "UPDATE member SET moderation_action = $4 WHERE list = $1 AND role = $2 AND folded = $3", &value, 1},
-        error);
+    const MemberChange what = {
+        list_id, role,
+        address, "UPDATE member SET moderation_action = $4 WHERE list = $1 AND role = $2 AND folded = $3",
+        &value,  1};
+    return STORE_WRITE(store, error, change(store, &what, error));
 }
 
 /* ---- another address ---- */

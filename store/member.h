@@ -127,23 +127,19 @@ GPtrArray *member_running_at(Store *store, const char *domain, const char *start
 /* Count the members that meet criteria. With list_id and roles alone that is cheap; otherwise all are looked at. */
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error);
 
-/* Add many members, in any order, by few statements each: open, add each line, run, free. From open to run
- * use the store for nothing else (other connections may write). The lines need room where the system keeps temporary
- * files.
+/* Add many members, in any order, in half the time of member_add(): open, add each line, sort, add some while there are
+ * *more, free. From open to sort use the store for nothing else (other connections may write). The lines need room
+ * where the system keeps temporary files.
  *
  * member_import_add() takes each number once. FAIL_NEVER: no valid address; the caller may go on with the next line.
- * member_import_run() commits 10,000 members at a time, or leaves all to the transaction that the caller has open. It
- * calls each for every line that was stored, in order of address; refusal is NULL, or FAIL_EXISTS: the address has the
- * role already, perhaps by an earlier line.
- *
- * A caller that writes more with each 10,000 calls member_import_sort() instead of run, and then member_import_some()
- * in a transaction of its own while there are *more. There each is called before the caller commits. */
+ * member_import_some() commits 10,000 members, or leaves them to the transaction that the caller has open, and commits
+ * after it. It calls each for every line that was stored, in order of address; refusal is NULL, or FAIL_EXISTS: the
+ * address has the role already, perhaps by an earlier line. */
 typedef struct MemberImport MemberImport;
 typedef void MemberImported(int64_t number, const char *address, const GError *refusal, void *data);
 MemberImport *member_import_open(Store *store, const char *list_id, Role role, GError **error);
 bool member_import_add(MemberImport *import, int64_t number, const char *address, const char *display_name,
                        const Preferences *own, GError **error);
-bool member_import_run(MemberImport *import, MemberImported *each, void *data, GError **error);
 bool member_import_sort(MemberImport *import, GError **error);
 bool member_import_some(MemberImport *import, MemberImported *each, void *data, bool *more, GError **error);
 void member_import_free(MemberImport *import);

@@ -7,7 +7,6 @@
 #include "store/email.h"
 #include "store/member.h"
 #include "store/member_internal.h"
-#include "store/migrate.h"
 #include "store/row_set.h"
 #include "store/store_internal.h"
 
@@ -53,19 +52,13 @@ static void line_free(gpointer data)
     g_free(line);
 }
 
-static bool script(Store *store, const char *sql, GError **error)
-{
-    g_autofree char *translated = migrate_words(store_driver(store), sql);
-    return store_driver(store)->script(store_connection(store), translated, error);
-}
-
 MemberImport *member_import_open(Store *store, const char *list_id, Role role, GError **error)
 {
     int64_t key;
-    if (!list_key(store, list_id, &key, error) || !script(store, STAGE, error))
+    if (!list_key(store, list_id, &key, error) || !store_script(store, STAGE, error))
         return NULL;
     bool own = !store_is_transaction_open(store);
-    if (own && !script(store, "BEGIN", error))
+    if (own && !store_script(store, "BEGIN", error))
         return NULL;
     static const RowSetKind lines = {"INSERT INTO import_line (number, folded, email, display_name, " PREFERENCE_COLUMNS
                                      ") VALUES",
@@ -80,8 +73,8 @@ void member_import_free(MemberImport *import)
     if (!import)
         return;
     if (import->open)
-        script(import->store, "ROLLBACK", NULL);
-    script(import->store, "DROP TABLE IF EXISTS import_line", NULL);
+        store_script(import->store, "ROLLBACK", NULL);
+    store_script(import->store, "DROP TABLE IF EXISTS import_line", NULL);
     row_set_free(import->lines);
     g_string_free(import->folded, TRUE);
     g_free(import->list_id);
@@ -172,10 +165,10 @@ bool member_import_sort(MemberImport *import, GError **error)
 {
     if (!row_set_end(import->lines, error))
         return false;
-    if (import->open && !script(import->store, "COMMIT", error))
+    if (import->open && !store_script(import->store, "COMMIT", error))
         return false;
     import->open = false;
-    return script(import->store, "CREATE INDEX import_order ON import_line (folded, number)", error);
+    return store_script(import->store, "CREATE INDEX import_order ON import_line (folded, number)", error);
 }
 
 bool member_import_some(MemberImport *import, MemberImported *each, void *data, bool *more, GError **error)
@@ -191,12 +184,4 @@ bool member_import_some(MemberImport *import, MemberImported *each, void *data, 
         each(line->number, line->email, line->refusal, data);
     }
     return true;
-}
-
-bool member_import_run(MemberImport *import, MemberImported *each, void *data, GError **error)
-{
-    bool more = true, done = member_import_sort(import, error);
-    while (done && more)
-        done = member_import_some(import, each, data, &more, error);
-    return done;
 }

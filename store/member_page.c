@@ -271,10 +271,7 @@ static bool read_person(const PageSearch *search, GError **error)
         g_autoptr(GError) unknown = NULL;
         g_auto(Email) address = {0};
         if (!email_find(search->store, search->address, &address, &unknown)) {
-            if (g_error_matches(unknown, FAIL, FAIL_MISSING))
-                return true;
-            g_propagate_error(error, g_steal_pointer(&unknown));
-            return false;
+            return fail_unless(error, FAIL_MISSING, &unknown);
         }
         person = address.person;
     }

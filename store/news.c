@@ -2,21 +2,20 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/news.h"
 
+#include "store/row.h"
 #include "store/store_internal.h"
 
-void news_place_free(NewsPlace *place)
+static const RowField place_row[] = {ROW(NewsPlace, list_id), ROW(NewsPlace, newsgroup), ROW(NewsPlace, watermark),
+                                     ROW(NewsPlace, looked_at), ROW(NewsPlace, fault)};
+
+static void place_free(void *place)
 {
-    if (!place)
-        return;
-    g_free(place->list_id);
-    g_free(place->newsgroup);
-    g_free(place->fault);
+    row_clear(place_row, place);
     g_free(place);
 }
 
 GPtrArray *news_places(Store *store, GError **error)
 {
-    g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func((GDestroyNotify)news_place_free);
     g_autoptr(Query) query = query_start(
         store, error,
         "SELECT l.list_id, s.value, COALESCE(n.watermark, -1), COALESCE(n.looked_at, 0), COALESCE(n.fault, '') "
@@ -24,19 +23,7 @@ GPtrArray *news_places(Store *store, GError **error)
         "LEFT JOIN news n ON n.list = s.list AND n.newsgroup = s.value "
         "WHERE s.name = 'linked_newsgroup' ORDER BY l.list_id",
         NULL, 0);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        NewsPlace *place = g_new0(NewsPlace, 1);
-        *place = (NewsPlace){
-            .list_id = g_strdup(query_text(query, 0)),
-            .newsgroup = g_strdup(query_text(query, 1)),
-            .watermark = query_integer(query, 2),
-            .looked_at = query_integer(query, 3),
-            .fault = g_strdup(query_text(query, 4)),
-        };
-        g_ptr_array_add(places, place);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&places) : NULL;
+    return row_all(query, NewsPlace, place_row, place_free, error);
 }
 
 bool news_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t *watermark, GError **error)
@@ -53,35 +40,28 @@ bool news_watermark(Store *store, const char *list_id, const char *newsgroup, in
     return step != STEP_FAILED;
 }
 
-static bool set_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t watermark, GError **error)
-{
-    int64_t list;
-    return list_key(store, list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO news (list, newsgroup, watermark, looked_at, fault) VALUES ($1, $2, $3, 0, '') "
-                     "ON CONFLICT (list) DO UPDATE SET newsgroup = $2, watermark = $3",
-                     INTEGER(list), TEXT(newsgroup), INTEGER(watermark));
-}
-
 bool news_set_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t watermark, GError **error)
 {
-    return STORE_WRITE_LIST(store, error, set_watermark(store, list_id, newsgroup, watermark, error));
-}
-
-static bool looked(Store *store, const char *list_id, const char *newsgroup, int64_t time, const char *fault,
-                   GError **error)
-{
     int64_t list;
-    return list_key(store, list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO news (list, newsgroup, watermark, looked_at, fault) VALUES ($1, $2, -1, $3, $4) "
-                     "ON CONFLICT (list) DO UPDATE SET looked_at = $3, fault = $4, watermark = CASE WHEN "
-                     "news.newsgroup = $2 THEN news.watermark ELSE -1 END, newsgroup = $2",
-                     INTEGER(list), TEXT(newsgroup), INTEGER(time), TEXT(fault ? fault : ""));
+    return STORE_WRITE_LIST(
+        store, error,
+        list_key(store, list_id, &list, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO news (list, newsgroup, watermark, looked_at, fault) VALUES ($1, $2, $3, 0, '') "
+                      "ON CONFLICT (list) DO UPDATE SET newsgroup = $2, watermark = $3",
+                      INTEGER(list), TEXT(newsgroup), INTEGER(watermark)));
 }
 
 bool news_looked(Store *store, const char *list_id, const char *newsgroup, int64_t time, const char *fault,
                  GError **error)
 {
-    return STORE_WRITE_LIST(store, error, looked(store, list_id, newsgroup, time, fault, error));
+    int64_t list;
+    return STORE_WRITE_LIST(
+        store, error,
+        list_key(store, list_id, &list, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO news (list, newsgroup, watermark, looked_at, fault) VALUES ($1, $2, -1, $3, $4) "
+                      "ON CONFLICT (list) DO UPDATE SET looked_at = $3, fault = $4, watermark = CASE WHEN "
+                      "news.newsgroup = $2 THEN news.watermark ELSE -1 END, newsgroup = $2",
+                      INTEGER(list), TEXT(newsgroup), INTEGER(time), TEXT(fault ? fault : "")));
 }

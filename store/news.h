@@ -21,9 +21,6 @@ typedef struct NewsPlace {
     char *fault;       /* why that failed; "": it did not */
 } NewsPlace;
 
-void news_place_free(NewsPlace *place);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(NewsPlace, news_place_free)
-
 /* Return a NewsPlace for each list that has set linked_newsgroup, also where it only posts there, in order of List-Ids;
  * freed with the array. */
 GPtrArray *news_places(Store *store, GError **error);

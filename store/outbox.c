@@ -10,12 +10,12 @@
 
 /* ---- units ---- */
 
-void outbox_unit_free(OutboxUnit *unit)
+static const RowField unit_row[] = {ROW(OutboxUnit, tag), ROW(OutboxUnit, queues), ROW(OutboxUnit, made_at),
+                                    ROW(OutboxUnit, given_up)};
+
+static void unit_free(void *unit)
 {
-    if (!unit)
-        return;
-    g_free(unit->tag);
-    g_free(unit->queues);
+    row_clear(unit_row, unit);
     g_free(unit);
 }
 
@@ -57,19 +57,11 @@ bool outbox_unit_decide(Store *store, const char *spool, const char *tag, int64_
 
 GPtrArray *outbox_units(Store *store, const char *spool, GError **error)
 {
-    g_autoptr(GPtrArray) units = g_ptr_array_new_with_free_func((GDestroyNotify)outbox_unit_free);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT tag, queues, made_at, given_up FROM outbox_unit "
                                         "WHERE $1 IS NULL OR spool IN ($1, '') ORDER BY made_at",
                                         TEXT(spool));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        OutboxUnit *unit = g_new0(OutboxUnit, 1);
-        *unit = (OutboxUnit){g_strdup(query_text(query, 0)), g_strdup(query_text(query, 1)), query_integer(query, 2),
-                             query_integer(query, 3) != 0};
-        g_ptr_array_add(units, unit);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&units) : NULL;
+    return row_all(query, OutboxUnit, unit_row, unit_free, error);
 }
 
 bool outbox_unit_remove(Store *store, const char *tag, GError **error)
@@ -97,30 +89,26 @@ bool outbox_count(Store *store, const char *host, int64_t *count, int64_t *oldes
 static const RowField outbox_row[] = {ROW(OutboxRow, number), ROW(OutboxRow, queue), ROW(OutboxRow, meta),
                                       ROW(OutboxRow, recipients)};
 
-void outbox_row_free(OutboxRow *row)
+static void row_free(void *data)
 {
-    if (!row)
-        return;
+    OutboxRow *row = data;
     row_clear(outbox_row, row);
     g_clear_pointer(&row->message, g_bytes_unref);
     g_free(row);
 }
 
-static bool add(Store *store, const char *spool, const char *entry, OutboxRow *row, GError **error)
+bool outbox_add(Store *store, const char *spool, const char *entry, OutboxRow *row, GError **error)
 {
     size_t length;
     const void *octets = g_bytes_get_data(row->message, &length);
-    return store_next_number(store, "outbox", &row->number, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at, spool) "
-                     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                     INTEGER(row->number), TEXT(entry), TEXT(row->queue), TEXT(row->meta), TEXT(row->recipients),
-                     BLOB(octets, length), INTEGER(row->made_at), TEXT(spool));
-}
-
-bool outbox_add(Store *store, const char *spool, const char *entry, OutboxRow *row, GError **error)
-{
-    return STORE_WRITE(store, error, add(store, spool, entry, row, error));
+    return STORE_WRITE(
+        store, error,
+        store_next_number(store, "outbox", &row->number, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at, spool) "
+                      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                      INTEGER(row->number), TEXT(entry), TEXT(row->queue), TEXT(row->meta), TEXT(row->recipients),
+                      BLOB(octets, length), INTEGER(row->made_at), TEXT(spool)));
 }
 
 static void *read_row(Query *query)
@@ -134,7 +122,7 @@ static void *read_row(Query *query)
 
 static GPtrArray *read_all(Query *query, GError **error)
 {
-    return row_collect(query, read_row, (GDestroyNotify)outbox_row_free, error);
+    return row_collect(query, read_row, row_free, error);
 }
 
 GPtrArray *outbox_of(Store *store, const char *entry, GError **error)

@@ -30,9 +30,6 @@ typedef struct OutboxUnit {
     bool given_up; /* the decision was never committed: the prepared entries are to be removed */
 } OutboxUnit;
 
-void outbox_unit_free(OutboxUnit *unit);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(OutboxUnit, outbox_unit_free)
-
 /* Note that the entries prepared under tag in these queues are to be published. Call it in the transaction of the
  * decision, so that it counts when that commits. FAIL_RACE: outbox_unit_decide() has given up the tag meanwhile. */
 bool outbox_unit_add(Store *store, const char *spool, const char *tag, const char *queues, int64_t now, GError **error);
@@ -60,9 +57,6 @@ typedef struct OutboxRow {
     GBytes *message;
     int64_t made_at;
 } OutboxRow;
-
-void outbox_row_free(OutboxRow *row);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(OutboxRow, outbox_row_free)
 
 /* Keep row for the entry ("command:4cd1...") that the runner has in hand. row stays the caller's; its number is set,
  * and is never used twice. */

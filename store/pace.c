@@ -59,21 +59,18 @@ bool pace_find(Store *store, const char *list_id, const char *address, int64_t n
     return true;
 }
 
-static bool count(Store *store, const char *list_id, const char *folded, int64_t now, GError **error)
-{
-    PaceRow row;
-    return read_row(store, list_id, folded, now, &row, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO pace (list, address, first_at, began_at, posts, past) VALUES ($1, $2, $3, $3, 1, 0) "
-                     "ON CONFLICT (list, address) DO UPDATE SET began_at = $4, posts = $5, past = $6",
-                     INTEGER(row.list), TEXT(folded), INTEGER(now), INTEGER(row.began_at), INTEGER(row.posts + 1),
-                     INTEGER(row.past));
-}
-
 bool pace_count(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
 {
     g_autofree char *folded = g_utf8_strdown(address ? address : "", -1);
-    return STORE_WRITE_LIST(store, error, count(store, list_id, folded, now, error));
+    PaceRow row;
+    return STORE_WRITE_LIST(
+        store, error,
+        read_row(store, list_id, folded, now, &row, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO pace (list, address, first_at, began_at, posts, past) VALUES ($1, $2, $3, $3, 1, 0) "
+                      "ON CONFLICT (list, address) DO UPDATE SET began_at = $4, posts = $5, past = $6",
+                      INTEGER(row.list), TEXT(folded), INTEGER(now), INTEGER(row.began_at), INTEGER(row.posts + 1),
+                      INTEGER(row.past)));
 }
 
 bool pace_expire(Store *store, GError **error)

@@ -35,17 +35,14 @@ bool restored_posts(Store *store, int64_t since, RestoredEach *each, void *data,
     return step == STEP_DONE;
 }
 
-static bool raise_number(Store *store, const char *list_id, int64_t number, int64_t *raised, GError **error)
-{
-    return query_run(store, error, raised, "UPDATE list SET post_id = $2 WHERE list_id = $1 AND post_id < $2",
-                     TEXT(list_id), INTEGER(number));
-}
-
 bool restored_raise_number(Store *store, const char *list_id, int64_t number, bool *raised, GError **error)
 {
     int64_t rows = 0;
     g_autoptr(List) list = list_by_id(store, list_id, error);
-    bool done = list && STORE_WRITE_LIST(store, error, raise_number(store, list_id, number, &rows, error));
+    bool done = list && STORE_WRITE_LIST(store, error,
+                                         query_run(store, error, &rows,
+                                                   "UPDATE list SET post_id = $2 WHERE list_id = $1 AND post_id < $2",
+                                                   TEXT(list_id), INTEGER(number)));
     *raised = rows > 0;
     return done;
 }

@@ -45,3 +45,10 @@ void row_clear_fields(const RowField *fields, size_t count, void *row);
  * stays the caller's. NULL: the query failed, or query is NULL since it could not be started; error is set. */
 typedef void *RowReader(Query *query);
 GPtrArray *row_collect(Query *query, RowReader *read, GDestroyNotify free_row, GError **error);
+/* The same with a struct of this type for each row, whose fields are filled from the row's columns. */
+#define row_all(query, type, fields, free_row, error) \
+    row_all_fields(query, fields, G_N_ELEMENTS(fields), sizeof(type), free_row, error)
+GPtrArray *row_all_fields(Query *query, const RowField *fields, size_t count, size_t size, GDestroyNotify free_row,
+                          GError **error);
+/* The same with the integer (int64_t) that each row has in its first column. */
+GArray *row_integers(Query *query, GError **error);

@@ -72,29 +72,21 @@ Scheduled *scheduled_find(Store *store, int64_t number, GError **error)
     return scheduled;
 }
 
-static bool change(Store *store, int64_t number, int64_t due, GError **error)
-{
-    int64_t changed;
-    return query_run(store, error, &changed, "UPDATE scheduled SET due_at = $2 WHERE number = $1", INTEGER(number),
-                     INTEGER(due)) &&
-           (changed > 0 || fail_missing(number, error));
-}
-
 bool scheduled_set_due(Store *store, int64_t number, int64_t due, GError **error)
 {
-    return STORE_WRITE(store, error, change(store, number, due, error));
-}
-
-static bool delete_row(Store *store, int64_t number, GError **error)
-{
     int64_t changed;
-    return query_run(store, error, &changed, "DELETE FROM scheduled WHERE number = $1", INTEGER(number)) &&
-           (changed > 0 || fail_missing(number, error));
+    return STORE_WRITE(store, error,
+                       query_run(store, error, &changed, "UPDATE scheduled SET due_at = $2 WHERE number = $1",
+                                 INTEGER(number), INTEGER(due)) &&
+                           (changed > 0 || fail_missing(number, error)));
 }
 
 bool scheduled_remove(Store *store, int64_t number, GError **error)
 {
-    return STORE_WRITE(store, error, delete_row(store, number, error));
+    int64_t changed;
+    return STORE_WRITE(store, error,
+                       query_run(store, error, &changed, "DELETE FROM scheduled WHERE number = $1", INTEGER(number)) &&
+                           (changed > 0 || fail_missing(number, error)));
 }
 
 bool scheduled_remove_sender(Store *store, const char *sender, GError **error)
@@ -127,15 +119,9 @@ bool scheduled_each(Store *store, const char *list_id, ScheduledEach *each, void
 
 GArray *scheduled_due(Store *store, int64_t by, GError **error)
 {
-    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
     g_autoptr(Query) query = query_open(
         store, error, "SELECT number FROM scheduled WHERE due_at <= $1 ORDER BY due_at, number", INTEGER(by));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        int64_t number = query_integer(query, 0);
-        g_array_append_val(numbers, number);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&numbers) : NULL;
+    return row_integers(query, error);
 }
 
 bool scheduled_count_due(Store *store, int64_t by, int64_t *count, int64_t *oldest, GError **error)

@@ -43,14 +43,10 @@ static bool fill(Store *from, Store *to, const char *list_id, GError **error)
     return false;
 }
 
-/* Tell SQLite how the rows lie: there is one list, whose every row would otherwise be read to find a few. */
-static bool analyze(Store *store, GError **error)
-{
-    return store_driver(store)->script(store_connection(store), "ANALYZE", error);
-}
-
 Store *scratch_new(Store *from, const char *list_id, GError **error)
 {
     g_autoptr(Store) store = store_open_by(&store_scratch, "", true, NULL, error);
-    return store && fill(from, store, list_id, error) && analyze(store, error) ? g_steal_pointer(&store) : NULL;
+    /* SQLite is told how the rows lie: there is one list, whose every row would otherwise be read to find a few. */
+    bool done = store && fill(from, store, list_id, error) && store_script(store, "ANALYZE", error);
+    return done ? g_steal_pointer(&store) : NULL;
 }

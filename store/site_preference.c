@@ -13,17 +13,13 @@ bool site_preferences(Store *store, Preferences *preferences, GError **error)
     return step != STEP_FAILED;
 }
 
-static bool replace(Store *store, const Preferences *preferences, GError **error)
-{
-    return query_run(store, error, NULL, "DELETE FROM site_preference WHERE one = $1", INTEGER(1)) &&
-           (preferences_are_unset(preferences) ||
-            query_run(store, error, NULL,
-                      "INSERT INTO site_preference (one, " PREFERENCE_COLUMNS ") "
-                      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                      INTEGER(1), PREFERENCE_VALUES(preferences)));
-}
-
 bool site_set_preferences(Store *store, const Preferences *preferences, GError **error)
 {
-    return STORE_WRITE(store, error, replace(store, preferences, error));
+    return STORE_WRITE(store, error,
+                       query_run(store, error, NULL, "DELETE FROM site_preference WHERE one = $1", INTEGER(1)) &&
+                           (preferences_are_unset(preferences) ||
+                            query_run(store, error, NULL,
+                                      "INSERT INTO site_preference (one, " PREFERENCE_COLUMNS ") "
+                                      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                                      INTEGER(1), PREFERENCE_VALUES(preferences))));
 }

@@ -51,14 +51,7 @@ void member_source_free(MemberSource *source)
 
 static GPtrArray *read_all(Query *query, GError **error)
 {
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)member_source_free);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        MemberSource *source = g_new0(MemberSource, 1);
-        row_read(query, 0, source_row, source);
-        g_ptr_array_add(all, source);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+    return row_all(query, MemberSource, source_row, (GDestroyNotify)member_source_free, error);
 }
 
 static bool add(Store *store, MemberSource *source, GError **error)
@@ -198,21 +191,18 @@ bool source_check_turn(Store *store, const MemberSource *source, GError **error)
     return step == STEP_ROW || (step == STEP_DONE && over(source, error));
 }
 
-static bool end(Store *store, const MemberSource *source, GError **error)
-{
-    int64_t changed = 0;
-    return query_run(store, error, &changed,
-                     "UPDATE list_source SET read_at = $3, due_at = $4, given = $5, kept_out = $6, bad = $7, "
-                     "fault = $8, bad_lines = $9 WHERE key = $1 AND turn = $2",
-                     INTEGER(source->key), INTEGER(source->turn), INTEGER(source->read_at), INTEGER(source->due_at),
-                     INTEGER(source->given), INTEGER(source->kept_out), INTEGER(source->bad), TEXT(source->fault),
-                     TEXT(source->bad_lines)) &&
-           (changed > 0 || over(source, error));
-}
-
 bool source_end(Store *store, const MemberSource *source, GError **error)
 {
-    return STORE_WRITE(store, error, end(store, source, error));
+    int64_t changed = 0;
+    return STORE_WRITE(
+        store, error,
+        query_run(store, error, &changed,
+                  "UPDATE list_source SET read_at = $3, due_at = $4, given = $5, kept_out = $6, bad = $7, "
+                  "fault = $8, bad_lines = $9 WHERE key = $1 AND turn = $2",
+                  INTEGER(source->key), INTEGER(source->turn), INTEGER(source->read_at), INTEGER(source->due_at),
+                  INTEGER(source->given), INTEGER(source->kept_out), INTEGER(source->bad), TEXT(source->fault),
+                  TEXT(source->bad_lines)) &&
+            (changed > 0 || over(source, error)));
 }
 
 /* ---- who left ---- */
@@ -303,47 +293,38 @@ bool source_take(Store *store, const MemberSource *source, GPtrArray *fresh, int
     return STORE_WRITE(store, error, take(store, source, fresh, now, error));
 }
 
-static bool keep_out(Store *store, const MemberSource *source, const SourceFresh *fresh, GError **error)
-{
-    int64_t list;
-    return list_key(store, source->list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO source_left (list, folded, address, way, left_at) VALUES ($1, $2, $3, $4, $5) "
-                     "ON CONFLICT (list, folded) DO NOTHING",
-                     INTEGER(list), TEXT(fresh->folded), TEXT(fresh->address), TEXT(fresh->log_way),
-                     INTEGER(fresh->log_at));
-}
-
 bool source_keep_out(Store *store, const MemberSource *source, const SourceFresh *fresh, GError **error)
 {
-    return STORE_WRITE(store, error, keep_out(store, source, fresh, error));
+    int64_t list;
+    return STORE_WRITE(
+        store, error,
+        list_key(store, source->list_id, &list, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO source_left (list, folded, address, way, left_at) VALUES ($1, $2, $3, $4, $5) "
+                      "ON CONFLICT (list, folded) DO NOTHING",
+                      INTEGER(list), TEXT(fresh->folded), TEXT(fresh->address), TEXT(fresh->log_way),
+                      INTEGER(fresh->log_at)));
 }
 
 /* ---- why ---- */
 
+static const RowField given_row[] = {ROW(SourceGiven, name), ROW(SourceGiven, given_at), ROW(SourceGiven, made)};
+
 static void given_free(void *data)
 {
-    SourceGiven *given = data;
-    g_free(given->name);
-    g_free(given);
+    row_clear(given_row, data);
+    g_free(data);
 }
 
 GPtrArray *source_of_address(Store *store, const char *list_id, const char *address, GError **error)
 {
     g_autofree char *folded = email_folded(address);
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(given_free);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT s.name, g.given_at, g.made FROM member_source g "
                                         "JOIN list_source s ON s.key = g.source JOIN list l ON l.key = g.list "
                                         "WHERE l.list_id = $1 AND g.folded = $2 ORDER BY g.given_at, s.name",
                                         TEXT(list_id), TEXT(folded));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        SourceGiven *given = g_new(SourceGiven, 1);
-        *given = (SourceGiven){g_strdup(query_text(query, 0)), query_integer(query, 1), query_integer(query, 2) != 0};
-        g_ptr_array_add(all, given);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+    return row_all(query, SourceGiven, given_row, given_free, error);
 }
 
 char **source_of_member(Store *store, const char *id, GError **error)

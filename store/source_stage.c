@@ -6,7 +6,7 @@
 #include "base/mailbox.h"
 #include "store/email.h"
 #include "store/member_internal.h"
-#include "store/migrate.h"
+#include "store/row.h"
 #include "store/row_set.h"
 #include "store/source.h"
 #include "store/store_internal.h"
@@ -26,17 +26,11 @@ struct SourceStage {
     char *gone_at;
 };
 
-static bool script(Store *store, const char *sql, GError **error)
-{
-    g_autofree char *translated = migrate_words(store_driver(store), sql);
-    return store_driver(store)->script(store_connection(store), translated, error);
-}
-
 SourceStage *source_stage_open(Store *store, const MemberSource *source, GError **error)
 {
     int64_t list;
-    if (!list_key(store, source->list_id, &list, error) || !script(store, STAGE, error) ||
-        !script(store, "BEGIN", error))
+    if (!list_key(store, source->list_id, &list, error) || !store_script(store, STAGE, error) ||
+        !store_script(store, "BEGIN", error))
         return NULL;
     static const RowSetKind lines = {"INSERT INTO source_line (folded, email, lower, name) VALUES",
                                      "ON CONFLICT (folded) DO NOTHING", 4};
@@ -50,8 +44,8 @@ void source_stage_free(SourceStage *stage)
     if (!stage)
         return;
     if (stage->open)
-        script(stage->store, "ROLLBACK", NULL);
-    script(stage->store, "DROP TABLE IF EXISTS source_line", NULL);
+        store_script(stage->store, "ROLLBACK", NULL);
+    store_script(stage->store, "DROP TABLE IF EXISTS source_line", NULL);
     row_set_free(stage->lines);
     g_free(stage->fresh_at);
     g_free(stage->gone_at);
@@ -78,7 +72,7 @@ bool source_stage_add_list(SourceStage *stage, const char *list_id, GError **err
 
 bool source_stage_close(SourceStage *stage, SourceCounts *counts, GError **error)
 {
-    if (!row_set_end(stage->lines, error) || !script(stage->store, "COMMIT", error))
+    if (!row_set_end(stage->lines, error) || !store_script(stage->store, "COMMIT", error))
         return false;
     stage->open = false;
     g_autoptr(Query) query = query_open(
@@ -104,7 +98,7 @@ static void fresh_free(void *data)
     g_free(fresh);
 }
 
-static SourceFresh *read_fresh(Query *query)
+static void *read_fresh(Query *query)
 {
     SourceFresh *fresh = g_new0(SourceFresh, 1);
     *fresh = (SourceFresh){.folded = g_strdup(query_text(query, 0)),
@@ -124,20 +118,6 @@ static SourceFresh *read_fresh(Query *query)
         fresh->log_way = g_strdup(after ? after : "");
     }
     return fresh;
-}
-
-static GPtrArray *read_page(Query *query, void *(*read)(Query *), GDestroyNotify free_row, GError **error)
-{
-    g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func(free_row);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(page, read(query));
-    return step == STEP_DONE ? g_steal_pointer(&page) : NULL;
-}
-
-static void *fresh_of(Query *query)
-{
-    return read_fresh(query);
 }
 
 /* A server that has not looked yet how many rows there are may join each with each; a subquery for one value is no
@@ -162,7 +142,7 @@ GPtrArray *source_stage_fresh(SourceStage *stage, GError **error)
 {
     g_autoptr(Query) query = query_open(stage->store, error, FRESH, INTEGER(stage->list), INTEGER(stage->source),
                                         TEXT(stage->fresh_at), INTEGER(SOURCE_PAGE));
-    g_autoptr(GPtrArray) page = read_page(query, fresh_of, fresh_free, error);
+    g_autoptr(GPtrArray) page = row_collect(query, read_fresh, fresh_free, error);
     if (page && page->len > 0) {
         const SourceFresh *last = page->pdata[page->len - 1];
         g_free(stage->fresh_at);
@@ -171,23 +151,13 @@ GPtrArray *source_stage_fresh(SourceStage *stage, GError **error)
     return g_steal_pointer(&page);
 }
 
-static void gone_free(void *data)
-{
-    SourceGone *gone = data;
-    g_free(gone->folded);
-    g_free(gone->member_folded);
-    g_free(gone->address);
-    g_free(gone);
-}
+static const RowField gone_row[] = {ROW(SourceGone, folded), ROW(SourceGone, member), ROW(SourceGone, member_folded),
+                                    ROW(SourceGone, address)};
 
-static void *gone_of(Query *query)
+static void gone_free(void *gone)
 {
-    SourceGone *gone = g_new(SourceGone, 1);
-    *gone = (SourceGone){.folded = g_strdup(query_text(query, 0)),
-                         .member = query_is_null(query, 1) ? 0 : query_integer(query, 1),
-                         .member_folded = g_strdup(query_text(query, 2)),
-                         .address = g_strdup(query_text(query, 3))};
-    return gone;
+    row_clear(gone_row, gone);
+    g_free(gone);
 }
 
 /* A member who took another address may be given by both, and goes with the last one by which a source made it. */
@@ -199,12 +169,13 @@ GPtrArray *source_stage_gone(SourceStage *stage, GError **error)
 {
     g_autoptr(Query) query = query_open(
         stage->store, error,
-        "SELECT s.folded, (SELECT m.key FROM member m WHERE m.key = s.member AND s.made = 1 AND " KEPT_BY " = 0), "
+        "SELECT s.folded, COALESCE((SELECT m.key FROM member m WHERE m.key = s.member AND s.made = 1 AND " KEPT_BY
+        " = 0), 0), "
         "(SELECT m.folded FROM member m WHERE m.key = s.member), (SELECT m.email FROM member m WHERE m.key = s.member) "
         "FROM member_source s WHERE s.source = $1 AND s.folded > $2 AND "
         "(SELECT count(*) FROM source_line l WHERE l.folded = s.folded) = 0 ORDER BY s.folded LIMIT $3",
         INTEGER(stage->source), TEXT(stage->gone_at), INTEGER(SOURCE_PAGE));
-    g_autoptr(GPtrArray) page = read_page(query, gone_of, gone_free, error);
+    g_autoptr(GPtrArray) page = row_all(query, SourceGone, gone_row, gone_free, error);
     if (page && page->len > 0) {
         const SourceGone *last = page->pdata[page->len - 1];
         g_free(stage->gone_at);

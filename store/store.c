@@ -95,9 +95,15 @@ void store_expect_bulk(Store *store)
         store->driver->expect_bulk(store->connection);
 }
 
-bool store_reachable(Store *store, GError **error)
+bool store_reachable(Store *store)
 {
-    return !store->driver->reachable || store->driver->reachable(store->connection, error);
+    return !store->driver->reachable || store->driver->reachable(store->connection);
+}
+
+bool store_script(Store *store, const char *sql, GError **error)
+{
+    g_autofree char *translated = migrate_words(store->driver, sql);
+    return store->driver->script(store->connection, translated, error);
 }
 
 Store *store_open(const char *driver, const char *where, bool create, GError **error)
@@ -659,8 +665,7 @@ bool store_record_effect(Store *store, const char *entry, int64_t number, GError
         return true;
     if (g_error_matches(fault, FAIL, FAIL_EXISTS))
         return fail(error, FAIL_LATER, "the effects of %s were recorded already", entry);
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return fail_with(error, &fault);
 }
 
 /* Up to which time the next portion goes; *more: there is one behind it. */

@@ -36,9 +36,9 @@ bool store_find(const char *driver, const char *where, GError **error);
  * or its file system is gone. Then this connection reads old data and its writes are lost, so open a new one. */
 bool store_present(Store *store, GError **error);
 
-/* See whether the server of the database can be reached, and connect anew where the connection was lost. FAIL_LATER:
- * the server cannot be reached. True where the database has no server (SQLite). Call it outside of transactions. */
-bool store_reachable(Store *store, GError **error);
+/* See whether the server of the database can be reached, and connect anew where the connection was lost. True
+ * where the database has no server (SQLite). Call it outside of transactions. */
+bool store_reachable(Store *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 
 /* Begin and end transactions, which nest by counting: only the outer commit writes, and it is durable. A write outside

@@ -153,12 +153,17 @@ bool store_is_transaction_open(const Store *store);
 void *store_connection(Store *store);
 const StoreDriver *store_driver(const Store *store);
 
+/* Run statements without parameters, in the words of migrate_words(). */
+bool store_script(Store *store, const char *sql, GError **error);
+
 /* Return known keys (int64_t) of lists by List-Id; borrowed. NULL: store_version() was not asked within the last
  * moment, so that they may be stale. */
 GHashTable *store_list_keys(Store *store);
 
 /* list.c: set *key to the key of a list's row. FAIL_MISSING: there is no such list. */
 bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);
+/* The same; list_id NULL stands for the site, whose key is 0. */
+bool list_scope(Store *store, const char *list_id, int64_t *scope, GError **error);
 
 /* list_short.c: find the list of a short name (list_local()) at host (in lower case; a domain or the alias of one).
  * *list_id (g_free()) is NULL when there is none. */
@@ -179,8 +184,8 @@ char *pending_token_hash(const char *token);
 /* list_setting.c: give all settings of the struct their defaults. */
 struct List;
 void list_settings_default(struct List *list);
-/* list_setting.c: give a setting of the struct the value of a row. FAIL_MISSING: there is no such setting. */
-bool list_setting_apply(struct List *list, const char *name, const char *value, GError **error);
+/* list_setting.c: give a setting of the struct the value of a row; a name that no setting has changes nothing. */
+void list_setting_apply(struct List *list, const char *name, const char *value);
 /* list_setting.c: free the texts of all settings of the struct. */
 void list_settings_clear(struct List *list);
 /* pace.c: remove counts that were not touched for PACE_KEPT. */

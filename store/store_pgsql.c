@@ -116,9 +116,9 @@ static bool pgsql_present(void *connection, GError **error)
     return true;
 }
 
-static bool pgsql_reachable(void *connection, GError **error)
+static bool pgsql_reachable(void *connection)
 {
-    return pgsql_connected(connection, error);
+    return pgsql_connected(connection, NULL);
 }
 
 static bool pgsql_script(void *connection, const char *sql, GError **error)

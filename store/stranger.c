@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "store/email.h"
 #include "store/member_internal.h"
+#include "store/row.h"
 #include "store/span.h"
 #include "store/store_internal.h"
 
@@ -17,10 +18,7 @@ static bool is_known(Store *store, const char *address, bool *known, GError **er
     g_autoptr(GError) missing = NULL;
     g_auto(Email) found = {0};
     *known = email_find(store, address, &found, &missing);
-    if (*known || g_error_matches(missing, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return false;
+    return *known || fail_unless(error, FAIL_MISSING, &missing);
 }
 
 /* $1 list, $2 role, $3 folded address, $4 now. */
@@ -60,8 +58,7 @@ static bool note(Store *store, const char *list_id, const char *address, int64_t
         return mark(store, list_id, address, now, known, error);
     if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
         return see_again(store, list_id, address, now, error);
-    g_propagate_error(error, g_steal_pointer(&refusal));
-    return false;
+    return fail_with(error, &refusal);
 }
 
 bool stranger_note(Store *store, const char *list_id, const char *address, int64_t now, GError **error)
@@ -139,18 +136,12 @@ static bool expire_members(Store *store, int64_t before, int64_t *removed, GErro
 /* Of the addresses that were written down for strangers, those on no list, behind the key `after`. */
 static GArray *read_addresses(Store *store, int64_t after, GError **error)
 {
-    g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT address FROM stranger_address WHERE address > $1 AND NOT EXISTS "
                                         "(SELECT 1 FROM member WHERE member.address = stranger_address.address) "
                                         "ORDER BY address LIMIT $2",
                                         INTEGER(after), INTEGER(PORTION));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        int64_t key = query_integer(query, 0);
-        g_array_append_val(keys, key);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&keys) : NULL;
+    return row_integers(query, error);
 }
 
 /* Forget a portion. An address that must stay is as any other from then on. */

@@ -12,19 +12,10 @@ static const RowField job_row[] = {ROW(TaskJob, name),     ROW(TaskJob, started_
                                    ROW(TaskJob, due_at),   ROW(TaskJob, done),       ROW(TaskJob, runs),
                                    ROW(TaskJob, failures), ROW(TaskJob, fault)};
 
-void task_job_free(TaskJob *job)
+static void job_free(void *job)
 {
-    if (!job)
-        return;
     row_clear(job_row, job);
     g_free(job);
-}
-
-static void *read_row(Query *query)
-{
-    TaskJob *job = g_new0(TaskJob, 1);
-    row_read(query, 0, job_row, job);
-    return job;
 }
 
 static bool take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error)
@@ -92,7 +83,7 @@ static GPtrArray *read_all(Store *store, GError **error)
     g_autoptr(Query) query = query_start(store, error,
                                          "SELECT name, started_at, ended_at, due_at, done, runs, failures, fault "
                                          "FROM job ORDER BY name", NULL, 0);
-    return row_collect(query, read_row, (GDestroyNotify)task_job_free, error);
+    return row_all(query, TaskJob, job_row, job_free, error);
 }
 
 GPtrArray *task_job_all(Store *store, GError **error)

@@ -22,9 +22,6 @@ typedef struct TaskJob {
     bool nobodys; /* no host runs it now: the row's host does not live, or living hosts have rows JOB@HOST of it */
 } TaskJob;
 
-void task_job_free(TaskJob *job);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(TaskJob, task_job_free)
-
 /* Take the job for a run if it is due at now, or has no row yet; *taken is false where it is not due. Taking sets its
  * time to due_at, so no other process takes it before then, and one may if this run never ends. After the run call
  * task_job_end(). */

@@ -25,14 +25,7 @@ void template_text_free(TemplateText *text)
 
 static GPtrArray *read_all(Query *query, GError **error)
 {
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)template_text_free);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        TemplateText *text = g_new0(TemplateText, 1);
-        row_read(query, 0, text_row, text);
-        g_ptr_array_add(all, text);
-    }
-    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+    return row_all(query, TemplateText, text_row, (GDestroyNotify)template_text_free, error);
 }
 
 char *template_text_place(const char *mail_host)
@@ -60,20 +53,16 @@ bool template_text_put(Store *store, const TemplateText *text, GError **error)
                                   TEXT(or_empty(text->fault))));
 }
 
-static bool remove_rows(Store *store, const char *place, const char *name, const char *language, GError **error)
-{
-    int64_t removed = 0;
-    store_changed(store);
-    return query_run(store, error, &removed,
-                     "DELETE FROM template WHERE place = $1 AND name = $2 AND ($3 IS NULL OR language = $3)",
-                     TEXT(place), TEXT(name), TEXT(language)) &&
-           (removed > 0 || fail(error, FAIL_MISSING, "nobody has set the template %s for %s", name,
-                                *place ? place + (*place == '@') : "the site"));
-}
-
 bool template_text_remove(Store *store, const char *place, const char *name, const char *language, GError **error)
 {
-    return STORE_WRITE(store, error, remove_rows(store, place, name, language, error));
+    int64_t removed = 0;
+    return STORE_CHANGE(
+        store, error,
+        query_run(store, error, &removed,
+                  "DELETE FROM template WHERE place = $1 AND name = $2 AND ($3 IS NULL OR language = $3)", TEXT(place),
+                  TEXT(name), TEXT(language)) &&
+            (removed > 0 || fail(error, FAIL_MISSING, "nobody has set the template %s for %s", name,
+                                 *place ? place + (*place == '@') : "the site")));
 }
 
 GPtrArray *template_text_all(Store *store, const char *place, GError **error)

@@ -18,21 +18,18 @@ void ticket_free(Ticket *ticket)
     g_free(ticket);
 }
 
-static bool put(Store *store, const Ticket *ticket, const char *token, GError **error)
+bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **error)
 {
     int64_t list;
     g_autofree char *hash = pending_token_hash(token);
-    return list_key(store, ticket->list_id, &list, error) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO ticket (token, list, moderator, first, last, expires_at, first_request, "
-                     "last_request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                     TEXT(hash), INTEGER(list), TEXT(ticket->moderator), INTEGER(ticket->first), INTEGER(ticket->last),
-                     INTEGER(ticket->expires_at), INTEGER(ticket->first_request), INTEGER(ticket->last_request));
-}
-
-bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **error)
-{
-    return STORE_WRITE(store, error, put(store, ticket, token, error));
+    return STORE_WRITE(
+        store, error,
+        list_key(store, ticket->list_id, &list, error) &&
+            query_run(store, error, NULL,
+                      "INSERT INTO ticket (token, list, moderator, first, last, expires_at, first_request, "
+                      "last_request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                      TEXT(hash), INTEGER(list), TEXT(ticket->moderator), INTEGER(ticket->first), INTEGER(ticket->last),
+                      INTEGER(ticket->expires_at), INTEGER(ticket->first_request), INTEGER(ticket->last_request)));
 }
 
 Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error)

@@ -30,21 +30,17 @@ static void *read_row(Query *query)
     return token;
 }
 
-static bool insert(Store *store, const Token *token, GError **error)
-{
-    int64_t added = 0;
-    return query_run(store, error, &added,
-                     "INSERT INTO token (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
-                     "ON CONFLICT (id) DO NOTHING",
-                     TEXT(token->id), TEXT(token->digest), TEXT(token->name), TEXT(token->verbs), TEXT(token->lists),
-                     TEXT(token->domains), INTEGER(token->metrics), INTEGER(token->made_at),
-                     INTEGER(token->expires_at), INTEGER(token->used_at)) &&
-           (added > 0 || fail(error, FAIL_EXISTS, "there is a token %s already", token->id));
-}
-
 bool token_add(Store *store, const Token *token, GError **error)
 {
-    return STORE_WRITE(store, error, insert(store, token, error));
+    int64_t added = 0;
+    return STORE_WRITE(store, error,
+                       query_run(store, error, &added,
+                                 "INSERT INTO token (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+                                 "ON CONFLICT (id) DO NOTHING",
+                                 TEXT(token->id), TEXT(token->digest), TEXT(token->name), TEXT(token->verbs),
+                                 TEXT(token->lists), TEXT(token->domains), INTEGER(token->metrics),
+                                 INTEGER(token->made_at), INTEGER(token->expires_at), INTEGER(token->used_at)) &&
+                           (added > 0 || fail(error, FAIL_EXISTS, "there is a token %s already", token->id)));
 }
 
 Token *token_find(Store *store, const char *id, GError **error)

@@ -79,20 +79,17 @@ bool topic_set(Store *store, const char *member_id, const char *const *names, bo
     return changed > 0;
 }
 
-static bool copy(Store *store, const char *from, const char *to, GError **error)
-{
-    int64_t source, target;
-    return list_key(store, from, &source, error) && list_key(store, to, &target, error) &&
-           query_run(store, error, NULL,
-                     "UPDATE member SET topics = old.topics, topics_unmatched = old.topics_unmatched FROM member old "
-                     "WHERE old.list = $1 AND old.topics IS NOT NULL AND member.list = $2 AND member.role = old.role "
-                     "AND member.folded = old.folded AND member.by_person = old.by_person",
-                     INTEGER(source), INTEGER(target));
-}
-
 bool topic_copy(Store *store, const char *from, const char *to, GError **error)
 {
-    return STORE_WRITE(store, error, copy(store, from, to, error));
+    int64_t source, target;
+    return STORE_WRITE(
+        store, error,
+        list_key(store, from, &source, error) && list_key(store, to, &target, error) &&
+            query_run(store, error, NULL,
+                      "UPDATE member SET topics = old.topics, topics_unmatched = old.topics_unmatched FROM member old "
+                      "WHERE old.list = $1 AND old.topics IS NOT NULL AND member.list = $2 AND member.role = old.role "
+                      "AND member.folded = old.folded AND member.by_person = old.by_person",
+                      INTEGER(source), INTEGER(target)));
 }
 
 static bool holds(const char *const *names, const char *name)

@@ -218,8 +218,7 @@ static bool create(Store *store, const char *email, const char *display_name, ch
         if (!span_count_user(store, address.person, 1, error))
             return false;
     } else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&unknown));
-        return false;
+        return fail_with(error, &unknown);
     } else {
         email_clear(&address);
         if (!email_ensure(store, email, display_name, &address, error))

@@ -284,10 +284,8 @@ static bool sync_children(Hop *hop, const HopBatch *batch, GError **error)
     bool lost = hop->along >= 0 && syncs[used].result != 0;
     for (guint i = 0; i < dirs->len; i++)
         lost |= syncs[i].result != 0 && g_ptr_array_find(hop->owed_dirs, dirs->pdata[i], NULL);
-    if (lost) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (lost)
+        return fail_with(error, &fault);
     for (size_t i = 0; i < used; i++)
         for (guint k = 0; syncs[i].result != 0 && k < births->len; k++) {
             const Birth *birth = &g_array_index(births, Birth, k);

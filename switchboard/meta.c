@@ -26,10 +26,9 @@ int64_t meta_integer(const json_t *meta, const char *key, int64_t fallback)
     return json_is_integer(value) ? json_integer_value(value) : fallback;
 }
 
-bool meta_bool(const json_t *meta, const char *key, bool fallback)
+bool meta_bool(const json_t *meta, const char *key)
 {
-    const json_t *value = json_object_get(meta, key);
-    return json_is_boolean(value) ? json_is_true(value) : fallback;
+    return json_is_true(json_object_get(meta, key));
 }
 
 void meta_set_string(json_t *meta, const char *key, const char *value)

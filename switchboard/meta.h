@@ -23,11 +23,11 @@
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(json_t, json_decref)
 
-/* Return the value of a key; the fallback when the key is absent or its value has another type. Strings are borrowed
- * from the object. */
+/* Return the value of a key; the fallback, or false, when the key is absent or its value has another type. Strings are
+ * borrowed from the object. */
 const char *meta_string(const json_t *meta, const char *key, const char *fallback);
 int64_t meta_integer(const json_t *meta, const char *key, int64_t fallback);
-bool meta_bool(const json_t *meta, const char *key, bool fallback);
+bool meta_bool(const json_t *meta, const char *key);
 
 /* Set the value of a key, in place of any value before. A NULL string removes the key. Bytes of a string that are not
  * UTF-8 become U+FFFD. So never put an address or header here whose exact bytes matter; keep those in the message or

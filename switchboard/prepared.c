@@ -43,9 +43,9 @@ static off_t place_of(const char *tag)
 }
 
 /* FAIL_RACE: another has it. */
-static bool set_lock(int fd, const char *tag, short type, GError **error)
+static bool set_lock(int fd, const char *tag, GError **error)
 {
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = place_of(tag), .l_len = 1};
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place_of(tag), .l_len = 1};
     if (TEMP_FAILURE_RETRY(fcntl(fd, F_OFD_SETLK, &lock)) == 0)
         return true;
     FailCode code = errno == EAGAIN || errno == EACCES ? FAIL_RACE : FAIL_LATER;
@@ -69,8 +69,7 @@ Prepared *prepared_new(Spool *spool, GError **error)
     prepared->files = g_array_new(FALSE, FALSE, sizeof(PreparedFile));
     prepared->queues = g_ptr_array_new();
     prepared->lock = spool_open_lock(spool, PREPARED_LOCK_FILE, error);
-    if (prepared->lock < 0 || !make_tag(prepared->tag, error) ||
-        !set_lock(prepared->lock, prepared->tag, F_WRLCK, error))
+    if (prepared->lock < 0 || !make_tag(prepared->tag, error) || !set_lock(prepared->lock, prepared->tag, error))
         return NULL;
     return g_steal_pointer(&prepared);
 }
@@ -158,11 +157,7 @@ bool prepared_write(Prepared *prepared, GPtrArray *drafts, GError **error)
 static bool publish(PreparedFile *file, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    if (suffix_publish(file->queue, &file->name, file->file, &fault) ||
-        g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return suffix_publish(file->queue, &file->name, file->file, &fault) || fail_unless(error, FAIL_MISSING, &fault);
 }
 
 void prepared_publish(Prepared *prepared)
@@ -255,7 +250,7 @@ static bool settle_unit(GArray *files, const char *tag, const Judge *judge, bool
     *living = false;
     if (lock < 0)
         return false;
-    if (set_lock(lock, tag, F_WRLCK, &fault))
+    if (set_lock(lock, tag, &fault))
         return settle_files(files, tag, judge, error);
     *living = g_error_matches(fault, FAIL, FAIL_RACE);
     if (!*living)

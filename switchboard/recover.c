@@ -139,10 +139,8 @@ static bool read_heads(Recovery *recovery, GError **error)
             parent->unread = MAY_NOT_BE_READ;
             continue;
         }
-        if (fd < 0) {
-            g_propagate_error(error, g_steal_pointer(&fault));
-            return false;
-        }
+        if (fd < 0)
+            return fail_with(error, &fault);
         ssize_t got = TEMP_FAILURE_RETRY(pread(fd, head, sizeof head, 0));
         if (got < 0 && errno != EIO)
             return fail_errno(error, FAIL_LATER, "read %s", file);

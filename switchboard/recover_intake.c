@@ -252,10 +252,8 @@ static bool sync_intake(TakeIn *take, GError **error)
                                                                  : NULL;
         if (why && !set_aside(take, &name, file, why, error))
             return false;
-        if (later && !why) {
-            g_propagate_error(error, g_steal_pointer(&fault));
-            return false;
-        }
+        if (later && !why)
+            return fail_with(error, &fault);
     }
     return true;
 }
@@ -277,8 +275,7 @@ static bool complete(TakeIn *take, GError **error)
         if (suffix_publish(take->queue, &name, file, &fault)) {
             take->report->completed++;
         } else if (g_error_matches(fault, FAIL, FAIL_LATER)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
-            return false;
+            return fail_with(error, &fault);
         }
     }
     return true;

@@ -56,7 +56,6 @@ bool mm_requests(Mailman3 *from, GError **error);
 bool mm_left_behind(Mailman3 *from, GError **error);
 
 /* Import these things of one list, which has been imported itself. */
-bool mm_bans(Mailman3 *from, const char *list_id, GError **error);
 bool mm_members(Mailman3 *from, const List *list, GError **error);
 bool mm_held(Mailman3 *from, const List *list, GError **error);
 bool mm_digest(Mailman3 *from, const List *list, GError **error);

@@ -349,7 +349,7 @@ static bool take_ban(Mailman3 *from, ForeignRows *rows, void *data, GError **err
     return !email || moving_ban(from->moving, data, email, error);
 }
 
-bool mm_bans(Mailman3 *from, const char *list_id, GError **error)
+static bool import_bans(Mailman3 *from, const char *list_id, GError **error)
 {
     return list_id ? mm_each(from, "SELECT `email` FROM ban WHERE list_id = $1 ORDER BY id", list_id, take_ban,
                              (void *)list_id, error)
@@ -378,7 +378,7 @@ static bool take_small(Mailman3 *from, const char *number, const List *list, GEr
     g_autofree char *matches = g_strdup_printf("SELECT `header`, `pattern`, `chain`, %s FROM headermatch "
                                                "WHERE `mailing_list_id` = $1 ORDER BY position, id",
                                                from->lacks & LACKS_TAGS ? "NULL" : "`tag`");
-    return mm_bans(from, list->list_id, error) && mm_each(from, matches, number, take_match, (void *)list, error) &&
+    return import_bans(from, list->list_id, error) && mm_each(from, matches, number, take_match, (void *)list, error) &&
            mm_templates(from, list, error) && mm_footer(from, list, error);
 }
 
@@ -465,5 +465,5 @@ bool mm_site(Mailman3 *from, GError **error)
     bool whole;
     return moving_begin(from->moving, "site", NULL, MOVING_AT_ONCE, &whole, error) &&
            (whole ||
-            (mm_bans(from, NULL, error) && mm_templates(from, NULL, error) && moving_end(from->moving, error)));
+            (import_bans(from, NULL, error) && mm_templates(from, NULL, error) && moving_end(from->moving, error)));
 }

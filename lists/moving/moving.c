@@ -94,7 +94,7 @@ static void drop_draft(void *data, Draft *draft)
     draft_free(draft);
 }
 
-bool moving_commit(Moving *moving, GError **error)
+static bool commit(Moving *moving, GError **error)
 {
     if (!moving->work)
         return true;
@@ -111,7 +111,7 @@ bool moving_step(Moving *moving, GError **error)
     if (++moving->rows % ROWS_SHOWN == 0 && moving->site.progress)
         moving->site.progress(moving->rows, moving->site.data);
     bool may = ++moving->rows_in_unit % ROWS_LOOKED == 0 && moving->way == MOVING_IN_PORTIONS && !moving->site.at_once;
-    return !may || clock_monotonic() < moving->commit_at || moving_commit(moving, error);
+    return !may || clock_monotonic() < moving->commit_at || commit(moving, error);
 }
 
 bool moving_try(Moving *moving, Work **work, GError **error)
@@ -138,8 +138,7 @@ bool moving_judge(Moving *moving, bool done, GError *refusal, const MovingThing 
     else if (is_refusal(why))
         moving_tell(moving, MOVING_LEFT_OUT, thing->place, thing->key, "%s", why->message);
     else {
-        g_propagate_error(error, g_steal_pointer(&why));
-        return false;
+        return fail_with(error, &why);
     }
     return true;
 }
@@ -171,12 +170,6 @@ bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingW
     return true;
 }
 
-void moving_cancel(Moving *moving)
-{
-    g_clear_pointer(&moving->part, g_free);
-    g_clear_pointer(&moving->list_id, g_free);
-}
-
 bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error)
 {
     bool whole;
@@ -186,10 +179,7 @@ bool moving_find_list(Moving *moving, const char *list_id, List **list, GError *
     if (!bring_find(moving->site.store, mark, &whole, error))
         return false;
     *list = whole ? list_by_id(moving->site.store, list_id, &missing) : NULL;
-    if (!missing || g_error_matches(missing, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return false;
+    return !missing || fail_unless(error, FAIL_MISSING, &missing);
 }
 
 void moving_there(Moving *moving, MovingKind kind)
@@ -203,7 +193,7 @@ bool moving_end(Moving *moving, GError **error)
         return false;
     g_autofree char *part = g_steal_pointer(&moving->part), *list_id = g_steal_pointer(&moving->list_id);
     return bring_note(moving->site.store, part, list_id, error) &&
-           (moving->site.at_once || clock_monotonic() < moving->commit_at || moving_commit(moving, error));
+           (moving->site.at_once || clock_monotonic() < moving->commit_at || commit(moving, error));
 }
 
 bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *data, bool *in, GError **error)
@@ -221,7 +211,8 @@ bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *da
     list_free(made);
     if (*in)
         return moving_end(moving, error);
-    moving_cancel(moving);
+    g_clear_pointer(&moving->part, g_free); /* nothing was written, so it does not count as whole */
+    g_clear_pointer(&moving->list_id, g_free);
     return true;
 }
 
@@ -232,5 +223,5 @@ bool moving_finish(Moving *moving, GError **error)
         return false;
     if (moving->counts[MOVING_LISTS].in > 0)
         mta_maps_ask(work);
-    return moving_commit(moving, error);
+    return commit(moving, error);
 }

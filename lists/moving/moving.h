@@ -110,8 +110,6 @@ typedef enum MovingWay {
 bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingWay way, bool *whole, GError **error);
 /* Count one thing of a part that was imported earlier, as MovingCount.there. */
 void moving_there(Moving *moving, MovingKind kind);
-/* End a part in which nothing was written, in place of moving_end(); it does not count as whole. */
-void moving_cancel(Moving *moving);
 /* End a part, and note that it is whole. The note is committed together with the part's things, at once or together
  * with the parts that follow. */
 bool moving_end(Moving *moving, GError **error);

@@ -24,8 +24,6 @@ struct Moving {
 Work *moving_work(Moving *moving, GError **error);
 /* Count one more row, and report progress. In a part that is MOVING_IN_PORTIONS it also commits now and then. */
 bool moving_step(Moving *moving, GError **error);
-/* Commit the open unit; true also where none is open. */
-bool moving_commit(Moving *moving, GError **error);
 
 /* Write into the list's log how many members came to the list under way. */
 bool moving_log_came(Moving *moving, GError **error);

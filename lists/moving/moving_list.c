@@ -91,10 +91,8 @@ static bool is_free(Moving *moving, Store *store, const MovingList *from, GError
                         "a list %s with the List-Id %s is there already, and not from this import; "
                         "nothing of it is changed",
                         found->posting_address, found->list_id);
-        if (!g_error_matches(missing, FAIL, FAIL_MISSING) && !g_error_matches(missing, FAIL, FAIL_NEVER)) {
-            g_propagate_error(error, g_steal_pointer(&missing));
-            return false;
-        }
+        if (!g_error_matches(missing, FAIL, FAIL_MISSING) && !g_error_matches(missing, FAIL, FAIL_NEVER))
+            return fail_with(error, &missing);
     }
     return true;
 }

@@ -57,10 +57,8 @@ bool moving_domain_owner(Moving *moving, const char *mail_host, const char *addr
     g_autoptr(User) user = user_find(moving->site.store, address, &refusal);
     if (user && domain_add_owner(moving->site.store, mail_host, user->id, &refusal))
         return true;
-    if (g_error_matches(refusal, FAIL, FAIL_LATER)) {
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
-    }
+    if (g_error_matches(refusal, FAIL, FAIL_LATER))
+        return fail_with(error, &refusal);
     moving_tell(moving, MOVING_LEFT_OUT, mail_host, "owner", "%s", refusal->message);
     return true;
 }

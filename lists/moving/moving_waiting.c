@@ -148,10 +148,8 @@ bool moving_last_digest(Moving *moving, const char *list_id, const char *address
         return false;
     bool done = bring_digest_last(moving->site.store, list_id, address, mode, &refusal);
     store_savepoint_end(moving->site.store, done);
-    if (!done && g_error_matches(refusal, FAIL, FAIL_LATER)) {
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
-    }
+    if (!done && g_error_matches(refusal, FAIL, FAIL_LATER))
+        return fail_with(error, &refusal);
     if (!done)
         moving_tell(moving, MOVING_LEFT_OUT, list_id, "last digest", "%s", refusal->message);
     return moving_step(moving, error);

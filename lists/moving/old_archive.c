@@ -32,10 +32,7 @@ static bool find_number(OldArchiveReading *self, GError **error)
     g_autoptr(GError) problem = NULL;
     g_autoptr(ArchiveList) list = archive_index_list(self->from->index, self->from->list, &problem);
     self->number = list ? list->number : 0;
-    if (list || g_error_matches(problem, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&problem));
-    return false;
+    return list || fail_unless(error, FAIL_MISSING, &problem);
 }
 
 static bool is_here(OldArchiveReading *self, const char *hash, bool *here, GError **error)
@@ -44,10 +41,7 @@ static bool is_here(OldArchiveReading *self, const char *hash, bool *here, GErro
     g_autoptr(ArchiveMessage)
         message = self->number ? archive_index_message(self->from->index, self->number, hash, &problem) : NULL;
     *here = message != NULL;
-    if (message || self->number == 0 || g_error_matches(problem, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&problem));
-    return false;
+    return message || self->number == 0 || fail_unless(error, FAIL_MISSING, &problem);
 }
 
 /* The hash of the one message of this subject and time, in any zone; *hash is NULL when there is none, or several. */

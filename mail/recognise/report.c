@@ -92,12 +92,6 @@ bool report_is_reply(Report *report)
     return is_absence(report);
 }
 
-/* Does the subject begin as that of an answer: "Re:", "AW:"? */
-static bool is_answer(const Report *report)
-{
-    return words_lead(report->subject, words_reply);
-}
-
 /* Does the notification quote another mail, as people do when they answer? */
 static bool is_quoting(const Report *report)
 {
@@ -140,7 +134,7 @@ static bool is_automatic(Report *report)
         text_holds_any(report->from, senders))
         return true;
     bool strong = words_any(report->subject, words_subject);
-    if (report_is_reply(report) || is_answer(report))
+    if (report_is_reply(report) || words_lead(report->subject, words_reply)) /* "Re:", "AW:" */
         return strong && is_answering_system(report);
     report->vague = !strong;
     return strong || (is_perhaps(report) && !*report_field(report, "List-Id") &&

@@ -190,8 +190,7 @@ static bool flush(Archive *archive, Archiver *archiver, GError **error)
     log_error("archiver=%s result=batch-failed reason=\"%s\"", archiver->name, failure->message);
     if (archive->fault == NULL)
         fail(&archive->fault, FAIL_LATER, "archiver %s: %s", archiver->name, failure->message);
-    g_propagate_error(error, g_steal_pointer(&failure));
-    return false;
+    return fail_with(error, &failure);
 }
 
 /* Store one mail; when the archiver asks for a flush, flush it and try once more. */
@@ -202,8 +201,7 @@ static bool store(Archive *archive, Archiver *archiver, const ArchiveMail *mail,
         return true;
     if (g_error_matches(failure, FAIL, FAIL_RACE))
         return flush(archive, archiver, error) && archiver->type->store(archiver->state, mail, error);
-    g_propagate_error(error, g_steal_pointer(&failure));
-    return false;
+    return fail_with(error, &failure);
 }
 
 /* Store one mail of a batch that failed, between two flushes, so that a failure is known to be of this mail. */
@@ -307,7 +305,7 @@ static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, con
     mail->message_id = meta_string(meta, KEY_MESSAGE_ID, "");
     mail->sender = meta_string(meta, KEY_SENDER, "");
     mail->arrival = entry_arrival(entry);
-    mail->closed = meta_bool(meta, KEY_ARCHIVE_CLOSED, false);
+    mail->closed = meta_bool(meta, KEY_ARCHIVE_CLOSED);
     mail->again = mail->arrival <= archive->failed_at || meta_integer(meta, KEY_ATTEMPTS, 0) > 0;
     mail->repeat = mail->again || mail->arrival < archive->started_at;
     mail->octets = text->str;

@@ -167,8 +167,7 @@ static bool take_in_hand(MaildirArchiver *self, const char *key, bool *before, G
     *before = fd < 0 && g_error_matches(problem, FAIL, FAIL_EXISTS);
     if (fd >= 0 || *before)
         return true;
-    g_propagate_error(error, g_steal_pointer(&problem));
-    return false;
+    return fail_with(error, &problem);
 }
 
 static void touch(MaildirArchiver *self, int fd)

@@ -210,10 +210,8 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
     if (!case_find(given, effect, &before, &acts, error))
         return false;
     g_autoptr(Member) member = find_member(given, failed, &fault);
-    if (fault) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (fault)
+        return fail_with(error, &fault);
     if (!member && !before && failed->known_as) {
         Failed origin = *failed;
         origin.address = failed->known_as;
@@ -298,10 +296,8 @@ bool case_complained(Case *given, const Failed *failed, GError **error)
     if (!case_find(given, effect, &before, &acts, error))
         return false;
     g_autoptr(Member) member = before ? NULL : find_member(given, failed, &fault);
-    if (fault) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (fault)
+        return fail_with(error, &fault);
     if (!before && !member) {
         log_member(given, failed, NULL, 0, "no-member");
         return true;

@@ -114,10 +114,8 @@ static bool one_member(Case *given, const json_t *due, GError **error)
     g_auto(BounceScore) score = {0};
     bool there = before ? bounce_score_read(store, member_id, &score, &fault)
                         : first_time(given, due, &score, &acts, &fault);
-    if (!there && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!there && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail_with(error, &fault);
     if (acts)
         list_runner_log(given->entry, "address=<%s> warnings=%d result=%s", address, (int)score.warnings,
                         acts & SCORE_REMOVE ? "removed way=bounces" : "warned");

@@ -29,7 +29,7 @@ static bool refused(Case *given, const json_t *failure, const char *probed, GErr
                      .text = meta_string(failure, "reply", ""), .source = "smtp",
                      .probe = probed && g_ascii_strcasecmp(probed, address) == 0};
     bounce_judge(failed.status, failed.text, &failed.class, &failed.reason);
-    if (meta_bool((json_t *)failure, "of_message", false)) {
+    if (meta_bool((json_t *)failure, "of_message")) {
         list_runner_log(given->entry, "address=<%s> status=%s result=not-the-member's", address, failed.status);
         return true;
     }

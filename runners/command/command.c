@@ -619,10 +619,8 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         list_runner_log(entry, "result=discarded (the list is gone)");
         return true;
     }
-    if (!list && !signs_in) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!list && !signs_in)
+        return fail_with(error, &fault);
     if (!store_begin(shared->store, error))
         return false;
     return list_runner_end(shared, handle_with(runner, entry, list, outcome, error), error);

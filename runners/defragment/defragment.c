@@ -54,7 +54,7 @@ static void read_settings(Defragment *own, const Config *config)
 static bool is_store_away(Runner *runner)
 {
     const Defragment *own = runner_data(runner);
-    return !store_reachable(own->store, NULL);
+    return !store_reachable(own->store);
 }
 
 static bool start(Runner *runner, GError **error)
@@ -103,10 +103,8 @@ static bool wake(Defragment *own, Entry *entry, const char *key, GError **error)
     g_autoptr(FragmentSet) set = fragment_find(own->store, key, &fault);
     if (!set && g_error_matches(fault, FAIL, FAIL_MISSING))
         return settle_unknown(own, error); /* its list was removed, or it was forgotten */
-    if (!set) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!set)
+        return fail_with(error, &fault);
     log_info("%s list=%s queue=" DEFRAGMENT_QUEUE " set=%.12s result=woken state=%s", entry_trace(entry), set->list_id,
              key, fragment_state_text(set->state));
     return settle_wake(own, set, error);

@@ -27,7 +27,7 @@ static void add_entry(Gathered *gathered, Entry *entry)
     GBytes *octets = entry_message(entry);
     gathered->size += (int64_t)g_bytes_get_size(octets);
     g_ptr_array_add(gathered->octets, octets);
-    gathered->smtputf8 |= meta_bool(entry_meta(entry), KEY_SMTPUTF8, false);
+    gathered->smtputf8 |= meta_bool(entry_meta(entry), KEY_SMTPUTF8);
     gathered->depth = MAX(gathered->depth, meta_integer(entry_meta(entry), KEY_DEPTH, 0));
 }
 

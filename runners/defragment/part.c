@@ -234,10 +234,7 @@ static bool find_row(const Part *part, FragmentPart **row, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     *row = fragment_find_part(part->own->store, part->key, part->partial.number, &fault);
-    if (*row || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return *row || fail_unless(error, FAIL_MISSING, &fault);
 }
 
 static bool meet_open(Part *part, const FragmentSet *set, GError **error);
@@ -391,8 +388,7 @@ static bool read_part(Part *part, GError **error)
         if (g_error_matches(fault, FAIL, FAIL_MISSING))
             return fail(error, FAIL_NEVER, "there is no list %s any more; this is a part of a message that waited for "
                         "the others", entry_list(entry));
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
+        return fail_with(error, &fault);
     }
     int64_t days = part->list->notices > 0 ? part->list->notices : own->notices;
     part->now = clock_now();
@@ -411,10 +407,8 @@ static bool meet(Part *part, GError **error)
     part->key = partial_set_key(part->list->list_id, author_of(part), part->partial.id);
     part->digest = partial_digest(part->message);
     g_autoptr(FragmentSet) set = fragment_find(own->store, part->key, &fault);
-    if (!set && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!set && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail_with(error, &fault);
     if (set)
         return meet_set(part, set, error);
     GError *problem = NULL;

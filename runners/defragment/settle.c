@@ -146,8 +146,7 @@ static bool settle_failed(Defragment *own, const char *key, GError **error)
         return set->state != FRAGMENT_JOINED || set->settled || settle_one(own, set, error);
     if (g_error_matches(fault, FAIL, FAIL_MISSING)) /* with its list */
         return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return fail_with(error, &fault);
 }
 
 bool settle_joins(Defragment *own, GError **error)

@@ -61,7 +61,7 @@ static void stop(Runner *runner)
 static bool is_time(Runner *runner, Entry *entry, const List *list, const Digest *digest)
 {
     const json_t *meta = entry_meta(entry);
-    if (meta_bool(meta, KEY_DIGEST_ASK, false)) {
+    if (meta_bool(meta, KEY_DIGEST_ASK)) {
         int64_t before = meta_integer(meta, KEY_DIGEST_BEFORE, 0);
         return digest->waiting > 0 && (before == 0 || digest->first_at < before);
     }
@@ -93,7 +93,7 @@ static bool open_issue(Runner *runner, Entry *entry, const List *list, const Dig
 static bool collect(Runner *runner, Entry *entry, const List *list, DigestIssue **issue, GError **error)
 {
     ListRunner *own = runner_data(runner);
-    bool ask = meta_bool(entry_meta(entry), KEY_DIGEST_ASK, false), before;
+    bool ask = meta_bool(entry_meta(entry), KEY_DIGEST_ASK), before;
     int64_t number;
     char name[HASH_DIGITS + 1];
     g_auto(Digest) digest = {0};
@@ -152,10 +152,8 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         list_runner_log(entry, "result=dropped (the list was removed)");
         return true;
     }
-    if (!done) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!done)
+        return fail_with(error, &fault);
     return !issue || make_issue(&(IssueTask){runner, entry, list, issue}, outcome, error);
 }
 

@@ -106,7 +106,7 @@ static void stop(Runner *runner)
 static bool is_store_away(Runner *runner)
 {
     const Handover *own = runner_data(runner);
-    return !store_reachable(own->store, NULL);
+    return !store_reachable(own->store);
 }
 
 static bool start(Runner *runner, GError **error)

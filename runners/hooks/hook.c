@@ -75,7 +75,7 @@ bool hook_wants(const Hook *hook, const char *type, const char *list_id)
     return false;
 }
 
-char *hook_signature(const Hook *hook, const char *id, int64_t time, GBytes *body)
+static char *hook_signature(const Hook *hook, const char *id, int64_t time, GBytes *body)
 {
     guchar digest[32];
     gsize key_length, length, digest_length = sizeof digest;

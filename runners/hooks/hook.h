@@ -30,9 +30,6 @@ GPtrArray *hooks_read(const Config *config, GError **error);
 /* Return true when the hook wants events of this type about this list; list_id "": the event is about no list. */
 bool hook_wants(const Hook *hook, const char *type, const char *list_id);
 
-/* Return the value of the field webhook-signature; g_free(). time is in seconds. */
-char *hook_signature(const Hook *hook, const char *id, int64_t time, GBytes *body);
-
 typedef enum HookResult {
     HOOK_TAKEN,
     HOOK_REFUSED, /* the hook refused this event, and may take others: 4xx, but for 408 and 429 */

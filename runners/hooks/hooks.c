@@ -58,7 +58,7 @@ static void fresh_free(void *data)
 static bool is_store_away(Runner *runner)
 {
     const Hooks *own = runner_data(runner);
-    return own->store && !store_reachable(own->store, NULL);
+    return own->store && !store_reachable(own->store);
 }
 
 static bool hooks_start(Runner *runner, GError **error)

@@ -81,10 +81,7 @@ static bool find_held(const Post *post, int64_t number, Held **held, GError **er
 {
     g_autoptr(GError) fault = NULL;
     *held = held_find(post->store, number, &fault);
-    if (*held || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return *held || fail_unless(error, FAIL_MISSING, &fault);
 }
 
 /* Take the reasons of a post that was held at an earlier try from there. */
@@ -167,10 +164,8 @@ static bool schedule_post(Work *work, ListRunnerPost *own, GError **error)
     g_autoptr(GError) missing = NULL;
     g_autoptr(Scheduled) kept = scheduled_find(post->store, own->scheduled, &missing);
     bool allowed = false;
-    if (!kept && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
-    }
+    if (!kept && !g_error_matches(missing, FAIL, FAIL_MISSING))
+        return fail_with(error, &missing);
     return !kept || (letter_allowed(work, post->list, post->sender, &allowed, error) &&
                      (!allowed || scheduled_post_tell(work, post->list, kept, post->sender, error)));
 }
@@ -314,12 +309,10 @@ static bool know_stranger(Post *post, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
     const GPtrArray *senders = post_senders(post);
-    if (!g_ptr_array_find_with_equal_func(post->hits, "nonmember-moderation", g_str_equal, NULL) || senders->len == 0 ||
-        stranger_note(post->store, post->list->list_id, senders->pdata[0], post->now, &refusal) ||
-        g_error_matches(refusal, FAIL, FAIL_NEVER))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&refusal));
-    return false;
+    return !g_ptr_array_find_with_equal_func(post->hits, "nonmember-moderation", g_str_equal, NULL) ||
+           senders->len == 0 ||
+           stranger_note(post->store, post->list->list_id, senders->pdata[0], post->now, &refusal) ||
+           fail_unless(error, FAIL_NEVER, &refusal);
 }
 
 /* A stranger's post may wait for the stranger instead of a moderator. *asked: a letter goes to the address in From. */

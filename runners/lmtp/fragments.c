@@ -39,10 +39,7 @@ static bool is_known(Store *store, const char *key, bool *known, GError **error)
     g_autoptr(GError) fault = NULL;
     g_autoptr(FragmentSet) set = fragment_find(store, key, &fault);
     *known = set != NULL;
-    if (set || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return set || fail_unless(error, FAIL_MISSING, &fault);
 }
 
 /* Counts anew what was counted longer ago than COUNT_TRUST_US. */
@@ -115,6 +112,5 @@ bool fragments_decide(Fragments *fragments, const FragmentOffer *offer, Fragment
     if (decide(fragments, store, offer, answer, &why))
         return true;
     lists_give_up(fragments->lists, why);
-    g_propagate_error(error, g_steal_pointer(&why));
-    return false;
+    return fail_with(error, &why);
 }

@@ -35,10 +35,7 @@ static bool find(Mta *mta, const char *mailbox, ListAddress **found, GError **er
 {
     g_autoptr(GError) why = NULL;
     *found = lists_find(mta->lists, mailbox, &why);
-    if (*found || g_error_matches(why, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&why));
-    return false;
+    return *found || fail_unless(error, FAIL_MISSING, &why);
 }
 
 static bool find_recipient(Mta *mta, const char *key, char **value, GError **error)

@@ -185,10 +185,8 @@ bool news_fetch(Runner *runner, const List *list, bool *more, GError **error)
     bool done = client && fetch(runner, client, list, more, &fault);
     if (client && !done)
         news_failed(runner, fault);
-    if (runner_stopping(runner) && !done) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (runner_stopping(runner) && !done)
+        return fail_with(error, &fault);
     if (!news_looked(shared->store, list->list_id, list->linked_newsgroup, clock_now(), fault ? fault->message : NULL,
                      &unwritten))
         log_warn("- list=%s: %s", list->list_id, unwritten->message);

@@ -139,8 +139,7 @@ static bool post_entry(Runner *runner, Entry *entry, const List *list, GError **
             news_failed(runner, fault);
             set_down(runner, fault->message);
         }
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
+        return fail_with(error, &fault);
     }
     list_runner_log(entry, "message-id=%s newsgroup=%s result=posted (%s)", id, list->linked_newsgroup, said);
     return true;
@@ -154,10 +153,9 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     if (!list) {
         if (g_error_matches(missing, FAIL, FAIL_MISSING))
             return fail(error, FAIL_NEVER, "there is no list %s", entry_list(entry));
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
+        return fail_with(error, &missing);
     }
-    bool look = meta_bool(entry_meta(entry), KEY_NEWS_LOOK, false);
+    bool look = meta_bool(entry_meta(entry), KEY_NEWS_LOOK);
     bool linked = list->linked_newsgroup && *list->linked_newsgroup &&
                   (look ? list->gateway_to_mail : list->gateway_to_news);
     if (!linked) {

@@ -10,14 +10,9 @@
 /* All destinations are gone through, and there may be many. */
 #define INTERVAL (CLOCK_SECOND / 2)
 
-static size_t entries_for(const Destination *destination)
-{
-    return destination->peers ? (size_t)g_sequence_get_length(destination->peers) : 0;
-}
-
 static void look_at(const Clog *clog, const Transport *transport, Destination *destination, int64_t now)
 {
-    size_t entries = entries_for(destination);
+    size_t entries = destination->peers ? (size_t)g_sequence_get_length(destination->peers) : 0;
     bool told = destination->clog_told > 0 && now - destination->clog_told < clog->every_us;
     if (entries <= clog->entries_max / SHARE || told)
         return;

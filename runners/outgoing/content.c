@@ -40,7 +40,7 @@ bool content_init(Content *content, Entry *entry, const GPtrArray *keys, GError 
     content->sender = meta_string(meta, KEY_ENVELOPE_SENDER, NULL);
     if (!content->sender)
         return fail(error, FAIL_NEVER, "the entry has no envelope sender (metadata \"" KEY_ENVELOPE_SENDER "\")");
-    content->smtputf8 = meta_bool(meta, KEY_SMTPUTF8, false);
+    content->smtputf8 = meta_bool(meta, KEY_SMTPUTF8);
     content->xverp = meta_string(meta, KEY_XVERP, NULL);
     if (copies) {
         content->plan = copy_plan_new(copies, g_bytes_get_size(message), error);

@@ -220,7 +220,7 @@ static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
         end(finish, delivery);
         return true;
     }
-    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE, false) ||
+    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE) ||
         backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry)))
         return expire(finish, delivery, error);
     return defer(finish, delivery, error);
@@ -272,14 +272,6 @@ static bool commit_source(Finish *finish, int source, GError **error)
     return sound;
 }
 
-static bool commit(Finish *finish, GError **error)
-{
-    for (int source = 0; source < SOURCES; source++)
-        if (!commit_source(finish, source, error))
-            return false;
-    return true;
-}
-
 bool finish_over(Finish *finish, GQueue *over, GError **error)
 {
     if (!marks_store_bounces(finish->marks, finish->spool, error))
@@ -291,7 +283,10 @@ bool finish_over(Finish *finish, GQueue *over, GError **error)
         if (back ? !finish_put_back(finish, delivery, error) : !end_attempt(finish, delivery, error))
             return false;
     }
-    return commit(finish, error);
+    for (int source = 0; source < SOURCES; source++)
+        if (!commit_source(finish, source, error))
+            return false;
+    return true;
 }
 
 bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error)

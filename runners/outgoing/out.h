@@ -69,7 +69,7 @@ typedef struct Out {
     GArray *kept_back[SOURCES]; /* of Claim: picked, and asked for */
     int64_t asked_until; /* monotonic: the last of those times */
     uint64_t progress;
-    int64_t heartbeat_us, beat_at, beaten, sweep_at, tidy_at;
+    int64_t heartbeat_us, beat_at, beaten, sweep_at;
 } Out;
 
 /* setup.c: make all parts; owner is called by the transports. False: the process cannot work. Call out_tear_down() in

@@ -16,18 +16,13 @@ void pipelining_observe(Pipelining *pipelining, int64_t took, int64_t now)
     }
 }
 
-static bool slow(const Pipelining *pipelining)
-{
-    return pipelining->before > PIPELINING_SLOW && pipelining->least > PIPELINING_SLOW;
-}
-
 unsigned pipelining_most(const Pipelining *pipelining, unsigned wanted, int64_t now)
 {
     if (now < pipelining->pause_until || (!pipelining->proven && pipelining->out > 0))
         return 1;
     if (wanted > 0)
         return wanted;
-    return slow(pipelining) ? PIPELINING_DEFAULT : 1;
+    return MIN(pipelining->before, pipelining->least) > PIPELINING_SLOW ? PIPELINING_DEFAULT : 1;
 }
 
 void pipelining_begin(Pipelining *pipelining)

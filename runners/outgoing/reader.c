@@ -119,13 +119,6 @@ static Job *job_for(Delivery *delivery, Transport *transport)
     return job;
 }
 
-static void count_in(Reader *reader, Delivery *delivery, size_t recipients)
-{
-    delivery->in_core += recipients;
-    delivery->read += recipients;
-    reader->pool.in_core += recipients;
-}
-
 /* Some recipients of one next hop: into the open batch, then into new ones. */
 static void make_batches(Reader *reader, Delivery *delivery, const Sorted *first, size_t count)
 {
@@ -134,7 +127,9 @@ static void make_batches(Reader *reader, Delivery *delivery, const Sorted *first
     size_t most = most_together(delivery, transport);
     Job *job = job_for(delivery, transport);
     Batch *batch = scheduler_open_batch(job, nexthop->destination);
-    count_in(reader, delivery, count);
+    delivery->in_core += count;
+    delivery->read += count;
+    reader->pool.in_core += count;
     if (batch && batch->nexthop == nexthop)
         for (; count > 0 && batch->count < batch->room; first++, count--)
             scheduler_extend(batch, nexthop->destination, &first->recipient);

@@ -32,7 +32,7 @@ static bool is_post(const Delivery *delivery)
 bool warning_due(const Warning *warning, const Delivery *delivery, int64_t now)
 {
     return warning->after_us > 0 && now - entry_arrival(delivery->entry) >= warning->after_us &&
-           !meta_bool(entry_meta(delivery->entry), KEY_WARNED, false) && is_post(delivery);
+           !meta_bool(entry_meta(delivery->entry), KEY_WARNED) && is_post(delivery);
 }
 
 /* List the recipients that it concerns, as many as are named; *count: all of them. */

@@ -33,15 +33,10 @@ static double feedback_at(const Feedback *feedback, unsigned window)
     }
 }
 
-static unsigned initial_size(const WindowLimits *limits)
-{
-    unsigned initial = MAX(limits->initial, 1);
-    return limits->limit > 0 ? MIN(initial, limits->limit) : initial;
-}
-
 void window_init(Window *window, const WindowLimits *limits)
 {
-    *window = (Window){.size = initial_size(limits)};
+    unsigned initial = MAX(limits->initial, 1);
+    *window = (Window){.size = limits->limit > 0 ? MIN(initial, limits->limit) : initial};
 }
 
 void window_revive(Window *window, const WindowLimits *limits, unsigned busy)

@@ -113,7 +113,7 @@ static char *etag_of(const char *text)
     return g_strdup_printf("\"%s\"", digest);
 }
 
-/* Ends the text of a JSON object, "{...}", with its http_etag. */
+/* End the text of a JSON object, "{...}", with its http_etag. */
 static void end_object(GString *text, const char *etag)
 {
     bool empty = text->str[text->len - 2] == '{';
@@ -160,15 +160,23 @@ static void send_tagged(Call *call, int status, const char *text, const char *et
     send(call, status, text);
 }
 
+/* The text of the object with its http_etag, less what the caller may not see. *etag is g_free()d by the caller. */
+static GString *object_text(const Call *call, json_t *object, char **etag)
+{
+    scope_show(call, object);
+    char *dumped = json_dumps(object, 0);
+    GString *text = g_string_new(dumped);
+    *etag = etag_of(dumped);
+    free(dumped);
+    end_object(text, *etag);
+    return text;
+}
+
 void answer_json(Call *call, int status, json_t *object)
 {
     g_autoptr(json_t) owned = object;
-    scope_show(call, object);
-    char *dumped = json_dumps(object, 0);
-    g_autoptr(GString) text = g_string_new(dumped);
-    g_autofree char *etag = etag_of(dumped);
-    free(dumped);
-    end_object(text, etag);
+    g_autofree char *etag = NULL;
+    g_autoptr(GString) text = object_text(call, object, &etag);
     send_tagged(call, status, text->str, etag);
 }
 
@@ -216,12 +224,8 @@ static void text_add(CollectionText *collection, const Call *call, json_t *entri
     json_t *entry;
     GString *text = collection->text;
     json_array_foreach(entries, index, entry) {
-        scope_show(call, entry);
-        char *dumped = json_dumps(entry, 0);
-        g_autoptr(GString) one = g_string_new(dumped);
-        g_autofree char *etag = etag_of(dumped);
-        free(dumped);
-        end_object(one, etag);
+        g_autofree char *etag = NULL;
+        g_autoptr(GString) one = object_text(call, entry, &etag);
         if (!collection->has_entries)
             g_string_truncate(text, text->len - 1);
         g_string_append_printf(text, ", %s%s", collection->has_entries ? "" : "\"entries\": [", one->str);

@@ -28,7 +28,7 @@ static bool is_on(const List *list, const char *name)
 
 static void get(Call *call)
 {
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     if (!list)
         return;
     g_autoptr(GPtrArray) names = known(call);
@@ -67,7 +67,7 @@ static void change(Call *call)
     GError *error = NULL;
     g_autoptr(GPtrArray) names = known(call);
     g_autoptr(Work) work = allowed(call, names) ? rest_begin(call) : NULL;
-    g_autoptr(List) list = work ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = work ? rest_list(call) : NULL;
     if (!list)
         return;
     g_autoptr(GPtrArray) on = names_on(call, list);

@@ -25,7 +25,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BanScope, scope_clear)
 static bool read_scope(Call *call, BanScope *scope)
 {
     bool of_list = call->route->of == OF_LIST;
-    *scope = (BanScope){.list = of_list ? rest_list(call, 0) : NULL, .email = call->args[of_list ? 1 : 0]};
+    *scope = (BanScope){.list = of_list ? rest_list(call) : NULL, .email = call->args[of_list ? 1 : 0]};
     if (of_list && !scope->list)
         return false;
     scope->base = of_list ? g_strdup_printf("lists/%s/bans", scope->list->list_id) : g_strdup("bans");

@@ -162,7 +162,7 @@ static json_t *attribute_json(Call *call, const List *list, const Attribute *att
 
 static void get_all(Call *call)
 {
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     g_autoptr(json_t) object = json_object();
     for (const Attribute *at = attributes(); list && at->name && !call->answered; at++)
         if (is_in_whole(at))
@@ -173,7 +173,7 @@ static void get_all(Call *call)
 
 static void get_one(Call *call)
 {
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     const Attribute *attribute = list ? find_attribute(call) : NULL;
     json_t *value = attribute ? attribute_json(call, list, attribute) : NULL;
     if (value)
@@ -324,7 +324,7 @@ static bool value_allowed(Call *call, const List *list, const ListSetting *setti
 static void change(Call *call)
 {
     GError *fault = NULL;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     g_autoptr(Work) work = list && names_allowed(call) ? rest_begin(call) : NULL;
     g_autoptr(GString) complaints = g_string_new(NULL);
     if (!work)
@@ -401,7 +401,7 @@ static void delete_one(Call *call)
         answer_refusal(call, 400, "Attribute cannot be DELETEd: %s", name);
         return;
     }
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     rest_finish(call, work, work && change_setting(work, list, name, NULL, &error), &error);
 }

@@ -9,7 +9,7 @@ static void get(Call *call)
 {
     g_auto(Digest) digest = {0};
     GError *error = NULL;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     bool read = list && digest_read(call->rest->store, list->list_id, &digest, &error);
     answer_found(call, read ? json_pack("{sI sI}", "next_digest_number", (json_int_t)digest.next_number, "volume",
                                         (json_int_t)digest.volume)
@@ -37,7 +37,7 @@ static void post(Call *call)
 {
     GError *error = NULL;
     bool asked = call->form.names->len > 0;
-    g_autoptr(List) list = form_expect(call, "", "send bump periodic") ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = form_expect(call, "", "send bump periodic") ? rest_list(call) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     if (!work || !act(call, work, list, &error))
         rest_fail(call, error);

@@ -39,14 +39,6 @@ typedef struct EventsReader {
     int64_t number; /* of the last event that it has, or does not want */
 } EventsReader;
 
-static void reader_free(EventsReader *reader)
-{
-    token_free(reader->token);
-    g_strfreev(reader->types);
-    g_free(reader->list_id);
-    g_free(reader);
-}
-
 /* ---- feeding ---- */
 
 static bool type_wanted(const EventsReader *reader, const char *type)
@@ -110,7 +102,10 @@ static void on_closed(HttpStream *stream)
 {
     EventsReader *reader = http_stream_data(stream);
     g_ptr_array_remove_fast(reader->readers->all, reader);
-    reader_free(reader);
+    token_free(reader->token);
+    g_strfreev(reader->types);
+    g_free(reader->list_id);
+    g_free(reader);
 }
 
 /* Without a watch the store is looked at each second, and the directory, too: it may be there again. */

@@ -55,7 +55,7 @@ static void get_all(Call *call)
 {
     g_auto(Page) page = {0};
     GError *error = NULL;
-    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call) : NULL;
     if (list)
         walk(call, list, &page, &error);
     answer_page(call, NULL, &page, &error);
@@ -66,7 +66,7 @@ static void find(Call *call)
     g_auto(Page) page = {0};
     GError *error = NULL;
     bool fine = page_begin(call, "", "header action tag", &page) && action_allowed(call);
-    g_autoptr(List) list = fine ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = fine ? rest_list(call) : NULL;
     if (list)
         walk(call, list, &page, &error);
     if (list && !error && page.total == 0)
@@ -90,8 +90,8 @@ static void refuse(Call *call, const HeaderMatch *match, GError *error)
 static void post(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(List) list =
-        form_expect(call, "header pattern", "action tag") && action_allowed(call) ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = form_expect(call, "header pattern", "action tag") && action_allowed(call) ? rest_list(call)
+                                                                                                     : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     if (!work)
         return;
@@ -111,7 +111,7 @@ static void post(Call *call)
 static void delete_all(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     rest_finish(call, work, work && header_rows_clear(work, list->list_id, NULL, NULL, &error), &error);
 }
@@ -134,7 +134,7 @@ static HeaderMatch *find_one(Call *call, const List *list)
 
 static void get_one(Call *call)
 {
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     g_autoptr(HeaderMatch) match = list ? find_one(call, list) : NULL;
     if (match)
         answer_json(call, 200, match_json(call, list, match));
@@ -170,7 +170,7 @@ static void change(Call *call)
     int64_t position = -1;
     bool fine = call_puts(call) ? form_expect(call, "header pattern", "action tag position")
                                 : form_expect(call, "", "header pattern action tag position");
-    g_autoptr(List) list = fine && action_allowed(call) ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = fine && action_allowed(call) ? rest_list(call) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     g_autoptr(HeaderMatch) match = work ? find_one(call, list) : NULL;
     if (!match || !position_allowed(call, list, &position))
@@ -190,7 +190,7 @@ static void change(Call *call)
 static void delete_one(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     g_autoptr(HeaderMatch) match = work ? find_one(call, list) : NULL;
     rest_finish(call, work, match && header_rows_remove(work, list->list_id, match->position, &error), &error);

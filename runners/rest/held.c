@@ -147,7 +147,7 @@ static void get_all(Call *call)
     GError *error = NULL;
     int64_t total = 0;
     bool fine = form_expect(call, "", "count page") && form_paging(call, &paging);
-    g_autoptr(List) list = fine ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = fine ? rest_list(call) : NULL;
     if (!list)
         return;
     if (!held_total(call->rest->store, list->list_id, &total, &error)) {
@@ -163,7 +163,7 @@ static void get_count(Call *call)
 {
     GError *error = NULL;
     int64_t total;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     bool read = list && held_total(call->rest->store, list->list_id, &total, &error);
     answer_found(call, read ? json_pack("{sI}", "count", (json_int_t)total) : NULL, &error);
 }
@@ -173,7 +173,7 @@ static Held *find(Call *call)
 {
     int64_t number;
     GError *error = NULL;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     if (!list)
         return NULL;
     Held *held = g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL)
@@ -191,7 +191,7 @@ static void get_one(Call *call)
 {
     GError *error = NULL;
     g_autoptr(Held) held = find(call);
-    g_autoptr(List) list = held ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = held ? rest_list(call) : NULL;
     answer_found(call, list ? held_json(call, call->rest->store, list, held, &error) : NULL, &error);
 }
 

@@ -10,7 +10,7 @@
 #include "runners/rest/resources.h"
 #include "store/digest.h"
 
-json_t *list_json(const Call *call, Store *store, const List *list, GError **error)
+static json_t *list_json(const Call *call, Store *store, const List *list, GError **error)
 {
     int64_t members = 0;
     g_auto(Digest) digest = {0};
@@ -91,7 +91,7 @@ static void get_all(Call *call)
 static void get_one(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     answer_found(call, list ? list_json(call, call->rest->store, list, &error) : NULL, &error);
 }
 
@@ -123,7 +123,7 @@ static void post(Call *call)
 static void delete(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     rest_finish(call, work, work && list_drop(work, list->list_id, &error), &error);
 }

@@ -29,7 +29,7 @@ static void add_bounces(const Member *member, json_t *object)
         json_object_set_new(object, "last_bounce_received", json_time(member->bounced_at));
 }
 
-json_t *rest_member_json(const Call *call, const Member *member)
+static json_t *member_json(const Call *call, const Member *member)
 {
     const char *name = authority_covers(MAY_NAME, call->by) ? member->display_name : member->given_name;
     g_autofree char *email = g_utf8_strdown(member->address, -1);
@@ -149,7 +149,7 @@ static bool walk_read(const Call *call, Store *store, void *data, unsigned most,
     g_free(walk->after);
     walk->after = next;
     for (guint i = 0; i < members->len; i++)
-        json_array_append_new(entries, fields_of(walk->fields, rest_member_json(call, members->pdata[i])));
+        json_array_append_new(entries, fields_of(walk->fields, member_json(call, members->pdata[i])));
     return true;
 }
 
@@ -235,7 +235,7 @@ static void get_roster(Call *call)
 {
     Role role;
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    g_autoptr(List) list = role_of(call, &role) ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = role_of(call, &role) ? rest_list(call) : NULL;
     if (!list || !form_expect(call, "", "count page fields"))
         return;
     criteria.list_id = list->list_id;
@@ -259,7 +259,7 @@ static void delete_roster(Call *call)
 {
     Role role;
     GError *error = NULL;
-    g_autoptr(List) list = role_of(call, &role) ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = role_of(call, &role) ? rest_list(call) : NULL;
     if (!list || !form_expect(call, "emails", ""))
         return;
     g_auto(GStrv) emails = form_words(call, "emails");
@@ -303,7 +303,7 @@ static Member *find_one(Call *call)
     GError *error = NULL;
     if (call->route->of == OF_MEMBER)
         return find_member(call);
-    g_autoptr(List) list = role_of(call, &role) ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = role_of(call, &role) ? rest_list(call) : NULL;
     Member *member = list ? member_find(call->rest->store, list->list_id, role, call->args[2], &error) : NULL;
     if (!member)
         rest_fail(call, error);
@@ -314,7 +314,7 @@ static void get_one(Call *call)
 {
     g_autoptr(Member) member = find_one(call);
     if (member)
-        answer_json(call, 200, rest_member_json(call, member));
+        answer_json(call, 200, member_json(call, member));
 }
 
 /* The changes that PATCH can make; their values were checked. */

@@ -61,7 +61,7 @@ static void read_requests(Call *call, RequestWalk *walk, GError **error)
     g_autoptr(List) list = page_begin(call, "", "token_owner request_type", &walk->page) &&
                                    form_choice(call, "token_owner", "no_one, subscriber, moderator", &walk->owner) &&
                                    form_choice(call, "request_type", "subscription, unsubscription", &walk->type)
-                               ? rest_list(call, 0)
+                               ? rest_list(call)
                                : NULL;
     if (list)
         pending_each(call->rest->store, list->list_id, g_get_real_time(), gather, walk, error);
@@ -101,7 +101,7 @@ static Pending *find(Call *call, int64_t now)
 {
     int64_t number;
     GError *error = NULL;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     if (!list)
         return NULL;
     bool named = request_number(call->args[1], &number);

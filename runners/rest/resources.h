@@ -53,16 +53,13 @@ void event_readers_free(struct EventReaders *readers);
 
 /* lists.c */
 #define STYLE_DEFAULT "legacy-default" /* the style of a list when the call that makes it names none */
-/* Return the object of a list. NULL: the store failed, and error is set. */
-json_t *list_json(const Call *call, Store *store, const List *list, GError **error);
 /* Answer the call with the lists of a domain (NULL: of all domains): those that its parameters advertised, count and
  * page ask for. Any other parameter is refused with 400. */
 void answer_lists(Call *call, const char *domain);
 
-/* members.c: return the object of a membership. */
-json_t *rest_member_json(const Call *call, const Member *member);
-/* Narrow criteria to the call's parameter subscriber, if it was sent: a user's id, an address, or a pattern with *. The
- * criteria borrow the call's text and id, into which a user's id is written: keep both until the search is over. */
+/* members.c: narrow criteria to the call's parameter subscriber, if it was sent: a user's id, an address, or a pattern
+ * with *. The criteria borrow the call's text and id, into which a user's id is written: keep both until the search is
+ * over. */
 void criteria_subscriber(Call *call, MemberCriteria *criteria, char id[STORE_ID_SIZE]);
 /* Narrow criteria to the call's parameter role, if it was sent. False: it is no role, and 400 was answered. */
 bool criteria_role(Call *call, MemberCriteria *criteria);
@@ -76,10 +73,9 @@ User *find_user(Call *call); /* the argument is an id or an address */
 KnownAddress *find_address(Call *call);
 Member *find_member(Call *call);
 
-/* users.c, addresses.c: return the object of a user or an address; answer the call with the users that fit. */
+/* users.c, addresses.c: return the object of a user or an address. */
 json_t *user_json(const Call *call, const User *user);
 json_t *address_json(const Call *call, const KnownAddress *address);
-void answer_users(Call *call, const UserCriteria *criteria);
 
 /* preferences.c: read the parameters delivery_mode and delivery_status. A value whose parameter was not sent stays as
  * it is. False: 400 was answered. */

@@ -140,11 +140,11 @@ bool rest_missing(Call *call, GError *error)
     return true;
 }
 
-List *rest_list(Call *call, unsigned index)
+List *rest_list(Call *call)
 {
     GError *error = NULL;
     Store *store = rest_store(call);
-    List *list = store ? list_find(store, call->args[index], &error) : NULL;
+    List *list = store ? list_find(store, call->args[0], &error) : NULL;
     if (!list)
         rest_fail(call, error);
     return list;
@@ -356,10 +356,8 @@ static bool rest_start(Http *http, GError **error)
         return false;
     /* A database that is away for a while keeps nobody from an answer: it is 503 until then. */
     g_autoptr(GError) away = NULL;
-    if (!rest_open(rest, &away) && !g_error_matches(away, FAIL, FAIL_LATER)) {
-        g_propagate_error(error, g_steal_pointer(&away));
-        return false;
-    }
+    if (!rest_open(rest, &away) && !g_error_matches(away, FAIL, FAIL_LATER))
+        return fail_with(error, &away);
     if (away)
         log_warn("all calls are answered with 503: %s", away->message);
     http_set_data(http, g_steal_pointer(&door));

@@ -72,8 +72,8 @@ bool rest_commit(Call *call, Work *work);
 /* End a change: when done is true, commit it and answer 204; else rest_fail() with *error (taken). work may be NULL
  * where done is false. */
 void rest_finish(Call *call, Work *work, bool done, GError **error);
-/* Find the list that argument `index` names, by List-Id or posting address. NULL: 404 or 503 was answered. */
-List *rest_list(Call *call, unsigned index);
+/* Find the list that the first argument names, by List-Id or posting address. NULL: 404 or 503 was answered. */
+List *rest_list(Call *call);
 /* Answer a failure (taken): 404 for what is not there, 400 for what is wrong, 409 for what is there already, else 503,
  * and why goes to the log. Does nothing where error is NULL and the call was answered. */
 void rest_fail(Call *call, GError *error);

@@ -51,7 +51,7 @@ static void get_all(Call *call)
 {
     g_auto(Page) page = {0};
     GError *error = NULL;
-    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call) : NULL;
     if (!list)
         return;
     PostWalk walk = {call, &page};
@@ -64,7 +64,7 @@ static Scheduled *find(Call *call)
 {
     int64_t number;
     GError *error = NULL;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = rest_list(call);
     if (!list)
         return NULL;
     g_autoptr(Scheduled) post = g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL)
@@ -106,7 +106,7 @@ static void post_new(Call *call)
 {
     int64_t due;
     bool fine = form_expect(call, "text send_at", "") && read_time(call, &due);
-    g_autoptr(List) list = fine ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = fine ? rest_list(call) : NULL;
     if (!list)
         return;
     const char *text = form_text(call, "text");

@@ -96,10 +96,7 @@ bool token_covers(const Token *token, Store *store, const char *list_id, bool *c
         return true;
     g_autoptr(List) list = list_by_id(store, list_id, &fault);
     *covers = list && domain_allowed(token, list->mail_host);
-    if (list || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return list || fail_unless(error, FAIL_MISSING, &fault);
 }
 
 bool token_sees(const Token *token, Store *store, const EventRow *event, bool *sees, GError **error)
@@ -190,16 +187,10 @@ bool scope_knows(const Call *call, const char *field)
     return field_of(call, field) != NULL;
 }
 
-bool scope_reads(const Call *call, const char *field)
+static bool may(const Call *call, const char *field, bool reads)
 {
     const RestField *row = field_of(call, field);
-    return row && authority_covers(row->read, call->by);
-}
-
-bool scope_writes(const Call *call, const char *field)
-{
-    const RestField *row = field_of(call, field);
-    return row && authority_covers(row->write, call->by);
+    return row && authority_covers(reads ? row->read : row->write, call->by);
 }
 
 void scope_show(const Call *call, json_t *object)
@@ -210,7 +201,7 @@ void scope_show(const Call *call, json_t *object)
     json_object_foreach_safe(object, next, name, value) {
         if (!scope_knows(call, name))
             log_error("%s: the field %s is in no table, and is shown to nobody", call->route->path, name);
-        if (!scope_reads(call, name))
+        if (!may(call, name, true))
             json_object_del(object, name);
     }
 }
@@ -219,7 +210,7 @@ bool scope_takes(Call *call, const char *name)
 {
     const char *verb = http_verb(call->http);
     bool reads = strcmp(verb, "GET") == 0 || strcmp(verb, "HEAD") == 0;
-    if (reads ? scope_reads(call, name) : scope_writes(call, name))
+    if (may(call, name, reads))
         return true;
     answer_refusal(call, 403, "The parameter %s is for the site alone here%s%s", name,
                    call->token ? "; this is the token " : "", call->token ? call->token->id : "");

@@ -48,9 +48,6 @@ bool token_has_verb(const Token *token, const char *verb);
 
 /* Judge whether the caller may call the route; set route and by of the call. False: 403 or 503 was answered. */
 bool scope_allows(Call *call, const RestRoute *route);
-/* May the caller see this field of the objects that the call's route shows? And may the caller set it? */
-bool scope_reads(const Call *call, const char *field);
-bool scope_writes(const Call *call, const char *field);
 /* Do the route's fields have a row for this one? */
 bool scope_knows(const Call *call, const char *field);
 /* Remove from the object the fields that the caller may not see, and log fields without a row. */

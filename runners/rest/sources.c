@@ -56,7 +56,7 @@ static json_t *source_json(const Call *call, const MemberSource *source)
 static MemberSource *find(Call *call, List **list)
 {
     GError *error = NULL;
-    *list = rest_list(call, 0);
+    *list = rest_list(call);
     MemberSource *source = *list ? source_find(call->rest->store, (*list)->list_id, call->args[1], &error) : NULL;
     if (error)
         rest_fail(call, error);
@@ -67,7 +67,7 @@ static void get_all(Call *call)
 {
     g_auto(Page) page = {0};
     GError *error = NULL;
-    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call) : NULL;
     if (!list)
         return;
     g_autoptr(GPtrArray) all = source_all(call->rest->store, list->list_id, &error);
@@ -135,7 +135,7 @@ static void post_new(Call *call)
         return;
     }
     g_autoptr(Work) work = rest_begin(call);
-    g_autoptr(List) list = work ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = work ? rest_list(call) : NULL;
     if (!list)
         return;
     g_autoptr(MemberSource) source = g_new0(MemberSource, 1);
@@ -249,7 +249,7 @@ static void get_why(Call *call)
 {
     GError *error = NULL;
     g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
-    g_autoptr(List) list = work ? rest_list(call, 0) : NULL;
+    g_autoptr(List) list = work ? rest_list(call) : NULL;
     if (!list)
         return;
     json_t *why = source_why(work, list, call->args[1], &error);

@@ -43,7 +43,7 @@ static bool read_scope(Call *call, TemplateScope *scope)
     if (!store)
         return false;
     if (of == OF_LIST) {
-        g_autoptr(List) list = rest_list(call, 0);
+        g_autoptr(List) list = rest_list(call);
         if (!list)
             return false;
         scope->place = g_strdup(list->list_id);
@@ -157,11 +157,7 @@ static bool put_one(Call *call, Work *work, const TemplateScope *scope, const ch
     const char *uri = form_text(call, name), *user = form_text(call, "username"), *word = form_text(call, "password");
     if (!*uri) {
         g_autoptr(GError) missing = NULL;
-        if (template_unset(work, scope->place, name, NULL, &missing) ||
-            g_error_matches(missing, FAIL, FAIL_MISSING))
-            return true;
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
+        return template_unset(work, scope->place, name, NULL, &missing) || fail_unless(error, FAIL_MISSING, &missing);
     }
     const TemplateText text = {.name = (char *)name, .place = scope->place, .language = (char *)"",
                                .uri = (char *)uri, .username = (char *)user, .password = (char *)word};

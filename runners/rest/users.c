@@ -62,7 +62,7 @@ static bool walk_read(const Call *call, Store *store, void *data, unsigned most,
     return true;
 }
 
-void answer_users(Call *call, const UserCriteria *criteria)
+static void answer_users(Call *call, const UserCriteria *criteria)
 {
     static const LongCollection kind = {500, walk_read, walk_free};
     Paging paging;

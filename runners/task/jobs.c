@@ -54,8 +54,7 @@ static bool work_on_list(const JobPlace *place, const char *list_id, ListJob *jo
         work_cancel(work);
         if (list || g_error_matches(missing, FAIL, FAIL_MISSING)) /* gone meanwhile */
             return !list;
-        g_propagate_error(error, g_steal_pointer(&missing));
-        return false;
+        return fail_with(error, &missing);
     }
     return work_commit(work, runner_spool(place->runner), error);
 }
@@ -78,8 +77,7 @@ static bool work_on_lists(const JobPlace *place, char **list_ids, ListJob *job, 
     }
     if (!first)
         return all != NULL;
-    g_propagate_error(error, g_steal_pointer(&first));
-    return false;
+    return fail_with(error, &first);
 }
 
 /* ---- jobs ---- */
@@ -166,8 +164,7 @@ static bool send_scheduled(const JobPlace *place, int64_t *done, GError **error)
     }
     if (!first)
         return numbers != NULL;
-    g_propagate_error(error, g_steal_pointer(&first));
-    return false;
+    return fail_with(error, &first);
 }
 
 /* In pieces, so that nobody waits long for the database. */

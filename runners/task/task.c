@@ -39,11 +39,6 @@ typedef struct Timer {
     int64_t look_at; /* monotonic: not before */
 } Timer;
 
-static Timer *timer_of(Runner *runner)
-{
-    return ((ListRunner *)runner_data(runner))->more;
-}
-
 /* Until when this host does what one host does, by clock_boot(); 0: another host does it. */
 static bool find_until(Runner *runner, int64_t *until, GError **error)
 {
@@ -155,7 +150,7 @@ static int64_t look(Runner *runner)
 
 static int64_t idle(Runner *runner)
 {
-    Timer *timer = timer_of(runner);
+    Timer *timer = ((ListRunner *)runner_data(runner))->more;
     if (runner_slice(runner).index != 0)
         return -1;
     int64_t early = timer->look_at - clock_monotonic();

@@ -30,7 +30,7 @@ static bool is_of_no_list(Runner *runner, Entry *entry)
 {
     g_autoptr(GError) fault = NULL;
     const ListRunner *own = runner_data(runner);
-    return meta_bool(entry_meta(entry), KEY_OF_SITE, false) || !*entry_list(entry) ||
+    return meta_bool(entry_meta(entry), KEY_OF_SITE) || !*entry_list(entry) ||
            (!list_cache_get(own->lists, entry_list(entry), &fault) && g_error_matches(fault, FAIL, FAIL_MISSING));
 }
 

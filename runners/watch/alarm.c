@@ -197,11 +197,6 @@ static bool tell(const Alarm *alarm, const char *key, Fault *fault, GError **err
     return fault->told_by_command && fault->told_by_url;
 }
 
-static bool is_told(const Fault *fault)
-{
-    return fault->told_by_command && fault->told_by_url;
-}
-
 /* Of a way that is not configured the fault counts as told, and nobody heard of it so. */
 static bool was_heard(const Alarm *alarm, const Fault *fault)
 {
@@ -242,7 +237,8 @@ static bool advance(Alarm *alarm, const char *key, Fault *fault, bool *changed, 
         fault->gone_at = clock_now();
         fault->told_by_command = fault->told_by_url = false;
     }
-    if (is_told(fault) || (!fault->gone && clock_now() - fault->since < after))
+    bool told = fault->told_by_command && fault->told_by_url;
+    if (told || (!fault->gone && clock_now() - fault->since < after))
         return true;
     *changed = true;
     return !tell(alarm, key, fault, error) || !fault->gone;

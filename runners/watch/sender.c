@@ -46,10 +46,8 @@ static bool make_lists(Sender *sender, GError **error)
     g_autoptr(List) there = list_by_address(sender->store, sender->trip.list, &absent);
     if (there)
         return true;
-    if (!g_error_matches(absent, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&absent));
-        return false;
-    }
+    if (!g_error_matches(absent, FAIL, FAIL_MISSING))
+        return fail_with(error, &absent);
     WorkSite site;
     work_site_init(&site, sender->config);
     const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER, .from = "watch"};

@@ -127,10 +127,7 @@ static bool fill(WebCall *call, ArchiveReading *reading, GError **error)
     g_autofree char *segment = g_uri_escape_string(reading->name, "~", false);
     reading->path = g_strdup_printf("%s/archive/%s", call->web->base, segment);
     reading->found = archive_index_list(reading->index, reading->directory, &fault);
-    if (reading->found || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return reading->found || fail_unless(error, FAIL_MISSING, &fault);
 }
 
 bool archive_read(WebCall *call, ArchiveReading *reading)

@@ -88,8 +88,9 @@ typedef struct MailStream {
     GConverter *gzip; /* NULL: as it is */
 } MailStream;
 
-static void mail_stream_free(MailStream *self)
+static void closed(HttpStream *stream)
 {
+    MailStream *self = http_stream_data(stream);
     archive_index_free(self->index);
     g_free(self->directory);
     g_clear_pointer(&self->rows, g_ptr_array_unref);
@@ -125,10 +126,8 @@ static bool append_row(const MailStream *self, const ArchiveMessage *message, GS
         return true;
     g_autoptr(GBytes)
         octets = archive_maildir_load(self->web->archive->directory, self->directory, message->file, &fault);
-    if (!octets && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
+    if (!octets && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail_with(error, &fault);
     if (!octets)
         return true;
     g_autoptr(GString) mail = g_string_new(NULL);
@@ -200,11 +199,6 @@ static void room(HttpStream *stream)
     } while (!end && !http_stream_busy(stream));
     if (end)
         http_stream_finish(stream);
-}
-
-static void closed(HttpStream *stream)
-{
-    mail_stream_free(http_stream_data(stream));
 }
 
 static void answer_head(WebCall *call, const char *type, const char *name, bool shared)

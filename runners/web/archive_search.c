@@ -52,10 +52,7 @@ static bool note_list(WebCall *call, const List *list, GHashTable *numbers, GErr
     g_autoptr(ArchiveList) found = archive_index_list(call->web->archive->index, directory, &fault);
     if (found)
         g_hash_table_insert(numbers, g_memdup2(&found->number, sizeof(int64_t)), g_strdup(list->list_id));
-    if (found || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&fault));
-    return false;
+    return found || fail_unless(error, FAIL_MISSING, &fault);
 }
 
 /* Note the lists of a page that have public archives. */
@@ -244,8 +241,7 @@ static bool rows_of_all(WebCall *call, const ArchiveFound *found, const ArchiveQ
             json_decref(more);
             json_array_append_new(rows, line);
         } else if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
-            return false;
+            return fail_with(error, &fault);
         }
     }
     return true;

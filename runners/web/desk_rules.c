@@ -76,8 +76,7 @@ static bool impose_all(const Desk *desk, Work *work, GError **error)
         if (!*g_strstrip(*line) || ban_impose(work, desk->list, *line, &refusal) ||
             g_error_matches(refusal, FAIL, FAIL_EXISTS))
             continue;
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
+        return fail_with(error, &refusal);
     }
     return true;
 }
@@ -94,8 +93,7 @@ static bool lift_all(const Desk *desk, Work *work, GError **error)
             ban_lift(work, desk->list, (const char *)name + strlen(TICKED), &refusal) ||
             g_error_matches(refusal, FAIL, FAIL_MISSING))
             continue;
-        g_propagate_error(error, g_steal_pointer(&refusal));
-        return false;
+        return fail_with(error, &refusal);
     }
     return true;
 }

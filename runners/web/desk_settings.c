@@ -84,10 +84,8 @@ static bool words_allowed(const Desk *desk, const ListSetting *setting, const ch
             continue;
         g_autoptr(GError) missing = NULL;
         g_autoptr(List) named = list_find(desk_store(desk), *word + 1, &missing);
-        if (!named && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&missing));
-            return false;
-        }
+        if (!named && !g_error_matches(missing, FAIL, FAIL_MISSING))
+            return fail_with(error, &missing);
         if (!named || !authority_covers(MAY_LIST, standing_of(desk->standing, named)))
             return fail(error, FAIL_NEVER, "%s: %s is no list that you own", setting->name, *word + 1);
     }

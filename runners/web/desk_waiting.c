@@ -290,10 +290,7 @@ static bool find_list_id(const Desk *desk, Work *work, const ModerateOne *one, c
     g_autoptr(Pending) request = one->is_request ? pending_find(desk_store(desk), one->number, work_now(work), &missing)
                                                  : NULL;
     *list_id = held ? g_strdup(held->list_id) : request ? g_strdup(request->list_id) : NULL;
-    if (*list_id || g_error_matches(missing, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return false;
+    return *list_id || fail_unless(error, FAIL_MISSING, &missing);
 }
 
 /* Decide about one thing, if it is on a list that the person runs; else it is as if it did not wait. */

@@ -18,7 +18,7 @@ static void get_leave(WebCall *call)
     g_autoptr(Work) work = web_look(call);
     if (!work)
         return;
-    if (!leave_peek(work, NULL, call->args[0], &seen, &error)) {
+    if (!leave_peek(work, call->args[0], &seen, &error)) {
         web_fail(call, error);
         return;
     }
@@ -76,7 +76,7 @@ static void post_leave(WebCall *call)
     g_autoptr(Work) look = web_look(call); /* a forged link takes no lock */
     if (!look)
         return;
-    if (!leave_peek(look, NULL, call->args[0], &seen, &error)) {
+    if (!leave_peek(look, call->args[0], &seen, &error)) {
         web_fail(call, error);
         return;
     }
@@ -87,7 +87,7 @@ static void post_leave(WebCall *call)
     g_autoptr(Work) work = web_begin(call);
     if (!work)
         return;
-    if (!leave_token(work, NULL, call->args[0], one_click ? LEAVE_BY_ONE_CLICK : LEAVE_BY_PAGE, &made, &error))
+    if (!leave_token(work, call->args[0], one_click ? LEAVE_BY_ONE_CLICK : LEAVE_BY_PAGE, &made, &error))
         web_fail(call, error);
     else if (web_commit(call, work))
         answer(call, &made);

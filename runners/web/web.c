@@ -537,10 +537,8 @@ static bool web_start(Http *http, GError **error)
         return false;
     /* A database that is away for a while keeps nobody from an answer: it is 503 until then. */
     g_autoptr(GError) away = NULL;
-    if (!open_store(web, &away) && !g_error_matches(away, FAIL, FAIL_LATER)) {
-        g_propagate_error(error, g_steal_pointer(&away));
-        return false;
-    }
+    if (!open_store(web, &away) && !g_error_matches(away, FAIL, FAIL_LATER))
+        return fail_with(error, &away);
     if (away)
         log_warn("all calls are answered with 503: %s", away->message);
     web->archive = web_archive_new(config);

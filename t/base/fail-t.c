@@ -43,6 +43,17 @@ static void test_nobody_asks(void)
     g_assert_cmpint(errno, ==, EIO);
 }
 
+static void test_with(void)
+{
+    g_autoptr(GError) error = NULL, missing = NULL;
+    fail(&missing, FAIL_MISSING, "gone");
+    g_assert_true(fail_unless(&error, FAIL_MISSING, &missing));
+    g_assert_null(error);
+    g_assert_false(fail_unless(&error, FAIL_EXISTS, &missing));
+    g_assert_error(error, FAIL, FAIL_MISSING);
+    g_assert_null(missing);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -50,5 +61,6 @@ int main(int argc, char **argv)
     g_test_add_func("/fail/errno", test_errno);
     g_test_add_func("/fail/percent", test_percent);
     g_test_add_func("/fail/nobody-asks", test_nobody_asks);
+    g_test_add_func("/fail/with", test_with);
     return g_test_run();
 }

@@ -82,12 +82,8 @@ class Site:
         return rest[meta + recipients:meta + recipients + length]
 
 
-def on_terminal(*words):
-    """Run a command on a terminal, and return the text that it writes there."""
-    import pty
-
-    leader, follower = pty.openpty()
-    process = subprocess.Popen([TOOL, *map(os.fspath, words)], stdout=follower)
+def read_terminal(leader, follower):
+    """Return all that the programs write which have the follower, to the end of the last; close both."""
     os.close(follower)
     seen = b""
     try:
@@ -96,6 +92,16 @@ def on_terminal(*words):
     except OSError:  # how Linux tells the end of a terminal
         pass
     os.close(leader)
+    return seen
+
+
+def on_terminal(*words):
+    """Run a command on a terminal, and return the text that it writes there."""
+    import pty
+
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([TOOL, *map(os.fspath, words)], stdout=follower)
+    seen = read_terminal(leader, follower)
     assert process.wait() == OK, seen
     return seen.replace(b"\r\n", b"\n")  # which the terminal adds
 

@@ -171,7 +171,7 @@ static void test_accept(Site *site, gconstpointer data)
     g_assert_nonnull(strstr(out, "accepted"));
     g_autoptr(Entry) entry = only_entry(site, "pipeline");
     g_assert_nonnull(entry);
-    g_assert_true(meta_bool(entry_meta(entry), KEY_MODERATED, false));
+    g_assert_true(meta_bool(entry_meta(entry), KEY_MODERATED));
     g_assert_cmpstr(entry_trace(entry), ==, "abcdefabcdef");
     g_assert_cmpstr(meta_string(entry_meta(entry), KEY_TO, ""), ==, TO_POSTING);
     /* It came long ago; the time in which it may be delivered begins now. */

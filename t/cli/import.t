@@ -116,7 +116,7 @@ def test_a_bar_only_on_a_terminal(site):
     import pty
     import subprocess
 
-    from harness import TOOL
+    from harness import TOOL, read_terminal
 
     site.run("list", "create", LIST)
     path = site.path / "people"
@@ -124,13 +124,7 @@ def test_a_bar_only_on_a_terminal(site):
     leader, follower = pty.openpty()
     process = subprocess.Popen([TOOL, "-c", site.config, "member", "import", LIST, path], stdout=subprocess.PIPE,
                                stderr=follower)
-    os.close(follower)
-    seen = b""
-    try:
-        while chunk := os.read(leader, 4096):
-            seen += chunk
-    except OSError:  # how Linux tells the end of a terminal
-        pass
+    seen = read_terminal(leader, follower)
     out = process.communicate()[0]
     assert process.returncode == OK and b"5000 added" in out
     assert b"[" in seen and b"%" in seen and b" members" in seen, seen

@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import stat  # noqa: E402
 
 from harness import CONFIG, LATER, MISSING, NOT_RUNNING, NOT_SO, TOOL, USAGE, Skip, main, on_terminal  # noqa: E402
+from harness import read_terminal  # noqa: E402
 
 LIST = "test@example.com"
 
@@ -232,15 +233,8 @@ def answered(site, answer, *words):
 
     leader, follower = pty.openpty()
     process = subprocess.Popen([TOOL, "-c", site.config, *words], stdin=follower, stdout=follower, stderr=follower)
-    os.close(follower)
     os.write(leader, answer)
-    seen = b""
-    try:
-        while chunk := os.read(leader, 4096):
-            seen += chunk
-    except OSError:
-        pass
-    os.close(leader)
+    seen = read_terminal(leader, follower)
     return process.wait(), seen.decode()
 
 

@@ -47,9 +47,7 @@ def script(instance, text):
 def test_mailbox_reads_what_was_posted(instance, list_mails):
     mails = sample_thread() + list({mail.message_id: mail for mail in list_mails[::4]}.values())
     address = instance.create_list("test", MEMBERS)
-    client = instance.lmtp()
-    for mail in mails:
-        instance.lmtp_send(mail.octets, address, client=client)
+    instance.lmtp_send_all(mails, address)
     instance.wait_idle()
     wanted = sorted(body_sha(mail.octets) for mail in mails)
     assert sorted(body_sha(octets) for octets in mbox_mails(instance)) == wanted
@@ -269,9 +267,7 @@ def test_killed_again_and_again(instances, sink, list_mails):
                                                          "restart_delay_max": "20ms"}}).start()
     mails = list({mail.message_id: mail for mail in list_mails}.values())[:300]
     address = instance.create_list("test", MEMBERS)
-    client = instance.lmtp()
-    for mail in mails:
-        instance.lmtp_send(mail.octets, address, client=client)
+    instance.lmtp_send_all(mails, address)
     wait_until(lambda: len(instance.files("archive")["archive"]) == len(mails), 60, "all posts in the queue archive")
     instance.set({"spool": {"batch_limit": 8}, "runner.archive": {"start": "yes"}})
     instance.cli("reload")

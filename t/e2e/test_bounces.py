@@ -18,7 +18,7 @@ import pytest
 
 from support import postfix
 from support.clock import DAY, let_turn
-from support.instance import HOST, wait_until
+from support.instance import HOST, need, wait_until
 
 WEEK = 7 * DAY
 SOON = {"bounces": {"check_interval": "100ms"}}
@@ -135,9 +135,7 @@ class Refusing:
 
 @pytest.fixture
 def refusing(sinks):
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     made = Refusing(sinks(faults=["dot do 550 5.1.1 the mailbox is gone"]).port)
     yield made
     made.postfix.close()

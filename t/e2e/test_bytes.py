@@ -199,10 +199,7 @@ def test_seven_bits_where_the_server_takes_no_more(instances, sinks, list_mails,
     mails = [mail for mail in [*list_mails, *mime_mails] if looks_like_header(mail.octets) and message_id(mail.octets)]
     mails = [mail for turn, mail in spread(mails) if turn == 0]
     address = instance.create_list("test", ["one@members.example.org", "two@seven.example.org"])
-    client = instance.lmtp()
-    for mail in mails:
-        instance.lmtp_send(mail.octets, address, client=client)
-    client.quit()
+    instance.lmtp_send_all(mails, address)
     instance.wait_idle(120)
     as_it_is = {copy.message_id: copy.octets for copy in eight.transactions()}
     changed = {copy.message_id: copy.octets for copy in seven.transactions()}

@@ -15,7 +15,7 @@ import unicodedata
 import pytest
 
 from support import postfix
-from support.instance import HOST, wait_until
+from support.instance import HOST, need, wait_until
 
 ANNE, BOB = "anne@example.org", "bob@example.net"
 
@@ -552,8 +552,7 @@ def test_killed_at_work_nothing_is_lost_or_done_twice(people):
 
 def test_through_postfix(instances):
     """From an MTA and back to one: what a mailbox holds is what a person answers."""
-    if why := postfix.missing():
-        pytest.skip(why)
+    need(postfix.missing())
     behind = postfix.behind([ANNE]).start()
     try:
         instance = instances(behind.port).start()

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from support import corpus, postfix
-from support.instance import wait_until
+from support.instance import need, wait_until
 from support.load import Load, missing_and_repeats
 from support.post import post
 from support.wire import message_id
@@ -130,9 +130,7 @@ def test_backlog_of_single_copies(instances, sinks):
 
 
 def test_through_postfix(instances, mails):
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     chain = Chain(instances, settings=SETTINGS)
     try:
         some = mails[:200]

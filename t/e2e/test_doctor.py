@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from support import dns, postfix
-from support.instance import HOST, free_port, prefix, wait_until
+from support.instance import HOST, free_port, need, prefix, wait_until
 from support.post import post
 
 OWNER = "root@example.org"
@@ -32,9 +32,7 @@ BAD = {
 @pytest.fixture
 def site(instances, tmp_path):
     """An instance with a Postfix that has its lines; site.examine(zones) is what doctor finds."""
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     ask = free_port()
     front = postfix.Postfix("doctor", {"default_transport": "error:only lists are served here"})
     instance = instances(front.port, settings={

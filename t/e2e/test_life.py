@@ -12,7 +12,7 @@ import pytest
 
 from support import postfix
 from support.clock import DAY, now
-from support.instance import HOST, wait_until
+from support.instance import HOST, need, wait_until
 
 ANNE, NEW, BOB, OLGA = "anne@people.example", "anne@new.example", "bob@people.example", "olga@people.example"
 LIST = f"test@{HOST}"
@@ -118,9 +118,7 @@ class World:
 
 @pytest.fixture
 def world(clock, instances):
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     made = World(instances, clock)
     try:
         made.behind.start()

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from support import postfix
-from support.instance import HOST, free_port, wait_until
+from support.instance import HOST, free_port, need, wait_until
 
 OTHERS = ("in", "pipeline", "virgin", "out", "bounces", "archive", "defragment")
 
@@ -128,9 +128,7 @@ def test_two_instances_share_the_sockets(door):
 
 
 def test_postfix(door):
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     front = postfix.front(HOST, door.port).start()
     try:
         body = "".join(f".line {number}\r\n" for number in range(200)) + ".\r\n..\r\n"

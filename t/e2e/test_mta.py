@@ -9,7 +9,7 @@ import time
 import pytest
 
 from support import exim, postfix
-from support.instance import HOST, free_port, wait_until
+from support.instance import HOST, free_port, need, wait_until
 
 OWNER = "root@example.org"
 SUFFIXES = ("", "-owner", "-bounces", "-join", "-leave", "-subscribe", "-unsubscribe", "-confirm", "-request",
@@ -19,9 +19,7 @@ SUFFIXES = ("", "-owner", "-bounces", "-join", "-leave", "-subscribe", "-unsubsc
 @pytest.fixture
 def world(instances):
     """An instance with the runner mta, and a Postfix in front of it with README's lines."""
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     instance = instances(free_port(), settings={
         "site": {"site_owner": OWNER},
         "runner.mta": {"start": "yes", "listen": f"127.0.0.1:{free_port()}"}}).start()
@@ -217,8 +215,7 @@ def test_mail_for_the_site_that_cannot_be_delivered_goes_back(instances, sinks):
 @pytest.mark.xdist_group("peers")  # exim is unpacked once
 def test_exim(instances, sink):
     """The lines of the manual: each address of a list is taken and comes to us as it was; strangers are refused."""
-    if exim.missing():
-        pytest.skip(exim.missing())
+    need(exim.missing())
     instance = instances(sink.port, settings={"site": {"site_owner": OWNER}})
     place = instance.directory / "lib" / "mta"
     instance.set({"mta": {"maps_directory": place, "maps_format": "exim"}})

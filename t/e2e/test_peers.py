@@ -11,7 +11,7 @@ import pytest
 
 from support import corpus, dovecot, exim, postfix
 from support.certificate import Authority
-from support.instance import let_through, wait_until, write_secret
+from support.instance import let_through, need, wait_until, write_secret
 from support.wire import body_sha, message_id, split, wire
 
 # One after the other: they unpack and start the same exim.
@@ -53,9 +53,7 @@ def authority(tmp_path):
 
 @pytest.fixture
 def peers(authority):
-    reason = postfix.missing() or dovecot.missing()
-    if reason:
-        pytest.skip(reason)
+    need(postfix.missing() or dovecot.missing())
     certificate = authority.certify("127.0.0.1")
     lmtp = dovecot.Dovecot(certificate, USER, PASSWORD)
     smtp = postfix.behind(["one@postfix.example", "two@postfix.example"], {
@@ -91,10 +89,7 @@ def test_mail_arrives_as_it_was_sent(instances, authority, peers, mails):
     members = [f"{name}@{domain}" for domain in ("postfix.example", "dovecot.example", "socket.example")
                for name in ("one", "two")]
     address = instance.create_list("test", members)
-    client = instance.lmtp()
-    for mail in mails:
-        instance.lmtp_send(mail.octets, address, client=client)
-    client.quit()
+    instance.lmtp_send_all(mails, address)
     instance.wait_idle(90)
     wanted = Counter(body_sha(mail.octets) for mail in mails)
     for member in members:
@@ -112,8 +107,7 @@ def test_mail_arrives_as_it_was_sent(instances, authority, peers, mails):
 
 @pytest.mark.parametrize("chunking", [True, False])
 def test_exim(instances, authority, mails, chunking):
-    if exim.missing():
-        pytest.skip(exim.missing())
+    need(exim.missing())
     members = [f"{name}@exim.example" for name in ("one", "two", "a+b=c")]
     server = exim.Exim(authority.certify("127.0.0.1"), members, chunking)
     try:
@@ -122,10 +116,7 @@ def test_exim(instances, authority, mails, chunking):
             "out": {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s"},
             "transport.relay": {"host": "127.0.0.1", "tls_level": "verify", "tls_ca_file": authority.file}}).start()
         address = instance.create_list("test", [*members, "stranger@other.example"])
-        client = instance.lmtp()
-        for mail in mails:
-            instance.lmtp_send(mail.octets, address, client=client)
-        client.quit()
+        instance.lmtp_send_all(mails, address)
         instance.wait_idle(90)
         wanted = Counter(body_sha(mail.octets) for mail in mails)
         for member in members:
@@ -165,8 +156,7 @@ def deliver_in_flights(instances, server, members, strange, **keys):
 
 
 def test_flights_into_postfix(instances):
-    if postfix.missing():
-        pytest.skip(postfix.missing())
+    need(postfix.missing())
     members = [f"{name}@postfix.example" for name in "bdfhjklmnop"]
     smtp = postfix.behind(members)
     try:
@@ -177,8 +167,7 @@ def test_flights_into_postfix(instances):
 
 
 def test_flights_into_exim(instances, authority):
-    if exim.missing():
-        pytest.skip(exim.missing())
+    need(exim.missing())
     members = [f"{name}@exim.example" for name in "bdfhjklmnop"]
     server = exim.Exim(authority.certify("127.0.0.1"), members, True)
     try:
@@ -220,8 +209,7 @@ def test_wrong_password_waits(instances, authority, peers):
 @pytest.mark.parametrize("delimiter", ["+", "-"])
 def test_postfix_makes_the_senders(instances, delimiter):
     """XVERP: one transaction for all, and each copy has a sender that names its recipient, in the list's own form."""
-    if postfix.missing():
-        pytest.skip(postfix.missing())
+    need(postfix.missing())
     members = ["one@postfix.example", "two.b@postfix.example"]
     smtp = postfix.behind(members, {"smtpd_authorized_verp_clients": "127.0.0.0/8"})
     try:

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from support import corpus, postfix
-from support.instance import HOST, Instance, wait_until
+from support.instance import HOST, Instance, need, wait_until
 from support.wire import body_sha, message_id, wire
 
 MEMBERS = [f"m{i}@members.example.org" for i in range(20)]
@@ -69,9 +69,7 @@ class Chain:
 
 @pytest.fixture
 def chain(instances):
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     made = []
 
     def make(**options):

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from support import exim, postfix
-from support.instance import HOST, free_port, prefix, wait_until
+from support.instance import HOST, free_port, need, prefix, wait_until
 
 OWNER = "root@example.org"
 
@@ -19,9 +19,7 @@ OWNER = "root@example.org"
 @pytest.fixture
 def front():
     """A Postfix on loopback that knows of no lists."""
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     made = postfix.Postfix("setup", {"default_transport": "error:only lists are served here", "max_use": "1"})
     try:
         yield made.start()
@@ -252,8 +250,7 @@ def test_setup_asks_on_a_terminal(place, front):
 
 def test_setup_prints_what_exim_needs(instances):
     """With the printed lines in its configuration, a real Exim brings a probe back."""
-    if exim.missing():
-        pytest.skip(exim.missing())
+    need(exim.missing())
     front = exim.Server()
     instance = instances(front.port)
     instance.config.unlink()

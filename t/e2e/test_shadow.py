@@ -12,7 +12,7 @@ import pytest
 
 from support import exim, mailman3_core, postfix as postfix_server
 from support.corpus import TOP
-from support.instance import HOST, tool, wait_until
+from support.instance import HOST, need, tool, wait_until
 from support.ports import free_port
 from support.post import post
 from support.shadow import Shadow
@@ -345,8 +345,7 @@ def test_without_a_database(shadow, instance):
 @pytest.fixture
 def postfix(tmp_path, sinks):
     """Makes one with the maps of doc/shadow.md; what is not for the shadow goes to a sink."""
-    if postfix_server.missing():
-        pytest.skip(postfix_server.missing())
+    need(postfix_server.missing())
     made = []
 
     def make(route):
@@ -401,8 +400,7 @@ def test_no_sender_hears_of_a_shadow_that_refuses(postfix):
 @pytest.fixture
 def exims(sink):
     """Makes one with the lines of doc/shadow.md; a mail that cannot be delivered at once comes back at once."""
-    if exim.missing():
-        pytest.skip(exim.missing())
+    need(exim.missing())
     made = []
 
     def make(port):

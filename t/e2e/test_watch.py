@@ -15,7 +15,7 @@ import threading
 import pytest
 
 from support import postfix
-from support.instance import HOST, free_port, wait_until
+from support.instance import HOST, free_port, need, wait_until
 from support.serving import Serving
 
 SLICES = 4
@@ -94,9 +94,7 @@ def told(tmp_path):
 @pytest.fixture
 def site(instances, told):
     """An instance behind a Postfix that has its lines, and who is told of its faults."""
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     ask = free_port()
     front = postfix.Postfix("watch", {"default_transport": "error:only lists are served here"})
     instance = instances(front.port, settings={

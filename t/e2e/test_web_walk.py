@@ -12,7 +12,7 @@ import time
 import pytest
 
 from support import postfix, talk
-from support.instance import HOST, free_port, wait_until
+from support.instance import HOST, free_port, need, wait_until
 from support.pages import Pages, link_in
 from support.post import post
 from support.web import Browser
@@ -23,9 +23,7 @@ NINA, OLGA, STRANGER = "nina@example.org", "olga@example.org", "stranger@example
 @pytest.fixture
 def site(instances, sink):
     """An instance with pages between a real Postfix and itself; all mail that leaves is in the sink."""
-    why = postfix.missing()
-    if why:
-        pytest.skip(why)
+    need(postfix.missing())
     mta_port, web = free_port(), f"127.0.0.1:{free_port()}"
     instance = instances(mta_port, settings={
         "site": {"web_url": f"http://{web}", "held_notice_interval": "0"}, "runner.web": {"listen": web},

@@ -6,44 +6,13 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/fail.h"
 #include "lists/archive_maildir.h"
 #include "lists/archive_mark.h"
 #include "lists/archived_post.h"
 #include "mail/message.h"
-#include "store/archive_search.h"
+#include "t/store/archive_fixture.h"
 
-#define BEGIN (INT64_C(1700000000) * CLOCK_SECOND)
 #define LIST "l.example.org"
-
-#define assert_ok(call, error)    \
-    do {                          \
-        bool done_ = (call);      \
-        g_assert_no_error(error); \
-        g_assert_true(done_);     \
-    } while (0)
-
-typedef struct Fixture {
-    char *directory;
-    ArchiveIndex *index;
-} Fixture;
-
-static void fixture_open(Fixture *fixture, const void *unused)
-{
-    g_autoptr(GError) error = NULL;
-    fixture->directory = g_dir_make_tmp("archive-XXXXXX", NULL);
-    fixture->index = archive_index_open(fixture->directory, true, &error);
-    assert_ok(fixture->index != NULL, error);
-}
-
-static void fixture_close(Fixture *fixture, const void *unused)
-{
-    const char *const words[] = {"rm", "-rf", fixture->directory, NULL};
-    archive_index_free(fixture->index);
-    g_assert_true(g_spawn_sync(NULL, (char **)words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
-    g_free(fixture->directory);
-}
 
 static char *mail_text(int number)
 {
@@ -221,7 +190,6 @@ static void hostile_mails_are_read(Fixture *fixture, const void *unused)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-#define TEST(path, function) g_test_add(path, Fixture, NULL, fixture_open, function, fixture_close)
     TEST("/archive_catch_up/index gets what it lacks", index_gets_what_it_lacks);
     TEST("/archive_catch_up/a file that was read is the same", file_that_was_read_is_the_same);
     TEST("/archive_catch_up/hidden ones stay so when made again", hidden_ones_stay_so_when_made_again);

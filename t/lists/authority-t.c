@@ -81,12 +81,6 @@ static int64_t ask(World *world, const List *list, const char *address, unsigned
     return request->number;
 }
 
-static bool waits(World *world, int64_t number)
-{
-    g_autoptr(Pending) request = pending_find(world->store, number, clock_now(), NULL);
-    return request != NULL;
-}
-
 static bool is_member(World *world, const char *list_id, const char *address)
 {
     g_autoptr(Member) member = member_find(world->store, list_id, ROLE_MEMBER, address, NULL);
@@ -203,8 +197,8 @@ static void test_requests(World *world, const void *data)
     assert_says(answer_about(world, theirs, paul, "accept r%d\r\n", (int)first), GONE);
     assert_says_nothing(answer_about(world, theirs, olga, "accept r%d\r\n", (int)foreign));
     assert_says(answer(world, world->list, olga, "accept all\r\n"), "was accepted");
-    g_assert_true(waits(world, person) && waits(world, foreign) && waits(world, later));
-    g_assert_false(waits(world, first) || waits(world, last));
+    g_assert_true(world_waits(world, person) && world_waits(world, foreign) && world_waits(world, later));
+    g_assert_false(world_waits(world, first) || world_waits(world, last));
     g_assert_true(is_member(world, LIST, "first@example.org") && is_member(world, LIST, "last@example.org"));
     g_assert_false(is_member(world, LIST, ANNE) || is_member(world, LIST, "later@example.org") ||
                    is_member(world, OTHER, "bob@example.org"));
@@ -247,7 +241,7 @@ static void test_ticket_of_requests(World *world, const void *data)
     assert_ok(ticket_expire(world->store, clock_now(), &removed, &error), error);
     g_assert_cmpint(removed, ==, 0);
     assert_says(answer(world, world->list, olga, "accept\r\n"), "was accepted");
-    g_assert_false(waits(world, own));
+    g_assert_false(world_waits(world, own));
     assert_ok(ticket_expire(world->store, clock_now(), &removed, &error), error);
     g_assert_cmpint(removed, ==, 2); /* of the notice, and of the reminder */
 }
@@ -524,9 +518,9 @@ static void test_store_fails(World *world, const void *data)
     g_autofree char *again = remind(world, world->list);
     for (size_t at = 0; at < G_N_ELEMENTS(for_a_request); at++)
         assert_fails(world, for_a_request[at], use_moderate, again);
-    g_assert_true(waits(world, asked));
+    g_assert_true(world_waits(world, asked));
     assert_says(answer(world, world->list, again, "reject\r\n"), "virgin <" ANNE ">");
-    g_assert_false(waits(world, asked) || is_member(world, LIST, ANNE));
+    g_assert_false(world_waits(world, asked) || is_member(world, LIST, ANNE));
 
     world_set(world, "subscription_policy", "confirm");
     GError *error = NULL;

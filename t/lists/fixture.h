@@ -119,3 +119,38 @@ static inline SubscriptionResult world_confirm(World *world, const char *token, 
 }
 
 #define WORLD_TEST(path, function) g_test_add(path, World, NULL, world_open, function, world_close)
+
+/* How often the text has the other one. */
+static inline unsigned world_count(const char *text, const char *what)
+{
+    unsigned found = 0;
+    for (; (text = strstr(text, what)); text++)
+        found++;
+    return found;
+}
+
+static inline bool world_note_number(const Pending *pending, void *data)
+{
+    *(int64_t *)data = pending->number;
+    return true;
+}
+
+/* The number of the last request of the list that waits; 0: none does. */
+static inline int64_t world_waiting(World *world)
+{
+    int64_t number = 0;
+    g_assert_true(pending_each(world->store, LIST, clock_now(), world_note_number, &number, NULL));
+    return number;
+}
+
+static inline bool world_waits(World *world, int64_t number)
+{
+    g_autoptr(Pending) request = pending_find(world->store, number, clock_now(), NULL);
+    return request != NULL;
+}
+
+static inline bool world_is_member(World *world, const char *address)
+{
+    g_autoptr(Member) member = member_find(world->store, LIST, ROLE_MEMBER, address, NULL);
+    return member != NULL;
+}

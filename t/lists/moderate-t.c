@@ -260,18 +260,6 @@ static int64_t ask(World *world, const char *address, char **letters)
     return request->number;
 }
 
-static bool waits(World *world, int64_t number)
-{
-    g_autoptr(Pending) request = pending_find(world->store, number, clock_now(), NULL);
-    return request != NULL;
-}
-
-static bool is_member(World *world, const char *address)
-{
-    g_autoptr(Member) member = member_find(world->store, LIST, ROLE_MEMBER, address, NULL);
-    return member != NULL;
-}
-
 static void test_requests(World *world, const void *data)
 {
     static const struct {
@@ -299,8 +287,8 @@ static void test_requests(World *world, const void *data)
         g_autofree char *done = answer(world, token, text->str, &known);
         g_assert_true(known);
         g_assert_nonnull(strstr(done, cases[at].told));
-        g_assert_cmpint(waits(world, number), ==, cases[at].waits);
-        g_assert_cmpint(is_member(world, address), ==, cases[at].joins);
+        g_assert_cmpint(world_waits(world, number), ==, cases[at].waits);
+        g_assert_cmpint(world_is_member(world, address), ==, cases[at].joins);
         g_autofree char *to = g_strdup_printf("virgin <%s>", address);
         if (cases[at].written_to)
             g_assert_nonnull(strstr(strstr(done, to), cases[at].written_to));
@@ -310,7 +298,7 @@ static void test_requests(World *world, const void *data)
             continue;
         g_autofree char *again = answer(world, token, "accept\r\n", &known);
         g_assert_nonnull(strstr(again, "does not wait for you"));
-        g_assert_cmpint(is_member(world, address), ==, cases[at].joins);
+        g_assert_cmpint(world_is_member(world, address), ==, cases[at].joins);
     }
 }
 
@@ -386,19 +374,11 @@ static void test_posts_and_requests(World *world, const void *data)
     g_assert_nonnull(strstr(which, "numbers"));
     g_autofree char *text = g_strdup_printf("accept R%d\r\ndiscard %d\r\n", (int)two, (int)post);
     g_autofree char *done = answer(world, token, text, &known);
-    g_assert_true(is_member(world, "two@example.org") && !is_held(world, post) && waits(world, one));
+    g_assert_true(world_is_member(world, "two@example.org") && !is_held(world, post) && world_waits(world, one));
     g_autofree char *all = answer(world, token, "discard all\r\n", &known);
-    g_assert_false(waits(world, one));
+    g_assert_false(world_waits(world, one));
     g_autofree char *none = answer(world, token, "discard all\r\n", &known);
     g_assert_nonnull(strstr(none, "does not wait for you"));
-}
-
-static unsigned count_of(const char *text, const char *what)
-{
-    unsigned count = 0;
-    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
-        count++;
-    return count;
 }
 
 static void test_expiry(World *world, const void *data)
@@ -428,9 +408,9 @@ static void test_expiry(World *world, const void *data)
     g_assert_true(is_held(world, number) && !is_held(world, old.number) && !is_held(world, asked));
     /* Programs outside that heard of the posts hear of their end. */
     g_autofree char *events = world_letters(world, work);
-    g_assert_cmpuint(count_of(events, "\"type\":\"post.decided\""), ==, 2);
-    g_assert_cmpuint(count_of(events, "\"verdict\":\"discard\",\"by\":\"task\""), ==, 2);
-    g_assert_cmpuint(count_of(events, "\"sender\":\"ulf@example.org\",\"subject\":\"hello\""), ==, 1);
+    g_assert_cmpuint(world_count(events, "\"type\":\"post.decided\""), ==, 2);
+    g_assert_cmpuint(world_count(events, "\"verdict\":\"discard\",\"by\":\"task\""), ==, 2);
+    g_assert_cmpuint(world_count(events, "\"sender\":\"ulf@example.org\",\"subject\":\"hello\""), ==, 1);
 }
 
 int main(int argc, char **argv)

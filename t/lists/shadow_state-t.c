@@ -117,7 +117,6 @@ static void posts_and_bytes_are_bounded(Place *place, const void *data)
     g_assert_cmpint(see(place, "c", "anne@example.org", 1000, 4), ==, SHADOW_NO_ROOM);
     report(place, "a");
     g_assert_cmpint(see(place, "c", "anne@example.org", 1000, 4), ==, SHADOW_TAKEN);
-    g_assert_cmpuint(shadow_state_waiting(place->state), ==, 2);
 }
 
 static void longest_waiting_comes_first(Place *place, const void *data)

@@ -13,12 +13,6 @@
 
 /* ---- what a test does and sees ---- */
 
-static bool is_member(World *world, const char *address)
-{
-    g_autoptr(Member) member = member_find(world->store, LIST, ROLE_MEMBER, address, NULL);
-    return member != NULL;
-}
-
 static SubscriptionResult join(World *world, const char *address, char **letters)
 {
     GError *error = NULL;
@@ -49,28 +43,6 @@ static SubscriptionResult decide(World *world, int64_t number, RequestVerdict ve
     return made.result;
 }
 
-static bool find_number(const Pending *pending, void *data)
-{
-    int64_t *number = data;
-    *number = pending->number;
-    return true;
-}
-
-static int64_t waiting(World *world)
-{
-    int64_t number = 0;
-    g_assert_true(pending_each(world->store, LIST, clock_now(), find_number, &number, NULL));
-    return number;
-}
-
-static unsigned count(const char *text, const char *what)
-{
-    unsigned found = 0;
-    for (; (text = strstr(text, what)); text++)
-        found++;
-    return found;
-}
-
 /* ---- tests ---- */
 
 /* For each policy and each thing that is known: what comes next. */
@@ -93,7 +65,7 @@ static void test_join_and_confirm(World *world, const void *data)
 {
     g_autofree char *asked = NULL, *wrong = NULL, *done = NULL, *again = NULL;
     g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
-    g_assert_false(is_member(world, ANNE));
+    g_assert_false(world_is_member(world, ANNE));
     g_autofree char *token = world_token(asked), *from = g_strdup_printf("<test-confirm+%s@example.com>", token);
     g_assert_nonnull(strstr(asked, from));
     g_assert_true(g_str_has_prefix(asked, "virgin <" ANNE "> "));
@@ -102,7 +74,7 @@ static void test_join_and_confirm(World *world, const void *data)
     g_assert_cmpstr(wrong, ==, "");
     g_autofree char *upper = g_ascii_strup(token, -1); /* some systems change the case of an address */
     g_assert_cmpint(world_confirm(world, upper, &done), ==, SUBSCRIPTION_DONE);
-    g_assert_true(is_member(world, ANNE));
+    g_assert_true(world_is_member(world, ANNE));
     g_assert_nonnull(strstr(done, "Subject: Welcome to Test\r\n"));
     g_assert_cmpint(fixture_verified_at(world->store, ANNE), >, 0);
     g_assert_cmpint(world_confirm(world, token, &again), ==, SUBSCRIPTION_BAD_TOKEN);
@@ -122,7 +94,7 @@ static void test_verified_since(World *world, const void *data)
     g_assert_cmpint(world_confirm(world, token, &waits), ==, SUBSCRIPTION_ASKED_MODERATOR);
     g_assert_cmpint(fixture_verified_at(world->store, ANNE), >, 0);
     g_assert_true(address_set_verified(world->store, ANNE, 12345, NULL));
-    g_assert_cmpint(decide(world, waiting(world), REQUEST_ACCEPT, &done), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpint(decide(world, world_waiting(world), REQUEST_ACCEPT, &done), ==, SUBSCRIPTION_DONE);
     g_assert_cmpint(fixture_verified_at(world->store, ANNE), ==, 12345);
 }
 
@@ -145,7 +117,7 @@ static void test_asking_on_the_next_day(World *world, const void *data)
     g_autofree char *first = NULL, *second = NULL, *old_answer = NULL, *new_answer = NULL;
     join(world, ANNE, &first);
     g_autofree char *old = world_token(first);
-    g_autoptr(Pending) request = pending_find(world->store, waiting(world), clock_now(), &error);
+    g_autoptr(Pending) request = pending_find(world->store, world_waiting(world), clock_now(), &error);
     request->asked_at -= 25 * 3600 * CLOCK_SECOND;
     assert_ok(pending_put(world->store, request, old, &error), error);
     g_assert_cmpint(join(world, ANNE, &second), ==, SUBSCRIPTION_ASKED_PERSON);
@@ -161,12 +133,12 @@ static void test_expired_token(World *world, const void *data)
     int64_t removed = 0;
     join(world, ANNE, &asked);
     g_autofree char *token = world_token(asked);
-    g_autoptr(Pending) request = pending_find(world->store, waiting(world), clock_now(), &error);
+    g_autoptr(Pending) request = pending_find(world->store, world_waiting(world), clock_now(), &error);
     request->expires_at = clock_now() - 1;
     assert_ok(pending_put(world->store, request, token, &error), error);
     g_assert_cmpint(world_confirm(world, token, &late), ==, SUBSCRIPTION_BAD_TOKEN);
-    g_assert_false(is_member(world, ANNE));
-    g_assert_cmpint(waiting(world), ==, 0);
+    g_assert_false(world_is_member(world, ANNE));
+    g_assert_cmpint(world_waiting(world), ==, 0);
     assert_ok(pending_expire(world->store, clock_now(), &removed, &error), error);
     g_assert_cmpint(removed, ==, 1);
 }
@@ -182,7 +154,7 @@ static void test_open(World *world, const void *data)
     g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
     g_assert_cmpint(leave(world, ANNE, &left), ==, SUBSCRIPTION_DONE);
     g_assert_nonnull(strstr(left, "Subject: You have left Test"));
-    g_assert_false(is_member(world, ANNE));
+    g_assert_false(world_is_member(world, ANNE));
     g_assert_cmpint(join(world, ANNE, &again), ==, SUBSCRIPTION_DONE);
     g_assert_no_error(error);
 }
@@ -196,20 +168,20 @@ static void test_moderated(World *world, const void *data)
     {
         g_auto(Subscription) made = {0};
         g_autoptr(Work) work = world_work(world);
-        g_assert_false(request_decide(work, waiting(world), REQUEST_ACCEPT, NULL, &made, &error));
+        g_assert_false(request_decide(work, world_waiting(world), REQUEST_ACCEPT, NULL, &made, &error));
         assert_failed(FAIL_NEVER, error); /* nobody confirms for another */
     }
     g_autofree char *token = world_token(asked);
     g_assert_cmpint(world_confirm(world, token, &confirmed), ==, SUBSCRIPTION_ASKED_MODERATOR);
     g_assert_nonnull(strstr(confirmed, "<olga@example.net>"));
-    g_assert_false(is_member(world, ANNE));
+    g_assert_false(world_is_member(world, ANNE));
     g_assert_cmpint(join(world, ANNE, &again), ==, SUBSCRIPTION_MODERATOR_WAITS);
     g_assert_cmpstr(again, ==, "");
-    int64_t number = waiting(world);
+    int64_t number = world_waiting(world);
     g_assert_cmpint(decide(world, number, REQUEST_DEFER, &deferred), ==, SUBSCRIPTION_KEPT);
     g_assert_cmpint(decide(world, number, REQUEST_ACCEPT, &accepted), ==, SUBSCRIPTION_DONE);
-    g_assert_true(is_member(world, ANNE));
-    g_assert_cmpint(waiting(world), ==, 0);
+    g_assert_true(world_is_member(world, ANNE));
+    g_assert_cmpint(world_waiting(world), ==, 0);
 }
 
 static void test_rejected(World *world, const void *data)
@@ -222,10 +194,10 @@ static void test_rejected(World *world, const void *data)
     g_autofree char *token = world_token(asked);
     g_assert_cmpint(world_confirm(world, token, &confirmed), ==, SUBSCRIPTION_ASKED_MODERATOR);
     g_assert_cmpstr(confirmed, ==, "");
-    int64_t number = waiting(world);
+    int64_t number = world_waiting(world);
     g_assert_cmpint(decide(world, number, REQUEST_REJECT, &rejected), ==, SUBSCRIPTION_REFUSED);
     g_assert_nonnull(strstr(rejected, "too many of you"));
-    g_assert_false(is_member(world, ANNE));
+    g_assert_false(world_is_member(world, ANNE));
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
     g_assert_false(request_decide(work, number, REQUEST_ACCEPT, NULL, &made, &error));
@@ -241,11 +213,11 @@ static void test_leave(World *world, const void *data)
     g_assert_cmpint(leave(world, "bob@example.org", &stranger), ==, SUBSCRIPTION_NO_CHANGE);
     g_assert_cmpint(leave(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_cmpint(leave(world, ANNE, &again), ==, SUBSCRIPTION_PERSON_WAITS);
-    g_assert_true(is_member(world, ANNE));
+    g_assert_true(world_is_member(world, ANNE));
     g_autofree char *token = world_token(asked);
     g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
-    g_assert_false(is_member(world, ANNE));
-    g_assert_cmpuint(count(done, "virgin <"), ==, 2);
+    g_assert_false(world_is_member(world, ANNE));
+    g_assert_cmpuint(world_count(done, "virgin <"), ==, 2);
     g_assert_nonnull(strstr(done, "Subject: Test: " ANNE " left"));
 }
 
@@ -288,7 +260,7 @@ static void test_names_in_letters(World *world, const void *data)
         g_autofree char *token = world_token(asked);
         g_assert_cmpint(world_confirm(world, token, &waits), ==, SUBSCRIPTION_ASKED_MODERATOR);
         g_assert_nonnull(strstr(waits, wanted));
-        g_assert_cmpint(decide(world, waiting(world), REQUEST_ACCEPT, &joined), ==, SUBSCRIPTION_DONE);
+        g_assert_cmpint(decide(world, world_waiting(world), REQUEST_ACCEPT, &joined), ==, SUBSCRIPTION_DONE);
         g_assert_nonnull(strstr(joined, wanted));
         g_assert_nonnull(strstr(joined, own));
         leave(world, address, &left);
@@ -305,7 +277,7 @@ static void test_switches(World *world, const void *data)
     join(world, ANNE, &asked);
     g_autofree char *token = world_token(asked);
     g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
-    g_assert_cmpuint(count(done, "virgin <"), ==, 1);
+    g_assert_cmpuint(world_count(done, "virgin <"), ==, 1);
     g_assert_nonnull(strstr(done, "Subject: Test: " ANNE " joined"));
 }
 
@@ -325,16 +297,16 @@ static void test_signed_leave(World *world, const void *data)
         wrong[strlen(wrong) - 1] = wrong[strlen(wrong) - 1] == 'a' ? 'b' : 'a';
         assert_ok(leave_signed(work, world->list, wrong, &forged, &error), error);
         g_assert_cmpint(forged.result, ==, SUBSCRIPTION_BAD_TOKEN);
-        g_assert_true(is_member(world, members[at]));
+        g_assert_true(world_is_member(world, members[at]));
         assert_ok(leave_signed(work, world->list, detail, &made, &error), error);
         g_assert_cmpint(made.result, ==, SUBSCRIPTION_DONE);
-        g_assert_false(is_member(world, members[at]));
+        g_assert_false(world_is_member(world, members[at]));
         assert_ok(member_add(world->store, LIST, ROLE_MEMBER, members[at], NULL, NULL, &error), error);
         g_autofree char *token = verp_token(world->keys, VERP_UNSUBSCRIBE, LIST, members[at], clock_now());
-        assert_ok(leave_token(work, NULL, token, LEAVE_BY_ONE_CLICK, &link, &error), error);
+        assert_ok(leave_token(work, token, LEAVE_BY_ONE_CLICK, &link, &error), error);
         g_assert_cmpint(link.result, ==, SUBSCRIPTION_DONE);
         g_assert_cmpstr(link.address, ==, members[at]);
-        g_assert_false(is_member(world, members[at]));
+        g_assert_false(world_is_member(world, members[at]));
     }
 }
 
@@ -445,7 +417,7 @@ static void test_on_and_off(World *world, const void *data)
         g_assert_cmpint(join(world, ANNE, &on), ==, SUBSCRIPTION_DONE);
         g_string_append_printf(all, "%s%s", off, on);
     }
-    g_assert_cmpuint(count(all->str, "virgin <" ANNE ">"), ==, 2); /* one of each */
+    g_assert_cmpuint(world_count(all->str, "virgin <" ANNE ">"), ==, 2); /* one of each */
 }
 
 /* Nor by a program that vouches for people over REST. */
@@ -465,7 +437,7 @@ static void test_on_and_off_by_rest(World *world, const void *data)
         g_autofree char *letters = world_letters(world, work);
         g_string_append(all, letters);
     }
-    g_assert_cmpuint(count(all->str, "virgin <" ANNE ">"), ==, 2); /* a welcome and a goodbye */
+    g_assert_cmpuint(world_count(all->str, "virgin <" ANNE ">"), ==, 2); /* a welcome and a goodbye */
 }
 
 /* Check that the word of an owner about a person proves nothing, and that the person's own answer does. */
@@ -520,9 +492,9 @@ static void asked_and_discarded(World *world, ActorRole role)
         g_assert_cmpint(join(world, ANNE, &asked), ==, at == 0 ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED);
         g_string_append(all, asked);
         if (at == 0)
-            decide(world, waiting(world), REQUEST_DISCARD, &none);
+            decide(world, world_waiting(world), REQUEST_DISCARD, &none);
     }
-    g_assert_cmpuint(count(all->str, "virgin <"), ==, 1);
+    g_assert_cmpuint(world_count(all->str, "virgin <"), ==, 1);
     world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .address = ANNE};
     g_autofree char *own = NULL;
     g_assert_cmpint(join(world, ANNE, &own), ==, SUBSCRIPTION_ASKED_PERSON); /* she herself can ask */
@@ -588,7 +560,7 @@ static void test_guessing(World *world, const void *data)
         g_assert_cmpint(result, ==, at < GUESSES_OF_ADDRESS ? SUBSCRIPTION_BAD_TOKEN : SUBSCRIPTION_GUESSING);
     }
     g_assert_cmpint(world_confirm(world, token, &refused), ==, SUBSCRIPTION_GUESSING);
-    g_assert_false(is_member(world, ANNE));
+    g_assert_false(world_is_member(world, ANNE));
     g_assert_cmpint(world_confirm(world, own_token, &welcome), ==, SUBSCRIPTION_DONE);
     world->actor.address = ANNE;
     g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);

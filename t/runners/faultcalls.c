@@ -74,11 +74,6 @@ void faults_begin(const FaultPlan *wanted, FaultReport *into)
     report = into;
 }
 
-void faults_end(void)
-{
-    report = NULL;
-}
-
 bool faults_may_allocate(void)
 {
     if (!report)

@@ -38,8 +38,6 @@ bool faults_may_allocate(void);
 
 /* Begin to count and to fail by the plan; the report is zeroed, and filled from then on. */
 void faults_begin(const FaultPlan *plan, FaultReport *report);
-/* Let all calls work again, and count no more. */
-void faults_end(void);
 
 /* The errors that tests try. */
 typedef struct FaultError {

@@ -184,14 +184,3 @@ char *faultworld_unfinished(const char *queue)
     faultworld_walk(faultworld.spool_path, look_unfinished);
     return unfinished;
 }
-
-unsigned faultworld_count(const char *queue, const char *suffix)
-{
-    g_autofree char *path = g_build_filename(faultworld.spool_path, queue, NULL);
-    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-    unsigned count = 0;
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir)) != NULL)
-        count += g_str_has_suffix(name, suffix);
-    return count;
-}

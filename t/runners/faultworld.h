@@ -51,8 +51,6 @@ bool faultworld_handle(Runner *runner, Entry *entry, Outcome *outcome, GError **
 /* Return a text about files that are neither ready nor set aside, which a process that goes on must not leave;
  * g_free(). NULL: there are none. */
 char *faultworld_unfinished(const char *queue);
-/* Return the number of files of a queue with this suffix. */
-unsigned faultworld_count(const char *queue, const char *suffix);
 
 /* Let all runners work, two days later and without faults, until nothing is left. Return a text about messages that
  * were lost, made twice or changed; g_free(). NULL: there are none. */

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "store/domain.h"
+#include "store/host.h"
 #include "store/list.h"
 #include "store/store.h"
 #include "store/user.h"
@@ -88,6 +89,30 @@ static inline void fixture_open_list(Fixture *fixture, const void *data)
     g_assert_no_error(error);
 }
 
+static inline bool fixture_has_domain(Store *store, const char *name)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) domains = domain_all(store, &error);
+    g_assert_no_error(error);
+    for (unsigned i = 0; i < domains->len; i++)
+        if (g_str_equal(((Domain *)domains->pdata[i])->mail_host, name))
+            return true;
+    return false;
+}
+
+/* Note that a host works here, with a lease; host_free(). */
+static inline Host *fixture_host(Store *store, const char *name, const char *state, int64_t lease)
+{
+    GError *error = NULL;
+    Host *host = g_new0(Host, 1);
+    *host = (Host){.name = g_strdup(name),
+                   .spool = g_strconcat("spool-", name, NULL),
+                   .boot = g_strdup("boot"),
+                   .version = g_strdup("1"),
+                   .state = g_strdup(state)};
+    assert_ok(host_next_epoch(store, &host->epoch, &error) && host_begin(store, host, lease, &error), error);
+    return host;
+}
 /* Return the time at which the address was shown to be the person's own; 0: never, or it is not known. */
 static inline int64_t fixture_verified_at(Store *store, const char *address)
 {

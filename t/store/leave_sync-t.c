@@ -9,17 +9,6 @@
 #include "store/store.h"
 #include "t/store/fixture.h"
 
-static bool is_domain(Store *store, const char *name)
-{
-    GError *error = NULL;
-    g_autoptr(GPtrArray) domains = domain_all(store, &error);
-    g_assert_no_error(error);
-    for (unsigned i = 0; i < domains->len; i++)
-        if (strcmp(((Domain *)domains->pdata[i])->mail_host, name) == 0)
-            return true;
-    return false;
-}
-
 /* The log whose writes and syncs are watched; 0: none is. */
 static ino_t watched;
 static unsigned writes; /* to it */
@@ -104,7 +93,7 @@ static void test_leave_sync(Fixture *fixture, const void *data)
     g_assert_true(g_file_set_contents(copy_log, log, size, NULL));
     g_autoptr(Store) restored = store_open(fixture_driver(), copy, false, &error);
     g_assert_no_error(error);
-    g_assert_true(is_domain(restored, "later.example.com"));
+    g_assert_true(fixture_has_domain(restored, "later.example.com"));
 }
 
 /* A transaction that asks for it is on the disk when its commit returns, also here; the next one is not. */

@@ -33,13 +33,7 @@ static bool renew(Store *store, Host *host, int64_t lease, GError **error)
 static Host *begin(Store *store, const char *name)
 {
     GError *error = NULL;
-    Host *host = g_new0(Host, 1);
-    host->name = g_strdup(name);
-    host->spool = g_strconcat("spool-", name, NULL);
-    host->boot = g_strdup("boot");
-    host->version = g_strdup("1");
-    host->state = g_strdup("{}");
-    assert_ok(host_next_epoch(store, &host->epoch, &error) && host_begin(store, host, LEASE, &error), error);
+    Host *host = fixture_host(store, name, "{}", LEASE);
     host->empty_at = EMPTY_AT;
     assert_ok(renew(store, host, LEASE, &error), error);
     return host;

@@ -13,17 +13,6 @@
 #include "store/store_internal.h"
 #include "t/store/fixture.h"
 
-static bool is_domain(Store *store, const char *name)
-{
-    GError *error = NULL;
-    g_autoptr(GPtrArray) domains = domain_all(store, &error);
-    g_assert_no_error(error);
-    for (unsigned i = 0; i < domains->len; i++)
-        if (strcmp(((Domain *)domains->pdata[i])->mail_host, name) == 0)
-            return true;
-    return false;
-}
-
 /* Behind the back of the store. */
 static void sql(const char *path, const char *text)
 {
@@ -49,7 +38,7 @@ static void test_open_creates(Fixture *fixture, const void *data)
     g_clear_pointer(&fixture->store, store_free);
     fixture->store = fixture_connect(fixture, &error);
     g_assert_no_error(error);
-    g_assert_true(is_domain(fixture->store, "example.com"));
+    g_assert_true(fixture_has_domain(fixture->store, "example.com"));
 }
 
 static int64_t size_of_log(const Fixture *fixture)
@@ -71,7 +60,7 @@ static void test_open_beside_writer(Fixture *fixture, const void *data)
     assert_ok(store_begin(fixture->store, &error), error);
     g_autoptr(Store) other = store_open(fixture_driver(), fixture->path, false, &error);
     g_assert_no_error(error);
-    g_assert_true(is_domain(other, "example.com"));
+    g_assert_true(fixture_has_domain(other, "example.com"));
     assert_ok(store_commit(fixture->store, &error), error);
     g_autoptr(Store) third = store_open(fixture_driver(), fixture->path, true, &error);
     g_assert_no_error(error);
@@ -239,9 +228,9 @@ static void test_rollback(Fixture *fixture, const void *data)
     GError *error = NULL;
     assert_ok(store_begin(fixture->store, &error), error);
     assert_ok(domain_create(fixture->store, "a.example", NULL, &error), error);
-    g_assert_true(is_domain(fixture->store, "a.example"));
+    g_assert_true(fixture_has_domain(fixture->store, "a.example"));
     store_rollback(fixture->store);
-    g_assert_false(is_domain(fixture->store, "a.example"));
+    g_assert_false(fixture_has_domain(fixture->store, "a.example"));
 }
 
 static void test_nested(Fixture *fixture, const void *data)
@@ -252,7 +241,7 @@ static void test_nested(Fixture *fixture, const void *data)
     assert_ok(domain_create(fixture->store, "a.example", NULL, &error), error);
     assert_ok(store_commit(fixture->store, &error), error);
     assert_ok(store_commit(fixture->store, &error), error);
-    g_assert_true(is_domain(fixture->store, "a.example"));
+    g_assert_true(fixture_has_domain(fixture->store, "a.example"));
 
     assert_ok(store_begin(fixture->store, &error), error);
     assert_ok(store_begin(fixture->store, &error), error);
@@ -262,7 +251,7 @@ static void test_nested(Fixture *fixture, const void *data)
     assert_failed(FAIL_LATER, error);
     g_assert_false(store_commit(fixture->store, &error));
     assert_failed(FAIL_LATER, error);
-    g_assert_false(is_domain(fixture->store, "b.example"));
+    g_assert_false(fixture_has_domain(fixture->store, "b.example"));
     assert_ok(domain_create(fixture->store, "d.example", NULL, &error), error); /* sound again */
 }
 
@@ -277,7 +266,7 @@ static void test_refusal_keeps_transaction(Fixture *fixture, const void *data)
     g_assert_null(list_create(fixture->store, "x@b.example", &error));
     assert_failed(FAIL_MISSING, error);
     assert_ok(store_commit(fixture->store, &error), error);
-    g_assert_true(is_domain(fixture->store, "a.example"));
+    g_assert_true(fixture_has_domain(fixture->store, "a.example"));
 }
 
 /* Check that the domain is ASCII in List-Id and in senders. */
@@ -288,7 +277,7 @@ static void test_international_domain(Fixture *fixture, const void *data)
     g_assert_nonnull(strstr(error->message, "xn--"));
     assert_failed(FAIL_NEVER, error);
     assert_ok(domain_create(fixture->store, "XN--bcher-kva.example", NULL, &error), error);
-    g_assert_true(is_domain(fixture->store, "xn--bcher-kva.example"));
+    g_assert_true(fixture_has_domain(fixture->store, "xn--bcher-kva.example"));
 }
 
 static void test_savepoint(Fixture *fixture, const void *data)
@@ -306,10 +295,10 @@ static void test_savepoint(Fixture *fixture, const void *data)
     assert_ok(domain_create(fixture->store, "d.example", NULL, &error), error);
     store_savepoint_end(fixture->store, true);
     assert_ok(store_commit(fixture->store, &error), error);
-    g_assert_true(is_domain(fixture->store, "a.example"));
-    g_assert_false(is_domain(fixture->store, "b.example"));
-    g_assert_false(is_domain(fixture->store, "c.example"));
-    g_assert_true(is_domain(fixture->store, "d.example"));
+    g_assert_true(fixture_has_domain(fixture->store, "a.example"));
+    g_assert_false(fixture_has_domain(fixture->store, "b.example"));
+    g_assert_false(fixture_has_domain(fixture->store, "c.example"));
+    g_assert_true(fixture_has_domain(fixture->store, "d.example"));
 }
 
 static void test_savepoint_undoes_doom(Fixture *fixture, const void *data)
@@ -324,7 +313,7 @@ static void test_savepoint_undoes_doom(Fixture *fixture, const void *data)
     assert_failed(FAIL_LATER, error);
     store_savepoint_end(fixture->store, false);
     assert_ok(store_commit(fixture->store, &error), error);
-    g_assert_true(is_domain(fixture->store, "a.example"));
+    g_assert_true(fixture_has_domain(fixture->store, "a.example"));
 }
 
 /* ---- effects ---- */
@@ -586,9 +575,9 @@ static void test_busy(Fixture *fixture, const void *data)
     }
     char octet;
     g_assert_cmpint(read(ready[0], &octet, 1), ==, 1);
-    g_assert_false(is_domain(fixture->store, "a.example"));
+    g_assert_false(fixture_has_domain(fixture->store, "a.example"));
     assert_ok(domain_create(fixture->store, "b.example", NULL, &error), error);
-    g_assert_true(is_domain(fixture->store, "a.example"));
+    g_assert_true(fixture_has_domain(fixture->store, "a.example"));
     int status;
     waitpid(child, &status, 0);
     g_assert_cmpint(status, ==, 0);
@@ -696,8 +685,8 @@ static void test_given_up(Fixture *fixture, const void *data)
     assert_failed(FAIL_LATER, error);
     g_assert_false(store_commit(fixture->store, &error));
     assert_failed(FAIL_LATER, error);
-    g_assert_false(is_domain(fixture->store, "a.example"));
-    g_assert_false(is_domain(fixture->store, "b.example"));
+    g_assert_false(fixture_has_domain(fixture->store, "a.example"));
+    g_assert_false(fixture_has_domain(fixture->store, "b.example"));
 }
 
 int main(int argc, char **argv)

@@ -44,15 +44,7 @@ static void test_one_takes(Fixture *fixture, const void *data)
 
 static void begin_host(Fixture *fixture, const char *name, int64_t lease)
 {
-    GError *error = NULL;
-    g_autoptr(Host) host = g_new0(Host, 1);
-    host->name = g_strdup(name);
-    host->spool = g_strconcat("spool-", name, NULL);
-    host->boot = g_strdup("boot");
-    host->version = g_strdup("1");
-    host->state = g_strdup("{}");
-    assert_ok(host_next_epoch(fixture->store, &host->epoch, &error) && host_begin(fixture->store, host, lease, &error),
-              error);
+    host_free(fixture_host(fixture->store, name, "{}", lease));
 }
 
 /* The names of those that nobody has to do, in one line; g_free(). */

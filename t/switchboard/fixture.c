@@ -138,6 +138,16 @@ char *fixture_file_path(Fixture *fixture, const char *queue, const char *file)
     return g_build_filename(fixture->path, queue, file, NULL);
 }
 
+void fixture_set_state(Fixture *fixture, const char *from, const char *to)
+{
+    g_autofree char *file = fixture_files(fixture, "in", from);
+    g_autofree char *stem = g_strndup(file, NAME_LENGTH);
+    g_autofree char *wanted = g_strconcat(stem, to, NULL);
+    g_autofree char *old = fixture_file_path(fixture, "in", file);
+    g_autofree char *new = fixture_file_path(fixture, "in", wanted);
+    g_assert_cmpint(g_rename(old, new), ==, 0);
+}
+
 bool fixture_decide_in_head(Queue *queue, const char *file)
 {
     auto_fd fd = fs_open(queue_fd(queue), file, true, NULL);

@@ -419,6 +419,18 @@ static void test_sync_along(Fixture *fixture, gconstpointer data)
     unlink(path);
 }
 
+/* The first entry takes the others, and gets a child. */
+static Outcome *take_others(GPtrArray *entries)
+{
+    Outcome *outcome = outcome_new(entries->pdata[0]);
+    for (guint i = 1; i < entries->len; i++) {
+        outcome_take(outcome, entry_name(entries->pdata[i]));
+        entry_free(entries->pdata[i]);
+    }
+    outcome_add(outcome, draft_from_entry("out", outcome->parent));
+    return outcome;
+}
+
 /* A child that contains two further entries: they stay claimed until its publication is durable, then go with the
  * parent; a crash before puts them back, and a hop that fails leaves them as they are. */
 static void test_takes(Fixture *fixture, gconstpointer data)
@@ -428,12 +440,7 @@ static void test_takes(Fixture *fixture, gconstpointer data)
     spool_queue(fixture->spool, "out", NULL);
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "pipeline");
     g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
-    for (int i = 1; i < 3; i++) {
-        outcome_take(outcome, entry_name(entries->pdata[i]));
-        entry_free(entries->pdata[i]);
-    }
-    outcome_add(outcome, draft_from_entry("out", outcome->parent));
+    g_autoptr(Outcome) outcome = take_others(entries);
     g_autoptr(Hop) hop = hop_new(fixture->spool);
     g_autoptr(GString) calls = g_string_new(NULL);
     Record log = {.calls = calls, .fail_call = FS_CREATE, .error = ENOSPC};
@@ -465,14 +472,9 @@ static void test_takes_many(Fixture *fixture, gconstpointer data)
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "pipeline");
     g_autoptr(GPtrArray) entries = fixture_claim(inbox);
     g_assert_cmpuint(entries->len, ==, TAKEN + 1);
-    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
+    g_autoptr(Outcome) outcome = take_others(entries);
     g_autofree char *taker = g_strconcat(entry_text(outcome->parent), ".done", NULL);
     g_autofree char *path = fixture_file_path(fixture, "pipeline", taker);
-    for (int i = 1; i <= TAKEN; i++) {
-        outcome_take(outcome, entry_name(entries->pdata[i]));
-        entry_free(entries->pdata[i]);
-    }
-    outcome_add(outcome, draft_from_entry("out", outcome->parent));
     g_autoptr(Hop) hop = hop_new(fixture->spool);
     g_assert_true(hop_commit(hop, &outcome, 1, NULL));
     for (unsigned left = TAKEN + 1; left > 0;) {
@@ -492,12 +494,7 @@ static void test_takes_and_dies(Fixture *fixture, gconstpointer data)
         g_free(fixture_store(fixture, "pipeline", "m"));
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "pipeline");
     g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
-    for (int i = 1; i < 3; i++) {
-        outcome_take(outcome, entry_name(entries->pdata[i]));
-        entry_free(entries->pdata[i]);
-    }
-    outcome_add(outcome, draft_from_entry("out", outcome->parent));
+    g_autoptr(Outcome) outcome = take_others(entries);
     g_autoptr(Hop) hop = hop_new(fixture->spool);
     g_assert_true(hop_commit(hop, &outcome, 1, NULL));
     /* never settled: a new owner */

@@ -180,17 +180,6 @@ static void test_decided_in_head(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
 }
 
-/* Renames the parent's file from one suffix to another, as a power cut may. */
-static void set_state(Fixture *fixture, const char *from, const char *to)
-{
-    g_autofree char *file = fixture_files(fixture, "in", from);
-    g_autofree char *stem = g_strndup(file, NAME_LENGTH);
-    g_autofree char *wanted = g_strconcat(stem, to, NULL);
-    g_autofree char *old = fixture_file_path(fixture, "in", file);
-    g_autofree char *new = fixture_file_path(fixture, "in", wanted);
-    g_assert_cmpint(g_rename(old, new), ==, 0);
-}
-
 static void test_rolls_back(Fixture *fixture, gconstpointer data)
 {
     g_assert_true(hop_until(fixture, CALLS_CHILDREN));
@@ -208,7 +197,7 @@ static void test_rolls_back_other(Fixture *fixture, gconstpointer data)
     static const char *const then[] = {".msg", ".msg", ".tmp"};
     for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
         g_assert_true(hop_until(fixture, CALLS_CHILDREN));
-        set_state(fixture, ".bak", states[i]);
+        fixture_set_state(fixture, ".bak", states[i]);
         RecoverReport report = {0};
         g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
         g_assert_cmpuint(report.strays, ==, 0);
@@ -226,7 +215,7 @@ static void test_takes_in(Fixture *fixture, gconstpointer data)
     g_autofree char *stored = fixture_store(fixture, "in", "whole");
     EntryName whole;
     g_assert_true(name_parse(stored, &whole, NULL));
-    set_state(fixture, ".msg", ".tmp");
+    fixture_set_state(fixture, ".msg", ".tmp");
     g_free(fixture_store(fixture, "in", "part"));
     g_autofree char *file = fixture_files(fixture, "in", ".msg");
     g_autofree char *path = fixture_file_path(fixture, "in", file);
@@ -234,7 +223,7 @@ static void test_takes_in(Fixture *fixture, gconstpointer data)
     gsize length = 0;
     g_assert_true(g_file_get_contents(path, &text, &length, NULL));
     g_assert_true(g_file_set_contents(path, text, (gssize)length - 1, NULL));
-    set_state(fixture, ".msg", ".tmp");
+    fixture_set_state(fixture, ".msg", ".tmp");
     RecoverReport other = {0};
     Slice not_ours = {1 - slice_of(whole.hash, 2), 2};
     g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), not_ours, false, &other, NULL));
@@ -268,7 +257,7 @@ static void test_takes_in_damaged(Fixture *fixture, gconstpointer data)
         g_assert_true(g_file_get_contents(path, &text, &length, NULL));
         text[(gsize)(places[i] * (double)length)] ^= 0x10;
         g_assert_true(g_file_set_contents(path, text, (gssize)length, NULL));
-        set_state(fixture, ".msg", ".tmp");
+        fixture_set_state(fixture, ".msg", ".tmp");
         g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
         g_autoptr(GPtrArray) entries = fixture_claim(inbox);
         g_assert_cmpuint(entries->len, ==, 0);
@@ -302,7 +291,7 @@ static void test_takes_in_later(Fixture *fixture, gconstpointer data)
     const int64_t age = 300 * INT64_C(1000000);
     Queue *in = spool_queue(fixture->spool, "in", NULL);
     g_free(fixture_store(fixture, "in", "part"));
-    set_state(fixture, ".msg", ".tmp");
+    fixture_set_state(fixture, ".msg", ".tmp");
     g_autofree char *part = fixture_files(fixture, "in", ".tmp");
     g_autofree char *path = fixture_file_path(fixture, "in", part);
     g_assert_cmpint(truncate(path, 100), ==, 0);
@@ -311,7 +300,7 @@ static void test_takes_in_later(Fixture *fixture, gconstpointer data)
     g_autofree char *ready = fixture_files(fixture, "in", ".msg");
     EntryName name;
     g_assert_true(name_parse(ready, &name, NULL));
-    set_state(fixture, ".msg", ".tmp");
+    fixture_set_state(fixture, ".msg", ".tmp");
     unsigned completed = 9;
     g_assert_true(recover_intake(in, (Slice){0, 1}, age, &completed, NULL));
     g_assert_cmpuint(completed, ==, 0); /* its intake may live */
@@ -407,7 +396,7 @@ static void test_takes_in_unread(Fixture *fixture, gconstpointer data)
         g_assert_true(g_file_get_contents(path, &text, &length, NULL));
         text[length / 2] ^= 0x10;
         g_assert_true(g_file_set_contents(path, text, (gssize)length, NULL));
-        set_state(fixture, ".msg", ".tmp");
+        fixture_set_state(fixture, ".msg", ".tmp");
         g_autofree char *unfinished = fixture_files(fixture, "in", ".tmp");
         make_old(fixture, unfinished);
         reads_until_fault = at;
@@ -536,7 +525,7 @@ static void test_preserves(Fixture *fixture, gconstpointer data)
 static void test_sweeps(Fixture *fixture, gconstpointer data)
 {
     g_free(fixture_store(fixture, "in", "old"));
-    set_state(fixture, ".msg", ".tmp");
+    fixture_set_state(fixture, ".msg", ".tmp");
     g_autofree char *old = fixture_files(fixture, "in", ".tmp");
     g_autofree char *path = fixture_file_path(fixture, "in", old);
     g_assert_cmpint(truncate(path, 100), ==, 0);
@@ -556,7 +545,7 @@ static void test_sweeps(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
     /* A whole file may have been promised, however old it is. */
-    set_state(fixture, ".msg", ".tmp");
+    fixture_set_state(fixture, ".msg", ".tmp");
     g_autofree char *whole = fixture_files(fixture, "in", ".tmp");
     make_old(fixture, whole);
     g_assert_true(recover_sweep(in, (Slice){0, 1}, 3600 * INT64_C(1000000), &swept, NULL));

@@ -201,17 +201,6 @@ static Queue *in_of(Fixture *fixture)
     return spool_queue(fixture->spool, "in", NULL);
 }
 
-/* Renames the only entry of in from one suffix to another. */
-static void set_state(Fixture *fixture, const char *from, const char *to)
-{
-    g_autofree char *file = fixture_files(fixture, "in", from);
-    g_autofree char *stem = g_strndup(file, NAME_LENGTH);
-    g_autofree char *wanted = g_strconcat(stem, to, NULL);
-    g_autofree char *old = fixture_file_path(fixture, "in", file);
-    g_autofree char *new = fixture_file_path(fixture, "in", wanted);
-    g_assert_cmpint(g_rename(old, new), ==, 0);
-}
-
 /* As an earlier version did it, to what die_in() left undecided. */
 static bool decide_in_head(Fixture *fixture)
 {
@@ -234,7 +223,7 @@ static void test_not_listed(Fixture *fixture, gconstpointer data)
     bool met = true;
     for (int at = 0; met; at++) {
         die_in(fixture, UNDECIDED);
-        set_state(fixture, ".bak", ".msg");
+        fixture_set_state(fixture, ".bak", ".msg");
         RecoverReport report = {0};
         listings_until_fault = at;
         bool sound = recover_slice(in_of(fixture), WHOLE, true, &report, NULL);
@@ -259,7 +248,7 @@ static void test_not_taken_back(Fixture *fixture, gconstpointer data)
         bool met = true;
         for (int at = 0; met; at++) {
             die_in(fixture, UNDECIDED);
-            set_state(fixture, ".bak", ".msg");
+            fixture_set_state(fixture, ".bak", ".msg");
             RecoverReport report = {0};
             Disk disk;
             disk_begin(&disk, calls[i], at);

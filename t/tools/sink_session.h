@@ -41,7 +41,6 @@ typedef struct Session {
     bool last;        /* that chunk is the last one */
     bool skipped;     /* that chunk is read and dropped */
     const char *verb;
-    unsigned auth_step; /* of AUTH LOGIN */
     char *auth_user;
 } Session;
 

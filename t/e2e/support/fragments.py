@@ -5,8 +5,6 @@ import random
 from email.message import EmailMessage
 from email.policy import SMTP
 
-INNER = ("subject", "message-id", "encrypted", "mime-version")
-
 
 def split_head(octets):
     """(header with its last line end, body) of a mail in wire form."""

@@ -38,6 +38,14 @@ def tool(name):
     return build() / "t" / "tools" / name
 
 
+def need(why):
+    """Skips the test for this reason, unless it is None."""
+    import pytest  # programs without it use this module, too
+
+    if why:
+        pytest.skip(why)
+
+
 def below(first):
     """A process and all that it started, directly or not, and that live."""
     parents = {}
@@ -350,6 +358,13 @@ class Instance:
         finally:
             if client is None:
                 with_client.close()
+
+    def lmtp_send_all(self, mails, to):
+        """Hands these in, one after the other, over one connection."""
+        client = self.lmtp()
+        for mail in mails:
+            self.lmtp_send(mail.octets, to, client=client)
+        client.quit()
 
     def files(self, *queues):
         """Entry files by queue, straight from the spool."""

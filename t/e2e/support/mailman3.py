@@ -8,7 +8,6 @@ import email.message
 import hashlib
 import json
 import pickle
-import pickletools
 import sqlite3
 import sys
 import types
@@ -275,8 +274,3 @@ def as_postgresql(kind, value):
         past = datetime.datetime.fromisoformat(value) - datetime.datetime(1970, 1, 1)
         return f"{past.total_seconds()} seconds"
     return value
-
-
-def optimized(octets):
-    """The same pickle without what nobody recalls."""
-    return pickletools.optimize(octets)

@@ -14,7 +14,7 @@
 #include "base/fs.h"
 #include "store/domain.h"
 
-void bench_configure(Bench *bench, const char *more)
+static void configure(Bench *bench, const char *more)
 {
     g_autofree char *text = g_strdup_printf("[site]\nhostname = lists.example.com\nsite_owner = root@example.com\n"
                                             "[spool]\ndirectory = %s\n[store]\npath = %s\n%s\n",
@@ -44,7 +44,7 @@ void bench_set_up(Bench *bench, const char *more)
     g_autoptr(List) list = list_create(store, "test@example.com", &error);
     g_assert_no_error(error);
     g_assert_true(list_set(store, BENCH_LIST, "defragment", "on", &error));
-    bench_configure(bench, more);
+    configure(bench, more);
 }
 
 void bench_tear_down(Bench *bench)

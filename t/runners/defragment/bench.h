@@ -25,8 +25,6 @@ typedef struct Bench {
  * the configuration. */
 void bench_set_up(Bench *bench, const char *more);
 void bench_tear_down(Bench *bench);
-/* Write the configuration anew, with these further lines. */
-void bench_configure(Bench *bench, const char *more);
 /* Change a setting of the list. */
 void bench_setting(Bench *bench, const char *name, const char *value);
 

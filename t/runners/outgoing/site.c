@@ -85,8 +85,10 @@ void site_free(Site *site)
 {
     if (site->out)
         site_kill_out(site);
-    if (site->sink)
-        site_stop_sink(site);
+    if (site->sink) {
+        kill(site->sink, SIGKILL);
+        reap(&site->sink);
+    }
     spool_free(site->spool);
     close(site->port_fd);
     const char *remove[] = {"rm", "-rf", "--", site->directory, NULL};
@@ -130,12 +132,6 @@ void site_start_sink(Site *site, const char *const *arguments)
     char line[16];
     g_assert_cmpint(read(output, line, sizeof(line)), >, 0); /* it listens */
     close(output);
-}
-
-void site_stop_sink(Site *site)
-{
-    kill(site->sink, SIGKILL);
-    reap(&site->sink);
 }
 
 void site_start_out(Site *site)

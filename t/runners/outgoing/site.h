@@ -27,7 +27,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Site, site_free)
 
 /* Start the sink with these arguments, ended by NULL; arguments may be NULL. */
 void site_start_sink(Site *site, const char *const *arguments);
-void site_stop_sink(Site *site);
 /* Start the runner out. */
 void site_start_out(Site *site);
 /* Start another program of the build in place of the runner out. */

@@ -13,12 +13,7 @@
 static int ask(const char *verb, const char *path, const char *parameters, json_t **answer)
 {
     HttpCall call = {.verb = verb, .path = path, .credentials = "Basic YTpi", .query = parameters};
-    rest_frame_handle(&call);
-    g_assert_cmpuint(call.answers, ==, 1);
-    *answer = call.text->len > 0 ? json_loadb(call.text->str, call.text->len, 0, NULL) : NULL;
-    int status = call.status;
-    http_call_clear(&call);
-    return status;
+    return rest_frame_ask(&call, answer);
 }
 
 /* "x-spam:^yes:hold:t x-other:..": the rows in their order; g_free(). */

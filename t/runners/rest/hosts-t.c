@@ -18,28 +18,14 @@ static Store *store;
 
 static Host *begin(const char *name, const char *state)
 {
-    GError *error = NULL;
-    Host *host = g_new0(Host, 1);
-    host->name = g_strdup(name);
-    host->spool = g_strconcat("spool-", name, NULL);
-    host->boot = g_strdup("boot");
-    host->version = g_strdup("1");
-    host->state = g_strdup(state);
-    assert_ok(host_next_epoch(store, &host->epoch, &error) && host_begin(store, host, LEASE, &error), error);
-    return host;
+    return fixture_host(store, name, state, LEASE);
 }
 
 /* The status; *answer, where it is not NULL, is the body. */
 static int ask(const char *verb, const char *path, const char *query, json_t **answer)
 {
     HttpCall call = {.verb = verb, .path = path, .query = query, .credentials = "Basic YTpi"}; /* a:b */
-    rest_frame_handle(&call);
-    g_assert_cmpuint(call.answers, ==, 1);
-    if (answer)
-        *answer = json_loads(call.text->str, 0, NULL);
-    int status = call.status;
-    http_call_clear(&call);
-    return status;
+    return rest_frame_ask(&call, answer);
 }
 
 static const Host *find(const GPtrArray *hosts, const char *name)

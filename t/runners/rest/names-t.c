@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/token.h"
 #include "runners/rest/subscriptions.h"
 #include "store/pending.h"
 #include "t/runners/rest/restframe.h"
@@ -18,15 +17,8 @@ static char *of_ant, *of_bee, *of_bee_domain;
 
 static char *make_token(const char *lists, const char *domains)
 {
-    GError *error = NULL;
-    char id[TOKEN_ID_SIZE];
-    const WorkSite site = {.site_owner = "root@ant.example", .hostname = "ant.example"};
-    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL};
     const Token like = {.name = (char *)"t", .verbs = (char *)"", .lists = (char *)lists, .domains = (char *)domains};
-    g_autoptr(Work) work = work_new(store, &site, &actor);
-    g_autofree char *text = token_create(work, &like, id, &error);
-    g_assert_no_error(error);
-    return g_strconcat("Bearer ", text, NULL);
+    return rest_frame_token(store, &like);
 }
 
 /* The answer's text; g_free(). */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/token.h"
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
 #include "t/store/fixture.h"
@@ -258,16 +257,9 @@ static void test_strangers(void)
 /* "Bearer lrt_..."; g_free(). */
 static char *make_token(Store *store, const char *verbs, const char *lists, bool metrics)
 {
-    GError *error = NULL;
-    char id[TOKEN_ID_SIZE];
-    WorkSite site = {0};
-    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL, .from = "test"};
     const Token like = {.name = (char *)"", .verbs = (char *)verbs, .lists = (char *)lists, .domains = (char *)"",
                         .metrics = metrics};
-    g_autoptr(Work) work = work_new(store, &site, &actor);
-    g_autofree char *text = token_create(work, &like, id, &error);
-    g_assert_no_error(error);
-    return g_strconcat("Bearer ", text, NULL);
+    return rest_frame_token(store, &like);
 }
 
 /* Take the token away, or let it have expired. */

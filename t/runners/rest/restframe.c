@@ -6,6 +6,8 @@
 
 #include <glib/gstdio.h>
 
+#include "lists/token.h"
+
 static Http http;
 static char *directory;
 
@@ -209,6 +211,28 @@ void rest_frame_handle(HttpCall *call)
     http.spec->sender_free(call->sender);
     while (flow.call)
         flow.spec->room(&flow);
+}
+
+int rest_frame_ask(HttpCall *call, json_t **answer)
+{
+    rest_frame_handle(call);
+    g_assert_cmpuint(call->answers, ==, 1);
+    if (answer)
+        *answer = call->text->len > 0 ? json_loadb(call->text->str, call->text->len, 0, NULL) : NULL;
+    http_call_clear(call);
+    return call->status;
+}
+
+char *rest_frame_token(Store *store, const Token *like)
+{
+    GError *error = NULL;
+    char id[TOKEN_ID_SIZE];
+    const WorkSite site = {.site_owner = "root@example.com", .hostname = "example.com"};
+    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL, .from = "test"};
+    g_autoptr(Work) work = work_new(store, &site, &actor);
+    g_autofree char *text = token_create(work, like, id, &error);
+    g_assert_no_error(error);
+    return g_strconcat("Bearer ", text, NULL);
 }
 
 Store *rest_frame_store(void)

@@ -51,6 +51,11 @@ void call_clear(Call *call);
 void rest_frame_open(const char *lines);
 /* Let the runner answer the request. */
 void rest_frame_handle(HttpCall *call);
+/* Answer the request, see that it was answered once, and clear it. Return the status; *answer is the JSON that came,
+ * NULL where none did (json_decref()). answer may be NULL. */
+int rest_frame_ask(HttpCall *call, json_t **answer);
 /* Open one more connection to the runner's database; store_free(). */
 Store *rest_frame_store(void);
+/* Make a token like this one, and return it as Authorization has it, "Bearer lrt_..."; g_free(). */
+char *rest_frame_token(Store *store, const Token *like);
 void rest_frame_close(void);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/token.h"
 #include "store/source.h"
 #include "switchboard/meta.h"
 #include "t/runners/rest/restframe.h"
@@ -147,16 +146,9 @@ static void test_remove(void)
 
 static char *token_for(const char *list_id)
 {
-    GError *error = NULL;
-    char id[TOKEN_ID_SIZE];
-    const WorkSite site = {.site_owner = "root@ant.example", .hostname = "ant.example"};
-    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL};
     const Token like = {
         .name = (char *)"t", .verbs = (char *)"", .lists = (char *)(uintptr_t)list_id, .domains = (char *)""};
-    g_autoptr(Work) work = work_new(store, &site, &actor);
-    g_autofree char *text = token_create(work, &like, id, &error);
-    g_assert_no_error(error);
-    return g_strconcat("Bearer ", text, NULL);
+    return rest_frame_token(store, &like);
 }
 
 static void open_site(void)
