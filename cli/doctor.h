@@ -24,9 +24,11 @@ typedef struct Doctor {
     const Config *config;
     const char *config_path;
     GPtrArray *findings; /* of DoctorFinding */
+    void (*tell)(const DoctorFinding *finding);
 } Doctor;
 
-void doctor_init(Doctor *doctor, const char *config_path);
+/* tell is called for each finding as soon as it is known, since the next one may take a minute. */
+void doctor_init(Doctor *doctor, const char *config_path, void (*tell)(const DoctorFinding *finding));
 void doctor_clear(Doctor *doctor);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Doctor, doctor_clear)
 
