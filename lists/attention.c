@@ -288,6 +288,12 @@ static void add_canary(GPtrArray *all, const json_t *canary)
     else if (g_strcmp0(part, "way") == 0)
         add(all, ATTENTION_SITE, g_strdup("canary"), "listrunner probe; listrunner dest ls",
             "No mail that Listrunner sent itself through the mail server has come back since %s", since_when);
+    else if (g_str_has_prefix(part, "lmtp "))
+        add(all, ATTENTION_SITE, g_strdup_printf("canary %s", part), "listrunner status",
+            "No mail that Listrunner sent itself has come from the mail server by LMTP over %s since %s, but others "
+            "have over %s",
+            g_str_has_suffix(part, "ipv6") ? "IPv6" : "IPv4", since_when,
+            g_str_has_suffix(part, "ipv6") ? "IPv4" : "IPv6");
     else
         add(all, ATTENTION_SITE, g_strdup_printf("canary %s", part), "listrunner dest ls",
             "No mail that Listrunner sent itself through the mail server over %s has come back since %s, but others "
