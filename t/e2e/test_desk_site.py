@@ -79,6 +79,8 @@ def test_a_destination_is_suspended_and_resumed(site, sink):
     value = re.search(r'name="suspend" value="([^"]+)"', opal.get(PAGE).text).group(1)
     assert opal.send(PAGE, {"suspend": value}).headers["Location"].endswith("/desk/site?ordered=1")
     opal.get(PAGE).says("suspended", 'name="resume"')
+    german = opal.get(PAGE, **{"Accept-Language": "de"}).says("Mail an das Ziel relay (Transport relay) wartet")
+    assert "suspended" not in german.text and ">ausgesetzt <" in german.text, german.text
     assert "suspended" in site.cli("dest", "ls")
     assert opal.send(PAGE, {"resume": value}).status == 303
     assert "suspended" not in opal.get(PAGE).text + site.cli("dest", "ls")
@@ -207,6 +209,10 @@ def test_the_page_is_sent_anew(site, sink):
     assert "Destinations" in picture() and "suspended" not in picture()
     site.cli("dest", "suspend", "relay")
     assert any("suspended" in picture() for _ in range(3))
+    connection.close()
+    connection.request("GET", PAGE + "/live", headers={"Cookie": opal.cookie, "Accept-Language": "de"})
+    answer = connection.getresponse()
+    assert picture() == "" and "Mail an das Ziel relay" in picture()
     connection.close()
 
 
