@@ -177,15 +177,16 @@ static const char *word_of(DoctorState state)
     return state == DOCTOR_OK ? "ok" : state == DOCTOR_WARNING ? "warning" : "fault";
 }
 
-static void print_finding(const DoctorFinding *finding)
+static void print_row(const DoctorFinding *finding)
 {
-    if (json_option) {
-        json_t *row = json_pack("{ss ss so so}", "subject", finding->subject, "state", word_of(finding->state), "text",
-                                listing_text(finding->text), "mend", listing_text(finding->mend));
-        listing_json(row);
-        json_decref(row);
-        return;
-    }
+    json_t *row = json_pack("{ss ss so so}", "subject", finding->subject, "state", word_of(finding->state), "text",
+                            listing_text(finding->text), "mend", listing_text(finding->mend));
+    listing_json(row);
+    json_decref(row);
+}
+
+static void print_lines(const DoctorFinding *finding)
+{
     g_autofree char *text = plain_text(finding->text);
     printf("%-8s %-14s %s\n", word_of(finding->state), finding->subject, text);
     if (finding->mend) {
@@ -194,20 +195,35 @@ static void print_finding(const DoctorFinding *finding)
     }
 }
 
+static void print_finding(const DoctorFinding *finding)
+{
+    (json_option ? print_row : print_lines)(finding);
+    fflush(stdout); /* also into a pipe, whose reader is to see it before the next one is known */
+}
+
+static void print_plan(const Doctor *doctor)
+{
+    printf("Examining the site of %s: files, clock, database, processes and mail server%s", doctor->config_path,
+           no_dns ? "" : "; then the DNS, where a question without an answer takes some seconds");
+    if (!no_probe)
+        printf("; then a probe for each domain, which may take %d s", patience);
+    puts(".");
+    fflush(stdout);
+}
+
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     g_auto(Doctor) doctor;
     DoctorState worst = DOCTOR_OK;
-    doctor_init(&doctor, site_config_path(site));
+    doctor_init(&doctor, site_config_path(site), print_finding);
+    if (!json_option)
+        print_plan(&doctor);
     g_autoptr(Config) config = read_configuration(&doctor);
     doctor.config = config;
     if (config)
         examine(&doctor, site);
-    for (guint at = 0; at < doctor.findings->len; at++) {
-        const DoctorFinding *finding = doctor.findings->pdata[at];
-        worst = MAX(worst, finding->state);
-        print_finding(finding);
-    }
+    for (guint at = 0; at < doctor.findings->len; at++)
+        worst = MAX(worst, ((const DoctorFinding *)doctor.findings->pdata[at])->state);
     return worst == DOCTOR_OK ? TOOL_OK : worst == DOCTOR_WARNING ? TOOL_WAITING : TOOL_NOT_SO;
 }
 
@@ -225,8 +241,8 @@ const Command cmd_doctor = {
     .summary = "Examine the site and what it depends on, and say what mends each fault",
     .details =
         "Configuration, permissions, file systems, clock, certificates, database, processes, Postfix's lines, the\n"
-        "DNS, and a probe for each domain. Changes nothing. Below a finding stands the command, or the line of\n"
-        "a zone, that mends it. Exit codes: 1 there are faults; 2 there are only warnings.",
+        "DNS, and a probe for each domain. Changes nothing. Each finding is shown at once; below it stands the\n"
+        "command, or the line of a zone, that mends it. Exit codes: 1 there are faults; 2 there are only warnings.",
     .options = options,
     .run = run,
 };

@@ -10,9 +10,10 @@ static void finding_free(void *data)
     g_free(finding);
 }
 
-void doctor_init(Doctor *doctor, const char *config_path)
+void doctor_init(Doctor *doctor, const char *config_path, void (*tell)(const DoctorFinding *finding))
 {
-    *doctor = (Doctor){.config_path = config_path, .findings = g_ptr_array_new_with_free_func(finding_free)};
+    *doctor = (Doctor){
+        .config_path = config_path, .findings = g_ptr_array_new_with_free_func(finding_free), .tell = tell};
 }
 
 void doctor_clear(Doctor *doctor)
@@ -29,6 +30,7 @@ void doctor_find(Doctor *doctor, const char *subject, DoctorState state, char *m
     finding->text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     g_ptr_array_add(doctor->findings, finding);
+    doctor->tell(finding);
 }
 
 void doctor_find_well(Doctor *doctor, const char *subject, guint before, const char *text)

@@ -25,10 +25,12 @@ typedef struct Doctor {
     const Config *config;
     const char *config_path;
     GPtrArray *findings; /* of DoctorFinding */
+    void (*tell)(const DoctorFinding *finding);
 } Doctor;
 
-/* Begin without findings. The caller sets doctor->config before examinations that need it. */
-void doctor_init(Doctor *doctor, const char *config_path);
+/* Begin without findings. tell is called for each finding as soon as it is known, since the next may take a minute. The
+ * caller sets doctor->config before examinations that need it. */
+void doctor_init(Doctor *doctor, const char *config_path, void (*tell)(const DoctorFinding *finding));
 void doctor_clear(Doctor *doctor);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Doctor, doctor_clear)
 

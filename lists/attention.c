@@ -10,6 +10,9 @@
 
 #define COUNT JSON_INTEGER_FORMAT
 
+/* Mark a part of a sentence that pages say in other languages: t/style/pages.t looks for it in their catalogues. */
+#define N_(text) text
+
 void attention_free(Attention *one)
 {
     if (!one)
@@ -17,6 +20,8 @@ void attention_free(Attention *one)
     g_free(one->key);
     g_free(one->text);
     g_free(one->mend);
+    g_clear_pointer(&one->patterns, g_ptr_array_unref);
+    json_decref(one->values);
     g_free(one);
 }
 
@@ -28,19 +33,58 @@ static void make_plain(char *text)
             *at = '?';
 }
 
-static void add(GPtrArray *all, AttentionKind kind, char *key, const char *mend, const char *format, ...)
-    G_GNUC_PRINTF(5, 6);
-/* Takes key, copies mend. */
-static void add(GPtrArray *all, AttentionKind kind, char *key, const char *mend, const char *format, ...)
+static void fill(GString *text, const char *pattern, const json_t *values)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    Attention *made = g_new(Attention, 1);
-    *made = (Attention){kind, key, g_utf8_make_valid(text, -1), g_strdup(mend)};
-    make_plain(made->text);
-    g_ptr_array_add(all, made);
+    const char *open, *close;
+    while ((open = strstr(pattern, "{{")) != NULL && (close = strstr(open, "}}")) != NULL) {
+        g_autofree char *name = g_strndup(open + 2, (gsize)(close - open - 2));
+        const json_t *value = json_object_get(values, name);
+        g_string_append_len(text, pattern, open - pattern);
+        if (json_is_integer(value))
+            g_string_append_printf(text, "%" COUNT, json_integer_value(value));
+        else if (json_is_string(value))
+            g_string_append(text, json_string_value(value));
+        pattern = close + 2;
+    }
+    g_string_append(text, pattern);
+}
+
+char *attention_say(const Attention *one, AttentionTranslate *translate, void *data)
+{
+    GString *text = g_string_new(NULL);
+    for (guint at = 0; at < one->patterns->len; at++) {
+        const char *pattern = one->patterns->pdata[at];
+        fill(text, translate ? translate(data, pattern) : pattern, one->values);
+    }
+    make_plain(text->str);
+    return g_string_free(text, FALSE);
+}
+
+/* The sentence goes on with this. */
+static void go_on(Attention *one, const char *pattern)
+{
+    g_ptr_array_add(one->patterns, (void *)(uintptr_t)pattern);
+}
+
+static Attention *begin(const char *pattern, json_t *values)
+{
+    Attention *one = g_new0(Attention, 1);
+    one->kind = ATTENTION_SITE;
+    one->patterns = g_ptr_array_new();
+    one->values = values;
+    if (pattern)
+        go_on(one, pattern);
+    return one;
+}
+
+/* Takes key and values, copies mend. */
+static Attention *add(GPtrArray *all, char *key, const char *mend, const char *pattern, json_t *values)
+{
+    Attention *one = begin(pattern, values);
+    one->key = key;
+    one->mend = g_strdup(mend);
+    g_ptr_array_add(all, one);
+    return one;
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -73,38 +117,55 @@ const char *attention_span(char text[ATTENTION_SPAN_SIZE], double seconds)
     return text;
 }
 
-/* ", since 2026-..."; g_free() */
-static char *since(json_int_t count, const char *time)
+/* Say since when there are so many; time NULL: it is not known. */
+static void say_since(Attention *one, json_int_t count, const char *time)
 {
-    return time ? g_strdup_printf(", %ssince %s", count == 1 ? "" : "the oldest ", time) : g_strdup("");
+    if (!time)
+        return;
+    json_object_set_new(one->values, "since", json_string(time));
+    go_on(one, count == 1 ? N_(", since {{since}}") : N_(", the oldest since {{since}}"));
 }
 
 /* ---- processes ---- */
 
-char *attention_of_process(const json_t *child)
+static void say_span(Attention *one, const char *name, const json_t *seconds)
 {
     char span[ATTENTION_SPAN_SIZE];
-    GString *text = g_string_new(NULL);
-    const char *last = text_of(child, "last_exit"), *holding = text_of(child, "holding");
+    const char *text = json_is_number(seconds) ? attention_span(span, json_number_value(seconds)) : "-";
+    json_object_set_new(one->values, name, json_string(text));
+}
+
+static void say_text(Attention *one, const char *name, const char *text, const char *pattern)
+{
+    if (!text)
+        return;
+    json_object_set_new(one->values, name, json_string(text));
+    go_on(one, pattern);
+}
+
+static void say_state(Attention *one, const json_t *child)
+{
     const json_t *stalled = json_object_get(child, "stalled_for"), *retry = json_object_get(child, "retry_in");
-    const json_t *down = json_object_get(child, "down_for");
+    json_object_set_new(one->values, "deaths", json_integer(number_of(child, "deaths")));
+    say_span(one, "span", json_is_number(stalled) ? stalled : json_object_get(child, "down_for"));
+    say_span(one, "retry", retry);
     if (number_of(child, "deaths") > 0)
-        g_string_append_printf(text, "works, but died %" COUNT " times in a row", number_of(child, "deaths"));
-    else if (json_is_number(stalled))
-        g_string_append_printf(text, "no progress for %s", attention_span(span, json_number_value(stalled)));
+        go_on(one, N_("works, but died {{deaths}} times in a row"));
     else
-        g_string_append_printf(text, "not ready for %s",
-                               json_is_number(down) ? attention_span(span, json_number_value(down)) : "-");
+        go_on(one, json_is_number(stalled) ? N_("no progress for {{span}}") : N_("not ready for {{span}}"));
     if (g_strcmp0(text_of(child, "state"), "waiting for orphan") == 0)
-        g_string_append(text, ", because a process of an earlier master still works its slice");
-    if (holding)
-        g_string_append_printf(text, ", holds %s", holding);
+        go_on(one, N_(", because a process of an earlier master still works its slice"));
+    say_text(one, "holding", text_of(child, "holding"), N_(", holds {{holding}}"));
     if (json_is_number(retry))
-        g_string_append_printf(text, ", next try in %s", attention_span(span, json_number_value(retry)));
-    if (last)
-        g_string_append_printf(text, "; the last one ended with %s", last);
-    make_plain(text->str);
-    return g_string_free(text, FALSE);
+        go_on(one, N_(", next try in {{retry}}"));
+    say_text(one, "last", text_of(child, "last_exit"), N_("; the last one ended with {{last}}"));
+}
+
+char *attention_of_process(const json_t *child)
+{
+    g_autoptr(Attention) one = begin(NULL, json_object());
+    say_state(one, child);
+    return attention_say(one, NULL, NULL);
 }
 
 static char *process_key(const char *about, const json_t *group, const json_t *child)
@@ -112,21 +173,34 @@ static char *process_key(const char *about, const json_t *group, const json_t *c
     return g_strdup_printf("%s %s %" COUNT, about, text_of(group, "runner"), number_of(child, "instance"));
 }
 
+static json_t *name_process(const json_t *group, const json_t *child)
+{
+    return json_pack("{ss* sI}", "runner", text_of(group, "runner"), "instance", number_of(child, "instance"));
+}
+
 static void add_process(GPtrArray *all, const json_t *group, const json_t *child)
 {
-    const char *name = text_of(group, "runner"), *notice = text_of(child, "notice");
-    json_int_t instance = number_of(child, "instance"), late = number_of(child, "late");
-    g_autofree char *unwell = flag_of(child, "healthy") ? NULL : attention_of_process(child);
-    if (unwell)
-        add(all, ATTENTION_PROCESS, process_key("process", group, child), "listrunner status", "%s[%" COUNT "]: %s",
-            name, instance, unwell);
+    const char *notice = text_of(child, "notice");
+    json_int_t late = number_of(child, "late");
+    if (!flag_of(child, "healthy")) {
+        Attention *one = add(all, process_key("process", group, child), "listrunner status",
+                             "{{runner}}[{{instance}}]: ", name_process(group, child));
+        one->kind = ATTENTION_PROCESS;
+        say_state(one, child);
+    }
     if (notice)
-        add(all, ATTENTION_SITE, process_key("notice", group, child), NULL, "%s[%" COUNT "]: %s", name, instance,
-            notice);
-    if (late > 0)
-        add(all, ATTENTION_SITE, process_key("late", group, child), NULL,
-            "%s[%" COUNT "]: %" COUNT " %s tried again for a fault that may pass; the log says why (result=later)",
-            name, instance, late, late == 1 ? "entry is" : "entries are");
+        say_text(add(all, process_key("notice", group, child), NULL,
+                     "{{runner}}[{{instance}}]: ", name_process(group, child)),
+                 "notice", notice, "{{notice}}");
+    if (late <= 0)
+        return;
+    Attention *one = add(all, process_key("late", group, child), NULL,
+                         "{{runner}}[{{instance}}]: ", name_process(group, child));
+    json_object_set_new(one->values, "count", json_integer(late));
+    go_on(one, late == 1 ? N_("{{count}} entry is tried again for a fault that may pass; the log says why "
+                              "(result=later)")
+                         : N_("{{count}} entries are tried again for a fault that may pass; the log says why "
+                              "(result=later)"));
 }
 
 /* ---- queues ---- */
@@ -135,52 +209,57 @@ static void add_waiting(GPtrArray *all, const json_t *one)
 {
     static const struct {
         const char *kind, *single, *many, *mend;
-        bool queue; /* is named */
     } words[] = {
-        {"shunt", "entry failed and was set aside", "entries failed and were set aside", "listrunner shunt ls", false},
-        {"hold", "entry is on hold", "entries are on hold", "listrunner queue ls hold; listrunner queue release",
-         false},
-        {"corrupt", "damaged file was set aside", "damaged files were set aside", "listrunner queue ls corrupt", false},
-        {"preserved", "entry was preserved, after crashes or because it could not be read or moved on,",
-         "entries were preserved, after crashes or because they could not be read or moved on,", "listrunner shunt ls",
-         true},
-        {"strange", "directory, link or device with the name of an entry was set aside",
-         "directories, links or devices with the names of entries were set aside", "listrunner spool check", true},
+        {"shunt", N_("{{count}} entry failed and was set aside"), N_("{{count}} entries failed and were set aside"),
+         "listrunner shunt ls"},
+        {"hold", N_("{{count}} entry is on hold"), N_("{{count}} entries are on hold"),
+         "listrunner queue ls hold; listrunner queue release"},
+        {"corrupt", N_("{{count}} damaged file was set aside"), N_("{{count}} damaged files were set aside"),
+         "listrunner queue ls corrupt"},
+        {"preserved",
+         N_("{{count}} entry was preserved, after crashes or because it could not be read or moved on, in {{queue}}"),
+         N_("{{count}} entries were preserved, after crashes or because they could not be read or moved on, in "
+            "{{queue}}"),
+         "listrunner shunt ls"},
+        {"strange", N_("{{count}} directory, link or device with the name of an entry was set aside in {{queue}}"),
+         N_("{{count}} directories, links or devices with the names of entries were set aside in {{queue}}"),
+         "listrunner spool check"},
     };
-    const char *kind = text_of(one, "kind"), *queue = text_of(one, "queue");
+    const char *kind = text_of(one, "kind"), *queue = text_of(one, "queue"), *time = text_of(one, "since");
     json_int_t count = number_of(one, "count");
-    g_autofree char *oldest = since(count, text_of(one, "since"));
     char *key = g_strdup_printf("%s %s", kind, queue);
+    json_t *values = json_pack("{sI ss*}", "count", count, "queue", queue);
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         if (g_strcmp0(words[i].kind, kind) == 0) {
-            add(all, ATTENTION_SITE, key, words[i].mend, "%" COUNT " %s%s%s%s", count,
-                count == 1 ? words[i].single : words[i].many, words[i].queue ? " in " : "", words[i].queue ? queue : "",
-                oldest);
+            const char *pattern = count == 1 ? words[i].single : words[i].many;
+            say_since(add(all, key, words[i].mend, pattern, values), count, time);
             return;
         }
     g_autofree char *mend = g_strdup_printf("listrunner queue ls %s; start its [runner.NAME], or listrunner queue "
                                             "delete",
                                             queue);
-    add(all, ATTENTION_SITE, key, mend, "%" COUNT " %s in %s, a queue that no runner works%s", count,
-        count == 1 ? "entry is" : "entries are", queue, oldest);
+    say_since(add(all, key, mend,
+                  count == 1 ? N_("{{count}} entry is in {{queue}}, a queue that no runner works")
+                             : N_("{{count}} entries are in {{queue}}, a queue that no runner works"),
+                  values),
+              count, time);
 }
 
 static void add_missing(GPtrArray *all, const json_t *one)
 {
-    add(all, ATTENTION_SITE, g_strdup_printf("missing %s", text_of(one, "queue")), "listrunner spool check --repair",
-        "The directory of the queue %s is missing, and mail for it waits (%s): put it back, or, when no mail of it is "
-        "missed, make an empty one",
-        text_of(one, "queue"), text_of(one, "fault"));
+    add(all, g_strdup_printf("missing %s", text_of(one, "queue")), "listrunner spool check --repair",
+        N_("The directory of the queue {{queue}} is missing, and mail for it waits ({{fault}}): put it back, or, when "
+           "no mail of it is missed, make an empty one"),
+        json_pack("{ss* ss*}", "queue", text_of(one, "queue"), "fault", text_of(one, "fault")));
 }
 
 static void add_clock(GPtrArray *all, json_int_t seconds)
 {
     char span[ATTENTION_SPAN_SIZE];
     if (seconds > 0)
-        add(all, ATTENTION_SITE, g_strdup("clock"),
-            "listrunner queue ls --state waiting; listrunner queue edit-due now",
-            "The clock was set back by %s, and entries that were put off before wait that much longer",
-            attention_span(span, (double)seconds));
+        add(all, g_strdup("clock"), "listrunner queue ls --state waiting; listrunner queue edit-due now",
+            N_("The clock was set back by {{span}}, and entries that were put off before wait that much longer"),
+            json_pack("{ss}", "span", attention_span(span, (double)seconds)));
 }
 
 static void add_certificate(GPtrArray *all, const json_t *one)
@@ -189,9 +268,11 @@ static void add_certificate(GPtrArray *all, const json_t *one)
     const char *setting = text_of(one, "setting");
     if (end - now > CERTIFICATE_TOLD)
         return;
-    g_autofree char *text = certificate_text(setting, text_of(one, "file"), end, now);
-    g_autofree char *mend = certificate_mend(text_of(one, "readers"));
-    add(all, ATTENTION_SITE, g_strdup_printf("certificate %s", setting), mend, "%s", text);
+    g_autofree char *mend = certificate_mend(text_of(one, "readers")), *time = clock_text(end);
+    add(all, g_strdup_printf("certificate %s", setting), mend,
+        end > now ? N_("The certificate {{file}} of {{setting}} expires at {{time}}")
+                  : N_("The certificate {{file}} of {{setting}} expired at {{time}}"),
+        json_pack("{ss* ss* ss}", "file", text_of(one, "file"), "setting", setting, "time", time));
 }
 
 /* ---- destinations ---- */
@@ -208,31 +289,33 @@ static bool is_told(const GPtrArray *all, const char *key)
 static void add_trouble(GPtrArray *all, const json_t *one)
 {
     static const struct {
-        const char *state, *words, *verb;
-    } states[] = {{"suspended", "suspended", "resume"}, {"dead", "dead", "show"}, {"throttled", "throttled", "resume"}};
-    const char *name = text_of(one, "name"), *reason = text_of(one, "reason"), *rate = text_of(one, "rate");
-    const char *state = text_of(one, "state"), *away = text_of(one, "away_since");
-    const char *words = "being tried again after it was dead", *verb = "show";
-    g_autofree char *key = g_strdup_printf("destination %s %s %s", text_of(one, "transport"), text_of(one, "name"),
-                                           text_of(one, "state"));
+        const char *state, *pattern, *verb;
+    } states[] = {
+        {"suspended", N_("Mail for the destination {{name}} (transport {{transport}}) waits, it is suspended"),
+         "resume"},
+        {"dead", N_("Mail for the destination {{name}} (transport {{transport}}) waits, it is dead"), "show"},
+        {"throttled", N_("Mail for the destination {{name}} (transport {{transport}}) waits, it is throttled"),
+         "resume"},
+    };
+    const char *name = text_of(one, "name"), *transport = text_of(one, "transport"), *state = text_of(one, "state");
+    const char *verb = "show", *pattern = N_("Mail for the destination {{name}} (transport {{transport}}) waits, it is "
+                                             "being tried again after it was dead");
+    g_autofree char *key = g_strdup_printf("destination %s %s %s", transport, name, state);
     if (is_told(all, key))
         return;
     for (size_t i = 0; i < G_N_ELEMENTS(states); i++)
         if (g_strcmp0(states[i].state, state) == 0) {
-            words = states[i].words;
+            pattern = states[i].pattern;
             verb = states[i].verb;
         }
     g_autofree char *mend = g_strdup_printf("listrunner dest %s %s", verb, name);
-    g_autoptr(GString) rest = g_string_new(NULL);
-    if (g_strcmp0(state, "throttled") == 0 && rate)
-        g_string_append_printf(rest, " to %s", rate);
-    if (away)
-        g_string_append_printf(rest, " since %s", away);
-    if (reason && g_strcmp0(state, "suspended") != 0)
-        g_string_append_printf(rest, ", because of: %s", reason);
-    add(all, ATTENTION_SITE, g_steal_pointer(&key), mend,
-        "Mail for the destination %s (transport %s) waits, it is %s%s", name, text_of(one, "transport"), words,
-        rest->str);
+    Attention *told = add(all, g_steal_pointer(&key), mend, pattern,
+                          json_pack("{ss* ss*}", "name", name, "transport", transport));
+    if (g_strcmp0(state, "throttled") == 0)
+        say_text(told, "rate", text_of(one, "rate"), N_(" to {{rate}}"));
+    say_text(told, "away", text_of(one, "away_since"), N_(" since {{away}}"));
+    if (g_strcmp0(state, "suspended") != 0)
+        say_text(told, "reason", text_of(one, "reason"), N_(", because of: {{reason}}"));
 }
 
 /* ---- hosts ---- */
@@ -243,12 +326,13 @@ static void add_host(GPtrArray *all, const json_t *host)
 {
     const char *name = text_of(host, "name");
     if (!flag_of(host, "living") && text_of(host, "lease_until"))
-        add(all, ATTENTION_SITE, g_strdup_printf("host %s", name), "listrunner host ls",
-            "The host %s has not been heard of since %s", name, text_of(host, "seen_at"));
+        add(all, g_strdup_printf("host %s", name), "listrunner host ls",
+            N_("The host {{name}} has not been heard of since {{time}}"),
+            json_pack("{ss* ss*}", "name", name, "time", text_of(host, "seen_at")));
     if (flag_of(host, "draining")) {
         g_autofree char *mend = g_strdup_printf("listrunner host drain --undo %s", name);
-        add(all, ATTENTION_SITE, g_strdup_printf("drained %s", name), mend, "The host %s is drained and takes no mail",
-            name);
+        add(all, g_strdup_printf("drained %s", name), mend, N_("The host {{name}} is drained and takes no mail"),
+            json_pack("{ss*}", "name", name));
     }
 }
 
@@ -259,69 +343,88 @@ static void add_job(GPtrArray *all, const json_t *job)
     const char *name = text_of(job, "name"), *fault = text_of(job, "fault");
     char *key = g_strdup_printf("job %s", name);
     if (fault && *fault)
-        add(all, ATTENTION_SITE, key, "listrunner task ls", "The timer's job %s failed: %s", name, fault);
+        add(all, key, "listrunner task ls", N_("The timer's job {{name}} failed: {{fault}}"),
+            json_pack("{ss* ss}", "name", name, "fault", fault));
     else if (flag_of(job, "late"))
-        add(all, ATTENTION_SITE, key, "listrunner task ls", "The timer's job %s is due since %s, and nobody does it",
-            name, text_of(job, "due_at"));
+        add(all, key, "listrunner task ls", N_("The timer's job {{name}} is due since {{time}}, and nobody does it"),
+            json_pack("{ss* ss*}", "name", name, "time", text_of(job, "due_at")));
     else
         g_free(key);
+}
+
+/* The sentence about a part of the way that mails do not come by. */
+static const char *canary_pattern(const json_t *canary)
+{
+    const char *part = text_of(canary, "part");
+    if (flag_of(canary, "queue"))
+        return N_("An entry that Listrunner put into slice {{slice}} of the queue {{part}} has not been taken since "
+                  "{{since}}");
+    if (json_is_integer(json_object_get(canary, "slice")))
+        return N_("No mail that Listrunner sent itself through slice {{slice}} of the queue {{part}} has come back "
+                  "since {{since}}, but others have");
+    if (g_strcmp0(part, "way") == 0)
+        return N_("No mail that Listrunner sent itself through the mail server has come back since {{since}}");
+    if (g_str_has_prefix(part, "lmtp "))
+        return N_("No mail that Listrunner sent itself has come from the mail server by LMTP over {{family}} since "
+                  "{{since}}, but others have over {{other}}");
+    return N_("No mail that Listrunner sent itself through the mail server over {{family}} has come back since "
+              "{{since}}, but others have");
 }
 
 /* Mails that this host sends itself through the MTA: what stops them. */
 static void add_canary(GPtrArray *all, const json_t *canary)
 {
-    const char *part = text_of(canary, "part"), *since_when = text_of(canary, "missing_since");
+    const char *part = text_of(canary, "part");
     const json_t *slice = json_object_get(canary, "slice");
+    bool whole = g_strcmp0(part, "way") == 0, sliced = flag_of(canary, "queue") || json_is_integer(slice);
+    bool six = part && g_str_has_suffix(part, "ipv6");
     if (!flag_of(canary, "missing"))
         return;
-    if (flag_of(canary, "queue"))
-        add(all, ATTENTION_SITE, g_strdup_printf("canary %s %" COUNT, part, json_integer_value(slice)),
-            "listrunner status; listrunner queue ls",
-            "An entry that Listrunner put into slice %" COUNT " of the queue %s has not been taken since %s",
-            json_integer_value(slice), part, since_when);
-    else if (json_is_integer(slice))
-        add(all, ATTENTION_SITE, g_strdup_printf("canary %s %" COUNT, part, json_integer_value(slice)),
-            "listrunner status; listrunner queue ls",
-            "No mail that Listrunner sent itself through slice %" COUNT
-            " of the queue %s has come back since %s, but others have",
-            json_integer_value(slice), part, since_when);
-    else if (g_strcmp0(part, "way") == 0)
-        add(all, ATTENTION_SITE, g_strdup("canary"), "listrunner probe; listrunner dest ls",
-            "No mail that Listrunner sent itself through the mail server has come back since %s", since_when);
-    else
-        add(all, ATTENTION_SITE, g_strdup_printf("canary %s", part), "listrunner dest ls",
-            "No mail that Listrunner sent itself through the mail server over %s has come back since %s, but others "
-            "have",
-            g_strcmp0(part, "ipv6") == 0 ? "IPv6" : "IPv4", since_when);
+    char *key = whole    ? g_strdup("canary")
+                : sliced ? g_strdup_printf("canary %s %" COUNT, part, json_integer_value(slice))
+                         : g_strdup_printf("canary %s", part);
+    add(all, key,
+        sliced                            ? "listrunner status; listrunner queue ls"
+        : whole                           ? "listrunner probe; listrunner dest ls"
+        : g_str_has_prefix(part, "lmtp ") ? "listrunner status"
+                                          : "listrunner dest ls",
+        canary_pattern(canary),
+        json_pack("{ss* sI ss* ss ss}", "part", part, "slice", json_integer_value(slice), "since",
+                  text_of(canary, "missing_since"), "family", six ? "IPv6" : "IPv4", "other", six ? "IPv4" : "IPv6"));
+}
+
+static json_t *count_value(json_int_t count)
+{
+    return json_pack("{sI}", "count", count);
 }
 
 static void add_left(GPtrArray *all, const json_t *state)
 {
-    const json_t *outbox = json_object_get(state, "outbox");
+    const json_t *outbox = json_object_get(state, "outbox"), *late = json_object_get(state, "scheduled_late");
     json_int_t count = number_of(outbox, "count"), texts = number_of(state, "template_faults");
-    json_int_t sources = number_of(state, "source_faults");
-    g_autofree char *oldest = since(count, text_of(outbox, "since"));
+    json_int_t sources = number_of(state, "source_faults"), posts = number_of(late, "count");
     if (flag_of(outbox, "late"))
-        add(all, ATTENTION_SITE, g_strdup("outbox"), "listrunner task run outbox",
-            "Of %" COUNT " %s nobody has made sure that %s mail is in its queue%s", count,
-            count == 1 ? "change" : "changes", count == 1 ? "its" : "their", oldest);
+        say_since(add(all, g_strdup("outbox"), "listrunner task run outbox",
+                      count == 1 ? N_("Of {{count}} change nobody has made sure that its mail is in its queue")
+                                 : N_("Of {{count}} changes nobody has made sure that their mail is in its queue"),
+                      count_value(count)),
+                  count, text_of(outbox, "since"));
     if (texts > 0)
-        add(all, ATTENTION_SITE, g_strdup("templates"), "listrunner template check", "%" COUNT " %s", texts,
-            texts == 1 ? "text of a letter could not be fetched, or has a fault"
-                       : "texts of letters could not be fetched, or have a fault");
+        add(all, g_strdup("templates"), "listrunner template check",
+            texts == 1 ? N_("{{count}} text of a letter could not be fetched, or has a fault")
+                       : N_("{{count}} texts of letters could not be fetched, or have a fault"),
+            count_value(texts));
     if (sources > 0)
-        add(all, ATTENTION_SITE, g_strdup("sources"), "listrunner list source ls", "%" COUNT " %s", sources,
-            sources == 1 ? "source of members failed or shrank, and changed nothing"
-                         : "sources of members failed or shrank, and changed nothing");
-    const json_t *late = json_object_get(state, "scheduled_late");
-    json_int_t posts = number_of(late, "count");
-    g_autofree char *first = since(posts, text_of(late, "since"));
-    if (posts == 1)
-        add(all, ATTENTION_SITE, g_strdup("scheduled"), "listrunner scheduled ls",
-            "A post that was to be sent at a time has not gone%s", first);
-    else if (posts > 1)
-        add(all, ATTENTION_SITE, g_strdup("scheduled"), "listrunner scheduled ls",
-            "%" COUNT " posts that were to be sent at a time have not gone%s", posts, first);
+        add(all, g_strdup("sources"), "listrunner list source ls",
+            sources == 1 ? N_("{{count}} source of members failed or shrank, and changed nothing")
+                         : N_("{{count}} sources of members failed or shrank, and changed nothing"),
+            count_value(sources));
+    if (posts > 0)
+        say_since(add(all, g_strdup("scheduled"), "listrunner scheduled ls",
+                      posts == 1 ? N_("A post that was to be sent at a time has not gone")
+                                 : N_("{{count}} posts that were to be sent at a time have not gone"),
+                      count_value(posts)),
+                  posts, text_of(late, "since"));
 }
 
 static void add_families(GPtrArray *all, const json_t *gone)
@@ -331,10 +434,13 @@ static void add_families(GPtrArray *all, const json_t *gone)
     json_array_foreach(gone, at, one) {
         json_int_t lists = number_of(one, "lists");
         const char *name = text_of(one, "name");
-        add(all, ATTENTION_SITE, g_strdup_printf("family %s", name), "listrunner config check",
-            "The configuration lacks the family %s, to which %" COUNT " %s (%s%s); %s changes of settings", name, lists,
-            lists == 1 ? "list belongs" : "lists belong", text_of(one, "list"), lists == 1 ? "" : " and others",
-            lists == 1 ? "it refuses" : "they refuse");
+        add(all, g_strdup_printf("family %s", name), "listrunner config check",
+            lists == 1
+                ? N_("The configuration lacks the family {{name}}, to which {{count}} list belongs ({{list}}); it "
+                     "refuses changes of settings")
+                : N_("The configuration lacks the family {{name}}, to which {{count}} lists belong ({{list}} and "
+                     "others); they refuse changes of settings"),
+            json_pack("{ss* sI ss*}", "name", name, "count", lists, "list", text_of(one, "list")));
     }
 }
 
@@ -343,10 +449,13 @@ static void add_families(GPtrArray *all, const json_t *gone)
 static void add_early(GPtrArray *all, json_int_t early)
 {
     if (early > 0)
-        add(all, ATTENTION_SITE, g_strdup("fragments"), "listrunner fragments ls --all",
-            "%" COUNT " %s given up in the last hour before all parts came, to make room for newer ones; see the "
-            "limits of section [defragment]",
-            early, early == 1 ? "message in parts was" : "messages in parts were");
+        add(all, g_strdup("fragments"), "listrunner fragments ls --all",
+            early == 1
+                ? N_("{{count}} message in parts was given up in the last hour before all parts came, to make room "
+                     "for newer ones; see the limits of section [defragment]")
+                : N_("{{count}} messages in parts were given up in the last hour before all parts came, to make "
+                     "room for newer ones; see the limits of section [defragment]"),
+            count_value(early));
 }
 
 static void add_floods(GPtrArray *all, const json_t *state)
@@ -354,28 +463,38 @@ static void add_floods(GPtrArray *all, const json_t *state)
     const json_t *brakes = json_object_get(state, "leave_brakes"), *forms = json_object_get(state, "form_letters");
     json_int_t domains = number_of(brakes, "domains"), waiting = number_of(brakes, "waiting");
     if (domains > 0)
-        add(all, ATTENTION_SITE, g_strdup("leave brakes"), "listrunner pending ls",
-            "Of %" COUNT " mail %s too many left a list at once, so %" COUNT " more %s for a moderator", domains,
-            domains == 1 ? "domain" : "domains", waiting, waiting == 1 ? "waits" : "wait");
+        go_on(add(all, g_strdup("leave brakes"), "listrunner pending ls",
+                  domains == 1 ? N_("Of {{count}} mail domain too many left a list at once")
+                               : N_("Of {{count}} mail domains too many left a list at once"),
+                  json_pack("{sI sI}", "count", domains, "waiting", waiting)),
+              waiting == 1 ? N_(", so {{waiting}} more waits for a moderator")
+                           : N_(", so {{waiting}} more wait for a moderator"));
     if (flag_of(forms, "reached"))
-        add(all, ATTENTION_SITE, g_strdup("form letters"), NULL,
-            "Forms of web pages have caused %" COUNT " letters today, and cause no more until midnight (UTC); see "
-            "[site] max_form_letters_per_day",
-            number_of(forms, "most"));
+        add(all, g_strdup("form letters"), NULL,
+            N_("Forms of web pages have caused {{count}} letters today, and cause no more until midnight (UTC); see "
+               "[site] max_form_letters_per_day"),
+            count_value(number_of(forms, "most")));
+}
+
+static void add_asked(GPtrArray *all, const char *key, const char *mend, const json_t *asked,
+                      const char *const patterns[2])
+{
+    json_int_t count = number_of(asked, "count");
+    if (count <= 0)
+        return;
+    Attention *one = add(all, g_strdup(key), mend, patterns[count != 1], count_value(count));
+    one->kind = ATTENTION_MODERATOR;
+    say_since(one, count, text_of(asked, "since"));
 }
 
 static void add_moderators(GPtrArray *all, const json_t *state)
 {
-    const json_t *held = json_object_get(state, "held"), *requests = json_object_get(state, "requests");
-    json_int_t posts = number_of(held, "count"), asked = number_of(requests, "count");
-    g_autofree char *oldest_post = since(posts, text_of(held, "since"));
-    g_autofree char *oldest_request = since(asked, text_of(requests, "since"));
-    if (posts > 0)
-        add(all, ATTENTION_MODERATOR, g_strdup("held"), "listrunner held ls", "%" COUNT " %s held for a moderator%s",
-            posts, posts == 1 ? "post is" : "posts are", oldest_post);
-    if (asked > 0)
-        add(all, ATTENTION_MODERATOR, g_strdup("requests"), "listrunner pending ls", "%" COUNT " %s for a moderator%s",
-            asked, asked == 1 ? "request to join or leave waits" : "requests to join or leave wait", oldest_request);
+    static const char *const held[] = {N_("{{count}} post is held for a moderator"),
+                                       N_("{{count}} posts are held for a moderator")};
+    static const char *const requests[] = {N_("{{count}} request to join or leave waits for a moderator"),
+                                           N_("{{count}} requests to join or leave wait for a moderator")};
+    add_asked(all, "held", "listrunner held ls", json_object_get(state, "held"), held);
+    add_asked(all, "requests", "listrunner pending ls", json_object_get(state, "requests"), requests);
 }
 
 /* ---- what could not be found out ---- */
@@ -385,12 +504,16 @@ static void add_unknown(GPtrArray *all, const json_t *state)
     const char *store = text_of(state, "store_fault"), *troubles = text_of(state, "troubles_fault");
     json_int_t pending = number_of(state, "pending");
     if (store)
-        add(all, ATTENTION_SITE, g_strdup("database"), NULL, "Held posts and requests could not be counted: %s", store);
+        add(all, g_strdup("database"), NULL, N_("Held posts and requests could not be counted: {{fault}}"),
+            json_pack("{ss}", "fault", store));
     if (troubles)
-        add(all, ATTENTION_UNKNOWN, g_strdup("destinations"), NULL, "Not all destinations are known: %s", troubles);
+        add(all, g_strdup("destinations"), NULL, N_("Not all destinations are known: {{fault}}"),
+            json_pack("{ss}", "fault", troubles))
+            ->kind = ATTENTION_UNKNOWN;
     if (pending > 0)
-        add(all, ATTENTION_UNKNOWN, g_strdup("counting"), NULL,
-            "The files of %" COUNT " queues are still being counted; ask again.", pending);
+        add(all, g_strdup("counting"), NULL, N_("The files of {{count}} queues are still being counted; ask again."),
+            count_value(pending))
+            ->kind = ATTENTION_UNKNOWN;
 }
 
 GPtrArray *attention_of(const json_t *state)
@@ -399,8 +522,9 @@ GPtrArray *attention_of(const json_t *state)
     size_t i, j;
     const json_t *group, *one;
     if (text_of(state, "fault"))
-        add(all, ATTENTION_SITE, g_strdup("reload"), NULL,
-            "The last reload was refused, and the old configuration is in force:\n%s", text_of(state, "fault"));
+        say_text(add(all, g_strdup("reload"), NULL,
+                     N_("The last reload was refused, and the old configuration is in force:"), json_object()),
+                 "fault", text_of(state, "fault"), "\n{{fault}}");
     json_array_foreach(json_object_get(state, "missing"), i, one)
         add_missing(all, one);
     add_clock(all, number_of(state, "clock_set_back"));
@@ -425,5 +549,9 @@ GPtrArray *attention_of(const json_t *state)
     json_array_foreach(json_object_get(state, "troubles"), i, one)
         add_trouble(all, one);
     add_unknown(all, state);
+    for (i = 0; i < all->len; i++) {
+        Attention *told = all->pdata[i];
+        told->text = attention_say(told, NULL, NULL);
+    }
     return all;
 }

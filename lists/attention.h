@@ -21,6 +21,8 @@ typedef struct Attention {
     char *key;  /* the same as long as the matter is the same, "process out 2", whatever the figures */
     char *text; /* UTF-8, without control characters but the line ends of a fault of several lines */
     char *mend; /* the command that shows more or mends it; NULL: none */
+    GPtrArray *patterns; /* of const char *: the parts of text, "{{count}} posts are held", ", since {{since}}" */
+    json_t *values;      /* of the names in them */
 } Attention;
 
 void attention_free(Attention *one);
@@ -28,6 +30,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Attention, attention_free)
 
 /* Return all sentences about a state of site_state(), of Attention, freed with the array. */
 GPtrArray *attention_of(const json_t *state);
+
+/* Return the text of one in another language; g_free(). translate returns a pattern in that language, with the same
+ * names; NULL: all remain English. One that was made by hand has no patterns. */
+typedef const char *AttentionTranslate(void *data, const char *pattern);
+char *attention_say(const Attention *one, AttentionTranslate *translate, void *data);
 
 /* Return the sentence about a process that does not work as it should, without its name: "no progress for 3m";
  * g_free(). child is the process as the master tells of it. */

@@ -111,6 +111,18 @@ static void add_other(GArray *all, const Canary *row, const char *queue)
     g_array_append_val(all, part);
 }
 
+/* One kind of address alone is not told from the whole way. */
+static void add_doors(GArray *all, const GPtrArray *doors)
+{
+    for (guint at = 0; doors->len > 1 && at < doors->len; at++) {
+        const Canary *row = doors->pdata[at];
+        CanaryState part = {.part = CANARY_BY_LMTP, .slice = -1, .sent_at = row->back_at, .back_at = row->back_at};
+        part.missing_since = row->missing_since;
+        g_strlcpy(part.name, row->family, sizeof part.name);
+        g_array_append_val(all, part);
+    }
+}
+
 static void blame(GArray *all, const GPtrArray *mails)
 {
     for (guint at = 0; at < mails->len; at++) {
@@ -126,12 +138,13 @@ static void blame(GArray *all, const GPtrArray *mails)
 
 GArray *canary_state_of(const GPtrArray *rows)
 {
-    g_autoptr(GPtrArray) mails = g_ptr_array_new();
+    g_autoptr(GPtrArray) mails = g_ptr_array_new(), doors = g_ptr_array_new();
     for (guint at = 0; at < rows->len; at++)
         if (!canary_queue(rows->pdata[at]))
-            g_ptr_array_add(mails, rows->pdata[at]);
+            g_ptr_array_add(canary_is_mail(rows->pdata[at]) ? mails : doors, rows->pdata[at]);
     GArray *all = parts_of(mails);
     blame(all, mails);
+    add_doors(all, doors);
     for (guint at = 0; at < rows->len; at++)
         if (canary_queue(rows->pdata[at]))
             add_other(all, rows->pdata[at], canary_queue(rows->pdata[at]));

@@ -14,6 +14,9 @@
  * While nothing comes back at all, the whole way is missing, and no part is blamed. A part of which there is only one
  * is not told from the whole way.
  *
+ * Over which kind of address mails come in by LMTP is the MTA's choice, and known when they have come. Where they come
+ * over both kinds, and then for long over one alone, the other one is missing (canary_came()).
+ *
  * Slices of other queues are no part of that way: an entry is put into them that does nothing. One that is not taken is
  * to blame itself.
  */
@@ -23,12 +26,12 @@
 
 #include "store/store_type.h"
 
-typedef enum CanaryPart { CANARY_WHOLE, CANARY_FAMILY, CANARY_OUT, CANARY_IN, CANARY_OTHER } CanaryPart;
+typedef enum CanaryPart { CANARY_WHOLE, CANARY_FAMILY, CANARY_OUT, CANARY_IN, CANARY_BY_LMTP, CANARY_OTHER } CanaryPart;
 
 /* A part of the way, or all of it. Times are microseconds since 1970, 0: never. */
 typedef struct CanaryState {
     CanaryPart part;
-    char name[40];         /* "way", "ipv4", "ipv6", "out", "in", or of CANARY_OTHER the queue */
+    char name[40];         /* "way", "ipv4", "ipv6", "out", "in", "lmtp ipv4", or of CANARY_OTHER the queue */
     int64_t slice;         /* of a queue; else -1 */
     int64_t sent_at;       /* of the last mail */
     int64_t back_at;       /* when one came back last */

@@ -199,7 +199,7 @@ static json_t *canaries_of(Store *store, const Config *config, GError **error)
     bool has_parts = false;
     for (guint at = 0; all && at < all->len; at++) {
         CanaryPart part = g_array_index(all, CanaryState, at).part;
-        has_parts |= part != CANARY_WHOLE && part != CANARY_OTHER;
+        has_parts |= part == CANARY_FAMILY || part == CANARY_OUT || part == CANARY_IN;
     }
     for (guint at = 0; all && at < all->len; at++) {
         const CanaryState *one = &g_array_index(all, CanaryState, at);

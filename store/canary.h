@@ -23,6 +23,12 @@ typedef struct CanaryWay {
 
 #define CANARY_QUEUE "queue "
 
+/* Over which kind of address canaries come in by LMTP is the choice of the MTA. So there is one row for each kind over
+ * which any came, whose family is CANARY_DOOR followed by "ipv4" or "ipv6", whose slices are 0, and which has no mail.
+ * sent_at is when they began to come over it, back_at when the last one did, and missing_since the same once it is
+ * missing. */
+#define CANARY_DOOR "lmtp "
+
 typedef struct Canary {
     char *family;
     int64_t out, in;
@@ -44,8 +50,22 @@ bool canary_back(Store *store, const char *host, const CanaryWay *way, int64_t n
 /* Return all ways of the host by family and slices, of Canary, freed with the array. */
 GPtrArray *canary_all(Store *store, const char *host, GError **error);
 
-/* Return the queue's name (borrowed) where the way is that of an entry; NULL: it is the way of a mail. */
+/* Note that a canary came in by LMTP over a kind of address, "ipv4" or "ipv6".
+ *
+ * The other kind is missing from now on when canaries came over it for longer than `usual` (us), and none did since for
+ * longer than that. When a kind comes back that was missing, the other one is forgotten until a canary comes over it:
+ * an MTA that prefers one kind uses the other only while it must. For the same reason a kind begins anew that was in
+ * use for no longer than `usual`, and then not for longer. */
+bool canary_came(Store *store, const char *host, const char *family, int64_t now, int64_t usual, GError **error);
+
+/* Forget over which kinds of address canaries came in by LMTP. */
+bool canary_forget_doors(Store *store, const char *host, GError **error);
+
+/* Return the queue's name (borrowed) where the way is that of an entry; NULL: it is that of a mail. */
 const char *canary_queue(const Canary *canary);
+
+/* Is it the row of a way that a mail takes there and back, and neither of CANARY_QUEUE nor of CANARY_DOOR? */
+bool canary_is_mail(const Canary *canary);
 
 /* Count no mail as missing on the ways of mails whose missing_since is later than after. */
 bool canary_excuse(Store *store, const char *host, int64_t after, GError **error);

@@ -18,6 +18,7 @@
 #include "base/ip.h"
 #include "base/log.h"
 #include "lists/autorespond.h"
+#include "lists/canary_door.h"
 #include "lists/event.h"
 #include "lists/held_notice.h"
 #include "lists/letter.h"
@@ -376,7 +377,10 @@ static bool respond(Runner *runner, ListRunnerPost *own, GError **error)
 
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 {
-    bool done = count_wrong_password(own, error) &&
+    const char *peer = meta_string(entry_meta(own->entry), KEY_PEER, "");
+    bool done = canary_door_note(own->post.store, ((const ListRunner *)runner_data(runner))->site.config,
+                                 own->post.list->list_id, peer, own->post.now, error) &&
+                count_wrong_password(own, error) &&
                 (own->before || judge_enter(&own->post, &own->verdict, &own->stranger, error)) &&
                 respond(runner, own, error);
     if (done && own->verdict == VERDICT_ACCEPT && (own->schedule.due > 0 || own->scheduled))

@@ -66,7 +66,9 @@ static bool forget_others(const Sender *sender, GError **error)
                        error))
         return false;
     g_autoptr(GPtrArray) rows = canary_all(sender->store, own_name(sender), error);
-    return rows && queues_forget(&sender->queues, rows, error);
+    return rows && queues_forget(&sender->queues, rows, error) &&
+           (config_bool(sender->config, "watch", "both_families") ||
+            canary_forget_doors(sender->store, own_name(sender), error));
 }
 
 static bool get_ready(Sender *sender, GError **error)
@@ -98,7 +100,7 @@ static bool choose_families(Sender *sender, GError **error)
     g_autoptr(GPtrArray) all = canary_all(sender->store, own_name(sender), error);
     for (guint at = 0; all && at < all->len; at++) {
         const Canary *row = all->pdata[at];
-        if (row->back_at && *row->family && !canary_queue(row) && count < 2 && !g_strv_contains(proven, row->family))
+        if (row->back_at && *row->family && canary_is_mail(row) && count < 2 && !g_strv_contains(proven, row->family))
             proven[count++] = row->family;
     }
     if (!all)
@@ -176,7 +178,7 @@ static bool look(Sender *sender, bool *under_way, GError **error)
     for (guint at = 0; all && at < all->len; at++) {
         const Canary *one = all->pdata[at];
         bool arrived = false, late = now - one->sent_at > patience;
-        if (canary_queue(one) || !one->missing_since || (late && !late_too))
+        if (!canary_is_mail(one) || !one->missing_since || (late && !late_too))
             continue;
         if (!look_for(sender, one, &arrived, error))
             return false;

@@ -18,12 +18,14 @@ static const ConfigKey keys[] = {
      .example = "lists.example.com"},
     {"interval", DURATION("5m", SECOND, DAY), .about = "How often such a mail is sent. One that cannot "
       "be delivered for three times as long, and for patience, is dropped: the next ones tell more.",
-     .readers = "out rest"},
+     .readers = "in out rest"},
     {"both_families", BOOL("yes"),
      .about = "Whether such mails go to the relay over IPv4 and over IPv6 by turns, where its name has addresses of "
-      "both and this machine a route to each."},
+      "both and this machine a route to each; and whether it is a fault when they come back by LMTP over one kind "
+      "alone, and came over both.",
+     .readers = "in"},
     {"patience", DURATION("10m", SECOND, DAY), .about = "After how long it is missing.",
-     .readers = "out rest"},
+     .readers = "in out rest"},
     {"command", STRING(NULL),
      .about = "A program, with its arguments, that is run once for each fault and once when it is gone. It gets two "
       "more arguments, \"fault\" or \"gone\" and a name of the fault, and what there is to say on standard input.",

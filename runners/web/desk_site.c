@@ -40,13 +40,36 @@ static void set_span(json_t *view, const char *name, double seconds)
 
 /* ---- what is shown ---- */
 
-static json_t *waits_view(const json_t *state)
+/* For whom the site is described. */
+typedef struct SiteReader {
+    Web *web;
+    const char *language, *range;
+} SiteReader;
+
+static const char *translate(void *data, const char *text)
+{
+    const SiteReader *reader = data;
+    return theme_text(reader->web->theme, reader->language, text);
+}
+
+/* The text in parts, each with the time that follows it. */
+static json_t *parts_of(const char *text)
+{
+    json_t *parts = json_array();
+    g_auto(GStrv) words = g_regex_split_simple("(\\d{4}-\\d\\d-\\d\\dT[\\d:]{8}Z)", text, 0, 0);
+    for (guint at = 0; words[at]; at += words[at + 1] ? 2 : 1)
+        json_array_append_new(parts, json_pack("{ss ss*}", "text", words[at], "time", words[at + 1]));
+    return parts;
+}
+
+static json_t *waits_view(SiteReader *reader, const json_t *state)
 {
     g_autoptr(GPtrArray) all = attention_of(state);
     json_t *view = json_array();
     for (guint at = 0; at < all->len; at++) {
         const Attention *one = all->pdata[at];
-        json_array_append_new(view, json_pack("{ss ss* sb}", "text", one->text, "mend", one->mend, "is_fault",
+        g_autofree char *text = attention_say(one, translate, reader);
+        json_array_append_new(view, json_pack("{so ss* sb}", "parts", parts_of(text), "mend", one->mend, "is_fault",
                                               one->kind == ATTENTION_PROCESS));
     }
     return view;
@@ -176,8 +199,18 @@ static json_t *find_row(json_t *rows, const json_t *destination)
     return NULL;
 }
 
+static const char *state_text(SiteReader *reader, const char *state)
+{
+    static const char *const states[] = {N_("alive"),     N_("dead"),      N_("probing"),
+                                         N_("suspended"), N_("throttled"), N_("resolving")};
+    for (size_t i = 0; i < G_N_ELEMENTS(states); i++)
+        if (strcmp(states[i], state) == 0)
+            return translate(reader, states[i]);
+    return state;
+}
+
 /* Each instance has its own idea of a destination; what is wrong for one is shown. */
-static void add_destination(json_t *rows, const json_t *destination)
+static void add_destination(SiteReader *reader, json_t *rows, const json_t *destination)
 {
     static const char *const sums[] = {"window", "busy", "waiting_recipients", "sent", "deferred", "bounced"};
     const char *state = text_of(destination, "state");
@@ -192,20 +225,20 @@ static void add_destination(json_t *rows, const json_t *destination)
         json_object_set_new(row, sums[i], json_integer(number_of(row, sums[i]) + number_of(destination, sums[i])));
     bool wrong = strcmp(state, "suspended") == 0 || strcmp(state, "dead") == 0 || strcmp(state, "throttled") == 0;
     if (wrong || !*text_of(row, "state"))
-        desk_set_line(row, "state", state);
+        desk_set_line(row, "state", state_text(reader, state));
     json_object_set_new(row, "is_wrong", json_boolean(wrong || json_is_true(json_object_get(row, "is_wrong"))));
     if (*text_of(destination, "last_reply") && !*text_of(row, "last_reply"))
         desk_set_line(row, "last_reply", text_of(destination, "last_reply"));
 }
 
-static json_t *destinations_view(const Config *config, GError **error)
+static json_t *destinations_view(SiteReader *reader, GError **error)
 {
     size_t at;
     const json_t *destination;
     json_t *request = json_pack("{ss si}", "verb", "destinations", "limit", DESTINATIONS);
-    g_autoptr(json_t) all = orders_out(config, request, error), rows = json_array();
+    g_autoptr(json_t) all = orders_out(reader->web->config, request, error), rows = json_array();
     json_array_foreach(all, at, destination)
-        add_destination(rows, destination);
+        add_destination(reader, rows, destination);
     return all ? g_steal_pointer(&rows) : NULL;
 }
 
@@ -235,25 +268,26 @@ static bool add_shunt(Spool *spool, json_t *view, GError **error)
 }
 
 /* Describe the site. A part that cannot be found out is told on the page, which is most needed then. */
-static json_t *site_view(const Web *web, const char *range)
+static json_t *site_view(SiteReader *reader)
 {
+    const Web *web = reader->web;
     g_autoptr(GError) silent = NULL, unknown = NULL, hidden = NULL, unread = NULL;
     g_autoptr(json_t) state = orders_look(web->config, &silent);
     json_t *view = json_object(), *destinations = NULL;
     if (state) {
         site_state_add(web->store, web->config, state);
-        json_object_set_new(view, "waits", waits_view(state));
-        g_autoptr(json_t) history = orders_history(web->config, range, NULL);
+        json_object_set_new(view, "waits", waits_view(reader, state));
+        g_autoptr(json_t) history = orders_history(web->config, reader->range, NULL);
         json_object_set_new(view, "runners", runners_view(state, history));
         if (history)
             json_object_set_new(view, "delays",
                                 json_pack("[oo]", delay_view(history, "tried"), delay_view(history, "settled")));
-        destinations = destinations_view(web->config, &unknown);
+        destinations = destinations_view(reader, &unknown);
     } else {
         desk_set_line(view, "silent", silent->message);
     }
-    json_object_set_new(view, "range", json_string(range));
-    json_object_set_new(view, range, json_true());
+    json_object_set_new(view, "range", json_string(reader->range));
+    json_object_set_new(view, reader->range, json_true());
     json_object_set_new(view, "all_well", json_boolean(state && json_array_size(json_object_get(view, "waits")) == 0));
     if (destinations)
         json_object_set_new(view, "destinations", destinations);
@@ -285,7 +319,7 @@ static void get_site(WebCall *call)
     if (!desk_open_site(&desk, call))
         return;
     static const char *const said[] = {"ordered", "done", "left"};
-    json_t *view = site_view(call->web, range_of(call));
+    json_t *view = site_view(&(SiteReader){call->web, call->language, range_of(call)});
     for (size_t i = 0; i < G_N_ELEMENTS(said); i++) {
         g_autofree char *number = web_query(call, said[i]);
         int64_t count;
@@ -301,8 +335,7 @@ static void get_site(WebCall *call)
 
 /* Somebody who looks at the page. The browser comes again when the stream ends, and is then asked anew who it is. */
 typedef struct Viewer {
-    Web *web;
-    const char *language, *range;
+    SiteReader reader;
     HttpStream *stream;
     struct event *timer;
     int64_t until; /* clock_monotonic() */
@@ -311,39 +344,39 @@ typedef struct Viewer {
 static void on_viewer_closed(HttpStream *stream)
 {
     Viewer *viewer = http_stream_data(stream);
-    viewer->web->viewers--;
+    viewer->reader.web->viewers--;
     event_free(viewer->timer);
     g_free(viewer);
 }
 
 /* The changing part as the viewer sees it, one for all who look at the same within a second; borrowed. NULL: it cannot
  * be made. */
-static const GString *live_part(const Viewer *viewer)
+static const GString *live_part(SiteReader *reader)
 {
     static GString *part;
     static const char *made_in, *made_of;
     static int64_t made_at;
-    const Web *web = viewer->web;
-    if (part && made_in == viewer->language && made_of == viewer->range && clock_monotonic() - made_at < CLOCK_SECOND)
+    const Web *web = reader->web;
+    if (part && made_in == reader->language && made_of == reader->range && clock_monotonic() - made_at < CLOCK_SECOND)
         return part;
     g_autoptr(GError) error = NULL;
-    g_autoptr(json_t) view = site_view(web, viewer->range);
+    g_autoptr(json_t) view = site_view(reader);
     json_object_set_new(view, "base", json_string(web->base));
     part = part ? g_string_truncate(part, 0) : g_string_new(NULL);
-    if (!theme_fill(web->theme, viewer->language, "desk_site_live", view, part, &error)) {
+    if (!theme_fill(web->theme, reader->language, "desk_site_live", view, part, &error)) {
         log_error("desk_site_live: the page cannot be made: %s", error->message);
         g_string_truncate(part, 0);
         return NULL;
     }
-    made_in = viewer->language;
-    made_of = viewer->range;
+    made_in = reader->language;
+    made_of = reader->range;
     made_at = clock_monotonic();
     return part;
 }
 
 static void send_part(Viewer *viewer)
 {
-    const GString *part = http_stream_busy(viewer->stream) ? NULL : live_part(viewer);
+    const GString *part = http_stream_busy(viewer->stream) ? NULL : live_part(&viewer->reader);
     g_autoptr(GString) event = g_string_new("data: ");
     if (!part)
         return;
@@ -381,8 +414,7 @@ static void get_live(WebCall *call)
     web_set_headers(call);
     call->answered = true;
     call->web->viewers++;
-    *viewer = (Viewer){
-        .web = call->web, .language = call->language, .range = range_of(call), .until = clock_monotonic() + VIEW_LIFE};
+    *viewer = (Viewer){.reader = {call->web, call->language, range_of(call)}, .until = clock_monotonic() + VIEW_LIFE};
     viewer->timer = event_new(http_loop(call->web->http), -1, EV_PERSIST, on_turn, viewer);
     viewer->stream = http_stream(call->http, "text/event-stream", &spec, viewer);
     event_add(viewer->timer, &(struct timeval){VIEW_PAUSE, 0});

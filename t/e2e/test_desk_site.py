@@ -80,6 +80,8 @@ def test_a_destination_is_suspended_and_resumed(site, sink):
                        "the destination to be shown").group(1)
     assert opal.send(PAGE, {"suspend": value}).headers["Location"].endswith("/desk/site?ordered=1")
     opal.get(PAGE).says("suspended", 'name="resume"')
+    german = opal.get(PAGE, **{"Accept-Language": "de"}).says("Mail an das Ziel relay (Transport relay) wartet")
+    assert "suspended" not in german.text and ">ausgesetzt <" in german.text, german.text
     assert "suspended" in site.cli("dest", "ls")
     assert opal.send(PAGE, {"resume": value}).status == 303
     assert "suspended" not in opal.get(PAGE).text + site.cli("dest", "ls")
@@ -208,6 +210,10 @@ def test_the_page_is_sent_anew(site, sink):
     assert "Destinations" in picture() and "suspended" not in picture()
     site.cli("dest", "suspend", "relay")
     wait_until(lambda: "suspended" in picture(), 60, "a picture of that; older ones may be still to be read", 0.001)
+    connection.close()
+    connection.request("GET", PAGE + "/live", headers={"Cookie": opal.cookie, "Accept-Language": "de"})
+    answer = connection.getresponse()
+    assert picture() == "" and "Mail an das Ziel relay" in picture()
     connection.close()
 
 

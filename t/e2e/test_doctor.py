@@ -5,6 +5,9 @@ servers of the test's own."""
 import base64
 import json
 import os
+import select
+import signal
+import socket
 import subprocess
 
 import pytest
@@ -161,6 +164,45 @@ def test_each_fault_is_named_with_what_mends_it(site):
     done = site.run("doctor", "--json")
     assert done.returncode == 1
     assert {json.loads(line)["subject"] for line in done.stdout.splitlines()} == {"configuration"}
+
+
+def read_all(pipe):
+    """Reads what is in the pipe now, and waits for nothing."""
+    octets = b""
+    while select.select([pipe], [], [], 0)[0] and (more := os.read(pipe.fileno(), 65536)):
+        octets += more
+    return octets.decode()
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_findings_are_in_a_pipe_before_the_next_is_known(instances, words):
+    """A name server takes a question and does not answer. The examination stands still from the moment at which the
+    question came, so that what is in the pipe was written before."""
+    instance = instances(free_port())
+    instance.create_store()
+    for domain in (HOST, "other.example.com"):
+        instance.cli("domain", "create", domain)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.settimeout(120)
+        instance.set({"out": {"name_servers": f"127.0.0.1:{silent.getsockname()[1]}"}})
+        with subprocess.Popen([prefix() / "bin" / "listrunner", "-c", instance.config, "doctor", "--no-probe", *words],
+                              stdout=subprocess.PIPE) as running:
+            try:
+                question = silent.recv(4096)
+                running.send_signal(signal.SIGSTOP)
+                shown = read_all(running.stdout)
+            finally:
+                running.kill()
+    assert HOST.split(".")[0].encode() in question, question
+    if words:
+        subjects = [json.loads(line)["subject"] for line in shown.splitlines()]
+    else:
+        first, *lines = shown.splitlines()
+        assert first.startswith(f"Examining the site of {instance.config}: ") and "then the DNS" in first, shown
+        assert "probe" not in first, shown
+        subjects = [line.split()[1] for line in lines if not line.startswith(" ")]
+    assert {"configuration", "permissions", "disk", "database", "service"} <= set(subjects), shown
 
 
 def test_no_name_server_answers(site):

@@ -4,10 +4,12 @@
 program and a web server are told: once each, and once when they are gone."""
 import contextlib
 import http.server
+import itertools
 import json
 import os
 import re
 import signal
+import smtplib
 import socket
 import socketserver
 import threading
@@ -325,6 +327,67 @@ def test_a_machine_without_a_route_of_ipv6_misses_nothing(site):
     sent = site.log_text().count("to see it come back")
     wait_until(lambda: site.log_text().count("to see it come back") > sent + 12, 120, "more mails of the canary")
     assert not told_of_canaries(site, "fault") and all_came(site, {"way", "out 0", "out 1"}), canaries(site)
+
+
+def test_mail_that_comes_by_lmtp_over_one_kind_alone_is_named(instances, told):
+    """A mail server that comes over IPv4 and IPv6 comes over IPv4 alone, and then over both again. The mails of watch
+    itself go nowhere. The rows are made older than they are."""
+    if not has_six():
+        pytest.skip("this machine has no IPv6")
+    instance = instances(free_port())
+    instance.told = told(instance)
+    instance.set({"runner.lmtp": {"listen": f"127.0.0.1:{instance.port} [::1]:{instance.port}"},
+                  "watch": {"canary": HOST, "look": "1s", "after": "0", **instance.told.settings()}})
+    instance.create_store()
+    instance.cli("domain", "create", HOST)
+    instance.start()
+    wait_until(lambda: f"listrunner-canary-return@{HOST}" in instance.cli("list", "ls"), 60, "the canary's lists")
+    numbers = itertools.count()
+
+    def come(address, name="listrunner-canary"):
+        with smtplib.LMTP(address, instance.port) as client:
+            client.sendmail("mta@example.net", [f"{name}@{HOST}"],
+                            f"From: mta@example.net\r\nTo: {name}@{HOST}\r\nSubject: x\r\n"
+                            f"Message-ID: <{next(numbers)}@example.net>\r\n\r\nx\r\n")
+
+    def doors():
+        return {row["part"]: row["missing"] for row in canaries(instance) if row["part"].startswith("lmtp ")}
+
+    def made_older(begun, ended):
+        with instance.database() as store:
+            store.execute("UPDATE canary_way SET sent_at = sent_at - ?, back_at = back_at - ? "
+                          "WHERE family IN ('lmtp ipv4', 'lmtp ipv6')", (begun * 3_600_000_000, ended * 3_600_000_000))
+
+    come("127.0.0.1", instance.create_list("cats").split("@")[0])  # of another list
+    come("::1")
+    wait_until(lambda: rows_of(instance) == ["lmtp ipv6"], 60, lambda: rows_of(instance))
+    assert not doors(), "one kind alone is no part"
+    come("127.0.0.1", "listrunner-canary-return")
+    wait_until(lambda: doors() == {"lmtp ipv4": False, "lmtp ipv6": False}, 60, doors)
+    assert re.search(r"^  lmtp ipv6 +\d+\w ago$", instance.run("status").stdout, re.M), instance.run("status").stdout
+    made_older(9, 3)
+    come("127.0.0.1")
+    wait_until(lambda: doors() == {"lmtp ipv4": False, "lmtp ipv6": True}, 60, doors)
+    assert "by LMTP over IPv6 since" in instance.run("status").stdout
+    metrics = instance.cli("metrics")
+    assert 'listrunner_canary_missing_seconds{part="lmtp ipv4",slice=""} 0\n' in metrics, metrics
+    assert float(re.search(r'missing_seconds\{part="lmtp ipv6",slice=""\} (\S+)', metrics).group(1)) > 10000, metrics
+    wait_until(lambda: "canary lmtp ipv6" in told_of_canaries(instance, "fault"), 60, lambda: instance.told.run())
+    come("::1")
+    wait_until(lambda: not doors(), 60, doors)
+    wait_until(lambda: "canary lmtp ipv6" in told_of_canaries(instance, "gone"), 60, lambda: instance.told.run())
+    come("127.0.0.1")
+    wait_until(lambda: doors() == {"lmtp ipv4": False, "lmtp ipv6": False}, 60, doors)
+    assert "canary lmtp ipv4" not in told_of_canaries(instance, "fault"), instance.told.run()
+    instance.set({"watch": {"both_families": "no"}})
+    instance.cli("reload")
+    wait_until(lambda: not rows_of(instance), 60, lambda: rows_of(instance))
+
+
+def rows_of(instance):
+    with instance.database() as store:
+        return [family for family, in store.execute("SELECT family FROM canary_way "
+                                                    "WHERE family IN ('lmtp ipv4', 'lmtp ipv6')", ())]
 
 
 def test_what_cannot_be_told_is_told_later(site):

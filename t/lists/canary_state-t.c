@@ -220,6 +220,32 @@ static void test_other_queues(void)
     g_assert_cmpuint(all->len, ==, 1);
 }
 
+/* Kinds of address over which mails come in are shown where there are two, and say nothing of the way. */
+static void test_doors(void)
+{
+    g_auto(World) world = {0};
+    world_init(&world, 2, 2, 2);
+    steps(&world, 20);
+    g_autoptr(GArray) before = canary_state_of(world.rows);
+    add_entry(&world, "lmtp ipv6", 0, 1000);
+    g_autoptr(GArray) with_one = canary_state_of(world.rows);
+    g_assert_cmpuint(with_one->len, ==, before->len);
+    expect(&world, "");
+    add_entry(&world, "lmtp ipv4", 0, 0);
+    g_autoptr(GArray) with_both = canary_state_of(world.rows);
+    g_assert_cmpuint(with_both->len, ==, before->len + 2);
+    expect(&world, "lmtp ipv6, ");
+    world.family = 0;
+    steps(&world, 20);
+    expect(&world, "ipv4, lmtp ipv6, ");
+    world.family = -1;
+    steps(&world, 20);
+    world.all = true;
+    steps(&world, 20);
+    add_entry(&world, "queue archive", 0, 1000);
+    expect(&world, "way, lmtp ipv6, archive 0, ");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -227,6 +253,7 @@ int main(int argc, char **argv)
     g_test_add_func("/canary-state/one is blamed", test_one_is_blamed);
     g_test_add_func("/canary-state/two are blamed", test_two_are_blamed);
     g_test_add_func("/canary-state/whole", test_whole);
+    g_test_add_func("/canary-state/doors", test_doors);
     g_test_add_func("/canary-state/other queues", test_other_queues);
     return g_test_run();
 }

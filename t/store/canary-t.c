@@ -60,6 +60,61 @@ static void test_back(Fixture *fixture, const void *data)
     expect(fixture, "b", "");
 }
 
+#define USUAL 100
+
+static void come_in(Fixture *fixture, const char *host, const char *family, int64_t now)
+{
+    GError *error = NULL;
+    assert_ok(canary_came(fixture->store, host, family, now, USUAL, &error), error);
+}
+
+/* One kind of address is missing when it was in use for long, and then for long only the other one. */
+static void test_doors(Fixture *fixture, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    come_in(fixture, "a", "ipv4", 10);
+    come_in(fixture, "a", "ipv6", 20);
+    come_in(fixture, "b", "ipv6", 20);
+    come_in(fixture, "a", "ipv6", 110);
+    expect(fixture, "a", "lmtp ipv40/0: sent 10 back 10 missing 0; lmtp ipv60/0: sent 20 back 110 missing 0; ");
+    come_in(fixture, "a", "ipv4", 110);
+    come_in(fixture, "a", "ipv6", 121);
+    come_in(fixture, "a", "ipv4", 210);
+    expect(fixture, "a", "lmtp ipv40/0: sent 10 back 210 missing 0; lmtp ipv60/0: sent 20 back 121 missing 0; ");
+    come_in(fixture, "a", "ipv4", 221);
+    come_in(fixture, "a", "ipv4", 222);
+    expect(fixture, "a", "lmtp ipv40/0: sent 10 back 222 missing 0; lmtp ipv60/0: sent 20 back 121 missing 121; ");
+    /* It is back; whether the other one is still used is not known. */
+    come_in(fixture, "a", "ipv6", 230);
+    come_in(fixture, "a", "ipv6", 900);
+    expect(fixture, "a", "lmtp ipv60/0: sent 20 back 900 missing 0; ");
+    come_in(fixture, "a", "ipv4", 910);
+    come_in(fixture, "a", "ipv6", 920);
+    expect(fixture, "a", "lmtp ipv40/0: sent 910 back 910 missing 0; lmtp ipv60/0: sent 20 back 920 missing 0; ");
+    expect(fixture, "b", "lmtp ipv60/0: sent 20 back 20 missing 0; ");
+    /* Ways of mails have nothing to do with it. */
+    send(fixture, "a", 0, "m1", 10);
+    assert_ok(canary_excuse(fixture->store, "a", 0, &error) && canary_forget(fixture->store, "a", 1, 1, &error) &&
+                  canary_keep_families(fixture->store, "a", "ipv6", "ipv6", &error),
+              error);
+    expect(fixture, "a",
+           "ipv60/0:m1 sent 10 back 0 missing 0; lmtp ipv40/0: sent 910 back 910 missing 0; "
+           "lmtp ipv60/0: sent 20 back 920 missing 0; ");
+    assert_ok(canary_forget_doors(fixture->store, "a", &error), error);
+    expect(fixture, "a", "ipv60/0:m1 sent 10 back 0 missing 0; ");
+    expect(fixture, "b", "lmtp ipv60/0: sent 20 back 20 missing 0; ");
+}
+
+/* An MTA that prefers IPv6 uses IPv4 for moments, of which none makes IPv4 one that is missed later. */
+static void test_a_door_for_moments(Fixture *fixture, const void *data)
+{
+    (void)data;
+    for (int64_t now = 0; now <= 2000; now += 10)
+        come_in(fixture, "a", now % 500 >= 400 && now % 500 < 450 ? "ipv4" : "ipv6", now);
+    expect(fixture, "a", "lmtp ipv40/0: sent 1900 back 1940 missing 0; lmtp ipv60/0: sent 0 back 2000 missing 0; ");
+}
+
 /* Ways that differ in one of their parts are not mixed up. */
 static void test_ways(Fixture *fixture, const void *data)
 {
@@ -110,6 +165,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add("/canary/back", Fixture, NULL, fixture_open, test_back, fixture_close);
     g_test_add("/canary/ways", Fixture, NULL, fixture_open, test_ways, fixture_close);
+    g_test_add("/canary/doors", Fixture, NULL, fixture_open, test_doors, fixture_close);
+    g_test_add("/canary/a door for moments", Fixture, NULL, fixture_open, test_a_door_for_moments, fixture_close);
     g_test_add("/canary/queues", Fixture, NULL, fixture_open, test_queues, fixture_close);
     return g_test_run();
 }

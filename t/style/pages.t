@@ -11,7 +11,7 @@ import tree
 
 TEXT = re.compile(r"\{\{#_\}\}(.*?)\{\{/_\}\}", re.S)
 ENTRY = re.compile(r'^msgid ((?:".*"\s*)+)^msgstr ((?:".*"\s*)+)', re.M)
-MARKED = re.compile(r'\bN_\("([^"]*)"\)')
+MARKED = re.compile(r'\bN_\(((?:\s*"[^"]*")+)\)')  # of one string or several
 PART = re.compile(r"\{\{[^}]*\}\}|<[^>]*>")
 
 
@@ -25,9 +25,9 @@ def texts():
     for path in sorted(Path(tree.TOP, "etc/web").glob("*.mustache")):
         for text in TEXT.findall(path.read_text()):
             found.setdefault(" ".join(text.split()), []).append(path.name)
-    for path in sorted(Path(tree.TOP, "runners/web").glob("*.c")):
+    for path in [*sorted(Path(tree.TOP, "runners/web").glob("*.c")), Path(tree.TOP, "lists/attention.c")]:
         for text in MARKED.findall(path.read_text()):
-            found.setdefault(text, []).append(path.name)
+            found.setdefault(quoted(text), []).append(path.name)
     return found
 
 
