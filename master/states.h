@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Look up what each event does in each state of a child: the table of master/README.md. The functions only look into the
- * table; worker.c carries out the actions.
+ * Look up what each event does in each state of a child: the table of master/README.md. The functions only look into
+ * the table; worker.c carries out the actions.
  */
 
 typedef enum WorkerState {
