@@ -6,8 +6,8 @@ import threading
 
 
 class Serving(socketserver.ThreadingTCPServer):
-    """Serves each connection with the handler, on a free port of 127.0.0.1, from now until server_close() or the end of
-    `with`. To close the socket alone would leave its thread asking the closed socket for connections without a pause."""
+    """Serves each connection with the handler, on a free port of 127.0.0.1, from now on until server_close() or the end
+    of `with`. A thread whose socket were closed alone would ask it for connections without a pause."""
 
     allow_reuse_address = daemon_threads = True
     request_queue_size = 128
