@@ -127,7 +127,7 @@ GPtrArray *member_running_at(Store *store, const char *domain, const char *start
 /* Count the members that meet criteria. With list_id and roles alone that is cheap; otherwise all are looked at. */
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error);
 
-/* Add many members, in any order, in half the time of member_add(): open, add each line, sort, add some while there are
+/* Add many members, in any order, by few statements each: open, add each line, sort, add some while there are
  * *more, free. From open to sort use the store for nothing else (other connections may write). The lines need room
  * where the system keeps temporary files.
  *

@@ -385,7 +385,9 @@ static void test_import_refused(Fixture *fixture, const void *data)
         assert_ok(member_import_add(import, i, address, NULL, NULL, &error), error);
     }
     Imported seen = {0};
-    g_assert_false(member_import_run(import, imported, &seen, &error));
+    bool more;
+    assert_ok(member_import_sort(import, &error), error);
+    g_assert_false(member_import_some(import, imported, &seen, &more, &error));
     g_assert_nonnull(strstr(error->message, "refused"));
     g_clear_error(&error);
     member_import_free(import);
