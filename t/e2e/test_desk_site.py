@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import shutil
+import socket
 import struct
 import time
 import urllib.parse
@@ -126,8 +127,11 @@ def test_nothing_of_others_is_markup(instances, sinks):
 def test_without_the_master_the_page_says_so(site, sink):
     opal = Person(site, sink, OPAL)
     sock = site.directory / "run" / "control.sock"
-    away = sock.with_suffix(".away")
-    sock.rename(away)
+    away, dead = sock.with_suffix(".away"), sock.with_suffix(".dead")
+    away.hardlink_to(sock)
+    with socket.socket(socket.AF_UNIX) as nobody:
+        nobody.bind(str(dead))
+    dead.rename(sock)  # not just away: the master makes a missing one again
     opal.get(PAGE).says("Listrunner does not answer")
     assert opal.send(PAGE, {"suspend": "relay relay"}).status == 503
     away.rename(sock)
