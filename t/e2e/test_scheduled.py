@@ -126,9 +126,18 @@ def test_not_of_everybody(site):
     letter = found[SUE][0].get_content()
     assert accepted["subject"] in letter and "cancel it" in letter.replace("\n", " ")
     assert f"number {site.rows()[0]['number']}" in letter.replace("\n", " ")
-    assert [(row["subject"], row["author"]) for row in site.rows()] == [(accepted["subject"], None)]
+    row, = site.rows()
+    assert (row["subject"], row["author"]) == (accepted["subject"], None)
+    waits = f"waits to be sent at {row['due_at']}, as number {row['number']} of: listrunner scheduled ls ants.{HOST}\n"
+    assert waits in site.cli("trace", accepted["message_id"])
+    assert waits not in site.instance.run("trace", held[2]["message_id"]).stdout, "which is held"
+    waiting, = [json.loads(line) for line in site.cli("trace", "--json", accepted["message_id"]).splitlines()
+                if "waits_in" in line]
+    assert (waiting["waits_in"], waiting["due"], waiting["list"]) == ("scheduled", row["due_at"], f"ants.{HOST}")
+    assert waits in site.cli("trace", waiting["trace"])
     site.turn(2 * HOUR + 60)
     assert site.subjects() == [accepted["subject"]]
+    assert waits not in site.instance.run("trace", accepted["message_id"]).stdout
     site.cli("held", "accept", held[2]["number"])
     assert site.subjects() == [held[2]["subject"]], "accepted too late, it goes at once"
 
