@@ -23,6 +23,9 @@
  * no such field, and is not changed. */
 char *send_at_take(Message *message);
 
-/* Read a time as above: *due in microseconds since 1970, or 0 where it is not ahead of now (in the same unit). Fails,
- * with FAIL_NEVER and a sentence for people, for what cannot be read and for what is more than a year ahead. */
+/* Read a time as above: *due in microseconds since 1970, or 0 for the word "now". It may be over, that is not ahead of
+ * now (in the same unit). Fails, with FAIL_NEVER and a sentence for people, for what cannot be read and for what is
+ * more than a year ahead. */
 bool send_at_read(const char *text, int64_t now, int64_t *due, GError **error);
+/* The same, and fail for a time that is over: whoever can still be asked has mistyped it. */
+bool send_at_read_ahead(const char *text, int64_t now, int64_t *due, GError **error);
