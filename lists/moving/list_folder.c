@@ -88,7 +88,7 @@ bool list_folder_load(ListFolder *from, const char *name, const char *path, GErr
 {
     char *text = NULL;
     struct stat status;
-    if (stat(path, &status) != 0 && errno == ENOENT)
+    if (stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
     bool done = list_folder_text(from, name, path, &text, error);
     if (text)

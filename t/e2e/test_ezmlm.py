@@ -51,11 +51,16 @@ def test_lists_of_ezmlm(empty, tmp_path):
     stored = make_list(tmp_path, "stored", {"subdb": "pgsql:db:5432:u:p:ezmlm:list\n"})
     nothing = tmp_path / "nothing"
     nothing.mkdir()
-    words = (talk, nothing, news, stored, plain)
+    (file := tmp_path / "Mailbox").touch()
+    words = (talk, nothing, news, stored, plain, file, tmp_path)
     expected = bring(empty, "--dry-run", *words, code=1)
     told = bring(empty, *words, code=1)
     assert told.replace("brought in", "would come") == expected
-    for line in (f"left out: {nothing}: ", f"left out: {stored}: ", "left out: talk.example.org: member no address: ",
+    mark = "it is no list of ezmlm: the directory of one has the file outlocal"
+    above = "".join(f" {tmp_path}/{name}" for name in ("news", "plain", "stored", "talk"))
+    for line in (f"left out: {nothing}: {mark}\n", f"left out: {file}: it is no directory\n",
+                 f"left out: {tmp_path}: {mark}; lists are in it, so name these:{above}\n",
+                 f"left out: {stored}: ", "left out: talk.example.org: member no address: ",
                  "changed: talk.example.org: prefix: ", f"changed: news.{HOST}: public: ",
                  "no equal here: talk.example.org: headeradd: X-Loop: talk",
                  "no equal here: talk.example.org: headerremove: Received",

@@ -69,7 +69,9 @@ def test_lists_of_mlmmj(empty, tmp_path):
     assert not empty.cli("list", "ls", "--names").strip(), "a dry run writes nothing"
     told = bring(empty, *words, code=1)
     assert told.replace("brought in", "would come") == expected
-    for line in (f"left out: {nothing}: ", f"left out: {broken}: ", f"left out: talk.{HOST}: member no address: ",
+    mark = "it is no list of mlmmj: the directory of one has the file control/listaddress"
+    for line in (f"left out: {nothing}: {mark}\n",
+                 f"left out: {broken}: ", f"left out: talk.{HOST}: member no address: ",
                  f"no equal here: talk.{HOST}: customheaders: X-Loop: talk",
                  f"no equal here: talk.{HOST}: delheaders: Received:",
                  f"no equal here: talk.{HOST}: access: reject ^X-Spam: yes",
@@ -122,6 +124,23 @@ def test_lists_of_mlmmj(empty, tmp_path):
     bring(empty, *words, code=1)
     assert len(empty.rows("held", "ls")) == len(empty.rows("pending", "ls")) == 1
     assert "bob@example.com" not in empty.cli("member", "ls", "--names", f"talk@{HOST}")
+
+
+def test_the_directory_above_the_lists(empty, tmp_path):
+    """The report says which directories are lists, of some hundred the first, and what a list has."""
+    spool, file = tmp_path / "spool", tmp_path / "file"
+    file.touch()
+    for number in range(7):
+        make_list(spool, f"list{number}")
+    (spool / "nothing").mkdir()
+    named = " ".join(str(spool / f"list{number}") for number in range(5))
+    for words in (("--dry-run",), ()):
+        told = bring(empty, *words, spool, spool / "list6", file, f"{file}.gone", code=1)
+        assert f"left out: {spool}: it is no list of mlmmj: the directory of one has the file control/listaddress; " \
+            f"lists are in it, so name these: {named}, and 2 more\n" in told
+        assert f"left out: {file}: it is no directory\n" in told and f"{file}.gone: there is no such" in told
+        assert "3 left out" in told
+    assert empty.cli("list", "ls", "--names").split() == [f"list6@{HOST}"]
 
 
 def test_a_list_of_a_real_mlmmj(empty, tmp_path):

@@ -622,7 +622,7 @@ def test_lists_of_mailman_2(empty, tmp_path):
     broken.mkdir()
     (broken / "config.pck").write_bytes(pickle.dumps(Evil(tmp_path / "touched"), protocol=1))
     hollow.mkdir()
-    words = ["import", "mailman2", old, broken, new, hollow]
+    words = ["import", "mailman2", old, broken, new, hollow, tmp_path / "lists"]
     empty.cli("domain", "create", HOST)
     dry = empty.run(*words, "--dry-run")
     done = empty.run(*words)
@@ -631,7 +631,10 @@ def test_lists_of_mailman_2(empty, tmp_path):
     for told in (dry.stdout, done.stdout):
         assert re.search(r"^domains +0 +2$", told, re.MULTILINE), told
     for line in (f"left out: {broken}: {broken}/config.pck: it is no list of Mailman 2.1: byte ",
-                 f"left out: {hollow}: {hollow}/config.pck: ", f"no equal here: old.{HOST}: welcome_msg: Hello.",
+                 f"left out: {hollow}: it is no list of Mailman 2.1: the directory of one has the file config.pck\n",
+                 f"left out: {tmp_path}/lists: it is no list of Mailman 2.1: the directory of one has the file "
+                 f"config.pck; lists are in it, so name these: {broken} {new} {old}\n",
+                 f"no equal here: old.{HOST}: welcome_msg: Hello.",
                  f"left out: old.{HOST}: member no address: ", f"changed: old.{HOST}: msg_footer: a value",
                  f"left out: old.{HOST}: header_filter_rules: \"no field\"",
                  f"no equal here: old.{HOST}: request.pck: 1 held posts and requests"):

@@ -300,7 +300,11 @@ def test_what_is_refused(empty, tmp_path):
     damaged.write_bytes(make_rows(tmp_path / "whole.sqlite").read_bytes()[:4096] + b"\xff" * 8192)
     nothing.mkdir()
     for words, says in (((site, "--db", foreign), "list_subscriber"), ((site, "--db", damaged), "damaged"),
-                        ((site, "--db", tmp_path / "missing"), "missing"), ((nothing,), "no list of Sympa"),
+                        ((site, "--db", tmp_path / "missing"), "missing"),
+                        ((nothing,), "no list of Sympa (DOMAIN/LIST/config)\n"),
+                        ((tmp_path,), f"no list of Sympa (DOMAIN/LIST/config), but there are in {site}\n"),
+                        ((site / HOST / "talk",), f"{HOST}/talk is one list of Sympa; name the directory that has all"),
+                        ((site / HOST,), "name it with --domain, or the directory above in place"),
                         ((tmp_path / "gone",), "gone"),
                         ((site, "--db", "oracle://db.example.com/sympa"), "copy the database of another one")):
         done = empty.run("import", "sympa", *words, timeout=60)
