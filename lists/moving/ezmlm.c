@@ -287,9 +287,7 @@ static bool tell_behind(ListFolder *from, GError **error)
     if (bounces > 0)
         moving_tell(from->moving, MOVING_LOST, from->list_id, "bounce",
                     "%u files about addresses whose mail comes back: they begin anew", bounces);
-    if (folders > 0)
-        moving_tell(from->moving, MOVING_LOST, from->list_id, "archive",
-                    "%u folders of posts: bring them by listrunner archive import", folders);
+    list_folder_tell_archive(from, folders, "folders of posts");
     return true;
 }
 

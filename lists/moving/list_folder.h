@@ -39,6 +39,9 @@ bool list_folder_each(ListFolder *from, const char *folder, ListFolderTake *take
 /* Count the files of such a folder. */
 bool list_folder_count(ListFolder *from, const char *folder, unsigned *count, GError **error);
 
+/* Report that so many posts, or what else, are in the folder "archive", with the command that imports them. */
+void list_folder_tell_archive(const ListFolder *from, unsigned count, const char *what);
+
 /* Report what is wrong with a file, and return true. If why is FAIL_LATER, return false with it as error. why is freed
  * or passed on. */
 bool list_folder_pass_over(ListFolder *from, const char *file, GError *why, GError **error);

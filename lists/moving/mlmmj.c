@@ -128,14 +128,16 @@ static bool tell_lost(ListFolder *from, const char *name, const char *path, void
 static bool tell_behind(ListFolder *from, GError **error)
 {
     static const char *const folders[][2] = {
-        {"archive", "posts: bring them by listrunner archive import"},
         {"bounce", "addresses whose mail comes back: they begin anew"},
         {"queue", "mails wait to be sent: let mlmmj send them"},
         {"subconf", "letters that ask whether somebody wants to join: they are good no more"},
         {"unsubconf", "letters that ask whether somebody wants to leave: they are good no more"},
     };
+    unsigned count;
+    if (!list_folder_count(from, "archive", &count, error))
+        return false;
+    list_folder_tell_archive(from, count, "posts");
     for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
-        unsigned count;
         if (!list_folder_count(from, folders[i][0], &count, error))
             return false;
         if (count > 0)

@@ -2,6 +2,8 @@
 # Copyright (c) 2026 The Listrunner authors
 """Lists of ezmlm-idx move in, from directories that are made here as its manual page ezmlm(5) says."""
 import json
+import re
+import shlex
 
 from support.instance import HOST
 
@@ -32,6 +34,7 @@ def bring(instance, *words, code=0):
 
 
 def test_lists_of_ezmlm(empty, tmp_path):
+    tmp_path = tmp_path / "it's lists"
     talk = make_list(
         tmp_path, "talk", {
             "public": "", "archived": "", "modpost": "", "modsub": "who\n", "prefix": "[talk #]\n",
@@ -99,6 +102,11 @@ def test_lists_of_ezmlm(empty, tmp_path):
     assert actions == {"anne@example.com": 3, "bob@example.com": None}
     held, = empty.rows("held", "ls")
     assert (held["sender"], held["message_id"]) == ("jo@example.net", "held-1@example.net")
+    # Its archive comes by the command that was told, whatever the name of its directory.
+    command = shlex.split(re.search("no equal here: talk.example.org: archive: 1 folders of posts: (.*)", told)[1])
+    assert command == ["listrunner", "archive", "import", f"talk@{HOST}", str(talk / "archive")]
+    empty.set({"archiver.maildir": {"index": "yes"}})
+    assert "1 posts added" in empty.cli(*command[1:])
     # Again: nothing comes twice, and who left since stays away.
     empty.cli("member", "remove", f"talk@{HOST}", "bob@example.com")
     bring(empty, *words, code=1)

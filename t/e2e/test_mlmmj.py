@@ -3,6 +3,8 @@
 """Lists of mlmmj move in: from directories that are made here as its documents say, and from those of a real mlmmj
 where it is installed."""
 import json
+import re
+import shlex
 import shutil
 import subprocess
 
@@ -119,6 +121,11 @@ def test_lists_of_mlmmj(empty, tmp_path):
     assert (held["sender"], held["subject"]) == ("jo@example.net", "café")
     request, = empty.rows("pending", "ls")
     assert (request["address"], request["kind"], request["waits_for"]) == ("joiner@example.org", "join", "moderator")
+    # Its archive comes by the command that was told.
+    command = shlex.split(re.search(f"no equal here: talk.{HOST}: archive: 1 posts: (.*)", told)[1])
+    assert command == ["listrunner", "archive", "import", f"talk@{HOST}", str(talk / "archive")]
+    empty.set({"archiver.maildir": {"index": "yes"}})
+    assert "1 posts added" in empty.cli(*command[1:])
     # Again: nothing comes twice, and who left since stays away.
     empty.cli("member", "remove", f"talk@{HOST}", "bob@example.com")
     bring(empty, *words, code=1)
@@ -176,14 +183,7 @@ def test_a_list_of_a_real_mlmmj(empty, tmp_path):
     held, = empty.rows("held", "ls")
     assert (held["sender"], held["subject"], held["message_id"]) == ("jo@example.net", "café", "held-2@example.net")
     assert settings(empty, "talk")["default_member_action"] == "hold"
-    # Its archive is a maildir when it has the folders of one.
-    maildir = empty.directory / "maildir"
-    for folder in ("cur", "new", "tmp"):
-        (maildir / folder).mkdir(parents=True)
-    for path in (talk / "archive").iterdir():
-        shutil.copy(path, maildir / "cur" / path.name)
-        (maildir / "cur" / path.name).chmod(0o644)
     empty.set({"archiver.maildir": {"index": "yes"}})
-    empty.cli("archive", "import", f"talk@{HOST}", maildir)
+    empty.cli("archive", "import", f"talk@{HOST}", talk / "archive")
     found = [path for path in empty.archive.rglob("*") if path.is_file() and b"held-1@example.net" in path.read_bytes()]
     assert found, list(empty.archive.rglob("*"))
