@@ -103,7 +103,19 @@ bool moving_commit(Moving *moving, GError **error)
     g_autoptr(Work) work = g_steal_pointer(&moving->work);
     if (!moving->site.spool)
         work_into(work, drop_draft, NULL);
-    return work_commit(work, moving->site.spool, error);
+    if (!work_commit(work, moving->site.spool, error))
+        return false;
+    memcpy(moving->committed, moving->counts, sizeof moving->counts);
+    return true;
+}
+
+void moving_undo(Moving *moving)
+{
+    g_clear_pointer(&moving->work, work_free);
+    g_clear_pointer(&moving->domains, g_hash_table_unref);
+    memcpy(moving->counts, moving->committed, sizeof moving->counts);
+    memset(moving->came, 0, sizeof moving->came);
+    moving_cancel(moving);
 }
 
 bool moving_step(Moving *moving, GError **error)

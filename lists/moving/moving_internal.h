@@ -8,7 +8,7 @@ struct Moving {
     MovingSite site;
     Actor actor;
     char *source;
-    MovingCount counts[MOVING_KINDS];
+    MovingCount counts[MOVING_KINDS], committed[MOVING_KINDS];
     uint64_t notes[MOVING_CHANGED + 1];
     uint64_t rows;        /* gone through */
     GHashTable *domains;  /* own_address_domains(); NULL: not asked yet */
@@ -24,8 +24,6 @@ struct Moving {
 Work *moving_work(Moving *moving, GError **error);
 /* Count one more row, and report progress. In a part that is MOVING_IN_PORTIONS it also commits now and then. */
 bool moving_step(Moving *moving, GError **error);
-/* Commit the open unit; true also where none is open. */
-bool moving_commit(Moving *moving, GError **error);
 
 /* Write into the list's log how many members came to the list under way. */
 bool moving_log_came(Moving *moving, GError **error);

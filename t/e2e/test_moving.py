@@ -681,20 +681,29 @@ def test_lists_of_mailman_2(empty, tmp_path):
 
 
 def test_files_of_mailman_2_that_cannot_be_read(empty, tmp_path):
-    """A digest that cannot be read now comes later; what waits is told where nobody can count it."""
-    path = mailman2.make_list(tmp_path / "lists", "old")
+    """A digest that cannot be read now comes later, and other lists come meanwhile; what waits is told where nobody can
+    count it."""
+    first, path, last = (mailman2.make_list(tmp_path / "lists", name) for name in ("first", "old", "last"))
     digest, kept = path / "digest.mbox", (path / "digest.mbox").read_bytes()
     (path / "request.pck").write_bytes(b"nonsense")
     digest.unlink()
     digest.symlink_to(digest)
-    done = empty.run("import", "mailman2", path)
-    assert done.returncode == 75 and str(digest) in done.stderr, done.stderr
-    assert f"left out: old.{HOST}: request.pck: byte " in done.stdout, done.stdout
-    assert "The import is not complete" in done.stdout
+    for option in (["--dry-run"], []):
+        done = empty.run("import", "mailman2", *option, first, path, last)
+        assert done.returncode == 75 and f"{path} is not whole: {digest}: " in done.stderr, done.stderr
+        assert str(first) not in done.stderr and str(last) not in done.stderr
+        assert f"left out: old.{HOST}: request.pck: byte " in done.stdout, done.stdout
+        assert re.search("^posts for digests +2 +0$", done.stdout, re.MULTILINE), done.stdout
+        assert "The import is not complete" in done.stdout
+    # Where it took long, the part of the list before its digest may be in.
+    names = empty.cli("list", "ls", "--names").split()
+    assert {f"first@{HOST}", f"last@{HOST}"} <= set(names)
+    assert re.search(f"^lists +{len(names)} +0$", done.stdout, re.MULTILINE), done.stdout
     digest.unlink()
     digest.write_bytes(kept)
-    done = empty.run("import", "mailman2", path)
+    done = empty.run("import", "mailman2", first, path, last)
     assert done.returncode == 1 and re.search("posts for digests +1 +0", done.stdout), done.stdout
+    assert re.search(f"^lists +{3 - len(names)} +{len(names)}$", done.stdout, re.MULTILINE), done.stdout
     # A part that is in is not gone through again, so nothing comes twice.
     assert "posts for digests" not in empty.run("import", "mailman2", path).stdout
 
