@@ -74,6 +74,11 @@ void moving_tell(Moving *moving, MovingNote note, const char *place, const char 
     moving->site.tell(note, place ? place : "", key ? key : "", named ? text + length + 2 : text, moving->site.data);
 }
 
+Store *moving_trial_of(const Moving *moving)
+{
+    return moving->site.there != moving->site.store ? moving->site.there : NULL;
+}
+
 /* ---- units ---- */
 
 Work *moving_work(Moving *moving, GError **error)

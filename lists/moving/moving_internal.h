@@ -20,6 +20,10 @@ struct Moving {
     MovingWay way;
 };
 
+/* Return the site's store where moving->site.store is only for a trial: what is known there counts as there before, and
+ * refuses what it would refuse. NULL: this is no trial, or there is no other store. */
+Store *moving_trial_of(const Moving *moving);
+
 /* Return the open unit of work, and begin one if none is open; it belongs to moving. NULL: the store failed. */
 Work *moving_work(Moving *moving, GError **error);
 /* Count one more row, and report progress. In a part that is MOVING_IN_PORTIONS it also commits now and then. */
