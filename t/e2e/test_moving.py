@@ -708,6 +708,26 @@ def test_files_of_mailman_2_that_cannot_be_read(empty, tmp_path):
     assert "posts for digests" not in empty.run("import", "mailman2", path).stdout
 
 
+@pytest.mark.sqlite
+def test_half_a_digest_is_undone_before_the_next_list(empty, tmp_path):
+    """Else the next run, which brings the whole of it, would bring the first half a second time."""
+    path, last = (mailman2.make_list(tmp_path / "lists", name) for name in ("old", "last"))
+    with open(path / "digest.mbox", "ab") as file:
+        file.write(b"From a@example.net Fri Nov 20 13:20:00 2026\nSubject: two\n\nrefused\n\n")
+    empty.cli("domain", "create", HOST)
+    for refused in (True, False):
+        with empty.database() as database:
+            database.execute("CREATE TRIGGER broken BEFORE INSERT ON digest_post WHEN instr(NEW.message, 'refused') "
+                             "BEGIN SELECT RAISE(ABORT, 'the disk is on fire'); END" if refused else
+                             "DROP TRIGGER broken")
+        done = empty.run("import", "mailman2", path, last)
+        assert done.returncode == (75 if refused else 1) and (f"{path} is not whole: " in done.stderr) == refused, done
+        with empty.database() as database:
+            posts = dict(database.execute("SELECT l.list_name, count(*) FROM digest_post d "
+                                          "JOIN list l ON l.key = d.list GROUP BY l.key").fetchall())
+        assert posts == ({"last": 1} if refused else {"last": 1, "old": 2})
+
+
 def test_texts_of_files_that_the_database_names(empty, site):
     """Root reads what Mailman's user could not, so only what everybody may read is a text of Mailman's."""
     site.add("domain", mail_host=HOST)
