@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * listrunner archive import: mails of an mbox, a maildir or HyperKitty's database become archived posts of a list, as
- * if they had been posted when they arrived. They are written in batches: first the files, synced, then the index. A
- * mail whose Message-ID the index knows is left out, and one without a Message-ID when its file is there; so an import
- * that was interrupted is begun again. Nothing is sent.
+ * listrunner archive import: mails of an mbox, a maildir, files that are numbers or HyperKitty's database become
+ * archived posts of a list, as if they had been posted when they arrived. They are written in batches: first the files,
+ * synced, then the index. A mail whose Message-ID the index knows is left out, and one without a Message-ID when its
+ * file is there; so an import that was interrupted is begun again. Nothing is sent.
  */
 #include "cli/archive_import.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -218,6 +219,70 @@ static bool take_maildir(Import *import, ArchiveFiles *files, GError **error)
     return true;
 }
 
+/* ---- from files that are numbers, as mlmmj (7), ezmlm (0/07) and Sympa (2019-03/arctxt/7) keep their archives ---- */
+
+typedef bool TakeNumbered(const char *path, void *data, GError **error);
+
+static bool is_number(const char *name)
+{
+    return strspn(name, "0123456789") == strlen(name);
+}
+
+static bool may_have_mails(const char *folder)
+{
+    return strspn(folder, "0123456789-") == strlen(folder) || g_str_equal(folder, "arctxt");
+}
+
+static int compare_numbers(gconstpointer one, gconstpointer other)
+{
+    const char *a = *(char *const *)one, *b = *(char *const *)other;
+    uint64_t x = g_ascii_strtoull(a, NULL, 10), y = g_ascii_strtoull(b, NULL, 10);
+    return x != y ? (x > y) - (x < y) : strcmp(a, b);
+}
+
+/* Walk through such files of a folder and of the folders in it. Symbolic links are passed over. False: take() returned
+ * false, or (with error) a folder cannot be read. */
+static bool each_numbered(const char *folder, TakeNumbered *take, void *data, GError **error)
+{
+    g_autoptr(GPtrArray) names = fs_names(folder, error);
+    if (!names)
+        return false;
+    g_ptr_array_sort(names, compare_numbers);
+    for (guint at = 0; at < names->len; at++) {
+        struct stat status;
+        const char *name = names->pdata[at];
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        if (lstat(path, &status) != 0)
+            continue;
+        if (S_ISDIR(status.st_mode) && may_have_mails(name) && !each_numbered(path, take, data, error))
+            return false;
+        if (S_ISREG(status.st_mode) && is_number(name) && !take(path, data, error))
+            return false;
+    }
+    return true;
+}
+
+static bool note_first(G_GNUC_UNUSED const char *path, void *data, G_GNUC_UNUSED GError **error)
+{
+    *(bool *)data = true;
+    return false;
+}
+
+static bool take_numbered(const char *path, void *data, GError **error)
+{
+    Import *import = data;
+    struct stat status = {0};
+    int fd = fs_open(AT_FDCWD, path, false, error);
+    g_autoptr(InputFile) file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    g_autoptr(GBytes) bytes = file ? input_read(file, path, error) : NULL;
+    g_autoptr(GString) text = bytes ? unix_lines(bytes) : NULL;
+    if (!text)
+        return false;
+    fstat(fd, &status);
+    show(import, import->taken);
+    return take_mail(import, text->str, text->len, status.st_mtime * CLOCK_SECOND, error);
+}
+
 /* Read the whole archive first, since a message can only be compared with messages that are known. */
 static bool catch_up(Import *import, GError **error)
 {
@@ -286,6 +351,7 @@ typedef struct Source {
     InputFile *file;
     ArchiveFiles *files;
     Foreign *hyperkitty;
+    bool numbered;             /* path is a directory of files that are numbers */
     const char *path, *folder; /* folder: of HyperKitty's files, or NULL */
 } Source;
 
@@ -301,6 +367,10 @@ static bool take_source(Import *import, const Source *source, GError **error)
 {
     if (source->hyperkitty)
         return take_hyperkitty(import, source->hyperkitty, error);
+    if (source->numbered) {
+        import->progress = (Progress){.what = "posts"};
+        return each_numbered(source->path, take_numbered, import, error);
+    }
     return source->files ? take_maildir(import, source->files, error)
                          : take_mbox(import, source->file, source->path, error);
 }
@@ -368,12 +438,15 @@ static bool open_source(Source *source, GError **error)
         g_autofree char *above = g_path_get_dirname(path), *own = g_path_get_basename(path);
         source->files = archive_files_read(above, own, error);
     } else if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
-        fail(error, FAIL_NEVER, "%s: it is a directory without cur/, so no maildir; allowed is an mbox or a maildir",
-             path);
+        if (each_numbered(path, note_first, &source->numbered, error))
+            fail(error, FAIL_NEVER,
+                 "%s: it is a directory without cur/, so no maildir, and without files that are numbers; allowed is an "
+                 "mbox, a maildir, or an archive of mlmmj, ezmlm or Sympa",
+                 path);
     } else {
         source->file = input_open(path, error);
     }
-    return source->hyperkitty || source->files || source->file;
+    return source->hyperkitty || source->files || source->numbered || source->file;
 }
 
 static int run_import(Site *site, int argc, char **argv, GError **error)
@@ -416,17 +489,17 @@ static const GOptionEntry options[] = {
 const Command archive_import = {
     .name = "import",
     .arguments = "LIST [FILE]",
-    .summary = "Add mails of an mbox, a maildir or HyperKitty to the archive of a list",
+    .summary = "Add mails of another archive to that of a list",
     .least = 1,
     .most = 2,
     .options = options,
     .run = run_import,
     .details =
-        "FILE is an mbox, a maildir, or - for an mbox on standard input. Nothing is sent. A mail whose Message-ID "
-        "is in the archive is left out, so an import that was interrupted may be given again. A mail's time of "
-        "arrival is that of its first Received field, or else what the mailbox says, or its Date where the two do not "
-        "agree. With --pipermail the mailbox must be the whole one, in its order, of which Mailman 2.1 made the pages "
-        "of the list; where the pages themselves are at hand, archive old is surer. HyperKitty kept of each mail "
-        "sender, "
-        "subject, date, Message-ID, text and files, of which a mail is made. Exit code 1: something was left out.",
+        "FILE is an mbox, a maildir, the directory of an archive of mlmmj, ezmlm or Sympa, whose mails are files with "
+        "numbers for names, or - for an mbox on standard input. Nothing is sent. A mail whose Message-ID is in the "
+        "archive is left out, so an import that was interrupted may be given again. A mail's time of arrival is that "
+        "of its first Received field, or else what the mailbox says, or its Date where the two do not agree. With "
+        "--pipermail the mailbox must be the whole one, in its order, of which Mailman 2.1 made the pages of the list; "
+        "where the pages themselves are at hand, archive old is surer. HyperKitty kept of each mail sender, subject, "
+        "date, Message-ID, text and files, of which a mail is made. Exit code 1: something was left out.",
 };

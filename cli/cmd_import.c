@@ -149,16 +149,15 @@ typedef struct Archives {
     Foreign *hyperkitty;
     Moving *moving;
     int code; /* the worst */
+    bool whole;
 } Archives;
 
 /* The archive of one list, where the list came by this import; of a dry run, how many mails would. */
-static bool take_archive(const char *list_id, void *data, GError **error)
+static bool import_archive(Archives *archives, const char *list_id, GError **error)
 {
-    Archives *archives = data;
     bool there;
     uint64_t mails;
     List *found;
-    g_autoptr(GError) why = NULL;
     if (!moving_find_list(archives->moving, list_id, &found, error))
         return false;
     g_autoptr(List) list = found;
@@ -172,12 +171,24 @@ static bool take_archive(const char *list_id, void *data, GError **error)
         printf("%s: %" PRIu64 " mails of HyperKitty would come\n", list->posting_address, mails);
     if (!there || dry_run)
         return true;
-    int code = archive_import_hyperkitty(archives->site, list, archives->hyperkitty, files_option, &why);
+    int code = archive_import_hyperkitty(archives->site, list, archives->hyperkitty, files_option, error);
+    if (code == TOOL_LATER)
+        return false;
     archives->code = MAX(archives->code, code);
-    if (!why)
+    return true;
+}
+
+/* An archive that fails is told, and the others come. */
+static bool take_archive(const char *list_id, void *data, G_GNUC_UNUSED GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    Archives *archives = data;
+    if (import_archive(archives, list_id, &why))
         return true;
-    g_propagate_prefixed_error(error, g_steal_pointer(&why), "the archive of %s: ", list->posting_address);
-    return false;
+    plain_complain("the archive of %s is not whole: %s", list_id, why->message);
+    archives->code = MAX(archives->code, command_exit_code(why));
+    archives->whole = false;
+    return true;
 }
 
 static int import_mailman3(CliImport *import, Site *site, const Mailman3Site *from, GError **error)
@@ -187,11 +198,11 @@ static int import_mailman3(CliImport *import, Site *site, const Mailman3Site *fr
     int code = finish(moving, done, import);
     if (!done || !from->hyperkitty)
         return code;
-    Archives archives = {site, from->hyperkitty, moving, code};
-    if (mailman3_each_list(from->database, take_archive, &archives, error))
-        return archives.code;
-    printf("The archives are not complete; run it again to go on.\n");
-    return TOOL_LATER;
+    Archives archives = {site, from->hyperkitty, moving, code, true};
+    bool all = mailman3_each_list(from->database, take_archive, &archives, error);
+    if (!all || !archives.whole)
+        printf("The archives are not complete; run it again to go on.\n");
+    return all ? archives.code : TOOL_LATER;
 }
 
 /* Without it held posts and digests would be missed, and nobody would know. */
@@ -239,36 +250,47 @@ static int run_mailman3(Site *site, int argc, char **argv, GError **error)
 
 /* A system that keeps each list in a directory. */
 typedef struct ImportLists {
+    CliImport *import;
     const char *source;
     bool (*move)(const char *directory, Moving *moving, GError **error);
 } ImportLists;
 
-/* One list; what is wrong with its directory is told, and the others come. */
-static bool import_directory(const ImportLists *lists, Moving *moving, const char *directory, GError **error)
+/* One list; what is wrong with its directory is told, and the others come. *whole stays unless the list can come later.
+ * False: the store failed. */
+static bool import_directory(const ImportLists *lists, Moving *moving, const char *directory, bool *whole,
+                             GError **error)
 {
     g_autoptr(GError) why = NULL;
+    CliImport *import = lists->import;
+    if (!moving_commit(moving, error))
+        return false;
     if (lists->move(directory, moving, &why))
         return true;
-    if (g_error_matches(why, FAIL, FAIL_LATER))
-        return fail_with(error, &why);
-    moving_tell(moving, MOVING_LEFT_OUT, directory, "", "%s", why->message);
+    if (!g_error_matches(why, FAIL, FAIL_LATER)) {
+        moving_tell(moving, MOVING_LEFT_OUT, directory, "", "%s", why->message);
+        return true;
+    }
+    moving_undo(moving);
+    progress_end(&import->progress);
+    plain_complain("%s is not whole: %s", directory, why->message);
+    *whole = false;
     return true;
 }
 
-static int import_directories(const ImportLists *lists, CliImport *import, char **directories, GError **error)
+static int import_directories(const ImportLists *lists, char **directories, GError **error)
 {
-    bool done = true;
-    g_autoptr(Moving) moving = moving_into(import, lists->source, false);
+    bool whole = true, done = true;
+    g_autoptr(Moving) moving = moving_into(lists->import, lists->source, false);
     for (char **directory = directories; done && *directory; directory++)
-        done = import_directory(lists, moving, *directory, error);
-    return finish(moving, done && moving_finish(moving, error), import);
+        done = import_directory(lists, moving, *directory, &whole, error);
+    return finish(moving, done && moving_finish(moving, error) && whole, lists->import);
 }
 
-static int run_lists(const ImportLists *lists, Site *site, char **directories, GError **error)
+static int run_lists(ImportLists lists, Site *site, char **directories, GError **error)
 {
     CliImport import = {.progress = {.what = "rows"}};
-    int code = open_place(&import, site, true, error) ? import_directories(lists, &import, directories, error)
-                                                      : TOOL_LATER;
+    lists.import = &import;
+    int code = open_place(&import, site, true, error) ? import_directories(&lists, directories, error) : TOOL_LATER;
     remove_trial(&import);
     return code;
 }
@@ -276,13 +298,13 @@ static int run_lists(const ImportLists *lists, Site *site, char **directories, G
 static int run_mailman2(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    return run_lists(&(ImportLists){MAILMAN2_SOURCE, mailman2_move}, site, argv, error);
+    return run_lists((ImportLists){.source = MAILMAN2_SOURCE, .move = mailman2_move}, site, argv, error);
 }
 
 static int run_mlmmj(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    return run_lists(&(ImportLists){MLMMJ_SOURCE, mlmmj_move}, site, argv, error);
+    return run_lists((ImportLists){.source = MLMMJ_SOURCE, .move = mlmmj_move}, site, argv, error);
 }
 
 /* All or nothing: it is one transaction, which is undone where something cannot come. */
@@ -316,7 +338,7 @@ static int run_listrunner(Site *site, int argc, char **argv, GError **error)
 static int run_ezmlm(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc;
-    return run_lists(&(ImportLists){EZMLM_SOURCE, ezmlm_move}, site, argv, error);
+    return run_lists((ImportLists){.source = EZMLM_SOURCE, .move = ezmlm_move}, site, argv, error);
 }
 
 static int import_sympa(CliImport *import, Sympa *sympa, GError **error)

@@ -173,7 +173,7 @@ static bool parse_at(const char *to, int64_t *due, GError **error)
         command_usage(error, "--at is for posts; mail to the owners goes at once");
         return false;
     }
-    if (!at_given || send_at_read(at_given, clock_now(), due, &wrong))
+    if (!at_given || send_at_read_ahead(at_given, clock_now(), due, &wrong))
         return true;
     command_usage(error, "--at: %s", wrong->message);
     return false;

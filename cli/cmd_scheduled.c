@@ -113,7 +113,7 @@ static char *move_one(Work *work, int64_t number, void *data, GError **error)
     if (!scheduled_post_move(work, number, *due, error))
         return NULL;
     g_autofree char *time = clock_text(*due);
-    return *due == 0 ? g_strdup(", and so sent: the time is not ahead") : g_strdup_printf(" to %s", time);
+    return *due == 0 ? g_strdup(" to now, and so sent") : g_strdup_printf(" to %s", time);
 }
 
 static int run_move(Site *site, int argc, char **argv, GError **error)
@@ -122,7 +122,7 @@ static int run_move(Site *site, int argc, char **argv, GError **error)
     g_autoptr(GError) wrong = NULL;
     if (!at_given)
         return command_usage(error, "--at is missing: the time at which the posts are to be sent");
-    if (!send_at_read(at_given, clock_now(), &due, &wrong))
+    if (!send_at_read_ahead(at_given, clock_now(), &due, &wrong))
         return command_usage(error, "--at: %s", wrong->message);
     return run_numbers(site, argv, move_one, "moved", &due, error);
 }

@@ -87,19 +87,40 @@ static void show_sentences(const ShadowSummary *summary)
         printf("lines of the report that cannot be read: %" PRIu64 "\n", summary->unreadable);
 }
 
+static InputFile *open_summary(GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    InputFile *file = input_open(summary_file, &why);
+    if (g_error_matches(why, FAIL, FAIL_MISSING))
+        fail(error, FAIL_MISSING,
+             "%s; the report is what \"listrunner shadow --lmtp\" writes into the file of --report, else into "
+             ".shadow/report of the spool",
+             why->message);
+    else if (why)
+        g_propagate_error(error, g_steal_pointer(&why));
+    return file;
+}
+
 static int run_summary(GError **error)
 {
     g_auto(ShadowSummary) summary;
-    g_autoptr(InputFile) file = input_open(summary_file, error);
+    g_autoptr(InputFile) file = open_summary(error);
     g_autofree char *line = NULL;
     size_t size = 0;
+    bool empty = true;
     shadow_summary_init(&summary);
     if (!file)
         return TOOL_LATER;
-    for (ssize_t length; (length = getline(&line, &size, file)) > 0;)
+    for (ssize_t length; (length = getline(&line, &size, file)) > 0; empty = false)
         shadow_summary_add(&summary, line, (size_t)length);
-    if (ferror(file)) {
-        fail_errno(error, FAIL_LATER, "%s", input_name(summary_file));
+    if (ferror(file) || empty) {
+        if (ferror(file))
+            fail_errno(error, FAIL_LATER, "%s", input_name(summary_file));
+        else
+            fail(error, FAIL_MISSING,
+                 "%s is empty: no post was compared. The shadow reports a post when --patience is over (1h); when none "
+                 "comes, look at how the mail server makes copies (shadow.md)",
+                 input_name(summary_file));
         return TOOL_LATER;
     }
     show_lists(&summary);

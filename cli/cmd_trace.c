@@ -13,6 +13,8 @@
 #include "cli/queue_files.h"
 #include "lists/post_trace.h"
 #include "lists/this_host.h"
+#include "store/scheduled.h"
+#include "switchboard/meta.h"
 
 #define WAITING_MOST 100000U /* entries that are opened, some seconds' worth */
 
@@ -91,14 +93,26 @@ static bool show_trace(const char *directory, const char *trace, const char *add
 
 /* ---- where it waits ---- */
 
-/* Entries of these traces that are met in the queues. */
+/* The search for entries and posts that wait, of the mail that is asked for. */
 typedef struct TraceWait {
     Queue *queue;
+    const char *key;
     GHashTable *traces;
     json_t *rows;
     unsigned looked_at;
     bool all; /* no entry was left out */
 } TraceWait;
+
+/* Add a row (taken) for something that waits: where, since when, and until when. */
+static void add_wait(const TraceWait *wait, json_t *row, const char *place, int64_t since, int64_t due)
+{
+    json_object_set_new(row, "time", listing_time(clock_now()));
+    json_object_set_new(row, "program", json_string("listrunner"));
+    json_object_set_new(row, "waits_in", json_string(place));
+    json_object_set_new(row, "since", listing_time(since));
+    json_object_set_new(row, "due", listing_time(due));
+    json_array_append_new(wait->rows, row);
+}
 
 /* "37b968e27c1b waits in the queue retry (waiting) since ..., until ...: listrunner queue cat NAME"; g_free(). */
 static char *wait_text(const Entry *entry, const char *queue, const QueueFile *found, QueueState state)
@@ -126,29 +140,66 @@ static bool wait_in(const QueueFile *found, const char *file, void *data)
     if (!entry || !g_hash_table_contains(wait->traces, entry_trace(entry)))
         return true;
     const char *queue = queue_name(wait->queue);
-    g_autofree char *text = wait_text(entry, queue, found, state), *now = clock_text(clock_now());
-    json_array_append_new(wait->rows,
-                          json_pack("{ss ss ss ss ss ss so so}", "time", now, "program", "listrunner", "text", text,
-                                    "trace", entry_trace(entry), "list", entry_list(entry), "waits_in", queue, "since",
-                                    listing_time(entry_arrival(entry)), "due", listing_time(found->name.due)));
+    g_autofree char *text = wait_text(entry, queue, found, state);
+    add_wait(wait, json_pack("{ss ss ss}", "text", text, "trace", entry_trace(entry), "list", entry_list(entry)), queue,
+             entry_arrival(entry), found->name.due);
     return true;
 }
 
-/* Show the entries of this host that wait. What cannot be looked at is told, and hinders nothing. */
-static void show_waiting(Site *site, GHashTable *traces, bool *shown)
+/* Look at the entries of this host. */
+static void wait_in_queues(Site *site, TraceWait *wait)
+{
+    g_autoptr(GError) error = NULL;
+    Spool *spool = site_spool(site, &error);
+    g_auto(GStrv) queues = spool ? queue_files_choose(spool, 0, NULL, &error) : NULL;
+    for (char **name = queues; name && *name && !error && g_hash_table_size(wait->traces) > 0; name++) {
+        wait->queue = spool_queue(spool, *name, &error);
+        if (wait->queue)
+            queue_files_each(wait->queue, wait_in, wait, &error);
+    }
+    if (error)
+        fprintf(stderr, "listrunner trace: whether it waits in a queue is not known: %s\n", error->message);
+    else if (!wait->all)
+        fprintf(stderr,
+                "listrunner trace: of the entries in the queues %u were looked at; "
+                "\"listrunner queue ls --trace\" looks at all\n",
+                WAITING_MOST);
+}
+
+static bool wait_for_time(const Scheduled *post, void *data)
+{
+    const TraceWait *wait = data;
+    g_autoptr(json_t) meta = post->meta ? meta_parse(post->meta, strlen(post->meta), NULL) : NULL;
+    const char *trace = meta_string(meta, META_TRACE, "-");
+    if (!g_hash_table_contains(wait->traces, trace) && g_strcmp0(post->message_id, wait->key) != 0)
+        return true;
+    g_autofree char *due = clock_text(post->due_at);
+    g_autofree char *text = g_strdup_printf("%s waits to be sent at %s, as number %" PRId64
+                                            " of: listrunner scheduled ls %s",
+                                            trace, due, post->number, post->list_id);
+    add_wait(wait, json_pack("{ss ss ss}", "text", text, "trace", trace, "list", post->list_id), "scheduled",
+             post->made_at, post->due_at);
+    return true;
+}
+
+/* Look at the posts that were accepted and are to be sent at a time. */
+static void wait_in_store(Site *site, TraceWait *wait)
+{
+    g_autoptr(GError) error = NULL;
+    Store *store = site_store(site, false, &error);
+    if (!store || !scheduled_each(store, NULL, wait_for_time, wait, &error))
+        fprintf(stderr, "listrunner trace: whether it waits to be sent at a time is not known: %s\n", error->message);
+}
+
+/* Show what waits. What cannot be looked at is told, and hinders nothing. */
+static void show_waiting(Site *site, const char *key, GHashTable *traces, bool *shown)
 {
     size_t at;
     const json_t *row;
-    g_autoptr(GError) error = NULL;
     g_autoptr(json_t) rows = json_array();
-    Spool *spool = site_spool(site, &error);
-    g_auto(GStrv) queues = spool ? queue_files_choose(spool, 0, NULL, &error) : NULL;
-    TraceWait wait = {.traces = traces, .rows = rows, .all = true};
-    for (char **name = queues; name && *name && !error && g_hash_table_size(traces) > 0; name++) {
-        wait.queue = spool_queue(spool, *name, &error);
-        if (wait.queue)
-            queue_files_each(wait.queue, wait_in, &wait, &error);
-    }
+    TraceWait wait = {.key = key, .traces = traces, .rows = rows, .all = true};
+    wait_in_queues(site, &wait);
+    wait_in_store(site, &wait);
     json_array_foreach(rows, at, row) {
         *shown = true;
         if (json_option)
@@ -158,13 +209,6 @@ static void show_waiting(Site *site, GHashTable *traces, bool *shown)
         if (json_option)
             putchar('\n');
     }
-    if (error)
-        fprintf(stderr, "listrunner trace: whether it waits in a queue is not known: %s\n", error->message);
-    else if (!wait.all)
-        fprintf(stderr,
-                "listrunner trace: of the entries in the queues %u were looked at; "
-                "\"listrunner queue ls --trace\" looks at all\n",
-                WAITING_MOST);
 }
 
 /* The key of what was typed; the store is opened for the name of a list alone. g_free() */
@@ -231,7 +275,7 @@ static int run_trace(Site *site, int argc, char **argv, GError **error)
     while (g_hash_table_iter_next(&at, &trace, NULL))
         if (!show_trace(directory, trace, address, &shown, error))
             return TOOL_LATER;
-    show_waiting(site, found.traces, &shown);
+    show_waiting(site, key, found.traces, &shown);
     if (!shown)
         tell_nothing(directory);
     tell_not_asked(site, config);
@@ -251,5 +295,6 @@ const Command cmd_trace = {
     .details = "NUMBER is the post's number on LIST. What is told is what the log had of it, as far back as section "
                "[trail] keeps it; lines of the last three seconds may be missing. Of several hosts each knows what it "
                "did itself; those that were not asked are named. Where an entry of it still waits in a queue of this "
-               "host, that is said, too, and since when. Exits 1 when nothing is known.",
+               "host, or the post waits for the time at which it is to be sent, that is said, too. Exits 1 when "
+               "nothing is known.",
 };

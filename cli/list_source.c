@@ -94,14 +94,18 @@ static bool refresh_one(SourceShell *shell, MemberSource *source, int *worst, GE
     g_auto(SourceResult) result = {0};
     if (!source_refresh(&shell->run, source, &result, error))
         return false;
+    g_autofree char *which = result.bad > 0 ? g_strdup_printf("; listrunner list source show %s %s shows bad lines",
+                                                              source->list_id, source->name)
+                                            : g_strdup("");
     if (result.fault) {
-        plain_complain("%s of %s: %s; nothing was changed", source->name, source->list_id, result.fault->message);
+        plain_complain("%s of %s: %s; nothing was changed%s", source->name, source->list_id, result.fault->message,
+                       which);
         *worst = MAX(*worst, command_exit_code(result.fault));
         return true;
     }
     printf("%s: %" G_GINT64_FORMAT " given, %" G_GINT64_FORMAT " joined, %" G_GINT64_FORMAT " left, %" G_GINT64_FORMAT
-           " kept out, %" G_GINT64_FORMAT " bad\n",
-           source->name, result.given, result.joined, result.left, result.kept_out, result.bad);
+           " kept out, %" G_GINT64_FORMAT " bad%s\n",
+           source->name, result.given, result.joined, result.left, result.kept_out, result.bad, which);
     return true;
 }
 

@@ -17,14 +17,19 @@
 
 /* ---- what became of it ---- */
 
-/* Write it into the log and into that of the list. */
-static bool tell(Work *work, const Scheduled *post, const char *result, GError **error)
+static bool tell_list(Work *work, const Scheduled *post, const char *result, GError **error)
 {
     g_autofree char *sender = g_utf8_strdown(post->sender ? post->sender : "", -1);
     g_autofree char *subject = template_brief(post->subject ? post->subject : "");
+    return change_log(work, post->list_id, &(Change){LOG_SCHEDULED, sender, subject, result}, error);
+}
+
+/* Write it into the log and into that of the list. */
+static bool tell(Work *work, const Scheduled *post, const char *result, GError **error)
+{
     work_log(work, post->list_id, "scheduled=%" G_GINT64_FORMAT " message-id=%s by=<%s> result=%s", post->number,
              post->message_id ? post->message_id : "-", work_by(work), result);
-    return change_log(work, post->list_id, &(Change){LOG_SCHEDULED, sender, subject, result}, error);
+    return tell_list(work, post, result, error);
 }
 
 static bool tell_time(Work *work, const Scheduled *post, int64_t due, GError **error)
@@ -36,6 +41,12 @@ static bool tell_time(Work *work, const Scheduled *post, int64_t due, GError **e
 bool scheduled_post_keep(Work *work, Scheduled *post, GError **error)
 {
     return scheduled_add(work_store(work), post, error) && tell_time(work, post, post->due_at, error);
+}
+
+bool scheduled_post_note_over(Work *work, const Scheduled *post, GError **error)
+{
+    g_autofree char *time = clock_text(post->due_at), *result = g_strdup_printf("send, as %s is over", time);
+    return tell_list(work, post, result, error);
 }
 
 static bool write_letter(Work *work, const List *list, const Scheduled *post, const char *key, const char *to,
@@ -59,7 +70,7 @@ static bool write_letter(Work *work, const List *list, const Scheduled *post, co
 
 bool scheduled_post_tell(Work *work, const List *list, const Scheduled *post, const char *to, GError **error)
 {
-    return write_letter(work, list, post, "scheduled_waits", to, error);
+    return write_letter(work, list, post, post->number > 0 ? "scheduled_waits" : "scheduled_over", to, error);
 }
 
 /* ---- to the list ---- */

@@ -22,7 +22,11 @@
 /* Store a post until it is due, and write that into the log of the list; post->number is set. */
 bool scheduled_post_keep(Work *work, Scheduled *post, GError **error);
 
-/* Write to somebody that the post waits, and until when. */
+/* Write into the log of the list that a post whose time, post->due_at, is over goes at once. It is not stored, and has
+ * the number 0. */
+bool scheduled_post_note_over(Work *work, const Scheduled *post, GError **error);
+
+/* Write to somebody that the post waits, and until when; with the number 0, that it goes at once, as above. */
 bool scheduled_post_tell(Work *work, const List *list, const Scheduled *post, const char *to, GError **error);
 
 /* Let a held post through to its list, at once or at the time that its metadata name (KEY_SEND_AT). If it waits, its

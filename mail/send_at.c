@@ -53,10 +53,10 @@ static bool read_form(const char *text, const char *pattern, int64_t *seconds)
     return time != NULL;
 }
 
-/* Without control characters, and cut. */
+/* Without control characters and blanks at its ends, and cut. */
 static char *show(const char *text)
 {
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    g_autofree char *valid = g_strstrip(g_utf8_make_valid(text, -1));
     for (char *at = valid; *at; at++)
         if (g_ascii_iscntrl(*at))
             *at = ' ';
@@ -65,7 +65,7 @@ static char *show(const char *text)
 
 bool send_at_read(const char *text, int64_t now, int64_t *due, GError **error)
 {
-    g_autofree char *plain = g_strstrip(g_strdup(text)), *shown = show(plain);
+    g_autofree char *plain = g_strstrip(g_strdup(text)), *shown = show(text);
     int64_t seconds;
     *due = 0;
     if (g_ascii_strcasecmp(plain, "now") == 0)
@@ -78,7 +78,18 @@ bool send_at_read(const char *text, int64_t now, int64_t *due, GError **error)
     if (seconds > now / CLOCK_SECOND + SEND_AT_MOST_DAYS * INT64_C(86400))
         return fail(error, FAIL_NEVER, "The time %s, at which the post is to be sent, is more than a year ahead.",
                     shown);
-    if (seconds * CLOCK_SECOND > now)
-        *due = seconds * CLOCK_SECOND;
+    *due = MAX(seconds, 1) * CLOCK_SECOND;
     return true;
+}
+
+bool send_at_read_ahead(const char *text, int64_t now, int64_t *due, GError **error)
+{
+    if (!send_at_read(text, now, due, error))
+        return false;
+    if (*due == 0 || *due > now)
+        return true;
+    g_autofree char *shown = show(text);
+    return fail(error, FAIL_NEVER,
+                "The time %s, at which the post is to be sent, is over; the word now in its place sends the post.",
+                shown);
 }

@@ -23,6 +23,9 @@
  * no such field, and is not changed. */
 char *send_at_take(Message *message);
 
-/* Read a time in one of these forms: *due is in microseconds since 1970, or 0 where it is not ahead of now (in the same
- * unit). FAIL_NEVER, with a sentence for people: text cannot be read, or the time is more than a year ahead. */
+/* Read a time in one of these forms: *due is in microseconds since 1970, or 0 for the word "now". *due may be a time
+ * that is over, which is not ahead of now (in the same unit). FAIL_NEVER, with a sentence for people: text cannot be
+ * read, or the time is more than a year ahead. */
 bool send_at_read(const char *text, int64_t now, int64_t *due, GError **error);
+/* The same, and fail for a time that is over: whoever can still be asked has mistyped it. */
+bool send_at_read_ahead(const char *text, int64_t now, int64_t *due, GError **error);

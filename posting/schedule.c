@@ -40,6 +40,12 @@ static bool find_author(const Post *post, char **author, GError **error)
     return true;
 }
 
+void schedule_recall(const Post *post, const char *time, Schedule *schedule)
+{
+    int64_t due;
+    schedule->over = time && send_at_read(time, post->now, &due, NULL) && due <= post->now ? due : 0;
+}
+
 bool schedule_judge(Post *post, const char *time, Verdict *verdict, Schedule *schedule, GError **error)
 {
     g_autoptr(GError) wrong = NULL;
@@ -50,6 +56,12 @@ bool schedule_judge(Post *post, const char *time, Verdict *verdict, Schedule *sc
         g_ptr_array_set_size(post->reasons, 0); /* why a moderator was to look at it */
         post_add_reason(post, "%s", wrong->message);
         return true;
+    }
+    if (schedule->due > 0 && schedule->due <= post->now) {
+        g_autofree char *text = clock_text(schedule->due);
+        schedule->over = schedule->due;
+        schedule->due = 0;
+        post_add_reason(post, "The time %s, at which the post was to be sent, was over when it came.", text);
     }
     bool approved = g_ptr_array_find_with_equal_func(post->hits, rule_approved.name, g_str_equal, NULL);
     if (schedule->due == 0 || approved)

@@ -287,9 +287,7 @@ static bool tell_behind(ListFolder *from, GError **error)
     if (bounces > 0)
         moving_tell(from->moving, MOVING_LOST, from->list_id, "bounce",
                     "%u files about addresses whose mail comes back: they begin anew", bounces);
-    if (folders > 0)
-        moving_tell(from->moving, MOVING_LOST, from->list_id, "archive",
-                    "%u folders of posts: bring them by listrunner archive import", folders);
+    list_folder_tell_archive(from, folders, "folders of posts");
     return true;
 }
 
@@ -310,8 +308,7 @@ static bool describe(ListFolder *from, GError **error)
     g_autofree char *local = first_line(from, "outlocal"), *host = first_line(from, "outhost");
     g_autofree char *number = first_line(from, "num");
     if (!local || !host)
-        return fail(error, FAIL_MISSING, "%s: there is no outlocal or outhost, so this is no list of ezmlm",
-                    from->directory);
+        return moving_no_list(from->directory, "ezmlm", local ? "outhost" : "outlocal", error);
     g_autofree char *address = g_strdup_printf("%s@%s", local, host), *lower = g_ascii_strdown(address, -1);
     if (!mailbox_valid(lower))
         return fail(error, FAIL_CONFIG, "%s: outlocal and outhost name no address", from->directory);

@@ -74,6 +74,23 @@ bool list_folder_count(ListFolder *from, const char *folder, unsigned *count, GE
     return list_folder_each(from, folder, count_file, count, error);
 }
 
+/* As it is typed into a shell; g_free(). */
+static char *shell_word(const char *text)
+{
+    static const char plain[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "@%+=:,./_-";
+    return strspn(text, plain) == strlen(text) ? g_strdup(text) : g_shell_quote(text);
+}
+
+void list_folder_tell_archive(const ListFolder *from, unsigned count, const char *what)
+{
+    g_autofree char *path = g_build_filename(from->directory, "archive", NULL);
+    g_autofree char *whole = g_canonicalize_filename(path, NULL), *folder = shell_word(whole);
+    g_autofree char *address = shell_word(from->address);
+    if (count > 0)
+        moving_tell(from->moving, MOVING_LOST, from->list_id, "archive", "%u %s: listrunner archive import %s %s",
+                    count, what, address, folder);
+}
+
 bool list_folder_text(ListFolder *from, const char *key, const char *path, char **text, GError **error)
 {
     gsize length;
@@ -88,7 +105,7 @@ bool list_folder_load(ListFolder *from, const char *name, const char *path, GErr
 {
     char *text = NULL;
     struct stat status;
-    if (stat(path, &status) != 0 && errno == ENOENT)
+    if (stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
     bool done = list_folder_text(from, name, path, &text, error);
     if (text)

@@ -39,6 +39,9 @@ bool list_folder_each(ListFolder *from, const char *folder, ListFolderTake *take
 /* Count the files of a folder in the list's directory. */
 bool list_folder_count(ListFolder *from, const char *folder, unsigned *count, GError **error);
 
+/* Report that so many posts, or what else (`what`), are in the folder "archive", with the command that imports them. */
+void list_folder_tell_archive(const ListFolder *from, unsigned count, const char *what);
+
 /* Report the error `why` of a file, and return true, so that the import goes on. If it is FAIL_LATER, return false with
  * it as error. why is taken. */
 bool list_folder_pass_over(ListFolder *from, const char *file, GError *why, GError **error);

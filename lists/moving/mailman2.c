@@ -578,7 +578,7 @@ bool mailman2_move(const char *directory, Moving *moving, GError **error)
 {
     static const char *const classes[] = {"Mailman.", "copy_reg.", "__builtin__.object", NULL};
     g_autofree char *path = g_build_filename(directory, "config.pck", NULL);
-    g_autoptr(GBytes) bytes = moving_read_file(path, error);
+    g_autoptr(GBytes) bytes = moving_read_mark(directory, "Mailman 2.1", "config.pck", error);
     if (!bytes)
         return false;
     g_autoptr(GError) broken = NULL;

@@ -12,6 +12,7 @@
 #include "lists/moving/setting_list.h"
 #include "lists/workflow.h"
 
+#define LIST_ADDRESS "control/listaddress"
 #define KIB INT64_C(1024)
 #define DAY INT64_C(86400) /* seconds */
 #define REQUEST_LIFE (30 * DAY * CLOCK_SECOND)
@@ -127,14 +128,16 @@ static bool tell_lost(ListFolder *from, const char *name, const char *path, void
 static bool tell_behind(ListFolder *from, GError **error)
 {
     static const char *const folders[][2] = {
-        {"archive", "posts: bring them by listrunner archive import"},
         {"bounce", "addresses whose mail comes back: they begin anew"},
         {"queue", "mails wait to be sent: let mlmmj send them"},
         {"subconf", "letters that ask whether somebody wants to join: they are good no more"},
         {"unsubconf", "letters that ask whether somebody wants to leave: they are good no more"},
     };
+    unsigned count;
+    if (!list_folder_count(from, "archive", &count, error))
+        return false;
+    list_folder_tell_archive(from, count, "posts");
     for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
-        unsigned count;
         if (!list_folder_count(from, folders[i][0], &count, error))
             return false;
         if (count > 0)
@@ -248,20 +251,19 @@ static bool read_number(ListFolder *from, GError **error)
 bool mlmmj_move(const char *directory, Moving *moving, GError **error)
 {
     g_autoptr(GHashTable) texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    g_autofree char *path = g_build_filename(directory, "control", "listaddress", NULL);
-    g_autoptr(GBytes) bytes = moving_read_file(path, error);
+    g_autoptr(GBytes) bytes = moving_read_mark(directory, "mlmmj", LIST_ADDRESS, error);
     if (!bytes)
         return false;
     g_autofree char *text = g_strndup(g_bytes_get_data(bytes, NULL) ?: "", g_bytes_get_size(bytes));
     text[strcspn(text, "\r\n")] = '\0';
     g_autofree char *address = g_ascii_strdown(g_strstrip(text), -1);
     if (!mailbox_valid(address))
-        return fail(error, FAIL_CONFIG, "%s: it names no address, so this is no list of mlmmj", path);
+        return fail(error, FAIL_CONFIG, LIST_ADDRESS " names no address, so this is no list of mlmmj");
     g_autofree char *list_id = g_strdelimit(g_strdup(address), "@", '.');
     static const ListFolderReader reader = {read_settings, tell_behind, move_members, move_waiting};
     ListFolder from = {
         .moving = moving, .directory = directory, .list_id = list_id, .address = address, .texts = texts};
-    from.created_at = list_folder_time(&from, "control/listaddress");
+    from.created_at = list_folder_time(&from, LIST_ADDRESS);
     from.last_post_at = list_folder_time(&from, "index");
     return read_number(&from, error) && list_folder_each(&from, "control", read_control, NULL, error) &&
            list_folder_move(&from, &reader, error);

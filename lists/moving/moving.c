@@ -74,6 +74,11 @@ void moving_tell(Moving *moving, MovingNote note, const char *place, const char 
     moving->site.tell(note, place ? place : "", key ? key : "", named ? text + length + 2 : text, moving->site.data);
 }
 
+Store *moving_trial_of(const Moving *moving)
+{
+    return moving->site.there != moving->site.store ? moving->site.there : NULL;
+}
+
 /* ---- units ---- */
 
 Work *moving_work(Moving *moving, GError **error)
@@ -103,7 +108,19 @@ static bool commit(Moving *moving, GError **error)
     g_autoptr(Work) work = g_steal_pointer(&moving->work);
     if (!moving->site.spool)
         work_into(work, drop_draft, NULL);
-    return work_commit(work, moving->site.spool, error);
+    if (!work_commit(work, moving->site.spool, error))
+        return false;
+    memcpy(moving->committed, moving->counts, sizeof moving->counts);
+    return true;
+}
+
+void moving_undo(Moving *moving)
+{
+    g_clear_pointer(&moving->work, work_free);
+    g_clear_pointer(&moving->domains, g_hash_table_unref);
+    memcpy(moving->counts, moving->committed, sizeof moving->counts);
+    memset(moving->came, 0, sizeof moving->came);
+    moving_cancel(moving);
 }
 
 bool moving_step(Moving *moving, GError **error)

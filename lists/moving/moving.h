@@ -177,5 +177,11 @@ bool moving_last_digest(Moving *moving, const char *list_id, const char *address
 bool moving_answered(Moving *moving, const char *list_id, const char *kind, const char *address, int64_t time,
                      GError **error);
 
+/* Commit what is still open; true also where nothing is. */
+bool moving_commit(Moving *moving, GError **error);
+/* Undo what was written since the last commit, and count it no more. So the import may go on with another list after a
+ * call has returned false, if moving_commit() was called before that list. */
+void moving_undo(Moving *moving);
+
 /* Commit what is still open, and ask for new files of addresses for the MTA if lists came in. Call it last. */
 bool moving_finish(Moving *moving, GError **error);

@@ -8,7 +8,7 @@ struct Moving {
     MovingSite site;
     Actor actor;
     char *source;
-    MovingCount counts[MOVING_KINDS];
+    MovingCount counts[MOVING_KINDS], committed[MOVING_KINDS];
     uint64_t notes[MOVING_CHANGED + 1];
     uint64_t rows;        /* gone through */
     GHashTable *domains;  /* own_address_domains(); NULL: not asked yet */
@@ -19,6 +19,10 @@ struct Moving {
     uint64_t came[ROLE_NONMEMBER + 1]; /* members of list_id, by role, whom its log does not have yet */
     MovingWay way;
 };
+
+/* Return the site's store where moving->site.store is only for a trial: what is known there counts as there before, and
+ * refuses what it would refuse. NULL: this is no trial, or there is no other store. */
+Store *moving_trial_of(const Moving *moving);
 
 /* Return the open unit of work, and begin one if none is open; it belongs to moving. NULL: the store failed. */
 Work *moving_work(Moving *moving, GError **error);

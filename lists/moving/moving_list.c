@@ -80,9 +80,9 @@ static bool set_all(Moving *moving, const MovingList *from, const List *list, GE
 /* ---- lists ---- */
 
 /* Is there a list at this address, or with this List-Id, that is not from this import? */
-static bool is_free(Moving *moving, Store *store, const MovingList *from, GError **error)
+static bool is_free(Store *store, const MovingList *from, GError **error)
 {
-    for (unsigned by_id = 0; store && by_id < 2; by_id++) {
+    for (unsigned by_id = 0; by_id < 2; by_id++) {
         g_autoptr(GError) missing = NULL;
         g_autoptr(List) found = by_id ? list_by_id(store, from->list.list_id, &missing)
                                       : list_by_address(store, from->list.address, &missing);
@@ -100,9 +100,11 @@ static bool is_free(Moving *moving, Store *store, const MovingList *from, GError
 static List *make_list(Moving *moving, Work *work, const MovingList *from, GError **error)
 {
     Store *store = moving->site.store;
-    if (!is_free(moving, moving->site.there, from, error) ||
-        (store != moving->site.there && !is_free(moving, store, from, error)) ||
-        !list_name_is_free(store, from->list.address, moving->site.site->delimiter, error))
+    Store *trial_of = moving_trial_of(moving);
+    char delimiter = moving->site.site->delimiter;
+    if ((trial_of &&
+         (!is_free(trial_of, from, error) || !list_name_is_free(trial_of, from->list.address, delimiter, error))) ||
+        !is_free(store, from, error) || !list_name_is_free(store, from->list.address, delimiter, error))
         return NULL;
     g_autoptr(List) made = bring_list(store, &from->list, error);
     if (!made || !own_address_check_new(work, made->list_id, error))

@@ -34,10 +34,9 @@ bool moving_domain(Moving *moving, const MovingDomain *domain, GError **error)
     Work *work;
     bool in, known = false;
     GError *refusal = NULL;
-    Store *store = moving->site.store, *there = moving->site.there;
+    Store *store = moving->site.store, *trial_of = moving_trial_of(moving);
     g_clear_pointer(&moving->domains, g_hash_table_unref);
-    if ((there && there != store && !domain_answers(there, domain->mail_host, &known, error)) ||
-        !moving_try(moving, &work, error))
+    if ((trial_of && !domain_answers(trial_of, domain->mail_host, &known, error)) || !moving_try(moving, &work, error))
         return false;
     bool done = domain_create(store, domain->mail_host, domain->description, &refusal);
     if (done && known) { /* it had to be made where this is tried */
@@ -65,15 +64,53 @@ bool moving_domain_owner(Moving *moving, const char *mail_host, const char *addr
 
 /* ---- addresses ---- */
 
+/* Find the domains of the site, and for a trial those of the store that it is made with. */
+static bool find_domains(Moving *moving, GError **error)
+{
+    Store *trial_of = moving_trial_of(moving);
+    g_autoptr(GHashTable) domains = own_address_domains(moving->site.store, error);
+    g_autoptr(GHashTable) more = domains && trial_of ? own_address_domains(trial_of, error) : NULL;
+    if (!domains || (trial_of && !more))
+        return false;
+    GHashTableIter at;
+    void *domain;
+    if (more)
+        g_hash_table_iter_init(&at, more);
+    while (more && g_hash_table_iter_next(&at, &domain, NULL))
+        g_hash_table_add(domains, g_strdup(domain));
+    moving->domains = g_steal_pointer(&domains);
+    return true;
+}
+
 /* May a person have this address? Most are of other domains, and cost no question to the store. */
 static bool may_have(Moving *moving, Work *work, const char *list_id, Role role, const char *address, GError **error)
 {
-    if (!moving->domains && !(moving->domains = own_address_domains(moving->site.store, error)))
+    Store *trial_of = moving_trial_of(moving);
+    if (!moving->domains && !find_domains(moving, error))
         return false;
     if (!own_address_may_be(moving->domains, address))
         return true;
-    return list_id ? own_address_check(work, list_id, role, address, error)
-                   : own_address_check_person(work, address, error);
+    g_autoptr(Work) other = trial_of ? work_new(trial_of, moving->site.site, &moving->actor) : NULL;
+    return own_address_check(work, list_id, role, address, error) &&
+           (!other || own_address_check(other, list_id, role, address, error));
+}
+
+/* Make the address in the store of a trial as the site has it, so that it is known there, too. */
+static bool recall_address(Moving *moving, const char *email, GError **error)
+{
+    bool known;
+    KnownAddress *found = NULL;
+    Store *trial_of = moving_trial_of(moving);
+    if (trial_of && !address_look_up(trial_of, email, &found, error))
+        return false;
+    g_autoptr(KnownAddress) there = found;
+    const BroughtUser user = {.display_name = "", .preferences = preferences_unset};
+    const BroughtAddress same = {.email = email,
+                                 .display_name = "",
+                                 .preferred = there && there->preferred,
+                                 .preferences = preferences_unset,
+                                 .user = there && *there->user_id ? &user : NULL};
+    return !there || bring_address(moving->site.store, &same, &known, error);
 }
 
 bool moving_address(Moving *moving, const BroughtAddress *address, GError **error)
@@ -83,7 +120,8 @@ bool moving_address(Moving *moving, const BroughtAddress *address, GError **erro
     Work *work = moving_work(moving, error);
     if (!work)
         return false;
-    bool done = bring_address(moving->site.store, address, &known, &refusal);
+    bool done = recall_address(moving, address->email, &refusal) &&
+                bring_address(moving->site.store, address, &known, &refusal);
     if (done && known)
         done = fail(&refusal, FAIL_EXISTS, "known");
     return moving_judge(moving, done, refusal, &(MovingThing){MOVING_ADDRESSES, address->email, "address"}, NULL,
@@ -119,6 +157,7 @@ bool moving_member(Moving *moving, const BroughtMember *member, GError **error)
     if (!work)
         return false;
     bool done = may_have(moving, work, member->list_id, member->role, member->address, &refusal) &&
+                (!member->as_user || recall_address(moving, member->address, &refusal)) &&
                 bring(moving, work, member, &known, &refusal);
     if (done && known)
         done = fail(&refusal, FAIL_EXISTS, "known");

@@ -174,10 +174,42 @@ static bool look_into(Sympa *sympa, const char *name, const char *domain, GError
         return (domain && g_ascii_strcasecmp(domain, name) != 0) || look_into_domain(sympa, name, folder, error);
     if (!domain)
         return fail(error, FAIL_CONFIG,
-                    "%s has lists of one domain, whose folders do not say which: name it with --domain",
+                    "%s has lists of one domain, whose folders do not say which: name it with --domain, or the "
+                    "directory above in place of this one where that has a folder for each domain",
                     sympa->directory);
     add_list(sympa, domain, name, g_strdup(name));
     return true;
+}
+
+/* Is there a list so many folders below? */
+static bool has_list(int folder, unsigned depth)
+{
+    if (depth == 0 || folder < 0)
+        return has_config(folder);
+    g_autoptr(GPtrArray) names = names_in(open_below(folder, ".", O_DIRECTORY));
+    bool found = false;
+    for (guint i = 0; names && i < names->len && !found; i++) {
+        auto_fd inner = open_below(folder, names->pdata[i], O_DIRECTORY);
+        found = has_list(inner, depth - 1);
+    }
+    return found;
+}
+
+/* Say which directory would have been right. */
+static bool fail_without_lists(const Sympa *sympa, const GPtrArray *names, GError **error)
+{
+    if (has_config(sympa->fd))
+        return fail(error, FAIL_MISSING,
+                    "%s is one list of Sympa; name the directory that has all lists, as DOMAIN/LIST/config",
+                    sympa->directory);
+    for (guint i = 0; i < names->len; i++) {
+        auto_fd inner = open_below(sympa->fd, names->pdata[i], O_DIRECTORY);
+        if (has_list(inner, 2))
+            return fail(error, FAIL_MISSING,
+                        "%s: there is no list of Sympa (DOMAIN/LIST/config), but there are in %s/%s", sympa->directory,
+                        sympa->directory, (const char *)names->pdata[i]);
+    }
+    return fail(error, FAIL_MISSING, "%s: there is no list of Sympa (DOMAIN/LIST/config)", sympa->directory);
 }
 
 static bool find_lists(Sympa *sympa, const char *domain, GError **error)
@@ -188,8 +220,7 @@ static bool find_lists(Sympa *sympa, const char *domain, GError **error)
     for (guint i = 0; i < names->len; i++)
         if (!look_into(sympa, names->pdata[i], domain, error))
             return false;
-    return sympa->lists->len > 0 ||
-           fail(error, FAIL_MISSING, "%s: there is no list of Sympa (DOMAIN/LIST/config)", sympa->directory);
+    return sympa->lists->len > 0 || fail_without_lists(sympa, names, error);
 }
 
 Sympa *sympa_open(const char *directory, Foreign *database, const char *domain, GError **error)

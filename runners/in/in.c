@@ -10,7 +10,7 @@
  * the process dies after the second step, the entry comes again and finds its number recorded.
  *
  * An accepted post that is to be sent at a time makes no entries: it goes into the store, as a held one does, and its
- * author is told (lists/scheduled_post.h).
+ * author is told (lists/scheduled_post.h). One whose time is over goes at once, and its author is told, too.
  */
 #include <inttypes.h>
 
@@ -128,8 +128,11 @@ static bool decide(ListRunnerPost *own, GError **error)
  * NULL. */
 static bool decide_time(ListRunnerPost *own, const char *text, GError **error)
 {
-    if (own->before && own->number != 0) /* decided at an earlier try */
+    if (own->before && own->number != 0) { /* decided at an earlier try */
+        if (own->number < 0)
+            schedule_recall(&own->post, text, &own->schedule);
         return true;
+    }
     if (text)
         return schedule_judge(&own->post, text, &own->verdict, &own->schedule, error);
     int64_t due = meta_integer(entry_meta(own->entry), KEY_SEND_AT, 0);
@@ -137,38 +140,57 @@ static bool decide_time(ListRunnerPost *own, const char *text, GError **error)
     return true;
 }
 
+static Scheduled *describe_scheduled(ListRunnerPost *own, int64_t due)
+{
+    Post *post = &own->post;
+    const GPtrArray *senders = post_senders(post);
+    Scheduled *scheduled = g_new(Scheduled, 1);
+    *scheduled = (Scheduled){.list_id = g_strdup(post->list->list_id),
+                             .message_id = g_strdup(post->message_id ? post->message_id : post->trace),
+                             .subject = subject_of(post),
+                             .sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1),
+                             .author = g_strdup(own->schedule.author),
+                             .meta = describe(own),
+                             .made_at = post->now,
+                             .due_at = due,
+                             .message = message_octets(post->message)};
+    return scheduled;
+}
+
+static bool tell_author(Work *work, Post *post, const Scheduled *scheduled, GError **error)
+{
+    bool allowed;
+    if (!post_may_answer(post))
+        return true;
+    return letter_allowed(work, post->list, post->sender, &allowed, error) &&
+           (!allowed || scheduled_post_tell(work, post->list, scheduled, post->sender, error));
+}
+
 /* Keep it, and tell the author of a mail. What was kept at an earlier try may be gone since. */
 static bool schedule_post(Work *work, ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
     if (!own->before) {
-        const GPtrArray *senders = post_senders(post);
-        g_autofree char *subject = subject_of(post), *meta = describe(own);
-        g_autofree char *sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
-        g_autoptr(GBytes) octets = message_octets(post->message);
-        Scheduled new = {.list_id = post->list->list_id,
-                         .message_id = (char *)(post->message_id ? post->message_id : post->trace),
-                         .subject = subject,
-                         .sender = sender,
-                         .author = own->schedule.author,
-                         .meta = meta,
-                         .made_at = post->now,
-                         .due_at = own->schedule.due,
-                         .message = octets};
-        if (!scheduled_post_keep(work, &new, error))
+        g_autoptr(Scheduled) new = describe_scheduled(own, own->schedule.due);
+        if (!scheduled_post_keep(work, new, error))
             return false;
-        own->scheduled = new.number;
-        own->number = SCHEDULED_FROM + new.number;
+        own->scheduled = new->number;
+        own->number = SCHEDULED_FROM + new->number;
     }
-    if (meta_integer(entry_meta(own->entry), KEY_SEND_AT, 0) > 0 || !post_may_answer(post))
+    if (meta_integer(entry_meta(own->entry), KEY_SEND_AT, 0) > 0)
         return true;
     g_autoptr(GError) missing = NULL;
     g_autoptr(Scheduled) kept = scheduled_find(post->store, own->scheduled, &missing);
-    bool allowed = false;
     if (!kept && !g_error_matches(missing, FAIL, FAIL_MISSING))
         return fail_with(error, &missing);
-    return !kept || (letter_allowed(work, post->list, post->sender, &allowed, error) &&
-                     (!allowed || scheduled_post_tell(work, post->list, kept, post->sender, error)));
+    return !kept || tell_author(work, post, kept, error);
+}
+
+/* The post goes at once, since its time was over when it came. */
+static bool tell_over(Work *work, ListRunnerPost *own, GError **error)
+{
+    g_autoptr(Scheduled) over = describe_scheduled(own, own->schedule.over);
+    return (own->before || scheduled_post_note_over(work, over, error)) && tell_author(work, &own->post, over, error);
 }
 
 /* ---- passwords of moderators ---- */
@@ -386,7 +408,8 @@ static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
     if (done && own->verdict == VERDICT_ACCEPT && (own->schedule.due > 0 || own->scheduled))
         done = schedule_post(letters_of(runner, own), own, error);
     else if (done && own->verdict == VERDICT_ACCEPT)
-        done = own->before || accept_post(own, error);
+        done = (own->before || accept_post(own, error)) &&
+               (own->schedule.over == 0 || tell_over(letters_of(runner, own), own, error));
     else if (done && own->verdict == VERDICT_HOLD)
         done = hold_post(runner, own, error);
     else if (done && own->verdict == VERDICT_REJECT)

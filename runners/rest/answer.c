@@ -268,6 +268,11 @@ bool page_begin(Call *call, const char *required, const char *optional, Page *pa
     return form_expect(call, required, may) && form_paging(call, &page->paging);
 }
 
+List *page_of_list(Call *call, Page *page)
+{
+    return page_begin(call, "", "", page) ? rest_list(call) : NULL;
+}
+
 bool page_takes(Page *page)
 {
     return page->total++ >= page->paging.start && json_array_size(page->entries) < page->paging.count;

@@ -55,7 +55,7 @@ static void get_all(Call *call)
 {
     g_auto(Page) page = {0};
     GError *error = NULL;
-    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call) : NULL;
+    g_autoptr(List) list = page_of_list(call, &page);
     if (list)
         walk(call, list, &page, &error);
     answer_page(call, NULL, &page, &error);

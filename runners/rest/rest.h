@@ -136,6 +136,8 @@ typedef struct Page {
 } Page;
 /* Begin a page: call form_expect() with count and page as further optional ones. False: 400 or 403 was answered. */
 bool page_begin(Call *call, const char *required, const char *optional, Page *page);
+/* Find the list of the path's first argument, and begin a page of what belongs to it. NULL: the call was answered. */
+List *page_of_list(Call *call, Page *page);
 /* Count one more row of the collection. True: the row is on the page, and its object is to be added. */
 bool page_takes(Page *page);
 /* Add the object of a row (taken). NULL is ignored, after an error that goes to answer_page(). */
@@ -178,12 +180,10 @@ void answer_long(Call *call, const LongCollection *kind, void *place, int64_t to
 
 /* Return text, which is not NULL, as a JSON value. Bytes that are no UTF-8 are replaced. */
 json_t *json_words(const char *text);
-/* Return an array of texts. */
-json_t *json_texts(const GPtrArray *texts);
+json_t *json_texts(const GPtrArray *texts); /* an array */
 /* Return an address in lower case, which clients compare with others. */
 json_t *json_email(const char *address);
-/* Return a time as "2026-11-22T18:20:00.123456". */
-json_t *json_time(int64_t time);
+json_t *json_time(int64_t time); /* "2026-11-22T18:20:00.123456" */
 /* Return a link to a path below root; each {} of it is an encoded segment. */
 json_t *json_link(const Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Return the text with all that a segment of a path cannot hold encoded; g_free(). */

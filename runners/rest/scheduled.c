@@ -51,7 +51,7 @@ static void get_all(Call *call)
 {
     g_auto(Page) page = {0};
     GError *error = NULL;
-    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call) : NULL;
+    g_autoptr(List) list = page_of_list(call, &page);
     if (!list)
         return;
     PostWalk walk = {call, &page};
@@ -95,7 +95,7 @@ static void get_one(Call *call)
 static bool read_time(Call *call, int64_t *due)
 {
     g_autoptr(GError) wrong = NULL;
-    if (send_at_read(form_text(call, "send_at"), clock_now(), due, &wrong))
+    if (send_at_read_ahead(form_text(call, "send_at"), clock_now(), due, &wrong))
         return true;
     g_autofree char *why = g_strndup(wrong->message, strlen(wrong->message) - 1); /* form_refuse() ends the sentence */
     return form_refuse(call, "send_at", "%s", why);

@@ -67,7 +67,7 @@ static void get_all(Call *call)
 {
     g_auto(Page) page = {0};
     GError *error = NULL;
-    g_autoptr(List) list = page_begin(call, "", "", &page) ? rest_list(call) : NULL;
+    g_autoptr(List) list = page_of_list(call, &page);
     if (!list)
         return;
     g_autoptr(GPtrArray) all = source_all(call->rest->store, list->list_id, &error);

@@ -127,7 +127,7 @@ static bool read_time(WebCall *call, const char *zone, int64_t *due, json_t **re
     if (!send_at_read(text, clock_now(), due, &wrong)) {
         *refusal = json_object();
         desk_set_line(*refusal, "fault", wrong->message);
-    } else if (*due == 0) {
+    } else if (*due <= clock_now()) {
         *refusal = json_pack("{sb}", "past", true);
     }
     return !*refusal;

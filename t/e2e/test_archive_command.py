@@ -202,6 +202,37 @@ def test_import_of_a_maildir_and_after_an_interruption(indexed, tmp_path):
     assert in_maildir(indexed) == 30 and len(found(indexed, address, "snow")) == 30
 
 
+@pytest.mark.parametrize("kind, places, others", [
+    ("mlmmj", ["1", "2", "10"], ["index", "2~"]),
+    ("ezmlm", ["0/01", "0/99", "1/00", "10/00"], ["0/index", "threads/200403", "subjects/ab/cdef", "authors/12"]),
+    ("sympa", ["2019-02/arctxt/1", "2019-03/arctxt/1", "2019-03/arctxt/2"], ["2019-03/msg00001.html", "index/1"])])
+def test_import_of_files_that_are_numbers(indexed, tmp_path, kind, places, others):
+    """As other systems keep archives: in the order of the numbers, without what lies beside, and twice changes nothing.
+    What a link leads to is no mail of it."""
+    address, other = indexed.create_list("test", MEMBERS), indexed.create_list("other", MEMBERS)
+    above = tmp_path / kind
+    for number, place in enumerate([*places, *others]):
+        path = above / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"Subject: {place}\nMessage-ID: <{number}@x>\n\nsnow {kind}\n")
+        os.utime(path, (1100000000 + number, 1100000000 + number))
+    (tmp_path / "secret").write_text("Subject: secret\n\nsnow\n")
+    (above / "77").symlink_to(tmp_path / "secret")
+    (above / "78").symlink_to(tmp_path)
+    for more in (0, 1):
+        told = indexed.cli("archive", "import", address, above)
+        assert f"{0 if more else len(places)} posts added, {len(places) * more} left out" in told
+    rows = found(indexed, address, "snow")
+    assert sorted((row["date"], row["subject"]) for row in rows) == [
+        (f"2004-11-09T11:33:{20 + number}Z", place) for number, place in enumerate(places)]
+    assert found(indexed, other, "snow") == []
+    done = indexed.run("archive", "import", address, above / "empty")
+    assert done.returncode == 66, done
+    (above / "empty").mkdir()
+    done = indexed.run("archive", "import", address, above / "empty")
+    assert done.returncode == 64 and "without files that are numbers" in done.stderr, done
+
+
 def test_made_again_while_posts_come(indexed):
     address = indexed.create_list("test", MEMBERS)
     send(indexed, address, range(40))

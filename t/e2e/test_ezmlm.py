@@ -2,6 +2,8 @@
 # Copyright (c) 2026 The Listrunner authors
 """Lists of ezmlm-idx move in, from directories that are made here as its manual page ezmlm(5) says."""
 import json
+import re
+import shlex
 
 from support.instance import HOST
 
@@ -32,6 +34,7 @@ def bring(instance, *words, code=0):
 
 
 def test_lists_of_ezmlm(empty, tmp_path):
+    tmp_path = tmp_path / "it's lists"
     talk = make_list(
         tmp_path, "talk", {
             "public": "", "archived": "", "modpost": "", "modsub": "who\n", "prefix": "[talk #]\n",
@@ -51,11 +54,16 @@ def test_lists_of_ezmlm(empty, tmp_path):
     stored = make_list(tmp_path, "stored", {"subdb": "pgsql:db:5432:u:p:ezmlm:list\n"})
     nothing = tmp_path / "nothing"
     nothing.mkdir()
-    words = (talk, nothing, news, stored, plain)
+    (file := tmp_path / "Mailbox").touch()
+    words = (talk, nothing, news, stored, plain, file, tmp_path)
     expected = bring(empty, "--dry-run", *words, code=1)
     told = bring(empty, *words, code=1)
     assert told.replace("brought in", "would come") == expected
-    for line in (f"left out: {nothing}: ", f"left out: {stored}: ", "left out: talk.example.org: member no address: ",
+    mark = "it is no list of ezmlm: the directory of one has the file outlocal"
+    above = "".join(f" {tmp_path}/{name}" for name in ("news", "plain", "stored", "talk"))
+    for line in (f"left out: {nothing}: {mark}\n", f"left out: {file}: it is no directory\n",
+                 f"left out: {tmp_path}: {mark}; lists are in it, so name these:{above}\n",
+                 f"left out: {stored}: ", "left out: talk.example.org: member no address: ",
                  "changed: talk.example.org: prefix: ", f"changed: news.{HOST}: public: ",
                  "no equal here: talk.example.org: headeradd: X-Loop: talk",
                  "no equal here: talk.example.org: headerremove: Received",
@@ -94,6 +102,11 @@ def test_lists_of_ezmlm(empty, tmp_path):
     assert actions == {"anne@example.com": 3, "bob@example.com": None}
     held, = empty.rows("held", "ls")
     assert (held["sender"], held["message_id"]) == ("jo@example.net", "held-1@example.net")
+    # Its archive comes by the command that was told, whatever the name of its directory.
+    command = shlex.split(re.search("no equal here: talk.example.org: archive: 1 folders of posts: (.*)", told)[1])
+    assert command == ["listrunner", "archive", "import", f"talk@{HOST}", str(talk / "archive")]
+    empty.set({"archiver.maildir": {"index": "yes"}})
+    assert "1 posts added" in empty.cli(*command[1:])
     # Again: nothing comes twice, and who left since stays away.
     empty.cli("member", "remove", f"talk@{HOST}", "bob@example.com")
     bring(empty, *words, code=1)

@@ -143,6 +143,28 @@ def test_lists_come_with_their_archives(instances, sink, database, mailman, mysq
     assert site.run("import", "mailman3", *mailman, "--files", tmp_path).returncode == 64
 
 
+def test_an_archive_that_fails_stops_no_other(instances, sink, database, mailman):
+    """It is named, the others come, and the exit code says so; run again, it goes on."""
+    fill(database)
+    site = instances(sink.port, settings={"archiver.maildir": {"index": "yes"}})
+    site.create_store()
+    words = ["import", "mailman3", *mailman, "--hyperkitty", database.done()]
+    blocked = site.archive / "maildir" / f"cats.{HOST}"
+    blocked.parent.mkdir(parents=True, exist_ok=True)
+    for path in (site.archive, blocked.parent):
+        site.own(path)
+    blocked.write_text("no maildir")
+    for _ in range(2):
+        done = site.run(*words)
+        assert done.returncode > 1 and f"the archive of cats.{HOST} is not whole: " in done.stderr, done
+        assert "The archives are not complete; run it again to go on." in done.stdout, done
+        assert f"dogs.{HOST}" not in done.stderr and archived(site, "dogs")[0].keys() == {"1@old.example"}
+    blocked.unlink()
+    done = site.run(*words)
+    assert done.returncode == 0 and f"{CATS}: 3 posts added" in done.stdout and "not complete" not in done.stdout, done
+    check(site)
+
+
 def test_archives_need_a_place(empty, database, mailman):
     """An archiver without an index is refused before a list comes."""
     done = empty.run("import", "mailman3", *mailman, "--hyperkitty", database.done())

@@ -3,6 +3,8 @@
 """Lists of mlmmj move in: from directories that are made here as its documents say, and from those of a real mlmmj
 where it is installed."""
 import json
+import re
+import shlex
 import shutil
 import subprocess
 
@@ -69,7 +71,9 @@ def test_lists_of_mlmmj(empty, tmp_path):
     assert not empty.cli("list", "ls", "--names").strip(), "a dry run writes nothing"
     told = bring(empty, *words, code=1)
     assert told.replace("brought in", "would come") == expected
-    for line in (f"left out: {nothing}: ", f"left out: {broken}: ", f"left out: talk.{HOST}: member no address: ",
+    mark = "it is no list of mlmmj: the directory of one has the file control/listaddress"
+    for line in (f"left out: {nothing}: {mark}\n",
+                 f"left out: {broken}: ", f"left out: talk.{HOST}: member no address: ",
                  f"no equal here: talk.{HOST}: customheaders: X-Loop: talk",
                  f"no equal here: talk.{HOST}: delheaders: Received:",
                  f"no equal here: talk.{HOST}: access: reject ^X-Spam: yes",
@@ -117,11 +121,58 @@ def test_lists_of_mlmmj(empty, tmp_path):
     assert (held["sender"], held["subject"]) == ("jo@example.net", "café")
     request, = empty.rows("pending", "ls")
     assert (request["address"], request["kind"], request["waits_for"]) == ("joiner@example.org", "join", "moderator")
+    # Its archive comes by the command that was told.
+    command = shlex.split(re.search(f"no equal here: talk.{HOST}: archive: 1 posts: (.*)", told)[1])
+    assert command == ["listrunner", "archive", "import", f"talk@{HOST}", str(talk / "archive")]
+    empty.set({"archiver.maildir": {"index": "yes"}})
+    assert "1 posts added" in empty.cli(*command[1:])
     # Again: nothing comes twice, and who left since stays away.
     empty.cli("member", "remove", f"talk@{HOST}", "bob@example.com")
     bring(empty, *words, code=1)
     assert len(empty.rows("held", "ls")) == len(empty.rows("pending", "ls")) == 1
     assert "bob@example.com" not in empty.cli("member", "ls", "--names", f"talk@{HOST}")
+
+
+def test_the_directory_above_the_lists(empty, tmp_path):
+    """The report says which directories are lists, of some hundred the first, and what a list has."""
+    spool, file = tmp_path / "spool", tmp_path / "file"
+    file.touch()
+    for number in range(7):
+        make_list(spool, f"list{number}")
+    (spool / "nothing").mkdir()
+    named = " ".join(str(spool / f"list{number}") for number in range(5))
+    for words in (("--dry-run",), ()):
+        told = bring(empty, *words, spool, spool / "list6", file, f"{file}.gone", code=1)
+        assert f"left out: {spool}: it is no list of mlmmj: the directory of one has the file control/listaddress; " \
+            f"lists are in it, so name these: {named}, and 2 more\n" in told
+        assert f"left out: {file}: it is no directory\n" in told and f"{file}.gone: there is no such" in told
+        assert "3 left out" in told
+    assert empty.cli("list", "ls", "--names").split() == [f"list6@{HOST}"]
+
+
+def test_a_list_that_cannot_be_read_stops_no_other(empty, tmp_path):
+    """It is named, the other comes, and each log has its own members; run again, it comes, too."""
+    talk = make_list(tmp_path, "talk", subscribers=("anne@example.com", "bob@example.com"))
+    news = make_list(tmp_path, "news", subscribers=("carl@example.org",))
+    file = talk / "subscribers.d" / "b"
+    file.unlink()
+    file.symlink_to(file)
+
+    def members():
+        with empty.database() as database:
+            return database.execute("SELECT count(*) FROM member").fetchone()[0]
+
+    done = empty.run("import", "mlmmj", talk, news)
+    assert done.returncode == 75 and f"{talk} is not whole: {file}: " in done.stderr and str(news) not in done.stderr
+    assert "run it again to go on" in done.stdout
+    assert re.search(rf"^members +{members()} +0$", done.stdout, re.MULTILINE), done.stdout
+    came = {row["name"]: row["after"] for row in empty.rows("list", "log", f"news@{HOST}") if row["kind"] == "import"}
+    assert came == {"owner": "1", "member": "1"}
+    file.unlink()
+    file.write_text("bob@example.com\n")
+    bring(empty, talk, news)
+    assert members() == 5 and empty.cli("member", "ls", "--names", f"talk@{HOST}").split() == [
+        "anne@example.com", "bob@example.com"]
 
 
 def test_a_list_of_a_real_mlmmj(empty, tmp_path):
@@ -157,14 +208,7 @@ def test_a_list_of_a_real_mlmmj(empty, tmp_path):
     held, = empty.rows("held", "ls")
     assert (held["sender"], held["subject"], held["message_id"]) == ("jo@example.net", "café", "held-2@example.net")
     assert settings(empty, "talk")["default_member_action"] == "hold"
-    # Its archive is a maildir when it has the folders of one.
-    maildir = empty.directory / "maildir"
-    for folder in ("cur", "new", "tmp"):
-        (maildir / folder).mkdir(parents=True)
-    for path in (talk / "archive").iterdir():
-        shutil.copy(path, maildir / "cur" / path.name)
-        (maildir / "cur" / path.name).chmod(0o644)
     empty.set({"archiver.maildir": {"index": "yes"}})
-    empty.cli("archive", "import", f"talk@{HOST}", maildir)
+    empty.cli("archive", "import", f"talk@{HOST}", talk / "archive")
     found = [path for path in empty.archive.rglob("*") if path.is_file() and b"held-1@example.net" in path.read_bytes()]
     assert found, list(empty.archive.rglob("*"))

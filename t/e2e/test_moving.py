@@ -622,7 +622,7 @@ def test_lists_of_mailman_2(empty, tmp_path):
     broken.mkdir()
     (broken / "config.pck").write_bytes(pickle.dumps(Evil(tmp_path / "touched"), protocol=1))
     hollow.mkdir()
-    words = ["import", "mailman2", old, broken, new, hollow]
+    words = ["import", "mailman2", old, broken, new, hollow, tmp_path / "lists"]
     empty.cli("domain", "create", HOST)
     dry = empty.run(*words, "--dry-run")
     done = empty.run(*words)
@@ -631,7 +631,10 @@ def test_lists_of_mailman_2(empty, tmp_path):
     for told in (dry.stdout, done.stdout):
         assert re.search(r"^domains +0 +2$", told, re.MULTILINE), told
     for line in (f"left out: {broken}: {broken}/config.pck: it is no list of Mailman 2.1: byte ",
-                 f"left out: {hollow}: {hollow}/config.pck: ", f"no equal here: old.{HOST}: welcome_msg: Hello.",
+                 f"left out: {hollow}: it is no list of Mailman 2.1: the directory of one has the file config.pck\n",
+                 f"left out: {tmp_path}/lists: it is no list of Mailman 2.1: the directory of one has the file "
+                 f"config.pck; lists are in it, so name these: {broken} {new} {old}\n",
+                 f"no equal here: old.{HOST}: welcome_msg: Hello.",
                  f"left out: old.{HOST}: member no address: ", f"changed: old.{HOST}: msg_footer: a value",
                  f"left out: old.{HOST}: header_filter_rules: \"no field\"",
                  f"no equal here: old.{HOST}: request.pck: 1 held posts and requests"):
@@ -678,22 +681,51 @@ def test_lists_of_mailman_2(empty, tmp_path):
 
 
 def test_files_of_mailman_2_that_cannot_be_read(empty, tmp_path):
-    """A digest that cannot be read now comes later; what waits is told where nobody can count it."""
-    path = mailman2.make_list(tmp_path / "lists", "old")
+    """A digest that cannot be read now comes later, and other lists come meanwhile; what waits is told where nobody can
+    count it."""
+    first, path, last = (mailman2.make_list(tmp_path / "lists", name) for name in ("first", "old", "last"))
     digest, kept = path / "digest.mbox", (path / "digest.mbox").read_bytes()
     (path / "request.pck").write_bytes(b"nonsense")
     digest.unlink()
     digest.symlink_to(digest)
-    done = empty.run("import", "mailman2", path)
-    assert done.returncode == 75 and str(digest) in done.stderr, done.stderr
-    assert f"left out: old.{HOST}: request.pck: byte " in done.stdout, done.stdout
-    assert "The import is not complete" in done.stdout
+    for option in (["--dry-run"], []):
+        done = empty.run("import", "mailman2", *option, first, path, last)
+        assert done.returncode == 75 and f"{path} is not whole: {digest}: " in done.stderr, done.stderr
+        assert str(first) not in done.stderr and str(last) not in done.stderr
+        assert f"left out: old.{HOST}: request.pck: byte " in done.stdout, done.stdout
+        assert re.search("^posts for digests +2 +0$", done.stdout, re.MULTILINE), done.stdout
+        assert "The import is not complete" in done.stdout
+    # Where it took long, the part of the list before its digest may be in.
+    names = empty.cli("list", "ls", "--names").split()
+    assert {f"first@{HOST}", f"last@{HOST}"} <= set(names)
+    assert re.search(f"^lists +{len(names)} +0$", done.stdout, re.MULTILINE), done.stdout
     digest.unlink()
     digest.write_bytes(kept)
-    done = empty.run("import", "mailman2", path)
+    done = empty.run("import", "mailman2", first, path, last)
     assert done.returncode == 1 and re.search("posts for digests +1 +0", done.stdout), done.stdout
+    assert re.search(f"^lists +{3 - len(names)} +{len(names)}$", done.stdout, re.MULTILINE), done.stdout
     # A part that is in is not gone through again, so nothing comes twice.
     assert "posts for digests" not in empty.run("import", "mailman2", path).stdout
+
+
+@pytest.mark.sqlite
+def test_half_a_digest_is_undone_before_the_next_list(empty, tmp_path):
+    """Else the next run, which brings the whole of it, would bring the first half a second time."""
+    path, last = (mailman2.make_list(tmp_path / "lists", name) for name in ("old", "last"))
+    with open(path / "digest.mbox", "ab") as file:
+        file.write(b"From a@example.net Fri Nov 20 13:20:00 2026\nSubject: two\n\nrefused\n\n")
+    empty.cli("domain", "create", HOST)
+    for refused in (True, False):
+        with empty.database() as database:
+            database.execute("CREATE TRIGGER broken BEFORE INSERT ON digest_post WHEN instr(NEW.message, 'refused') "
+                             "BEGIN SELECT RAISE(ABORT, 'the disk is on fire'); END" if refused else
+                             "DROP TRIGGER broken")
+        done = empty.run("import", "mailman2", path, last)
+        assert done.returncode == (75 if refused else 1) and (f"{path} is not whole: " in done.stderr) == refused, done
+        with empty.database() as database:
+            posts = dict(database.execute("SELECT l.list_name, count(*) FROM digest_post d "
+                                          "JOIN list l ON l.key = d.list GROUP BY l.key").fetchall())
+        assert posts == ({"last": 1} if refused else {"last": 1, "old": 2})
 
 
 def test_texts_of_files_that_the_database_names(empty, site):

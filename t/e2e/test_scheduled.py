@@ -126,9 +126,18 @@ def test_not_of_everybody(site):
     letter = found[SUE][0].get_content()
     assert accepted["subject"] in letter and "cancel it" in letter.replace("\n", " ")
     assert f"number {site.rows()[0]['number']}" in letter.replace("\n", " ")
-    assert [(row["subject"], row["author"]) for row in site.rows()] == [(accepted["subject"], None)]
+    row, = site.rows()
+    assert (row["subject"], row["author"]) == (accepted["subject"], None)
+    waits = f"waits to be sent at {row['due_at']}, as number {row['number']} of: listrunner scheduled ls ants.{HOST}\n"
+    assert waits in site.cli("trace", accepted["message_id"])
+    assert waits not in site.instance.run("trace", held[2]["message_id"]).stdout, "which is held"
+    waiting, = [json.loads(line) for line in site.cli("trace", "--json", accepted["message_id"]).splitlines()
+                if "waits_in" in line]
+    assert (waiting["waits_in"], waiting["due"], waiting["list"]) == ("scheduled", row["due_at"], f"ants.{HOST}")
+    assert waits in site.cli("trace", waiting["trace"])
     site.turn(2 * HOUR + 60)
     assert site.subjects() == [accepted["subject"]]
+    assert waits not in site.instance.run("trace", accepted["message_id"]).stdout
     site.cli("held", "accept", held[2]["number"])
     assert site.subjects() == [held[2]["subject"]], "accepted too late, it goes at once"
 
@@ -147,10 +156,27 @@ def test_password_instead_of_from(site):
 
 
 def test_bad_times(site):
-    """A time that is over is now; what cannot be read, or is more than a year ahead, comes back with a sentence."""
-    past = site.post(OLGA, site.at(-HOUR)[1])
+    """A time that is over is now, and the author is told; what cannot be read, or is more than a year ahead, comes back
+    with a sentence."""
+    moment, over = site.at(-HOUR)
+    past = site.post(OLGA, over)
     word = site.post(SUE, "now")
-    assert sorted(site.subjects()) == sorted([past, word])
+    found = site.mail()
+    assert sorted(found) == [ANNE, OLGA], "of now nobody is told"
+    assert sorted(message["Subject"] for message in found[ANNE]) == sorted([past, word])
+    letter, = found[OLGA]
+    text = letter.get_content().replace("\n", " ")
+    assert past in text and email.utils.formatdate(moment)[:-6] in text and "was over when the message came" in text
+    assert site.cli("list", "log", ANTS).count(f"send, as {over} is over") == 1
+    said = f"result=accept .*The time {over}, at which the post was to be sent, was over when it came"
+    wait_until(lambda: re.search(said, site.instance.log_text()), 30, "the log to say so")
+    site.cli("list", "set", BEES, "emergency=true")
+    late = site.post(OTTO, over, to=BEES)
+    site.mail()
+    held, = site.held()
+    assert f"The time {over}, at which the post was to be sent, was over" in held["reason"]
+    site.cli("held", "accept", held["number"])
+    assert site.subjects() == [late]
     for when, why in (("soon", "is no time with its zone"), ("2026-12-24 08:00", "is no time with its zone"),
                       ("", "is no time with its zone"), (site.at(YEAR + HOUR)[1], "more than a year ahead")):
         site.post(OLGA, when)
@@ -180,10 +206,11 @@ def test_shell(site):
     site.cli("scheduled", "drop", three)
     assert [row["number"] for row in site.rows()] == [four, two]
     for words, code in ((("send", one), 66), (("drop", three), 66), (("move", two), 64), (("show", "x"), 64),
-                        (("move", "--at", "whenever", two), 64), (("move", "--at", site.at(YEAR + HOUR)[1], two), 64)):
+                        (("move", "--at", "whenever", two), 64), (("move", "--at", site.at(-HOUR)[1], two), 64),
+                        (("move", "--at", site.at(YEAR + HOUR)[1], two), 64)):
         done = site.instance.run("scheduled", *words)
         assert done.returncode == code and done.stderr, words
-    for words, text in ((("--at", "soon", ANTS), b"is no time"),
+    for words, text in ((("--at", "soon", ANTS), b"is no time"), (("--at", site.at(-HOUR)[1], ANTS), b"is over"),
                         (("--at", "now", "--to", "owner", ANTS), b"--at is for")):
         done = site.instance.run("inject", *words, input=post())
         assert done.returncode == 64 and text in done.stderr
@@ -317,8 +344,11 @@ def test_rest(clock, tmp_path):
         for path in (ants, bees):
             text = post(SUE, f"by {path}").decode()
             assert api.call("POST", path, text=text, send_at=soon).status == 202
-        refused = api.call("POST", ants, text="x", send_at="soon")
-        assert refused.status == 400 and re.search(r"[^.]\.$", refused.json["description"])
+        over = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock.now() - HOUR))
+        for when, says in (("soon", "is no time"), (over, "is over; the word now")):
+            refused = api.call("POST", ants, text="x", send_at=when)
+            assert refused.status == 400 and says in refused.json["description"]
+            assert re.search(r"[^.]\.$", refused.json["description"])
         assert api.call("POST", ants, text="x").status == 400
         one, = wait_until(lambda: api.call("GET", ants).json.get("entries"), 30, "the post to wait")
         other, = wait_until(lambda: api.call("GET", bees).json.get("entries"), 30, "the other to wait")
@@ -334,7 +364,9 @@ def test_rest(clock, tmp_path):
         for verb, path, fields in (("GET", ants, {}), ("GET", mine, {}), ("DELETE", mine, {}),
                                    ("PATCH", mine, {"send_at": "now"}), ("POST", ants, {"text": "x", "send_at": soon})):
             assert scoped.call(verb, path, **fields).status == 403
-        assert api.call("PATCH", mine, send_at="whenever").status == 400
+        for when in ("whenever", over):
+            assert api.call("PATCH", mine, send_at=when).status == 400
+        assert api.call("GET", mine).json["send_at"] == soon
         later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock.now() + DAY))
         assert api.call("PATCH", mine, send_at=later).status == 204
         assert api.call("GET", mine).json["send_at"] == later

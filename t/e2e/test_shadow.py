@@ -145,7 +145,12 @@ def test_summary_of_equal_posts(shadow, instance, tmp_path):
     assert done.returncode == 0 and "posts compared: 1, equal: 1, differing: 0\n" in done.stdout
     row = json.loads(shadow.summary("--json").stdout)
     assert (row["posts"], row["equal"], row["header"]) == (1, 1, 0)
-    assert instance.run("shadow", "--summary", tmp_path / "none").returncode == 66
+    for path, says in ((tmp_path / "none", "No such file or directory; the report is what"),
+                       (tmp_path / "empty", "is empty: no post was compared")):
+        (tmp_path / "empty").touch()
+        for more in ((), ("--json",)):
+            done = instance.run("shadow", "--summary", path, *more)
+            assert (done.returncode, done.stdout) == (66, "") and f"{path}" in done.stderr and says in done.stderr, done
     assert instance.run("shadow").returncode == 64
     assert instance.run("shadow", "--lmtp", "nowhere", "--state", instance.spool / "x").returncode == 64
 

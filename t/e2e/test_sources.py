@@ -14,7 +14,7 @@ import pytest
 
 from support import mariadb, postgresql
 from support.certificate import Authority
-from support.instance import prefix, wait_until, write_secret
+from support.instance import HOST, prefix, wait_until, write_secret
 from support.slapd import BASE, READER, Slapd
 
 
@@ -83,7 +83,7 @@ def test_members_follow_two_sources_of_two_lists(site, sink):
     site.cli("list", "source", "add", talk, "staff", "file", staff)
     site.cli("list", "source", "add", talk, "guests", "file", guests)
     site.cli("list", "source", "add", news, "staff", "file", staff)
-    assert "staff: 3 given, 2 joined, 0 left, 0 kept out, 0 bad" in refresh(site, talk, "staff")
+    assert "staff: 3 given, 2 joined, 0 left, 0 kept out, 0 bad\n" in refresh(site, talk, "staff")
     assert "guests: 2 given, 1 joined, 0 left, 0 kept out, 1 bad" in refresh(site, talk, "guests")
     everybody = ["anna@example.org", "ben@example.org", "Both@example.org", "carla@example.net", "own@example.org"]
     assert sorted(members(site, talk), key=str.lower) == everybody
@@ -215,10 +215,12 @@ def test_a_line_that_is_no_address_any_more_removes_nobody(site):
     talk = site.create_list("talk")
     path = write(site, "staff", "anna@example.org\nJürgen <ben@example.org>\nno address\n")
     site.cli("list", "source", "add", talk, "staff", "file", path)
-    assert "2 joined, 0 left, 0 kept out, 1 bad" in refresh(site, talk)
+    points = f"; listrunner list source show talk.{HOST} staff shows bad lines\n"
+    assert f"2 joined, 0 left, 0 kept out, 1 bad{points}" in refresh(site, talk)
     assert show(site, talk, "staff")["bad_lines"] == ["3: no address"]
     path.write_bytes(path.read_text().encode("latin-1"))
-    assert "2 lines are no addresses" in refresh(site, talk, code=1)
+    told = refresh(site, talk, code=1)
+    assert "2 lines are no addresses" in told and told.endswith(f"; nothing was changed{points}")
     assert show(site, talk, "staff")["bad_lines"] == ["2: J\ufffdrgen <ben@example.org>", "3: no address"]
     assert members(site, talk) == ["anna@example.org", "ben@example.org"]
     write(site, "staff", "anna@example.org\nBen <ben@example.org>\nno address\nnone, too\ncarla@example.org\n")

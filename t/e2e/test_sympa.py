@@ -269,6 +269,32 @@ def check_exclusions(instance, told):
     assert "(import, 2023-11-14" in why, why
 
 
+def test_a_dry_run_on_a_site_with_people_and_lists(empty, tmp_path):
+    """It tells what the real one then does: of addresses that are known here, and of lists here, which refuse names and
+    members."""
+    site, database = make_site(tmp_path), make_rows(tmp_path / "sympa.sqlite")
+    outside = empty.create_list("outside", members=["anne@example.com", "Eve@Example.org", "fresh@example.org"])
+    make_list(site, f"{HOST}/outside-owner", "subject Refused\n")
+    make_list(site, f"{HOST}/outside", "subject Refused, too\n")
+    with sqlite3.connect(database) as rows:
+        rows.executemany("INSERT INTO subscriber_table (list_subscriber, robot_subscriber, user_subscriber) "
+                         "VALUES ('news', ?, ?)", [(HOST, outside), (HOST, f"outside-owner@{HOST}")])
+    rows.close()
+    # Dumps first, whose people are known then.
+    (tmp_path / "dumps").mkdir()
+    early = make_list(tmp_path / "dumps", "early", "subject Early\n")
+    (early / "member.dump").write_text("email stranger@example.org\n\nemail fay@example.org\n")
+    for words in ((tmp_path / "dumps", "--domain", OTHER), (site, "--db", database)):
+        expected = bring(empty, "--dry-run", *words, code=0 if OTHER in words else 1)
+        told = bring(empty, *words, code=0 if OTHER in words else 1)
+        assert told.replace("brought in", "would come") == expected
+    assert re.search(r"^addresses +0 +4$", told, re.MULTILINE), told
+    for line in (f"left out: outside.{HOST}: a list ", f"left out: outside-owner.{HOST}: outside-owner@{HOST} is the",
+                 f"left out: news.{HOST}: member outside-owner@{HOST}: "):
+        assert "\n" + line in "\n" + told, (line, told)
+    assert outside in empty.cli("member", "ls", "--names", f"news@{HOST}").split()
+
+
 def test_one_robot_and_dumps(empty, tmp_path):
     """Lists in no folder of a domain, without a database: whom Sympa dumped comes."""
     site = tmp_path / "list_data"
@@ -314,7 +340,11 @@ def test_what_is_refused(empty, tmp_path):
     damaged.write_bytes(make_rows(tmp_path / "whole.sqlite").read_bytes()[:4096] + b"\xff" * 8192)
     nothing.mkdir()
     for words, says in (((site, "--db", foreign), "list_subscriber"), ((site, "--db", damaged), "damaged"),
-                        ((site, "--db", tmp_path / "missing"), "missing"), ((nothing,), "no list of Sympa"),
+                        ((site, "--db", tmp_path / "missing"), "missing"),
+                        ((nothing,), "no list of Sympa (DOMAIN/LIST/config)\n"),
+                        ((tmp_path,), f"no list of Sympa (DOMAIN/LIST/config), but there are in {site}\n"),
+                        ((site / HOST / "talk",), f"{HOST}/talk is one list of Sympa; name the directory that has all"),
+                        ((site / HOST,), "name it with --domain, or the directory above in place"),
                         ((tmp_path / "gone",), "gone"),
                         ((site, "--db", "oracle://db.example.com/sympa"), "copy the database of another one")):
         done = empty.run("import", "sympa", *words, timeout=60)

@@ -41,10 +41,30 @@ static void test_forms(void)
 
 static void test_not_ahead(void)
 {
-    assert_read("now", 0);
-    assert_read("2026-12-23T04:26:40Z", 0); /* this second */
-    assert_read("2026-12-23T04:26:41Z", NOW + CLOCK_SECOND);
-    assert_read("1999-01-01 00:00 Z", 0);
+    static const struct {
+        const char *text;
+        int64_t due;
+        bool over;
+    } times[] = {{"now", 0, false},
+                 {"2026-12-23T04:26:40Z", NOW, true}, /* this second */
+                 {"2026-12-23T04:26:41Z", NOW + CLOCK_SECOND, false},
+                 {" 1999-01-01 00:00 Z ", INT64_C(915148800) * CLOCK_SECOND, true},
+                 {"1969-12-31 00:00 Z", CLOCK_SECOND, true}};
+    for (size_t at = 0; at < G_N_ELEMENTS(times); at++) {
+        g_autoptr(GError) error = NULL;
+        int64_t due = -1;
+        assert_read(times[at].text, times[at].due);
+        g_assert_cmpint(send_at_read_ahead(times[at].text, NOW, &due, &error), !=, times[at].over);
+        g_assert_cmpint(due, ==, times[at].due);
+        if (!times[at].over)
+            continue;
+        g_assert_error(error, FAIL, FAIL_NEVER);
+        g_assert_nonnull(strstr(error->message, "is over; the word now"));
+    }
+    g_autoptr(GError) error = NULL;
+    int64_t due;
+    g_assert_false(send_at_read_ahead("soon", NOW, &due, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
 }
 
 static void test_refused(void)

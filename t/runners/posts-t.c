@@ -19,6 +19,7 @@
 #include "store/bounce.h"
 #include "store/domain.h"
 #include "store/held.h"
+#include "store/list_log.h"
 #include "store/secret.h"
 #include "store/store.h"
 #include "switchboard/entry.h"
@@ -518,6 +519,25 @@ static void test_held_room(Test *test, gconstpointer data)
     g_assert_cmpuint(letters_with(test, "There is no room"), ==, 2);
 }
 
+/* The time at which it was to be sent is over: the letter that was lost is written again, and the log has one row. */
+static void test_over_at_repeat(Test *test, gconstpointer data)
+{
+    g_autofree char *octets = NULL;
+    size_t length;
+    put(test, "anne@example.org", TO_POSTING, "X-Listrunner-Send-At: 1999-01-01 00:00 Z\r\n" POST BODY);
+    g_autofree char *path = save(test, "in", &octets, &length);
+    for (unsigned at = 0; at < 2; at++) {
+        g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
+        run(test, "in");
+        g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, 1);
+        g_assert_cmpuint(letters_with(test, "was over when the message came"), ==, 1);
+        empty(test, "out");
+        empty(test, "virgin");
+    }
+    g_autoptr(GPtrArray) rows = list_log_page(test->store, "test.example.com", LOG_SCHEDULED, 0, 10, NULL);
+    g_assert_cmpuint(rows->len, ==, 1);
+}
+
 /* A post that is held, and finds no room, only when another one of its batch has been counted may come again. */
 static void test_room_after_burst(Test *test, gconstpointer data)
 {
@@ -876,6 +896,7 @@ int main(int argc, char **argv)
     g_test_add("/posts/number at repeat/in", Test, "in", set_up, test_number_at_repeat, tear_down);
     g_test_add("/posts/number at repeat/pipeline", Test, "pipeline", set_up, test_number_at_repeat, tear_down);
     POSTS_TEST("/posts/held at repeat", test_held_at_repeat);
+    POSTS_TEST("/posts/over at repeat", test_over_at_repeat);
     POSTS_TEST("/posts/same trace", test_same_trace);
     POSTS_TEST("/posts/answers limited", test_answers_limited);
     POSTS_TEST("/posts/room for held posts", test_held_room);
