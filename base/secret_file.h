@@ -5,7 +5,8 @@
  * Files that hold a secret, a key or a password. One rule for all of them, which `config check`, each start and whoever
  * reads such a file ask here: it is a regular file that belongs to root or to the user who reads it, nobody else can
  * write it, and nobody else can read it but the main group of the user who reads it. So mode 600 is right, and for a
- * file that root keeps, 640 with that group.
+ * file that root keeps, 640 with that group. If root reads its own file, any group is right: it may be that of the user
+ * of the site, who is judged by `config check` and when he reads.
  */
 #include <glib.h>
 #include <sys/stat.h>
