@@ -20,8 +20,8 @@ void archive_site_clear(ArchiveSite *place);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ArchiveSite, archive_site_clear)
 
 /* Find the maildir archiver of that name, or (NULL) the first one, that is enabled and has an index; and the place of a
- * list there, if list is not NULL. The process becomes [site] user. FAIL_CONFIG: there is no such archiver.
- * FAIL_MISSING: there is no such list. */
+ * list there, if list is not NULL. The process becomes [site] user. FAIL_CONFIG: there is no such archiver,
+ * or another host keeps its archive. FAIL_MISSING: there is no such list. */
 bool archive_site_find(ArchiveSite *place, Site *site, const char *archiver, const char *list, GError **error);
 
 /* The option --archiver, for all verbs of the group. */
