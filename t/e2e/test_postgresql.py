@@ -6,6 +6,7 @@ t/tools/with-postgresql."""
 import contextlib
 import json
 import os
+import pwd
 import random
 import shutil
 import smtplib
@@ -276,6 +277,26 @@ def test_tls_where_root_starts_it(instances, sink, server, tmp_path, monkeypatch
     send(instance, "over TLS")
     instance.wait_idle()
     assert arrived(sink) == {ANNE: ["over TLS"]}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root keeps a file that another user may read")
+def test_setup_finds_the_database(instances, sink, server):
+    """A second host's setup leaves the database as it is, with a password that root keeps for the user's group."""
+    server.sql(f"ALTER ROLE {postgresql.ROLE} PASSWORD 'secret'")
+    server.demand_passwords()
+    for name in ("a", "b"):
+        instance = instances(sink.port)
+        password = instance.directory / "password"
+        password.write_text("secret\n")
+        password.chmod(0o640)
+        shutil.chown(password, "root", pwd.getpwnam(instance.user).pw_gid)
+        instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site"),
+                                "password_file": password},
+                      "site": {"hostname": f"{name}.example.com", "site_owner": "ops@example.net"}})
+        done = instance.run("setup", "--domain", HOST, "--owner", "ops@example.net", "--mta", "none", "--yes",
+                            "--no-start")
+        assert done.returncode == 0, done.stderr
+        assert ("was made" in done.stdout) == (name == "a"), done.stdout
 
 
 def test_what_is_wrong_is_named(instances, sink, server):
