@@ -4,10 +4,14 @@
 
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <pwd.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/config_table.h"
+#include "base/conninfo.h"
 #include "base/fail.h"
 
 static void file_free(gpointer data)
@@ -19,18 +23,48 @@ static void file_free(gpointer data)
     g_free(file);
 }
 
+/* Take setting, and copy the others. */
+static void add(GPtrArray *files, char *setting, const char *path, const char *readers, bool authorities)
+{
+    CertificateFile *file = g_new(CertificateFile, 1);
+    *file = (CertificateFile){setting, g_strdup(path), g_strdup(readers), authorities};
+    g_ptr_array_add(files, file);
+}
+
 static void add_section(GPtrArray *files, const Config *config, const ConfigTable *table, const char *section)
 {
     for (const ConfigKey *key = table->keys; key && key->name; key++) {
         const char *path = key->certificates ? config_string(config, section, key->name) : NULL;
-        if (!path)
-            continue;
-        CertificateFile *file = g_new(CertificateFile, 1);
-        *file = (CertificateFile){.setting = g_strdup_printf("[%s] %s", section, key->name),
-                                  .path = g_strdup(path),
-                                  .readers = g_strdup(key->opens),
-                                  .authorities = key->certificates == CERTIFICATES_OF_AUTHORITIES};
-        g_ptr_array_add(files, file);
+        if (path)
+            add(files, g_strdup_printf("[%s] %s", section, key->name), path, key->opens,
+                key->certificates == CERTIFICATES_OF_AUTHORITIES);
+    }
+}
+
+/* The file of that name that libpq looks for where the URL names none; g_free(). NULL: it is not there. */
+static char *find_default(const Config *config, const char *name)
+{
+    const struct passwd *account = geteuid() == 0 ? getpwnam(config_string(config, "site", "user")) : NULL;
+    g_autofree char *path = g_build_filename(account ? account->pw_dir : g_get_home_dir(), ".postgresql", name, NULL);
+    return g_file_test(path, G_FILE_TEST_EXISTS) ? g_steal_pointer(&path) : NULL;
+}
+
+/* The certificate that libpq shows to the server, and those of the authorities by which it knows it. */
+static void add_postgresql(GPtrArray *files, const Config *config)
+{
+    static const struct {
+        const char *parameter, *fallback;
+        bool authorities;
+    } kinds[] = {{"sslcert", "postgresql.crt", false}, {"sslrootcert", "root.crt", true}};
+    const char *url = config_string(config, "store", "url");
+    g_autofree char *mode = url ? conninfo_value(url, "sslmode") : NULL;
+    if (!url || strcmp(config_string(config, "store", "driver"), "postgresql") != 0 || g_strcmp0(mode, "disable") == 0)
+        return;
+    for (size_t at = 0; at < G_N_ELEMENTS(kinds); at++) {
+        g_autofree char *named = conninfo_value(url, kinds[at].parameter);
+        g_autofree char *path = named && *named ? g_strdup(named) : find_default(config, kinds[at].fallback);
+        if (path && *path == '/') /* "system" stands for the authorities of the system */
+            add(files, g_strdup_printf("[store] url (%s)", kinds[at].parameter), path, NULL, kinds[at].authorities);
     }
 }
 
@@ -43,6 +77,7 @@ GPtrArray *certificate_files(const Config *config)
         for (unsigned at = 0; (table = config_table(at)); at++)
             if (config_table_covers(table, *section))
                 add_section(files, config, table, *section);
+    add_postgresql(files, config);
     return files;
 }
 
@@ -81,8 +116,10 @@ char *certificate_text(const char *setting, const char *path, int64_t end, int64
 
 char *certificate_mend(const char *readers)
 {
+    if (!readers || !*readers)
+        return NULL;
     GString *text = g_string_new(NULL);
-    g_auto(GStrv) names = g_strsplit(readers ? readers : "", " ", -1);
+    g_auto(GStrv) names = g_strsplit(readers, " ", -1);
     for (char **name = names; *name; name++)
         g_string_append_printf(text, "%slistrunner restart %s", text->len > 0 ? "; " : "", *name);
     g_string_append(text, "    # when the file is a new one");

@@ -3,8 +3,9 @@
 #pragma once
 /*
  * Find out when the certificates in files of the configuration expire. The files are those of settings whose row says
- * that they have certificates (.certificates in base/config_table.h). A program reads such a file when it starts, so a
- * file that was renewed since may not be in use yet.
+ * that they have certificates (.certificates in base/config_table.h), and those that the library of PostgreSQL reads
+ * for [store] url. A program reads a file of its own when it starts, so a file that was renewed since may not be in use
+ * yet; the library reads its files for each new connection.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -16,9 +17,9 @@
 #define CERTIFICATE_TOLD (INT64_C(14) * 86400 * 1000000)
 
 typedef struct CertificateFile {
-    char *setting; /* "[host] certificate_file" */
+    char *setting; /* "[host] certificate_file", "[store] url (sslcert)" */
     char *path;
-    char *readers;    /* runners that read it when they start, "door handover" */
+    char *readers;    /* runners that read it when they start, "door handover"; NULL: a new one is read when needed */
     bool authorities; /* one that is still good is enough */
 } CertificateFile;
 
@@ -34,5 +35,5 @@ bool certificate_end(const CertificateFile *file, int64_t *end, GError **error);
 char *certificate_text(const char *setting, const char *path, int64_t end, int64_t now);
 
 /* Return the commands that start the readers of a file (CertificateFile.readers; may be NULL) anew, so that they use
- * the new file; g_free(). */
+ * the new file; g_free(). NULL: none is needed. */
 char *certificate_mend(const char *readers);

@@ -59,7 +59,8 @@ char *secret_file_read(const char *path, size_t most, GError **error)
         fail_errno(error, code_of(errno), "%s", path);
         return NULL;
     }
-    g_autofree char *fault = secret_file_fault(path, &status, geteuid(), getegid());
+    gid_t group = geteuid() == 0 && status.st_uid == 0 ? status.st_gid : getegid();
+    g_autofree char *fault = secret_file_fault(path, &status, geteuid(), group);
     if (fault || status.st_size > (off_t)most) {
         g_autofree char *long_one = g_strdup_printf("%s is larger than %zu bytes", path, most);
         fail(error, FAIL_CONFIG, "%s", fault ? fault : long_one);

@@ -5,7 +5,8 @@
  * Check and read files that hold a secret, a key or a password. One rule holds for all of them; `config check`, each
  * start and whoever reads such a file ask here. The file is a regular one that belongs to root or to the user who reads
  * it. Nobody else can write it, and only the main group of that user can read it besides. So mode 600 is right, and for
- * a file that root keeps, 640 with that group.
+ * a file that root keeps, 640 with that group. If root reads its own file, any group is right: it may be that of the
+ * user of the site, who is judged by `config check` and when he reads.
  */
 #include <glib.h>
 #include <sys/stat.h>

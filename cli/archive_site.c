@@ -17,14 +17,17 @@ void archive_site_clear(ArchiveSite *place)
 
 static const char *directory_of(const Config *config, const char *archiver, GError **error)
 {
-    const char *directory = archive_place_indexed(config, archiver, NULL);
+    const char *name = NULL, *directory = archive_place_indexed(config, archiver, &name);
+    const char *host = directory ? archive_place_host(config, name) : NULL;
     if (!directory && archiver)
         fail(error, FAIL_CONFIG,
              "[archiver.%s]: there is no such archiver that is enabled, of type maildir, and has index = yes",
              archiver);
     else if (!directory)
         fail(error, FAIL_CONFIG, "no section [archiver.NAME] is enabled, of type maildir, and has index = yes");
-    return directory;
+    if (host)
+        fail(error, FAIL_CONFIG, "[archiver.%s] is kept by the host %s: give the command there", name, host);
+    return host ? NULL : directory;
 }
 
 bool archive_site_find(ArchiveSite *place, Site *site, const char *archiver, const char *list, GError **error)

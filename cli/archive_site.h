@@ -21,8 +21,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ArchiveSite, archive_site_clear)
 
 /* Fill *place, which is zero before. archiver names a section [archiver.NAME] that is enabled, of type maildir, and has
  * an index; NULL: the first such section is taken. list is a list to be found there; NULL: none. The process becomes
- * [site] user. Clear *place in any case. FAIL_CONFIG: there is no such archiver. FAIL_MISSING: there is no such list.
- */
+ * [site] user. Clear *place in any case. FAIL_CONFIG: there is no such archiver, or another host keeps its archive.
+ * FAIL_MISSING: there is no such list. */
 bool archive_site_find(ArchiveSite *place, Site *site, const char *archiver, const char *list, GError **error);
 
 /* The value of the option --archiver, for all verbs of `listrunner archive`; NULL: it was not given. */

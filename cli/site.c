@@ -61,6 +61,7 @@ bool site_become_user(Site *site, GError **error)
         return true;
     if (initgroups(user, account->pw_gid) != 0 || setgid(account->pw_gid) != 0 || setuid(account->pw_uid) != 0)
         return fail_errno(error, FAIL_LATER, "cannot become the user %s of [site] user", user);
+    g_setenv("HOME", account->pw_dir, true); /* libpq looks there, and fails where root's may not be entered */
     return true;
 }
 

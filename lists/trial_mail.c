@@ -102,10 +102,16 @@ static char *find_gap(const TrialMails *mails)
 static bool open_archive(TrialMails *mails, GError **error)
 {
     const List *list = mails->list;
-    mails->directory = archive_place_indexed(mails->trial->config, NULL, NULL);
+    const char *archiver;
+    mails->directory = archive_place_indexed(mails->trial->config, NULL, &archiver);
     if (!mails->directory) {
         mails->tally->gap = g_strdup("No section [archiver.NAME] is enabled, of type maildir, and has index = yes, "
                                      "so there is no archive to replay.");
+        return true;
+    }
+    const char *host = archive_place_host(mails->trial->config, archiver);
+    if (host) {
+        mails->tally->gap = g_strdup_printf("The archive is kept by the host %s: try this there to replay it.", host);
         return true;
     }
     g_autofree char *name = list_archive_name(list->list_id, list->archive);

@@ -16,6 +16,7 @@
 void account_free(Account *account)
 {
     g_free(account->name);
+    g_free(account->home);
     g_free(account);
 }
 
@@ -30,7 +31,8 @@ Account *privileges_account(const char *user, GError **error)
         return NULL;
     }
     Account *account = g_new0(Account, 1);
-    *account = (Account){.name = g_strdup(user), .uid = entry->pw_uid, .gid = entry->pw_gid};
+    *account = (Account){
+        .name = g_strdup(user), .home = g_strdup(entry->pw_dir), .uid = entry->pw_uid, .gid = entry->pw_gid};
     return account;
 }
 
@@ -67,6 +69,7 @@ bool privileges_drop(const Account *account, GError **error)
             return fail_errno(error, FAIL_CONFIG, "become user %s", account->name);
         if (setuid(0) == 0)
             return fail(error, FAIL_CONFIG, "became user %s but could become root again", account->name);
+        g_setenv("HOME", account->home, true);
     }
     /* A service manager may have started us as the user, with the right to bind ports below 1024. */
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 typedef struct Account {
-    char *name;
+    char *name, *home;
     unsigned uid, gid;
 } Account;
 
@@ -29,7 +29,8 @@ bool privileges_assume(const Account *account, GError **error);
 /* Be root again, after privileges_assume() with the same account. */
 bool privileges_resume(const Account *account, GError **error);
 
-/* Become the account: groups, group, user, in this order; checked by trying to come back. Then, with or without an
+/* Become the account: groups, group, user, in this order; checked by trying to come back. HOME becomes its directory:
+ * libraries look for files there, and fail where root's may not be entered. Then, with or without an
  * account, nothing that this process starts has privileges or can gain any. */
 bool privileges_drop(const Account *account, GError **error);
 

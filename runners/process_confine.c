@@ -15,6 +15,7 @@
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/config_table.h"
+#include "base/conninfo.h"
 #include "base/confine.h"
 #include "base/contract.h"
 #include "base/log.h"
@@ -198,17 +199,16 @@ static void allow_sqlite(const Policy *policy)
 static void allow_postgresql(const Policy *policy)
 {
     static const char *const names[] = {".pgpass", ".pg_service.conf", ".postgresql"};
+    static const char *const parameters[] = {"sslrootcert", "sslcert", "sslkey", "sslcrl", "sslcrldir", "passfile"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *path = g_build_filename(g_get_home_dir(), names[i], NULL);
         confine_allow(policy->confine, CONFINE_READ, path);
     }
     const char *url = config_string(policy->config, "store", "url");
-    g_autoptr(GMatchInfo) match = NULL;
-    g_autoptr(GRegex) named = g_regex_new(
-        "(?:sslrootcert|sslcert|sslkey|sslcrl|sslcrldir|passfile)\\s*=\\s*'?([^&\\s']+)", 0, 0, NULL);
-    for (g_regex_match(named, url ? url : "", 0, &match); g_match_info_matches(match); g_match_info_next(match, NULL)) {
-        g_autofree char *word = g_match_info_fetch(match, 1), *path = g_uri_unescape_string(word, NULL);
-        allow_and_watch(policy, CONFINE_READ, path ? path : word);
+    for (size_t i = 0; url && i < G_N_ELEMENTS(parameters); i++) {
+        g_autofree char *path = conninfo_value(url, parameters[i]);
+        if (path)
+            allow_and_watch(policy, CONFINE_READ, path);
     }
 }
 

@@ -94,6 +94,20 @@ bool lost_spool_note(Store *store, const HandedEntry *handed, GError **error)
                      TEXT(handed->message_id), INTEGER(handed->time));
 }
 
+bool lost_spool_note_taken(Store *store, const HandedEntry *handed, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "INSERT INTO handed (entry, spool, queue, list, message_id, handed_at) SELECT $1, $2, $3, $4, $5, "
+                     "$6 WHERE NOT EXISTS (SELECT 1 FROM effect WHERE entry = $1) ON CONFLICT DO NOTHING",
+                     TEXT(handed->entry), TEXT(handed->spool), TEXT(handed->queue), TEXT(handed->list),
+                     TEXT(handed->message_id), INTEGER(handed->time));
+}
+
+bool lost_spool_note_back(Store *store, const char *entry, GError **error)
+{
+    return query_run(store, error, NULL, "DELETE FROM handed WHERE entry = $1", TEXT(entry));
+}
+
 static bool remove_lost(Store *store, const char *name, bool dry, LostSpool *lost, GError **error)
 {
     g_autoptr(Host) host = host_find_dead(store, name, error);

@@ -43,7 +43,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LostSpool, lost_spool_clear)
  * transaction. It fails as host_remove() does, and then nothing is changed; the caller clears *lost in any case. */
 bool lost_spool_remove(Store *store, const char *name, bool dry, LostSpool *lost, GError **error);
 
-/* An entry that another host handed over and that is to be worked from this spool. */
+/* An entry that another host handed over and that is in this spool. */
 typedef struct HandedEntry {
     const char *entry; /* of store_record_effect() */
     const char *spool; /* its id */
@@ -53,6 +53,14 @@ typedef struct HandedEntry {
     int64_t time; /* us */
 } HandedEntry;
 
-/* Note a handed entry, so that it can be told if its spool is lost. Call it in the transaction that records the entry's
- * effect. An entry that is noted already stays as it is. */
+/* Note a handed entry that is to be worked from its spool, so that it can be told if the spool is lost. Call it in the
+ * transaction that records the entry's effect. An entry that is noted already stays as it is. */
 bool lost_spool_note(Store *store, const HandedEntry *handed, GError **error);
+
+/* Note it before the host that hands it over is told that it is here. It needs no transaction. Nothing is noted when
+ * the effect is recorded already: this is a second copy then. */
+bool lost_spool_note_taken(Store *store, const HandedEntry *handed, GError **error);
+
+/* Forget what was noted of an entry, for the host that handed it over works it. Call it in the transaction that records
+ * the effect. */
+bool lost_spool_note_back(Store *store, const char *entry, GError **error);

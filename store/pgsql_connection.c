@@ -256,7 +256,8 @@ char *pgsql_shown(const char *where, GError **error)
     g_autoptr(GString) shown = g_string_new("PostgreSQL");
     add_option(shown, " database ", database);
     add_option(shown, " at ", host);
-    add_option(shown, " port ", port);
+    if (port && port[strspn(port, ",")] != '\0') /* only commas: each of several hosts has the usual one */
+        add_option(shown, " port ", port);
     add_option(shown, " as ", user);
     libpq.PQconninfoFree(options);
     return g_string_free(g_steal_pointer(&shown), FALSE);

@@ -47,6 +47,7 @@ static const ConfigKey archiver_keys[] = {
     {"host", STRING(NULL),
      .about = "With several hosts: the one that keeps this archive, by its hostname. The others hand it the posts that "
       "came to them, by their doors (certificate_file in [host]). Unset: each host stores the posts that came to it.",
+     .more = "The pages of the archive are served by that host alone, and the others send readers there.",
      .example = "a.example.org"},
     {"address", STRING("archive@mail-archive.com"),
      .about = "Where an archiver of type mail-archive sends messages to."},

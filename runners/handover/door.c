@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 /*
  * The door for the other hosts of the site: takes entries that they hand over (parcel.h) and puts them into the queue
- * handover, where the runner of that name accepts each once. 250 is said when the entry is on the disk.
+ * handover, where the runner of that name accepts each once. 250 is said when the entry is on the disk, and the
+ * database knows that it is here, so that it can be told when the disk is lost.
  *
  * TLS is from the first byte on. Who has no certificate of the site's authority is refused in the handshake; who has
  * one, but in a name that is no host's, at MAIL.
@@ -140,7 +141,18 @@ static const char *on_content(LmtpSession *session, void *data)
     return has_space(data, 0) ? NULL : NO_SPACE;
 }
 
-/* Store the entry. Return the reply, g_free(). */
+static bool note(HostDoor *door, const json_t *meta, GError **error)
+{
+    const char *spool = spool_id(door->spool, error);
+    if (!spool || !this_host_store(&door->store, door->spool, door->config, error))
+        return false;
+    g_autofree char *effect = parcel_effect(meta_string(meta, KEY_HANDED, ""));
+    const HandedEntry handed = parcel_handed(meta, effect, spool);
+    return lost_spool_note_taken(door->store, &handed, error);
+}
+
+/* Store the entry, and note it. One that is stored and not noted stays: it is handed over again, or worked by the host
+ * that has it, and which copy is worked is known by its effect. Return the reply, g_free(). */
 static char *take(HostDoor *door, const DoorClient *client, const LmtpTransaction *transaction)
 {
     Intake intake = {0};
@@ -157,6 +169,11 @@ static char *take(HostDoor *door, const DoorClient *client, const LmtpTransactio
         return g_strdup(has_space(door, 0) ? "451 4.3.0 The entry could not be stored; try again later" : NO_SPACE);
     }
     json_t *meta = draft_meta(draft);
+    if (!note(door, meta, &error)) {
+        log_warn("%s list=%s queue=door: an entry of the host %s is stored, and not noted: %s",
+                 meta_string(meta, META_TRACE, "-"), meta_string(meta, META_LIST, ""), client->name, error->message);
+        return g_strdup(NO_DATABASE);
+    }
     log_info("%s list=%s queue=door to=" HANDOVER_QUEUE " result=stored size=%zu host=%s",
              meta_string(meta, META_TRACE, "-"), meta_string(meta, META_LIST, ""), draft_message_length(draft),
              client->name);

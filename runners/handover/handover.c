@@ -364,7 +364,7 @@ static bool is_too_old(const Handover *own, Entry *entry)
 static bool settle(Handover *own, Task *task, GError **error)
 {
     Entry *entry = task->outcome->parent;
-    g_autofree char *effect = g_strconcat(HANDOVER_QUEUE ":", task->name, NULL);
+    g_autofree char *effect = parcel_effect(task->name);
     int64_t mine = copy_number(entry), noted = 0;
     bool before;
     if (!store_find_effect(own->store, effect, &before, &noted, error))
@@ -374,14 +374,10 @@ static bool settle(Handover *own, Task *task, GError **error)
     if (before || task->old)
         return true;
     const json_t *meta = entry_meta(entry);
-    const HandedEntry handed = {.entry = effect,
-                                .spool = own->spool,
-                                .queue = task->queue,
-                                .list = entry_list(entry),
-                                .message_id = meta_string(meta, KEY_MESSAGE_ID, ""),
-                                .time = clock_now()};
+    const HandedEntry handed = parcel_handed(meta, effect, own->spool);
     return store_record_effect(own->store, effect, mine, error) &&
-           (!meta_string(meta, KEY_HANDED, NULL) || lost_spool_note(own->store, &handed, error));
+           (meta_string(meta, KEY_HANDED, NULL) ? lost_spool_note(own->store, &handed, error)
+                                                : lost_spool_note_back(own->store, effect, error));
 }
 
 static GPtrArray *lists_of(const Handover *own)

@@ -150,3 +150,18 @@ Draft *parcel_unpack(GBytes *content, GError **error)
     draft_add_message(draft, message);
     return g_steal_pointer(&draft);
 }
+
+char *parcel_effect(const char *name)
+{
+    return g_strconcat(HANDOVER_QUEUE ":", name, NULL);
+}
+
+HandedEntry parcel_handed(const json_t *meta, const char *effect, const char *spool)
+{
+    return (HandedEntry){.entry = effect,
+                         .spool = spool,
+                         .queue = meta_string(meta, KEY_HAND_QUEUE, ""),
+                         .list = meta_string(meta, META_LIST, ""),
+                         .message_id = meta_string(meta, KEY_MESSAGE_ID, ""),
+                         .time = clock_now()};
+}

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "runners/keys.h"
+#include "store/lost_spool.h"
 #include "switchboard/draft.h"
 #include "switchboard/entry.h"
 
@@ -37,3 +38,9 @@ uint64_t parcel_size(uint64_t plain);
 /* Read a parcel, and make the draft of its entry, for the queue HANDOVER_QUEUE of this host. FAIL_NEVER: it is no
  * parcel, or is for a queue that no other host may write to. */
 Draft *parcel_unpack(GBytes *content, GError **error);
+
+/* Return the name under which the database knows that an entry of this name is worked; g_free(). */
+char *parcel_effect(const char *name);
+
+/* Describe an entry of the queue HANDOVER_QUEUE by its metadata, for the database; all fields are borrowed. */
+HandedEntry parcel_handed(const json_t *meta, const char *effect, const char *spool);

@@ -14,7 +14,7 @@ static const ConfigMember members[] = {
      .about = "The door of this host for the other hosts: LMTP over TLS, for those alone that have a certificate of "
       "the site's authority. Other hosts must reach it.",
      .defaults = (const ConfigDefault[]){
-         {"start", "{host.certificate_file?}"}, {"queue", NULL}, {"listen", "*:8026"}, {NULL, NULL}},
+         {"start", "{host.certificate_file?}"}, {"queue", NULL}, {"listen", "*:8027"}, {NULL, NULL}},
      .readers = "host"},
     {.section = NULL},
 };

@@ -115,11 +115,14 @@ static void measure(HostRunner *own, const json_t *runners)
     own->busy = backlog > 0;
 }
 
-/* Set what the next renewal writes, and where the door for the other hosts is, if there is one. said is consumed. */
+/* Set what the next renewal writes, and where the door for the other hosts and the pages are, if there are any. said is
+ * consumed. */
 static void say(HostRunner *own, json_t *said)
 {
     if (config_bool(own->config, "runner.door", "start"))
         json_object_set_new(said, "door", json_string(config_string(own->config, "host", "address")));
+    if (config_bool(own->config, "runner.web", "start"))
+        json_object_set_new(said, "web", json_string(config_string(own->config, "site", "web_url")));
     if (own->pace > 0)
         json_object_set_new(said, "pace", json_real(own->pace));
     char *text = json_dumps(said, JSON_COMPACT);

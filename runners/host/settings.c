@@ -24,10 +24,10 @@ static const ConfigKey keys[] = {
       "listrunner host ls shows, may hand work to this host.",
      .example = "/etc/listrunner/hosts-ca.crt", .readers = "door handover", .opens = "door handover",
      .certificates = CERTIFICATES_OF_AUTHORITIES},
-    {"address", STRING("{site.hostname}:8026"),
+    {"address", STRING("{site.hostname}:8027"),
      .about = "HOST:PORT or [IPv6]:PORT under which the other hosts reach the door of this one (listen of "
       "[runner.door]).",
-     .example = "10.0.0.1:8026"},
+     .example = "10.0.0.1:8027"},
     {"fan_out_over", INTEGER("0", 0, 100000000, "recipients"),
      .about = "A post with more recipients than this is shared out: each host that lives delivers a part of them, as "
       "large as what it got done lately. 0: the host to which a post came delivers it alone.",

@@ -8,9 +8,11 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/log.h"
 #include "lists/archive_maildir.h"
 #include "lists/archive_place.h"
 #include "mail/text_link.h"
+#include "store/host.h"
 #include "store/list.h"
 #include "store/list_archive.h"
 
@@ -19,11 +21,12 @@
 
 WebArchive *web_archive_new(const Config *config)
 {
-    const char *directory = archive_place_indexed(config, NULL, NULL);
+    const char *name, *directory = archive_place_indexed(config, NULL, &name);
     if (!directory)
         return NULL;
     WebArchive *archive = g_new0(WebArchive, 1);
     archive->directory = directory;
+    archive->host = archive_place_host(config, name);
     archive->views = view_cache_new(VIEWS);
     return archive;
 }
@@ -66,6 +69,52 @@ void archive_fail(WebCall *call, GError *error)
     web_missing(call, error);
 }
 
+/* ---- an archive that another host keeps ---- */
+
+/* Find the web_url of that host; g_free(). NULL: it does not live, or has no pages. */
+static char *find_pages(const GPtrArray *hosts, const char *name)
+{
+    for (guint at = 0; at < hosts->len; at++) {
+        const Host *host = hosts->pdata[at];
+        if (!host->living || g_ascii_strcasecmp(host->name, name) != 0)
+            continue;
+        g_autoptr(json_t) state = json_loads(host->state, 0, NULL);
+        return g_strdup(json_string_value(json_object_get(state, "web")));
+    }
+    return NULL;
+}
+
+static void answer_elsewhere(WebCall *call, const char *host)
+{
+    GError *error = NULL;
+    Store *store = web_store(call);
+    if (!store)
+        return;
+    g_autoptr(GPtrArray) hosts = host_all(store, &error);
+    if (!hosts) {
+        web_fail(call, error);
+        return;
+    }
+    g_autofree char *url = find_pages(hosts, host);
+    if (url && web_other_host(call, url))
+        return;
+    log_warn("%s result=503: the archive is kept by the host %s, %s", http_verb(call->http), host,
+             url ? "whose web_url is that of this one, too: a proxy has to bring its pages there (doc/hosts.md)"
+                 : "which does not live, or has no pages");
+    http_set_header(call->http, "Retry-After", "60");
+    web_notice(call, 503, "archive_elsewhere", NULL);
+}
+
+bool archive_is_here(WebCall *call)
+{
+    const char *host = call->web->archive->host;
+    if (host)
+        answer_elsewhere(call, host);
+    return !host;
+}
+
+/* ---- the index ---- */
+
 /* An index that was replaced meanwhile is opened anew. */
 ArchiveIndex *archive_open(WebCall *call)
 {
@@ -75,6 +124,8 @@ ArchiveIndex *archive_open(WebCall *call)
         web_missing(call, NULL);
         return NULL;
     }
+    if (!archive_is_here(call))
+        return NULL;
     if (archive->index && !archive_index_present(archive->index, NULL))
         drop_index(archive);
     if (!archive->index && !(archive->index = archive_index_open(archive->directory, false, &error))) {

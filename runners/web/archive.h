@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Declare what the pages of the archive share. The pages show what the first archiver with an index has stored: its
- * index (store/archive_index.h) and its maildirs.
+ * index (store/archive_index.h) and its maildirs. If another host keeps that archive, readers are sent there.
  *
  * A list's archive is /archive/NAME, by the name of list_archive_name(); all links below it are made of
  * Message-ID-Hashes and of times. A reader of a public archive who is no member of the list sees addresses without
@@ -23,6 +23,7 @@
 
 typedef struct WebArchive {
     const char *directory; /* of the archiver */
+    const char *host;      /* the other host that keeps the archive; NULL: this one does */
     ArchiveIndex *index;   /* NULL: not open */
     GHashTable *public;    /* from the number to the List-Id of each list that all may search; NULL: not read */
     int64_t public_until;  /* when public is read anew; monotonic */
@@ -58,6 +59,9 @@ bool archive_read_named(WebCall *call, const char *name, ArchiveReading *reading
 /* Open the archive of a list without answering the call, for a search over several lists. FAIL_MISSING: there is no
  * such list, or the reader may not read its archive. */
 bool archive_read_list(WebCall *call, const char *list_id, ArchiveReading *reading, GError **error);
+/* Return whether this host keeps the archive. false: the call was answered, by 302 to the same path below the web_url
+ * of the host that does, or 503 where that host is away, has no pages, or has the web_url of this one. */
+bool archive_is_here(WebCall *call);
 /* Return the index, borrowed, opened anew where it was replaced. NULL: the call was answered. */
 ArchiveIndex *archive_open(WebCall *call);
 /* Answer a failure (taken): 404 for FAIL_MISSING and FAIL_NEVER, else 503. Unless it is FAIL_MISSING, the index is

@@ -144,7 +144,7 @@ static char *find_page(WebCall *call, const ArchiveReading *reading, OldKind kin
 static void answer(WebCall *call, OldKind kind, const OldAddress *address)
 {
     g_auto(ArchiveReading) reading = {0};
-    g_autofree char *name = find_name(call, kind, address->list);
+    g_autofree char *name = archive_is_here(call) ? find_name(call, kind, address->list) : NULL;
     if (!name || !archive_read_named(call, name, &reading))
         return;
     g_autofree char *page = find_page(call, &reading, kind, address);

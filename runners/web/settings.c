@@ -50,7 +50,8 @@ static const ConfigMember members[] = {
      .about = "The pages for readers and members. It is started where [site] web_url is set; a web server with TLS "
       "passes requests on to it.",
      .defaults = (const ConfigDefault[]){
-         {"start", "{site.web_url?}"}, {"queue", NULL}, {"listen", "127.0.0.1:8002"}, {NULL, NULL}}},
+         {"start", "{site.web_url?}"}, {"queue", NULL}, {"listen", "127.0.0.1:8002"}, {NULL, NULL}},
+     .readers = "host"},
     {.section = NULL},
 };
 /* clang-format on */

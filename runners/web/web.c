@@ -402,6 +402,18 @@ static const char *path_below(const Web *web, const char *path)
     return path[length] ? path + length : "/";
 }
 
+bool web_other_host(WebCall *call, const char *url)
+{
+    size_t length = strlen(url) - g_str_has_suffix(url, "/");
+    if (strlen(call->web->url) == length && g_ascii_strncasecmp(call->web->url, url, length) == 0)
+        return false;
+    const char *path = http_path(call->http), *below = path_below(call->web, path), *query = http_query(call->http);
+    g_autofree char *bare = g_strndup(url, length);
+    g_autofree char *place = g_strconcat(bare, below ? below : path, *query ? "?" : "", query, NULL);
+    send_on(call, 302, place);
+    return true;
+}
+
 /* Is the form sent by a page elsewhere, in the name of the visitor? Browsers say so in Sec-Fetch-Site, older ones in
  * Origin; that is "null" for our own pages, since they send no Referer. A program says nothing. */
 static bool comes_from_elsewhere(const WebCall *call)

@@ -125,6 +125,9 @@ void web_moved(WebCall *call, const char *path);
 /* Answer as web_moved() does, with the whole web_url before the path and without the query: for a page whose old
  * address may have been on another host. */
 void web_moved_host(WebCall *call, const char *path);
+/* Send the browser to the same path and query below the web_url of another host, by 302. false: it is that of this
+ * host, too, and nothing was answered. */
+bool web_other_host(WebCall *call, const char *url);
 /* Answer with the template "notice", whose section of the name `what` says what happened. view (taken) may be NULL. */
 void web_notice(WebCall *call, int status, const char *what, json_t *view);
 /* Answer as web_notice() does, about a list, whose posting address becomes "list" of the view. list_id NULL: about no

@@ -23,7 +23,8 @@ from support.clock import HOUR
 from support.corpus import TOP
 from support.fragments import fragment
 from support.hosts import die, settings_with_door
-from support.instance import HOST, let_through, wait_until, write_secret
+from support.instance import HOST, free_port, let_through, wait_until, write_secret
+from support.pages import Pages
 from support.post import post
 
 pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
@@ -436,6 +437,69 @@ def test_adopted(site):
     assert site.arrived() == everybody(site, 600, ["one", "two"])
 
 
+def test_lost_before_it_was_accepted(site):
+    """A block that a host's door took is told when its spool is lost before the host has looked at it. If the host that
+    had handed it over has it still, for the answer was lost, it goes out from there, and is told no more."""
+    a, b, c = three(site, 600)
+    for host in (a, b):
+        for pid in host.pids("handover"):
+            os.kill(pid, signal.SIGSTOP)
+    a.lmtp_send(post(subject="one", to=LIST), LIST)
+    wait_until(lambda: len(waiting(a, "handover")) == 2, 60, "the blocks")
+    kept = {name: (a.spool / "handover" / name).read_bytes() for name in waiting(a, "handover")}
+    for pid in a.pids("handover"):
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: not waiting(a, "handover") and waiting(b, "handover"), 60, "the block at b")
+    die(b)
+    for host in (a, c):
+        host.wait_idle()
+    assert sum(site.arrived().values()) == 400, "the parts of a and c"
+    wait_until(lambda: json.loads(a.cli("host", "ls", "--json").splitlines()[1])["state"] == "dead", 60, "b to be dead")
+    site.server.sql("UPDATE site.host SET share_until = 1 WHERE name = 'b.example.com'", database="listrunner")
+
+    def lost():
+        found = a.rows("host", "remove", "--lost", "--dry-run", "b.example.com")
+        return [(row["kind"], row["list"]) for row in found]
+
+    assert lost() == [("block", f"talk.{HOST}")]
+    a.stop()
+    for name, octets in kept.items():
+        target = a.spool / "handover" / re.sub(r"\.[0-9a-z]+$", ".msg", name)
+        target.write_bytes(octets)
+        shutil.chown(target, a.user)
+    a.start()
+    wait_until(lambda: sum(site.arrived().values()) >= 600, 90, lambda: f"{sum(site.arrived().values())} copies")
+    for host in (a, c):
+        host.wait_idle()
+        assert host.set_aside() == []
+    assert site.arrived() == everybody(site, 600, ["one"])
+    assert lost() == []
+
+
+def test_the_door_cannot_note(site):
+    """A block that a door has stored and cannot note is delivered by the host that has it, and by nobody else."""
+    a, b, c = three(site, 600)
+    for pid in b.pids("handover"):
+        os.kill(pid, signal.SIGSTOP)
+    spool, = site.server.sql("SELECT spool FROM site.host WHERE name = 'b.example.com'", database="listrunner")
+    site.server.sql("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+                    "$$ BEGIN RAISE EXCEPTION 'the test'; END $$",
+                    f"CREATE TRIGGER refuse BEFORE INSERT ON site.handed FOR EACH ROW WHEN (NEW.spool = '{spool}') "
+                    "EXECUTE FUNCTION refuse()", database="listrunner")
+    a.lmtp_send(post(subject="one", to=LIST), LIST)
+    wait_until(lambda: sum(site.arrived().values()) >= 600, 60, lambda: f"{sum(site.arrived().values())} copies")
+    assert "is stored, and not noted" in b.log_text() and waiting(b, "handover")
+    assert "to=out result=taken-back" in a.log_text()
+    site.server.sql("DROP TRIGGER refuse ON site.handed", database="listrunner")
+    for pid in b.pids("handover"):
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: "result=repeated" in b.log_text(), 60, "the copy at b to be dropped")
+    for host in (a, b, c):
+        host.wait_idle()
+        assert host.set_aside() == []
+    assert site.arrived() == everybody(site, 600, ["one"])
+
+
 SLOW = {"transport.relay": {"concurrency": 2, "recipients_per_transaction": 10}}
 
 
@@ -519,6 +583,51 @@ def test_archive(site):
     wait_until(lambda: archived(a) == {"moved": 1}, 90, lambda: archived(a))
     a.set({"archiver.maildir": {"host": "b.example.com"}, "host": {"certificate_file": None}})
     assert "by the doors of hosts" in a.run("config", "check").stderr
+
+
+def test_pages_of_an_archive(site):
+    """Readers who ask another host for pages of an archive are sent to the host that keeps it, and told to come again
+    while that is away, or where both have one address and no proxy tells them apart."""
+    def settings(name):
+        return {"archiver.maildir": {"host": "b.example.com"}, "archiver.mbox": None,
+                "site": {"web_url": f"https://{name}.pages.example"},
+                "runner.web": {"listen": f"127.0.0.1:{free_port()}"}}
+    a, b = site.make("a", settings("a")), site.make("b", settings("b"))
+    a.create_list("talk", members=["anne@example.org"])
+    a.start()
+    b.start()
+    a.lmtp_send(post(subject="Of cats", to=LIST), LIST)
+    home, here, there = f"/archive/talk.{HOST}", Pages(a), Pages(b)
+    wait_until(lambda: there.get(home).status == 200 and "Of cats" in there.get(home).text, 60, "the post to be shown")
+
+    def answer(path):
+        found = here.get(path)
+        return found.status, found.headers["Location"]
+
+    wait_until(lambda: answer(home)[0] == 302, 90, lambda: answer(home))
+    for path in (home, f"{home}/atom", f"{home}/search?q=cats&by=date", "/search?q=cats"):
+        assert answer(path) == (302, f"https://b.pages.example{path}")
+        assert there.get(path).status == 200
+    assert answer("/hyperkitty/list/x@y.example/")[0] == 302
+    assert here.get(f"/list/talk.{HOST}").status == 200
+    refused = a.run("archive", "index")
+    assert refused.returncode == 78 and "kept by the host b.example.com" in refused.stderr, refused
+
+    def wait_for_503():
+        wait_until(lambda: answer(home)[0] == 503, 90, lambda: answer(home))
+        page = here.get(home).says("The archive cannot be read at the moment")
+        assert page.headers["Retry-After"] == "60"
+
+    a.set({"site": {"web_url": "https://b.pages.example/"}})
+    a.cli("reload")
+    wait_for_503()
+    assert "the host b.example.com, whose web_url is that of this one" in a.log_text()
+    a.set({"site": {"web_url": "https://a.pages.example"}})
+    a.cli("reload")
+    wait_until(lambda: answer(home)[0] == 302, 90, lambda: answer(home))
+    die(b)
+    wait_for_503()
+    assert "the host b.example.com, which does not live" in a.log_text()
 
 
 def test_parts(site):

@@ -4,7 +4,11 @@
 between; the site moves there and back; what is configured wrongly. Tests of other files run with PostgreSQL, too, by
 t/tools/with-postgresql."""
 import contextlib
+import json
+import os
+import pwd
 import random
+import shutil
 import smtplib
 import threading
 import time
@@ -14,8 +18,9 @@ from email import message_from_bytes
 import pytest
 
 from support import postgresql
+from support.certificate import Authority
 from support.clock import DAY
-from support.instance import HOST, wait_until, write_secret
+from support.instance import HOST, let_through, wait_until, write_secret
 from support.post import post
 from support.rest import Rest, serving
 
@@ -222,6 +227,76 @@ def test_moves_there_and_back(instances, sink, server):
     instance.start()
     send(instance, "three")
     assert_all_came(instance, sink, ["one", "two", "three"])
+
+
+def test_certificates_that_expire(instances, sink, server, tmp_path):
+    """The certificates that the address of the database names are told in time, as those of the configuration are."""
+    let_through(tmp_path)
+    authority = Authority(tmp_path / "authority")
+    own, root = tmp_path / "own.crt", tmp_path / "root.crt"
+    root.write_text(authority.certify("root.example.com", days=10).with_suffix(".crt").read_text() +
+                    authority.file.read_text())
+    instance = instances(sink.port)
+    url = f"{server.url('site')}&sslcert={own}&sslrootcert={root}"
+    instance.set({"store": {"path": None, "driver": "postgresql", "url": url}})
+    instance.create_list("talk", members=[ANNE])
+    own.write_text(authority.certify("own.example.com", days=365).with_suffix(".crt").read_text())
+    instance.start()
+    for days, words in ((365, None), (10, "expires at"), (-1, "expired at")):
+        own.write_text(authority.certify("own.example.com", days=days).with_suffix(".crt").read_text())
+        status, doctor = instance.run("status"), instance.run("doctor", "--no-dns", "--no-probe", "--json")
+        found = [row for row in map(json.loads, doctor.stdout.splitlines()) if row["subject"] == "certificates"]
+        for name, file in (("sslcert", own), ("sslrootcert", root)):
+            assert f'setting="[store] url ({name})",file="{file}"' in instance.cli("metrics")
+        if not words:
+            assert "certificate" not in status.stdout and [row["state"] for row in found] == ["ok"]
+            continue
+        said = f"certificate {own} of [store] url (sslcert) {words}"
+        assert said in status.stdout and status.returncode == 2, status
+        assert len(found) == 1 and said in found[0]["text"] and not found[0]["mend"], found
+        assert found[0]["state"] == ("warning" if days > 0 else "fault")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
+def test_tls_where_root_starts_it(instances, sink, server, tmp_path, monkeypatch):
+    """A program that root starts becomes the user: the library of PostgreSQL does not look into root's directory."""
+    both = Authority(tmp_path / "authority").certify("127.0.0.1")
+    for name in ("server.crt", "server.key"):
+        shutil.copyfile(both, server.data / name)
+        shutil.chown(server.data / name, postgresql.OWNER)
+        (server.data / name).chmod(0o600)
+    server.sql("ALTER SYSTEM SET ssl = on", "SELECT pg_reload_conf()")
+    home = tmp_path / "home"
+    (home / ".postgresql").mkdir(parents=True)
+    home.chmod(0o700)
+    monkeypatch.setenv("HOME", str(home))
+    instance = instances(sink.port)
+    instance.set({"store": {"path": None, "driver": "postgresql", "url": f"{server.url('site')}&sslmode=require"}})
+    instance.create_list("talk", members=[ANNE])
+    instance.start()
+    send(instance, "over TLS")
+    instance.wait_idle()
+    assert arrived(sink) == {ANNE: ["over TLS"]}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root keeps a file that another user may read")
+def test_setup_finds_the_database(instances, sink, server):
+    """A second host's setup leaves the database as it is, with a password that root keeps for the user's group."""
+    server.sql(f"ALTER ROLE {postgresql.ROLE} PASSWORD 'secret'")
+    server.demand_passwords()
+    for name in ("a", "b"):
+        instance = instances(sink.port)
+        password = instance.directory / "password"
+        password.write_text("secret\n")
+        password.chmod(0o640)
+        shutil.chown(password, "root", pwd.getpwnam(instance.user).pw_gid)
+        instance.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site"),
+                                "password_file": password},
+                      "site": {"hostname": f"{name}.example.com", "site_owner": "ops@example.net"}})
+        done = instance.run("setup", "--domain", HOST, "--owner", "ops@example.net", "--mta", "none", "--yes",
+                            "--no-start")
+        assert done.returncode == 0, done.stderr
+        assert ("was made" in done.stdout) == (name == "a"), done.stdout
 
 
 def test_what_is_wrong_is_named(instances, sink, server):

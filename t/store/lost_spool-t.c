@@ -306,6 +306,41 @@ static void test_handed(Fixture *fixture, const void *data)
     end_pair(&pair);
 }
 
+/* An entry that a host has in its spool and has not accepted yet is told, too: unless it is a second copy of one that
+ * was accepted before, or the host that had handed it over works it. */
+static void test_taken(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    Pair pair;
+    begin_pair(&pair, fixture);
+    static const char *const ids[] = {"taken@b", "worked@b", "again@b"};
+    HandedEntry handed[G_N_ELEMENTS(ids)];
+    see(pair.store, "taken@b", pair.b, EMPTY_AT + 1);
+    accept(pair.store, pair.b, "out", "again@b", EMPTY_AT + 1);
+    for (size_t at = 0; at < G_N_ELEMENTS(ids); at++) {
+        char *effect = g_strdup_printf("handover:out %s", ids[at]);
+        handed[at] = (HandedEntry){effect, pair.a->spool, "out", LIST, ids[at], EMPTY_AT + 1};
+        assert_ok(lost_spool_note_taken(pair.store, &handed[at], &error), error);
+        assert_ok(lost_spool_note_taken(pair.store, &handed[at], &error), error);
+    }
+    const char *worked = handed[1].entry;
+    assert_ok(store_begin(pair.store, &error) && store_record_effect(pair.store, worked, 7, &error) &&
+                  lost_spool_note_back(pair.store, worked, &error) && store_commit(pair.store, &error),
+              error);
+    assert_ok(host_end(pair.store, pair.a, &error), error);
+    g_auto(LostSpool) lost = {0};
+    assert_ok(lost_spool_remove(pair.store, "a", false, &lost, &error), error);
+    g_autofree char *told = text_of(&lost);
+    g_assert_nonnull(strstr(told, "block|" LIST "|taken@b|1001\ndigest|"));
+    g_assert_null(strstr(told, "worked@b"));
+    g_assert_null(strstr(told, "again@b"));
+    g_assert_false(is_known(pair.store, "taken@b"));
+    g_assert_true(is_noted(pair.store, "out", "worked@b") && is_noted(pair.store, "out", "again@b"));
+    for (size_t at = 0; at < G_N_ELEMENTS(ids); at++)
+        g_free((char *)handed[at].entry);
+    end_pair(&pair);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -313,5 +348,6 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/lost_spool/moved", test_moved);
     TEST_WITH_LIST("/lost_spool/not yet", test_not_yet);
     TEST_WITH_LIST("/lost_spool/handed", test_handed);
+    TEST_WITH_LIST("/lost_spool/taken", test_taken);
     return g_test_run();
 }
