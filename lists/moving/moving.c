@@ -99,7 +99,7 @@ static void drop_draft(void *data, Draft *draft)
     draft_free(draft);
 }
 
-static bool commit(Moving *moving, GError **error)
+bool moving_commit(Moving *moving, GError **error)
 {
     if (!moving->work)
         return true;
@@ -114,13 +114,20 @@ static bool commit(Moving *moving, GError **error)
     return true;
 }
 
+/* Forget the part that was begun. Nothing of it was written, so it does not count as whole. */
+static void forget_part(Moving *moving)
+{
+    g_clear_pointer(&moving->part, g_free);
+    g_clear_pointer(&moving->list_id, g_free);
+}
+
 void moving_undo(Moving *moving)
 {
     g_clear_pointer(&moving->work, work_free);
     g_clear_pointer(&moving->domains, g_hash_table_unref);
     memcpy(moving->counts, moving->committed, sizeof moving->counts);
     memset(moving->came, 0, sizeof moving->came);
-    moving_cancel(moving);
+    forget_part(moving);
 }
 
 bool moving_step(Moving *moving, GError **error)
@@ -128,7 +135,7 @@ bool moving_step(Moving *moving, GError **error)
     if (++moving->rows % ROWS_SHOWN == 0 && moving->site.progress)
         moving->site.progress(moving->rows, moving->site.data);
     bool may = ++moving->rows_in_unit % ROWS_LOOKED == 0 && moving->way == MOVING_IN_PORTIONS && !moving->site.at_once;
-    return !may || clock_monotonic() < moving->commit_at || commit(moving, error);
+    return !may || clock_monotonic() < moving->commit_at || moving_commit(moving, error);
 }
 
 bool moving_try(Moving *moving, Work **work, GError **error)
@@ -154,9 +161,8 @@ bool moving_judge(Moving *moving, bool done, GError *refusal, const MovingThing 
         moving->counts[thing->kind].there++;
     else if (is_refusal(why))
         moving_tell(moving, MOVING_LEFT_OUT, thing->place, thing->key, "%s", why->message);
-    else {
+    else
         return fail_with(error, &why);
-    }
     return true;
 }
 
@@ -210,7 +216,7 @@ bool moving_end(Moving *moving, GError **error)
         return false;
     g_autofree char *part = g_steal_pointer(&moving->part), *list_id = g_steal_pointer(&moving->list_id);
     return bring_note(moving->site.store, part, list_id, error) &&
-           (moving->site.at_once || clock_monotonic() < moving->commit_at || commit(moving, error));
+           (moving->site.at_once || clock_monotonic() < moving->commit_at || moving_commit(moving, error));
 }
 
 bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *data, bool *in, GError **error)
@@ -228,8 +234,7 @@ bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *da
     list_free(made);
     if (*in)
         return moving_end(moving, error);
-    g_clear_pointer(&moving->part, g_free); /* nothing was written, so it does not count as whole */
-    g_clear_pointer(&moving->list_id, g_free);
+    forget_part(moving);
     return true;
 }
 
@@ -240,5 +245,5 @@ bool moving_finish(Moving *moving, GError **error)
         return false;
     if (moving->counts[MOVING_LISTS].in > 0)
         mta_maps_ask(work);
-    return commit(moving, error);
+    return moving_commit(moving, error);
 }
