@@ -10,7 +10,7 @@
 #include "cli/queue_select.h"
 #include "cli/site.h"
 
-/* Ask for those of the targets (of QueueTarget) that are claimed in out, retry or notice. Wait for at most four seconds
- * until they are given back, also if the runner cannot be asked. Return whether there were any: then the states of the
- * targets are old, so look at the queues anew. */
+/* Ask for those of the targets (of QueueTarget) that are claimed in out, retry or notice. Then wait until they are
+ * given back, four seconds at most. Wait even if no runner could be asked, for then nobody holds them for long. Return
+ * whether there were any, given back or not. If so, the states of the targets are old: look at the queues anew. */
 bool queue_leave(Site *site, const GArray *targets);

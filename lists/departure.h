@@ -13,13 +13,15 @@
 #include "lists/subscription.h"
 #include "lists/work.h"
 
-/* Remove the member whom the request to leave is about, record the departure, write the letter, and leave the event for
- * programs outside. *left: there was such a member. *told: a letter tells the person. False: the store failed. */
+/* Remove the member whom the request to leave is about, write the letter, and leave the event for programs outside.
+ * Where the way can be undone (leave_way_undone()), record the departure. Else make the token of an earlier departure
+ * good no more. *left: there was such a member. *told: a letter tells the person, which subscription_may_write() can
+ * forbid. False: the store failed. */
 bool departure_carry_out(Work *work, const List *list, const Pending *request, bool *left, bool *told, GError **error);
 
 /* Undo the departure that has the token, if nothing hinders it, and set *subscription, which the caller clears:
  * RESTORED (kind is PENDING_JOIN), NOT_SAID where the answer does not say "confirm", NO_CHANGE for one who is a member
- * again, BANNED, OWN_ADDRESS, GUESSING. BAD_TOKEN: there is none, or none of this list (NULL: of any); the caller finds
- * out why. */
+ * again, BANNED, OWN_ADDRESS, GUESSING. BAD_TOKEN: no departure from this list has the token, and the caller finds out
+ * why; if list is NULL, none from any list. False: the store failed. */
 bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
                        GError **error);

@@ -15,8 +15,8 @@
 #define GUESSES_OF_ADDRESS 20
 #define GUESSES_OF_HOST 200
 
-/* Count an unknown token that was brought by mail or to a page. When a limit is reached, the log says so under list_id;
- * the limit itself is not that of one list. */
+/* Count an unknown token that was brought by mail or to a page. When a limit is reached, the log says so under list_id
+ * ("-": no list is known); the limit itself is not that of one list. */
 bool guessing_note(Work *work, const char *list_id, GError **error);
 
 /* Set *allowed to whether a token that was sent to address may be taken from the actor. It counts nothing. address

@@ -23,7 +23,7 @@ Standing *standing_new(Store *store, const SignedIn *person, GError **error);
 void standing_free(Standing *standing);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Standing, standing_free)
 
-/* Does the person run the site, a domain or any list? */
+/* Return whether the person owns the site or a domain, or owns or moderates any list. */
 bool standing_any(const Standing *standing);
 
 /* Return the greatest right that the person has on a list: BY_SITE, BY_DOMAIN, BY_LIST or BY_MODERATOR; else

@@ -13,19 +13,18 @@
  * not fit into the 64 bytes of a local part (RFC 5321, 4.5.3.1.1), or have characters that some systems refuse or read
  * as a route. The reader looks among the members for the one with that hash.
  *
- * The tag is base32, so that it survives a system that changes case: 2
- * characters for the week, 10 for the first 50 bits of HMAC-SHA256 over
- * List-Id, week and recipient in lower case. Keys for copies, probes and
- * unsubscribing are derived from one secret, so that a tag of one purpose proves
- * nothing for another. For `time` give the arrival time of the post, not the present: then the sender stays the same
- * while a copy is tried again, and passes greylisting. Times are microseconds since 1970.
+ * The tag is base32, so that it survives a system that changes case: 2 characters for the week, 10 for the first 50
+ * bits of HMAC-SHA256 over List-Id, week and recipient in lower case. Keys for copies, probes and unsubscribing are
+ * derived from one secret, so that a tag of one purpose proves nothing for another. For `time` give the arrival time of
+ * the post, not the present: then the sender stays the same while a copy is tried again, and passes greylisting. Times
+ * are microseconds since 1970.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define VERP_LOCAL_MAX 64
-#define VERP_LIST_MAX 42 /* bytes of VerpList.local, for which every recipient has an address */
+#define VERP_LIST_MAX 42 /* bytes; with a VerpList.local no longer than this, every recipient has an address */
 
 typedef enum VerpPurpose {
     VERP_COPY,        /* MAIL FROM of a copy; read for 5 weeks */
@@ -51,8 +50,8 @@ typedef struct VerpList {
     char delimiter;    /* [lmtp] verp_delimiter */
 } VerpList;
 
-/* Append the VERP address for a recipient. Return false and append nothing when list->local is so long that not even
- * the second form fits, which needs more than VERP_LIST_MAX bytes. */
+/* Append the VERP address for a recipient. Return false and append nothing when it fits into VERP_LOCAL_MAX bytes in
+ * neither form. That happens only if list->local has more than VERP_LIST_MAX bytes. */
 bool verp_make(VerpKeys *keys, VerpPurpose purpose, const VerpList *list, const char *recipient, int64_t time,
                GString *address);
 

@@ -35,7 +35,7 @@ typedef struct ListRunner {
     int64_t keys_until; /* monotonic: of both */
     ListPosts *posts;   /* of a runner of posts (list_posts.h); else NULL */
     GPtrArray *kept;    /* of a runner of posts: of ListRunnerPost, in order; NULL where one was taken */
-    unsigned taken;     /* how many of kept were looked at by list_runner_take() */
+    unsigned taken;     /* the index in kept from which list_runner_take() (list_posts.h) looks on */
     KeptRows *rows;     /* kept_rows.h; NULL: this runner keeps none */
     void *more;         /* state of one runner's own, which that runner frees */
 } ListRunner;
@@ -45,8 +45,8 @@ bool list_runner_start(Runner *runner, GError **error);
 /* Begin a batch: forget lists and keys that may be stale, and posts kept for the batch before. A database that was
  * removed or replaced ends the process, so that the next start opens the new one. */
 bool list_runner_refresh(Runner *runner, GError **error);
-/* End the transaction of an entry: commit it when done is true, else undo it and leave error as the caller set it.
- * False: nothing was written. */
+/* End the transaction of an entry. If done is true, commit it; false: that failed, and nothing was written. If done is
+ * false, undo it and return false; the error stays the one that the caller has set. */
 bool list_runner_end(ListRunner *own, bool done, GError **error);
 void list_runner_stop(Runner *runner);
 

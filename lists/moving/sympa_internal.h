@@ -11,7 +11,7 @@ struct Sympa {
     int fd;                /* of it */
     Foreign *database;     /* or NULL */
     GPtrArray *lists;      /* of SympaList, sorted by address */
-    GHashTable *addresses; /* of all these lists */
+    GHashTable *addresses; /* of all these lists, as mailbox_key() makes them: a set */
     Moving *moving;
 };
 
@@ -25,8 +25,9 @@ typedef struct SympaList {
 
 #define SYMPA_DUMP_MAX ((size_t)256 << 20) /* bytes of member.dump */
 
-/* Read a file of at most `most` bytes from the list's folder. *bytes is NULL, with true, where there is no such file,
- * or what is wrong with it was reported. */
+/* Read a file of at most `most` bytes from the list's folder into *bytes; g_bytes_unref(). Where there is no such file,
+ * set *bytes to NULL and return true. Where it cannot be opened, is too large or no plain file, do the same and report
+ * it. False: the reading failed (FAIL_LATER). */
 bool sympa_read(const SympaList *list, const char *name, size_t most, GBytes **bytes, GError **error);
 /* Read such a file as paragraphs of sympa_config.h. A line that is wrong is reported and left out. *config is NULL,
  * with true, where sympa_read() gives no bytes. */
@@ -39,7 +40,8 @@ bool sympa_settings(const SympaList *list, GPtrArray *settings, GError **error);
  * NULL: they cannot be read. */
 GPtrArray *sympa_staff(const SympaList *list, Role role, GError **error);
 
-/* Import the list's users, owners, editors and members. */
+/* Import the list's users, owners, editors and members. With a database, import also the addresses that sources of
+ * members must not add again (moving_kept_out()). */
 bool sympa_people(const SympaList *list, GError **error);
 
 /* Return Listrunner's code of a language: "pt-BR" is pt_BR, "en-US" is en. g_free() */
@@ -48,11 +50,12 @@ char *sympa_language(const char *lang);
 /* Check that the database is Sympa's; false with error: it is not, or cannot be read. */
 bool sympa_check_database(Foreign *database, GError **error);
 
-/* A scenario of Sympa (its parameter send): who may post to a list. */
+/* A scenario of Sympa (its parameter send): who may post to a list. All texts are constants. */
 typedef struct SympaSend {
-    const char *name, *member, *nonmember;
-    bool editors, owners; /* may post where the others may not */
-    const char *differs;  /* NULL: it means the same here */
+    const char *name;
+    const char *member, *nonmember; /* values of default_member_action and default_nonmember_action */
+    bool editors, owners;           /* may post where the others may not */
+    const char *differs; /* what is not here as in Sympa, in words for the report; NULL: it means the same here */
 } SympaSend;
-/* Return the scenario of a list's config; its name is NULL where the scenario is not known. */
+/* Return the scenario of a list's config. Of one that is not known the name is NULL, and every post is held. */
 SympaSend sympa_send(const GPtrArray *config);

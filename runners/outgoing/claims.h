@@ -8,7 +8,7 @@
  *
  *   claims_pick()     choose names of due entries of a source, as often as wanted
  *   claims_begin()    have the chosen entries claimed, by the thread or at once
- *   claims_ready()    ask whether all are claimed; the descriptor of claims_wake() becomes readable then
+ *   claims_ready()    ask whether that is over: after claims_begin(), and when claims_wake() is readable
  *   claims_collect()  take the entries; afterwards others may be picked
  */
 #include <glib.h>
@@ -33,13 +33,13 @@ void claims_init(Claims *claims);
 /* Free the claims. Entries that were not collected stay claimed, for recovery. */
 void claims_clear(Claims *claims);
 
-/* Return the descriptor that becomes readable when all are claimed. -1: there is none, and claims_begin() claims at
- * once. */
+/* Return the descriptor that becomes readable when the thread has claimed all. What claims_begin() claims at once does
+ * not make it readable. -1: there is none, and claims_begin() claims everything at once. */
 int claims_wake(const Claims *claims);
 /* Call it when the descriptor of claims_wake() is readable; then it is readable no more. */
 void claims_woken(Claims *claims);
 
-/* Choose at most limit due entries of an inbox, which is that of the source. Returns how many were found. */
+/* Choose at most limit due entries of a source (SOURCE_*), whose inbox is given. Return how many were found. */
 size_t claims_pick(Claims *claims, Inbox *inbox, unsigned source, size_t limit);
 /* Choose one entry by its name, due or not; the entry may be gone. */
 void claims_recall(Claims *claims, Inbox *inbox, unsigned source, const EntryName *name);
@@ -48,7 +48,7 @@ void claims_begin(Claims *claims, bool aside);
 
 /* Return how many entries are chosen and not yet collected. */
 size_t claims_count(const Claims *claims);
-/* Return whether all chosen entries are claimed, or could not be. */
+/* Return whether the claiming that claims_begin() began is over: each chosen entry was claimed, or that failed. */
 bool claims_ready(Claims *claims);
 
 /* Append the claimed entries, which are the caller's now, to the array of their source; wait for the thread if it is at
