@@ -100,8 +100,11 @@ bool reload_bind(Master *master, const Plan *plan, GError **error)
 static void apply_plan(Master *master, Plan **next)
 {
     plan_tell_unconfined(*next, master->plan);
+    bool other_interval = (*next)->limits.scale_interval != master->plan->limits.scale_interval;
     plan_free(master->plan);
     master->plan = g_steal_pointer(next);
+    if (other_interval)
+        scaler_wait(master->scaler);
     for (guint i = 0; i < master->groups->len; i++) {
         Group *group = g_ptr_array_index(master->groups, i);
         PlanRunner *wanted = plan_find(master->plan, group->plan->name);

@@ -60,6 +60,12 @@ static void look_at(Group *group)
     group_change(group, next);
 }
 
+void scaler_wait(Scaler *scaler)
+{
+    const int64_t interval = scaler->master->plan->limits.scale_interval;
+    evtimer_add(scaler->timer, (&(struct timeval){interval / CLOCK_SECOND, interval % CLOCK_SECOND}));
+}
+
 static void on_timer(G_GNUC_UNUSED evutil_socket_t fd, G_GNUC_UNUSED short what, void *data)
 {
     Scaler *scaler = data;
@@ -69,8 +75,7 @@ static void on_timer(G_GNUC_UNUSED evutil_socket_t fd, G_GNUC_UNUSED short what,
         if (group_goal(group) && group->plan->most > group->plan->least)
             look_at(group);
     }
-    const int64_t interval = master->plan->limits.scale_interval;
-    evtimer_add(scaler->timer, (&(struct timeval){interval / CLOCK_SECOND, interval % CLOCK_SECOND}));
+    scaler_wait(scaler);
 }
 
 Scaler *scaler_new(Master *master)

@@ -12,6 +12,9 @@ typedef struct Scaler Scaler;
 Scaler *scaler_new(Master *master);
 void scaler_free(Scaler *scaler); /* NULL is none */
 
+/* Look next when [master] scale_interval has passed from now on. Call it after a reload that changed the interval. */
+void scaler_wait(Scaler *scaler);
+
 /* Fit the plan that a reload wants for the runner of this group to its load. Where the number of instances goes by
  * load, both before and in the new plan, wanted->instances becomes the present number, kept within the new limits. The
  * group gets the new limits in any case, unless it is about to end. */

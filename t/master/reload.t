@@ -204,7 +204,7 @@ def test_instances_by_load(site):
     shown = subprocess.run([TOOL, "-c", site.path("l.conf"), "status"], capture_output=True, text=True, check=False)
     assert "4 instances of 1 to 4 since" in shown.stdout, shown
     pids = {child["pid"] for child in site.children()}
-    site.master["scale_interval"] = "5s"
+    site.master["scale_interval"] = "1h"
     site.runners["in"]["max_instances"] = 8  # a reload keeps the number, within other limits
     site.configure()
     assert site.ask(verb="reload")["ok"]
