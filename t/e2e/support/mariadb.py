@@ -40,7 +40,9 @@ class Server:
     def __init__(self):
         self.directory = Path(tempfile.mkdtemp(prefix="listrunner-my-"))
         self.data, self.socket, self.port = self.directory / "data", self.directory / "socket", free_port()
-        self.common = ["/usr/sbin/mariadbd", "--no-defaults", f"--datadir={self.data}", "--innodb-log-file-size=4M",
+        # A server that starts removes what others have in the same tmpdir.
+        self.common = ["/usr/sbin/mariadbd", "--no-defaults", f"--datadir={self.data}", f"--tmpdir={self.directory}",
+                       "--innodb-log-file-size=4M",
                        "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M",
                        *(["--user=root"] if os.getuid() == 0 else [])]
         self.data.mkdir()
