@@ -31,8 +31,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Attention, attention_free)
 /* Return all sentences about a state of site_state(), of Attention, freed with the array. */
 GPtrArray *attention_of(const json_t *state);
 
-/* Return the text of one in another language; g_free(). translate returns a pattern in that language, with the same
- * names; NULL: all remain English. One that was made by hand has no patterns. */
+/* Return the text of one, which attention_of() made, in another language; g_free(). translate returns a pattern in that
+ * language, with the same names; NULL: the text stays English. */
 typedef const char *AttentionTranslate(void *data, const char *pattern);
 char *attention_say(const Attention *one, AttentionTranslate *translate, void *data);
 

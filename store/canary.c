@@ -98,8 +98,8 @@ static bool note_door(Store *store, const char *host, const char *door, int64_t 
                      "INSERT INTO canary_way (host, family, out_slice, in_slice, mail, sent_at, back_at, "
                      "missing_since) VALUES ($1, $2, 0, 0, '', $3, $3, 0) "
                      "ON CONFLICT (host, family, out_slice, in_slice) DO UPDATE SET sent_at = CASE "
-                     "WHEN canary_way.back_at - canary_way.sent_at <= $4 AND $3 - canary_way.back_at > $4 THEN $3 "
-                     "ELSE canary_way.sent_at END, back_at = $3, missing_since = 0",
+                     "WHEN $3 - canary_way.back_at > $4 THEN $3 ELSE canary_way.sent_at END, "
+                     "back_at = $3, missing_since = 0",
                      TEXT(host), TEXT(door), INTEGER(now), INTEGER(usual));
 }
 
@@ -115,8 +115,10 @@ bool canary_came(Store *store, const char *host, const char *family, int64_t now
                            note_door(store, host, door, now, usual, error) &&
                            query_run(store, error, NULL,
                                      "UPDATE canary_way SET missing_since = back_at WHERE host = $1 AND family = $2 "
-                                     "AND back_at - sent_at > $4 AND $3 - back_at > $4",
-                                     TEXT(host), TEXT(other), INTEGER(now), INTEGER(usual)));
+                                     "AND back_at - sent_at > $4 AND $3 - back_at > $4 AND EXISTS "
+                                     "(SELECT 1 FROM canary_way AS this WHERE this.host = $1 AND this.family = $5 "
+                                     "AND $3 - this.sent_at > $4)",
+                                     TEXT(host), TEXT(other), INTEGER(now), INTEGER(usual), TEXT(door)));
 }
 
 bool canary_forget_doors(Store *store, const char *host, GError **error)

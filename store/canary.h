@@ -25,8 +25,8 @@ typedef struct CanaryWay {
 
 /* Over which kind of address canaries come in by LMTP is the choice of the MTA. So there is one row for each kind over
  * which any came, whose family is CANARY_DOOR followed by "ipv4" or "ipv6", whose slices are 0, and which has no mail.
- * sent_at is when they began to come over it, back_at when the last one did, and missing_since the same once it is
- * missing. */
+ * sent_at is since when they come over it without a long break, back_at when the last one did, and missing_since the
+ * same as back_at once it is missing. */
 #define CANARY_DOOR "lmtp "
 
 typedef struct Canary {
@@ -52,10 +52,11 @@ GPtrArray *canary_all(Store *store, const char *host, GError **error);
 
 /* Note that a canary came in by LMTP over a kind of address, "ipv4" or "ipv6".
  *
- * The other kind is missing from now on when canaries came over it for longer than `usual` (us), and none did since for
- * longer than that. When a kind comes back that was missing, the other one is forgotten until a canary comes over it:
- * an MTA that prefers one kind uses the other only while it must. For the same reason a kind begins anew that was in
- * use for no longer than `usual`, and then not for longer. */
+ * The other kind is missing from now on when canaries came over it for longer than `usual` (us), and since then for
+ * longer than that over this kind alone. A kind over which none came for longer than `usual` begins anew: an MTA that
+ * prefers one kind uses the other only while it must, and after a time in which nothing came at all, one canary says
+ * nothing of the kind that it did not take. When a kind comes back that was missing, the other one is forgotten until a
+ * canary comes over it. */
 bool canary_came(Store *store, const char *host, const char *family, int64_t now, int64_t usual, GError **error);
 
 /* Forget over which kinds of address canaries came in by LMTP. */
