@@ -51,7 +51,6 @@ bool queue_select_fits(Entry *entry);
 /* Return whether any option but --queue was given. If not, entries need not be opened for queue_select_fits(). */
 bool queue_select_by_content(void);
 
-
 /* Turn the value of --list, a List-Id or a posting address, into a List-Id in lower case. The store is not asked, so
  * that entries of a removed list can be found too. *list is freed and replaced; NULL stays. */
 void queue_select_list_id(char **list);

@@ -8,7 +8,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-
 /* Read name from one folder (NULL: the built-in one) in one language, written in any usual way ("de", "de-AT", "zh",
  * "zh_CN"); of "de-AT" also in "de". NULL: it has none. g_free() */
 char *template_load_from(const char *folder, const char *language, const char *name);

@@ -162,7 +162,7 @@ GPtrArray *archive_index_thread_messages(ArchiveIndex *index, int64_t thread, co
 /* Return the first ARCHIVE_PAGE_MAX messages of a thread (by date) in the order of its tree: each before those that
  * answer it, and those by date. All answers to one message that is not here stand beside each other. */
 GPtrArray *archive_index_thread_tree(ArchiveIndex *index, int64_t thread, GError **error);
-/* Return one thread, or one message by its hash, its file or its id. FAIL_MISSING: there is none. */
+/* Return one thread, or one message by its hash or its file. FAIL_MISSING: there is none. */
 ArchiveThread *archive_index_thread(ArchiveIndex *index, int64_t thread, GError **error);
 ArchiveMessage *archive_index_message(ArchiveIndex *index, int64_t list, const char *hash, GError **error);
 ArchiveMessage *archive_index_message_by_file(ArchiveIndex *index, const ArchivePost *post, GError **error);

@@ -17,7 +17,6 @@ typedef struct Ban {
     int64_t made_at; /* us since 1970 */
 } Ban;
 
-
 /* Add a ban. FAIL_NEVER: email is neither an address nor a pattern that can be used, or the list bans as many patterns
  * as it may. FAIL_EXISTS: there is this ban already. FAIL_MISSING: no such list. */
 bool ban_add(Store *store, const char *list_id, const char *email, GError **error);

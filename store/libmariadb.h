@@ -4,7 +4,7 @@
 /*
  * Load MariaDB's client library, which speaks to MySQL too, when a process opens its first database of either: to move
  * from a list manager that keeps its data there, or for members who come from there (lists/source.h). Its functions
- * bear their own names: libmariadb.mysql_ping(connection).
+ * bear their own names: libmariadb.mysql_query(server, sql).
  */
 #include <glib.h>
 #include <mysql.h>

@@ -139,8 +139,8 @@ bool source_count_alone(Store *store, const MemberSource *source, int64_t *count
 {
     g_autoptr(Query) query = query_open(
         store, error,
-        "SELECT count(*) FROM member_source s JOIN member m ON m.key = s.member WHERE s.source = $1 AND s.made = 1 "
-        "AND NOT EXISTS (SELECT 1 FROM member_source o WHERE o.member = s.member AND o.source <> $1)",
+        "SELECT count(DISTINCT m.key) FROM member_source s JOIN member m ON m.key = s.member WHERE s.source = $1 AND "
+        "s.made = 1 AND NOT EXISTS (SELECT 1 FROM member_source o WHERE o.member = s.member AND o.source <> $1)",
         INTEGER(source->key));
     return read_count(query, count, error);
 }

@@ -111,7 +111,7 @@ static void *read_fresh(Query *query)
     bool given = !query_is_null(query, 4); /* by another source, whose membership may have moved to another address */
     if (given || !query_is_null(query, 3))
         fresh->member = query_integer(query, given ? 4 : 3);
-    fresh->made = given && query_integer(query, 5) != 0;
+    fresh->made = !query_is_null(query, 5) && query_integer(query, 5) != 0;
     const char *after = query_text(query, 8);
     if (!query_is_null(query, 7) && g_strcmp0(after, "member") != 0 && g_strcmp0(after, SOURCE_WAY) != 0) {
         fresh->log_at = query_integer(query, 7);
@@ -129,10 +129,13 @@ static void *read_fresh(Query *query)
     "(SELECT g." column " FROM list_log g WHERE g.name = l.lower AND g.list + 0 = $1 AND g.kind || '' = 'member' " \
     "ORDER BY g.key DESC LIMIT 1)"
 #define KNOWN(column) "(SELECT a." column " FROM address a WHERE a.folded = l.folded)"
+#define THERE \
+    "(SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND m.folded = l.folded ORDER BY m.by_person LIMIT 1)"
+/* Did a source make the membership, by whatever address? */
+#define MADE "(SELECT max(o.made) FROM member_source o WHERE o.member = COALESCE(" OTHER("member") ", " THERE "))"
 
 #define FRESH \
-    "SELECT l.folded, l.email, l.name, (SELECT m.key FROM member m WHERE m.list = $1 AND m.role = 0 AND " \
-    "m.folded = l.folded ORDER BY m.by_person LIMIT 1), " OTHER("member") ", " OTHER("made") ", " \
+    "SELECT l.folded, l.email, l.name, " THERE ", " OTHER("member") ", " MADE ", " \
     "(SELECT count(*) FROM source_left x WHERE x.list = $1 AND x.folded = l.folded), " LOGGED("made_at") ", " \
     LOGGED("after") ", " KNOWN("key") ", " KNOWN("person") ", " KNOWN("email") " FROM source_line l " \
     "WHERE l.folded > $3 AND (SELECT count(*) FROM member_source s WHERE s.list = $1 AND s.folded = l.folded AND " \

@@ -99,18 +99,21 @@ static void drop_draft(void *data, Draft *draft)
     draft_free(draft);
 }
 
-bool moving_commit(Moving *moving, GError **error)
+static bool commit(Moving *moving, GError **error)
 {
-    if (!moving->work)
-        return true;
     if (!moving_log_came(moving, error))
         return false;
     g_autoptr(Work) work = g_steal_pointer(&moving->work);
     if (!moving->site.spool)
         work_into(work, drop_draft, NULL);
-    if (!work_commit(work, moving->site.spool, error))
+    return work_commit(work, moving->site.spool, error);
+}
+
+bool moving_commit(Moving *moving, GError **error)
+{
+    if (moving->work && !commit(moving, error))
         return false;
-    memcpy(moving->committed, moving->counts, sizeof moving->counts);
+    memcpy(moving->committed, moving->counts, sizeof moving->counts); /* things that are there open no unit */
     return true;
 }
 

@@ -168,6 +168,9 @@ def test_a_list_that_cannot_be_read_stops_no_other(empty, tmp_path):
     assert re.search(rf"^members +{members()} +0$", done.stdout, re.MULTILINE), done.stdout
     came = {row["name"]: row["after"] for row in empty.rows("list", "log", f"news@{HOST}") if row["kind"] == "import"}
     assert came == {"owner": "1", "member": "1"}
+    done = empty.run("import", "mlmmj", news, talk)
+    assert done.returncode == 75 and re.search("^lists +0 +1$", done.stdout, re.MULTILINE), "the other is there, " \
+        f"whatever comes behind it: {done.stdout}"
     file.unlink()
     file.write_text("bob@example.com\n")
     bring(empty, talk, news)

@@ -14,6 +14,7 @@
 #define ANNE "anne@example.org"
 #define BOB "bob@example.org"
 #define CLEO "cleo@example.org"
+#define DORA "dora@example.org"
 #define NOW INT64_C(1700000000000000)
 
 static MemberSource *add_to(Fixture *fixture, const char *list_id, const char *name)
@@ -137,6 +138,29 @@ static void test_moved(Fixture *fixture, const void *data)
     g_assert_true(is_member(fixture, CLEO));
     follow(fixture, two, NOBODY, 0);
     g_assert_false(is_member(fixture, CLEO));
+}
+
+/* The source has the other address from then on, too, and the member still goes with it; not so who had joined. */
+static void test_moved_in_the_source(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int64_t alone;
+    g_autoptr(MemberSource) one = add(fixture, "one"), two = add(fixture, "two");
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    follow(fixture, one, GIVES(ANNE, BOB), 0);
+    g_autoptr(Member) anne = member_find(fixture->store, LIST, ROLE_MEMBER, ANNE, &error),
+                      bob = member_find(fixture->store, LIST, ROLE_MEMBER, BOB, &error);
+    assert_ok(member_set_address(fixture->store, anne->id, DORA, &error), error);
+    assert_ok(member_set_address(fixture->store, bob->id, CLEO, &error), error);
+    follow(fixture, one, GIVES(ANNE, BOB, DORA, CLEO), 0);
+    assert_ok(source_count_alone(fixture->store, one, &alone, &error), error);
+    g_assert_cmpint(alone, ==, 1);
+    follow(fixture, one, GIVES(DORA, CLEO), 0);
+    follow(fixture, two, GIVES(DORA, CLEO), 0);
+    follow(fixture, one, NOBODY, 0);
+    g_assert_true(is_member(fixture, DORA) && is_member(fixture, CLEO));
+    follow(fixture, two, NOBODY, 0);
+    g_assert_true(is_member(fixture, DORA) && !is_member(fixture, CLEO));
 }
 
 static void test_turn(Fixture *fixture, const void *data)
@@ -340,6 +364,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/source/two give the same", test_two_sources);
     TEST_WITH_LIST("/source/who left stays out", test_who_left);
     TEST_WITH_LIST("/source/a member takes another address", test_moved);
+    TEST_WITH_LIST("/source/a member takes another address in the source, too", test_moved_in_the_source);
     TEST_WITH_LIST("/source/the later refresh goes on", test_turn);
     TEST_WITH_LIST("/source/it is set while it is read", test_set_meanwhile);
     TEST_WITH_LIST("/source/thousands come at once", test_many);
