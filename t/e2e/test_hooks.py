@@ -320,11 +320,12 @@ def test_the_runtime_directory_is_made_again(tmp_path_factory):
         site.set({"master": {"runtime_directory": site.runtime}})
         site.stop()
         site.start()
-        if "the runtime directory cannot be watched" in site.log_text():
-            pytest.skip("others have all the inotify instances that the system allows a user")
         api = Rest(site)
         assert api.call("POST", "domains", mail_host="example.com").status == 201
-        reader = Reader(api)
+        reader = Reader(api)  # the first one, for which the directory is watched
+        if "the runtime directory cannot be watched" in site.log_text():
+            reader.close()
+            pytest.skip("others have all the inotify instances that the system allows a user")
         pid, = site.pids("rest")
         for way in (shutil.rmtree, lambda path: path.rename(own / "away")):
             before = site.runtime.stat().st_ino
