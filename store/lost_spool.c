@@ -85,22 +85,25 @@ static bool find(Store *store, size_t kind, const Value *values, GPtrArray *thin
     return step == STEP_DONE;
 }
 
+/* A row of `handed`, if the condition holds and the entry has none. */
+#define NOTE_IF(condition)                                                                                 \
+    "INSERT INTO handed (entry, spool, queue, list, message_id, handed_at) SELECT $1, $2, $3, $4, $5, $6 " \
+    "WHERE " condition " ON CONFLICT DO NOTHING"
+
+static bool note(Store *store, const char *sql, const HandedEntry *handed, GError **error)
+{
+    return query_run(store, error, NULL, sql, TEXT(handed->entry), TEXT(handed->spool), TEXT(handed->queue),
+                     TEXT(handed->list), TEXT(handed->message_id), INTEGER(handed->time));
+}
+
 bool lost_spool_note(Store *store, const HandedEntry *handed, GError **error)
 {
-    return query_run(store, error, NULL,
-                     "INSERT INTO handed (entry, spool, queue, list, message_id, handed_at) VALUES ($1, $2, $3, $4, "
-                     "$5, $6) ON CONFLICT DO NOTHING",
-                     TEXT(handed->entry), TEXT(handed->spool), TEXT(handed->queue), TEXT(handed->list),
-                     TEXT(handed->message_id), INTEGER(handed->time));
+    return note(store, NOTE_IF("1 = 1"), handed, error);
 }
 
 bool lost_spool_note_taken(Store *store, const HandedEntry *handed, GError **error)
 {
-    return query_run(store, error, NULL,
-                     "INSERT INTO handed (entry, spool, queue, list, message_id, handed_at) SELECT $1, $2, $3, $4, $5, "
-                     "$6 WHERE NOT EXISTS (SELECT 1 FROM effect WHERE entry = $1) ON CONFLICT DO NOTHING",
-                     TEXT(handed->entry), TEXT(handed->spool), TEXT(handed->queue), TEXT(handed->list),
-                     TEXT(handed->message_id), INTEGER(handed->time));
+    return note(store, NOTE_IF("NOT EXISTS (SELECT 1 FROM effect WHERE entry = $1)"), handed, error);
 }
 
 bool lost_spool_note_back(Store *store, const char *entry, GError **error)
