@@ -13,8 +13,11 @@
 #include "lists/moderate.h"
 #include "lists/options.h"
 #include "lists/request.h"
+#include "lists/standing.h"
 #include "lists/workflow.h"
 #include "store/account.h"
+#include "store/domain.h"
+#include "store/user.h"
 #include "t/lists/fixture.h"
 #include "t/text.h"
 
@@ -550,6 +553,72 @@ static void test_store_fails(World *world, const void *data)
     g_assert_cmpint(member->own.delivery_mode, ==, MODE_MIME_DIGESTS);
 }
 
+/* ---- who signed in ---- */
+
+static Authority stands(World *world, const char *address, const char *user_id, const char *list_id)
+{
+    GError *error = NULL;
+    SignedIn person = {.address = (char *)address, .user_id = (char *)user_id};
+    g_autoptr(List) list = list_by_id(world->store, list_id, &error);
+    g_autoptr(Standing) standing = standing_new(world->store, &person, &error);
+    g_assert_no_error(error);
+    return standing_of(standing, list);
+}
+
+/* Olga owns the first list and moderates the second, Anne is a member of both, Paul owns the second; Mallory's roles are
+ * those of two addresses, and one user owns a domain, another one the site. */
+static void test_standing(World *world, const void *data)
+{
+    (void)data;
+    GError *error = NULL;
+    char mallory[STORE_ID_SIZE], keeper[STORE_ID_SIZE], root[STORE_ID_SIZE];
+    assert_ok(domain_create(world->store, "example.net", "", &error), error);
+    g_autoptr(List) other = other_list(world);
+    g_autoptr(List) foreign = list_create(world->store, "far@example.net", &error);
+    assert_ok(member_add(world->store, OTHER, ROLE_MODERATOR, OLGA, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, OTHER, ROLE_NONMEMBER, ANNE, NULL, NULL, &error), error);
+    assert_ok(user_create(world->store, MALLORY, "", mallory, &error), error);
+    assert_ok(user_link_address(world->store, mallory, "m2@example.net", &error), error);
+    assert_ok(member_add(world->store, OTHER, ROLE_OWNER, "m2@example.net", NULL, NULL, &error), error);
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, MALLORY, NULL, NULL, &error), error);
+    assert_ok(user_create(world->store, "keeper@example.net", "", keeper, &error), error);
+    assert_ok(domain_add_owner(world->store, "example.com", keeper, &error), error);
+    assert_ok(user_create(world->store, "root@example.net", "", root, &error), error);
+    assert_ok(user_set_server_owner(world->store, root, true, &error), error);
+
+    g_assert_cmpint(stands(world, OLGA, "", LIST), ==, BY_LIST);
+    g_assert_cmpint(stands(world, OLGA, "", OTHER), ==, BY_MODERATOR);
+    g_assert_cmpint(stands(world, OLGA, "", foreign->list_id), ==, BY_STRANGER);
+    g_assert_cmpint(stands(world, PAUL, "", LIST), ==, BY_STRANGER);
+    g_assert_cmpint(stands(world, PAUL, "", OTHER), ==, BY_LIST);
+    g_assert_cmpint(stands(world, ANNE, "", LIST), ==, BY_STRANGER);
+    g_assert_cmpint(stands(world, ANNE, "", OTHER), ==, BY_STRANGER);
+    g_assert_cmpint(stands(world, MALLORY, mallory, OTHER), ==, BY_LIST);
+    g_assert_cmpint(stands(world, MALLORY, mallory, LIST), ==, BY_STRANGER);
+    g_assert_cmpint(stands(world, "keeper@example.net", keeper, OTHER), ==, BY_DOMAIN);
+    g_assert_cmpint(stands(world, "keeper@example.net", keeper, foreign->list_id), ==, BY_STRANGER);
+    g_assert_cmpint(stands(world, "root@example.net", root, foreign->list_id), ==, BY_SITE);
+}
+
+/* Whoever owns a list changes what concerns the list alone. */
+static void test_settings(World *world, const void *data)
+{
+    (void)world, (void)data;
+    unsigned of_list = 0, of_site = 0;
+    for (const ListSetting *setting = list_settings; setting->name; setting++) {
+        unsigned right = authority_of_setting(setting);
+        of_list += setting->reach == REACHES_LIST;
+        of_site += setting->reach == REACHES_SITE;
+        g_assert_true(authority_covers(right, BY_LIST) == (setting->reach == REACHES_LIST));
+        g_assert_true(authority_covers(right, BY_DOMAIN) == (setting->reach == REACHES_LIST));
+        g_assert_true(authority_covers(right, BY_SITE) == (setting->reach != 0));
+        g_assert_false(authority_covers(right, BY_MODERATOR) || authority_covers(right, BY_STRANGER));
+    }
+    g_assert_cmpuint(of_list, >, 50);
+    g_assert_cmpuint(of_site, >, 0);
+}
+
 int main(int argc, char **argv)
 {
     /* It is half past, so that no hour ends here, for which guesses are counted. */
@@ -569,6 +638,8 @@ int main(int argc, char **argv)
     WORLD_TEST("/authority/a token of a held post", test_token_of_a_post);
     WORLD_TEST("/authority/a number of another list", test_number_of_another_list);
     WORLD_TEST("/authority/robots are not told of rejections", test_robots_are_not_told);
+    WORLD_TEST("/authority/roles of who signed in", test_standing);
+    WORLD_TEST("/authority/settings", test_settings);
     WORLD_TEST("/authority/the store fails", test_store_fails);
     return g_test_run();
 }

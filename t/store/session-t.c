@@ -92,6 +92,8 @@ static void test_end(Fixture *fixture, const void *data)
     expect(fixture, "session 1", NOW + SESSION_LIFE, ANNE);
     expect(fixture, "session 1", NOW + SESSION_LIFE + 1, "");
     expect(fixture, "session 0", NOW + SESSION_LIFE + 999, ANNE);
+    g_autoptr(GPtrArray) living = session_all(fixture->store, ANNE, NOW + SESSION_LIFE + 999, &error);
+    g_assert_cmpuint(living->len, ==, 1);
     /* One of somebody else's is not ended. */
     g_autoptr(Session) bobs = session_find(fixture->store, "bob's", NOW, &error);
     assert_ok(session_end(fixture->store, ANNE, bobs->key, 0, &error), error);
