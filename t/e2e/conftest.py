@@ -6,11 +6,16 @@ build/install); LISTRUNNER_BUILD, its build directory, for t/tools (default: the
 Tests of a file may share what takes long to make, and yet each runs alone and in any order. --order=reversed turns the
 tests of each file round, and --order=NUMBER shuffles them, always in the same way for the same number.
 
+--limit=SECONDS says how long the setup of a test may take at most, and its call, and its teardown.
+
 --turn=hour:SECONDS and --turn=day:SECONDS move the clock of the programs, so that an hour or a day (UTC) begins so many
 seconds after each test does. The clock of the test itself stays, so those that compare the two may fail."""
+import contextlib
+import faulthandler
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +30,8 @@ from support.clock import DAY, HOUR, Clock, turn_soon  # noqa: E402
 from support.instance import Instance, let_through, prefix, service_user, tool  # noqa: E402
 from support.sink import Sink  # noqa: E402
 
+LIMIT, LONG_LIMIT = 600, 3600  # seconds; the second one for tests that are known to take minutes
+
 
 pages.checks.append(page_check.check_page)
 
@@ -36,12 +43,14 @@ def turn(word):
 
 def pytest_addoption(parser):
     parser.addoption("--turn", type=turn, metavar="hour|day:SECONDS", help="let an hour or a day begin in each test")
+    parser.addoption("--limit", type=float, metavar="SECONDS", help="how long each part of a test may take at most")
     parser.addoption("--order", type=lambda word: word if word == "reversed" else int(word), metavar="reversed|NUMBER",
                      help="run the tests of each file in another order")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
+    config.real_stderr = os.dup(2)  # which pytest takes away while a test runs
     # Not pytest's own place, /tmp/pytest-of-USER: whoever starts pytest there closes it to the service's user again.
     if not config.option.basetemp:
         config.option.basetemp = tempfile.mkdtemp(prefix="listrunner-e2e-")
@@ -95,9 +104,38 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
+def pytest_runtest_protocol(item):
     if item.config.option.turn is not None:
         turn_soon(*item.config.option.turn)
+
+
+@contextlib.contextmanager
+def limit(item):
+    """A part of a test that takes too long fails where it waits, and so does what waits on after it. One that no signal
+    ends, because a library retries its call, ends the process, which xdist starts anew. pytest-timeout has one limit
+    for all parts of a test: once it has passed, the teardown may wait for ever."""
+    slow = item.get_closest_marker("proof") or item.get_closest_marker("corpus")
+    seconds = item.config.option.limit or (LONG_LIMIT if slow else LIMIT)
+
+    def too_long(*_):
+        pytest.fail(f"took longer than {seconds:g} s")
+    signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds, max(seconds / 10, 1))
+    faulthandler.dump_traceback_later(3 * seconds, exit=True, file=item.config.real_stderr)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_setup(item):
+    with limit(item):
+        yield
+
+
+pytest_runtest_call = pytest_runtest_teardown = pytest_runtest_setup
 
 
 @pytest.hookimpl(hookwrapper=True)

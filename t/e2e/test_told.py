@@ -228,7 +228,7 @@ def test_status_fits_the_terminal(instances, sink):
     while b"All is well." not in seen:
         seen += os.read(leader, 4096)
     watch.terminate()
-    watch.wait()
+    watch.wait(60)
     os.close(leader)
     lines = seen.decode().replace("\x1b[H\x1b[J", "").split("\r\n")
     assert len([line for line in lines if line]) <= 9 and max(map(len, lines)) <= 40, lines

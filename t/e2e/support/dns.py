@@ -81,5 +81,5 @@ class Dns:
         for process in self.processes:
             process.terminate()
         for process in self.processes:
-            process.wait()
+            process.wait(60)
         self.processes = []

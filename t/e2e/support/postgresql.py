@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -138,6 +139,7 @@ class Pooler:
             time.sleep(0.1)
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait()
+        """At once: after SIGTERM, PgBouncer 1.23 and later ones wait until all clients have gone."""
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait(60)
         shutil.rmtree(self.directory, ignore_errors=True)

@@ -26,7 +26,7 @@ class TurnCounter:
         ready = threading.Event()
         self.thread = threading.Thread(target=self.run, args=(ready,), daemon=True)
         self.thread.start()
-        ready.wait()
+        ready.wait(60)
 
     def run(self, ready):
         asyncio.set_event_loop(self.loop)

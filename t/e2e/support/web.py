@@ -48,7 +48,7 @@ class Postorius:
 
     def close(self):
         self.process.terminate()
-        self.process.wait()
+        self.process.wait(60)
         self.log.close()
 
 
