@@ -25,7 +25,7 @@ ARTICLE = ("From: Bart <bart@example.org>\nNewsgroups: {group}\nSubject: {subjec
 def server(tmp_path):
     tmp_path.chmod(0o755)
     made = news.Inn(Authority(tmp_path / "authority").certify("localhost"))
-    made.authority = tmp_path / "authority" / "ca.pem"
+    made.authority = tmp_path / "authority" / "hosts-ca.crt"
     made.authority.chmod(0o644)
     for path in tmp_path.parents:
         if str(path).startswith(os.environ.get("TMPDIR", "/tmp")):
