@@ -41,8 +41,8 @@ def site(instances, sink):
          extra=["In-Reply-To: <1@x>", "Content-Transfer-Encoding: base64", "Content-Type: text/plain; charset=utf-8"])
     send(instance, DOGS, JOANNE, f"I am {JOANNE}.\nFrom here on.\n", subject="Barking", message_id="<3@x>")
     send(instance, DOGS, "stranger@example.net", f"Write to {ANNE} or {JOANNE}\n", subject="Held")
+    instance.wait_idle()  # what Anne sent is judged before she is banned
     instance.cli("ban", "add", "--list", CATS, ANNE)
-    instance.wait_idle()
     return instance
 
 

@@ -125,6 +125,7 @@ def test_upgrade(instances, sink, level):
     assert instance.stop() == 0
     fresh = shape(database)
     kept = make_older(database, level)
+    kept.pop("job", None)  # what the timer does each minute it may do between the looks
     if "site" not in kept:  # who knew no sites named none in the spool
         (instance.spool / ".site").unlink()
     rows_before = dump(database, kept)
