@@ -9,7 +9,7 @@ import tree
 
 # Files that configure makes from a file of the list, or that need none.
 UNLISTED = {"configure.ac", "Makefile.am", "README.md", "bootstrap", ".ci/debian", ".ci/package", ".ci/package-trial",
-            ".ci/run", "base/listrunner.pc.in", "store/listrunner-store.pc.in"}
+            ".ci/run", ".ci/system", "base/listrunner.pc.in", "store/listrunner-store.pc.in"}
 
 # Listed, distributed and installed with whatever is in it.
 FOLDERS = ("etc/templates/",)

@@ -8,7 +8,7 @@ TOP = os.environ.get("top_srcdir") or os.path.join(os.path.dirname(os.path.abspa
 FOLDERS = ["base", "cli", "doc", "etc", "lists", "mail", "master", "net", "posting", "runners", "store",
            "switchboard", "t"]
 TOP_FILES = ["Makefile.am", "README.md", "bootstrap", "configure.ac", ".ci/debian",
-             ".ci/package", ".ci/package-trial", ".ci/run"]
+             ".ci/package", ".ci/package-trial", ".ci/run", ".ci/system"]
 GENERATED = {"__pycache__", ".libs", ".deps", "installed"}
 
 
