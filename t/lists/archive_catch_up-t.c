@@ -4,6 +4,7 @@
 #include "lists/archive_catch_up.h"
 
 #include <glib/gstdio.h>
+#include <sqlite3.h>
 #include <string.h>
 
 #include "lists/archive_maildir.h"
@@ -90,6 +91,37 @@ static void index_gets_what_it_lacks(Fixture *fixture, const void *unused)
     g_assert_cmpint(message->arrival, ==, BEGIN + 7 * CLOCK_SECOND);
     g_assert_cmpint(found(fixture, "word7"), ==, 1);
     g_assert_cmpint(found(fixture, "quoted7"), ==, 0);
+}
+
+static void sql(const Fixture *fixture, const char *statement)
+{
+    sqlite3 *database = NULL;
+    g_autofree char *path = archive_index_path(fixture->directory);
+    g_assert_cmpint(sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, NULL), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(database, statement, NULL, NULL, NULL), ==, SQLITE_OK);
+    sqlite3_close(database);
+}
+
+/* A portion that ends the first list and fails in the second is done again from where it began. */
+static void portion_that_failed_comes_again(Fixture *fixture, const void *unused)
+{
+    g_autoptr(GError) error = NULL;
+    bool more = true;
+    write_mails(fixture, LIST, 0, 20);
+    write_mails(fixture, "m.example.org", 0, 3);
+    g_autoptr(ArchiveCatchUp) work = archive_catch_up_new(fixture->directory, NULL, &error);
+    while (archive_catch_up_figures(work).list_done < 5)
+        assert_ok(archive_catch_up_some(work, fixture->index, 1, &more, &error), error);
+    sql(fixture, "CREATE TRIGGER full BEFORE INSERT ON message WHEN (SELECT count(*) FROM message) >= 21 "
+                 "BEGIN SELECT RAISE(ABORT, 'full'); END");
+    g_assert_false(archive_catch_up_some(work, fixture->index, CLOCK_SECOND * 60, &more, &error));
+    g_clear_error(&error);
+    sql(fixture, "DROP TRIGGER full");
+    while (more)
+        assert_ok(archive_catch_up_some(work, fixture->index, CLOCK_SECOND, &more, &error), error);
+    g_assert_cmpint(posts_of(fixture, LIST), ==, 20);
+    g_assert_cmpint(posts_of(fixture, "m.example.org"), ==, 3);
+    g_assert_cmpint(archive_catch_up_figures(work).added, ==, 23);
 }
 
 /* A reader moved it to cur and gave it flags: it is the same mail. */
@@ -191,6 +223,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     TEST("/archive_catch_up/index gets what it lacks", index_gets_what_it_lacks);
+    TEST("/archive_catch_up/a portion that failed comes again", portion_that_failed_comes_again);
     TEST("/archive_catch_up/a file that was read is the same", file_that_was_read_is_the_same);
     TEST("/archive_catch_up/hidden ones stay so when made again", hidden_ones_stay_so_when_made_again);
     TEST("/archive_catch_up/hostile mails are read", hostile_mails_are_read);

@@ -28,6 +28,13 @@ static void test_plain(void)
           "Write to bart@…\n\nOn Monday, Bart wrote:\n\n> cold\n\n>> warm\n\n-- \nAnne\n");
 }
 
+/* Who has an address for a name. */
+static void test_name(void)
+{
+    check("From: \"bart@example.org\" <anne@example.org>\nSubject: x\n\n",
+          "From: =?utf-8?b?YmFydEDigKY=?= <anne@masked.invalid>\nSubject: x\n" TEXT);
+}
+
 static void test_long(void)
 {
     GString *mail = g_string_new("Subject: ");
@@ -54,6 +61,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/masked-mail/plain", test_plain);
+    g_test_add_func("/masked-mail/name", test_name);
     g_test_add_func("/masked-mail/long", test_long);
     g_test_add_func("/masked-mail/hostile", test_hostile);
     return g_test_run();
