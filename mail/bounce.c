@@ -112,12 +112,12 @@ static void refine(Report *report)
     g_autofree char *text = g_strndup(report->flat->str, NOTIFICATION_LIMIT);
     char status[STATUS_SIZE];
     status_scan(text, status);
-    if (strcmp(one->reason, "undefined") == 0)
-        one->reason = reason_of(status, text);
-    g_free(one->status);
-    one->status = g_strdup(status);
     if (status[0] == '4' && one->class == BOUNCE_PERMANENT)
         one->class = BOUNCE_TEMPORARY;
+    if (strcmp(one->reason, "undefined") == 0)
+        recipient_judge(one, status, text);
+    g_free(one->status);
+    one->status = g_strdup(status);
 }
 
 static Bounce *parse(const char *octets, size_t length, bool inner)
@@ -160,25 +160,41 @@ const char *bounce_class_name(BounceClass class)
     return names[class];
 }
 
+const char *bounce_about_name(BounceAbout about)
+{
+    static const char *const names[] = {"recipient", "sender", "message"};
+    return names[about];
+}
+
 const char *bounce_outcome(BounceClass class)
 {
     static const char *const names[] = {"given up", "given up", "will be tried again", "complaint"};
     return names[class];
 }
 
-void bounce_judge(const char *status, const char *reply, BounceClass *class, const char **reason)
+static const char *const phases[] = {"", "connect", "hello", "auth", "mail", "rcpt", "data", "end"};
+
+const char *bounce_phase_name(BouncePhase phase)
 {
-    char found[STATUS_SIZE];
-    status_scan(reply, found);
-    const char *best = *status && strcmp(status + 1, ".0.0") != 0 ? status : *found ? found : status;
-    *reason = reason_of(best, reply);
-    unsigned code = *best ? (unsigned)(*best - '0') : reply_scan(reply) / 100;
-    *class = code == 4 ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT;
+    return phases[phase];
 }
 
-bool bounce_is_soft(BounceClass class, const char *reason)
+BouncePhase bounce_phase_named(const char *name)
 {
-    static const char *const soft[] = {"mailbox-full", "too-large", "expired", "network", "rate-limited",
-                                       "authentication", "blocked", "spam", "policy", "loop", "system", NULL};
-    return class != BOUNCE_PERMANENT || g_strv_contains(soft, reason);
+    for (size_t at = 0; name && at < G_N_ELEMENTS(phases); at++)
+        if (strcmp(phases[at], name) == 0)
+            return (BouncePhase)at;
+    return BOUNCE_PHASE_UNKNOWN;
+}
+
+BounceVerdict bounce_judge(const BounceReply *reply)
+{
+    char found[STATUS_SIZE];
+    status_scan(reply->text, found);
+    const char *given = reply->status ? reply->status : "";
+    const char *best = *given && strcmp(given + 1, ".0.0") != 0 ? given : *found ? found : given;
+    unsigned code = *best ? (unsigned)(*best - '0') : reply_scan(reply->text) / 100;
+    return verdict_of(&(Refusal){.phase = reply->phase, .status = best, .text = reply->text,
+                                 .own_relay = reply->own_relay,
+                                 .class = code == 4 ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT});
 }

@@ -29,12 +29,33 @@ typedef enum BounceClass {
     BOUNCE_COMPLAINT,
 } BounceClass;
 
+/* What a failure is about. Only what is about the recipient costs a member points. */
+typedef enum BounceAbout {
+    BOUNCE_ABOUT_RECIPIENT, /* its mailbox, domain or mail system */
+    BOUNCE_ABOUT_SENDER,    /* who sends: its address, host, reputation, authentication or rate, whoever is to get it */
+    BOUNCE_ABOUT_MESSAGE,   /* the one mail: its size, form or contents */
+} BounceAbout;
+
+/* Where in a session a server refused (RFC 5321). */
+typedef enum BouncePhase {
+    BOUNCE_PHASE_UNKNOWN,
+    BOUNCE_PHASE_CONNECT,
+    BOUNCE_PHASE_HELLO, /* EHLO, HELO, STARTTLS */
+    BOUNCE_PHASE_AUTH,
+    BOUNCE_PHASE_MAIL,
+    BOUNCE_PHASE_RCPT,
+    BOUNCE_PHASE_DATA,  /* DATA or the first BDAT */
+    BOUNCE_PHASE_END,   /* after the message */
+} BouncePhase;
+
 typedef struct BounceRecipient {
     char *address;
     char *known_as;     /* the address the mail was sent to, from which the system made this one (an alias, a forward);
                          * NULL when the mail tells of none */
     BounceClass class;
     char *status;       /* "5.1.1" (RFC 3463), "" when the mail has none */
+    BounceAbout about;
+    bool soft;          /* it says little about the address: it may pass */
     const char *reason; /* a word of bounce_reasons */
     char *text;         /* what the mail says about it: UTF-8, one line */
 } BounceRecipient;
@@ -58,6 +79,9 @@ const char *bounce_kind_name(BounceKind kind);
 /* Return the class's name: "permanent", "temporary", "delayed" or "complaint". */
 const char *bounce_class_name(BounceClass class);
 
+/* Return the name: "recipient", "sender" or "message". */
+const char *bounce_about_name(BounceAbout about);
+
 /* Return what became of the mail, in words for people: "given up" (permanent, temporary), "will be tried again",
  * "complaint". */
 const char *bounce_outcome(BounceClass class);
@@ -65,10 +89,26 @@ const char *bounce_outcome(BounceClass class);
 /* Every word that reason can be, ended by NULL. */
 extern const char *const bounce_reasons[];
 
-/* Find class and reason of a refusal that a server spoke in its SMTP reply: status is "5.1.1" or "", reply the text.
- * *reason is a word of bounce_reasons. */
-void bounce_judge(const char *status, const char *reply, BounceClass *class, const char **reason);
+/* Return the phase's name, "connect", "hello", "auth", "mail", "rcpt", "data", "end", and "" for BOUNCE_PHASE_UNKNOWN;
+ * and the phase of a name, BOUNCE_PHASE_UNKNOWN for any other, also NULL. */
+const char *bounce_phase_name(BouncePhase phase);
+BouncePhase bounce_phase_named(const char *name);
 
-/* Return true when a failure of this class and reason says little about the address: it may pass, or only this one mail
- * was not wanted. */
-bool bounce_is_soft(BounceClass class, const char *reason);
+/* A refusal that a server spoke in its SMTP reply, all borrowed. */
+typedef struct BounceReply {
+    BouncePhase phase;
+    const char *status; /* "5.1.1"; "": there is none, or it stands in the text */
+    const char *text;   /* "550 5.1.1 <joe@example.com>: User unknown" */
+    bool own_relay;     /* the site's own relay spoke: relaying and authentication are matters of the site */
+} BounceReply;
+
+typedef struct BounceVerdict {
+    BounceClass class;
+    BounceAbout about;
+    bool soft;          /* it is about the recipient and says little about the address: it may pass */
+    const char *reason; /* a word of bounce_reasons */
+} BounceVerdict;
+
+/* Judge a refusal, first by its phase, then by its words. Before RCPT no recipient was named, so nothing is about one;
+ * a recipient that the server had taken is refused softly at most. */
+BounceVerdict bounce_judge(const BounceReply *reply);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include "mail/recognise/reason.h"
+
 #include <string.h>
 
-#include "mail/recognise/report.h"
+#include "mail/recognise/words.h"
 
 /* The length of a status that begins at at ("5.1.1"); 0 when none does. */
 static size_t status_length(const char *at)
@@ -60,7 +62,7 @@ unsigned reply_scan(const char *text)
 const char *const bounce_reasons[] = {
     "user-unknown", "mailbox-full", "mailbox-disabled", "host-unknown", "too-large", "expired",
     "network",      "rate-limited", "authentication",   "blocked",      "spam",      "policy",
-    "relaying",     "loop",         "challenge",        "system",       "undefined", NULL,
+    "relaying",     "loop",         "challenge",        "system",       "sender",    "content", "undefined", NULL,
 };
 
 typedef struct Clue {
@@ -263,7 +265,7 @@ static const char *reason_in(const char *text)
     return best < NO_ROW ? words[best].reason : NULL;
 }
 
-const char *reason_of(const char *status, const char *text)
+static const char *reason_of(const char *status, const char *text)
 {
     static const char *const plain[] = {".1.1", ".1.2", ".1.10", ".2.2", ".7.26"}; /* words add nothing to these */
     for (size_t i = 0; status && *status && i < G_N_ELEMENTS(plain); i++)
@@ -281,4 +283,43 @@ const char *reason_of(const char *status, const char *text)
     if (foreign)
         return foreign;
     return status && g_str_has_prefix(status, "5.7.") ? "policy" : "undefined";
+}
+
+/* What a reason is about, and how much it says about an address; a reason that is not here is about the recipient, and
+ * hard. */
+static const struct {
+    const char *reason;
+    BounceAbout about;
+} kinds[] = {
+    {"rate-limited", BOUNCE_ABOUT_SENDER}, {"authentication", BOUNCE_ABOUT_SENDER}, {"blocked", BOUNCE_ABOUT_SENDER},
+    {"sender", BOUNCE_ABOUT_SENDER},       {"spam", BOUNCE_ABOUT_MESSAGE},          {"content", BOUNCE_ABOUT_MESSAGE},
+    {"too-large", BOUNCE_ABOUT_MESSAGE},
+};
+static const char *const soft[] = {"mailbox-full", "expired", "network", "policy", "relaying", "loop", "system", NULL};
+
+BounceVerdict verdict_of(const Refusal *refusal)
+{
+    BounceVerdict verdict = {.class = refusal->class, .reason = reason_of(refusal->status, refusal->text)};
+    bool taken = refusal->phase == BOUNCE_PHASE_DATA || refusal->phase == BOUNCE_PHASE_END;
+    for (size_t at = 0; at < G_N_ELEMENTS(kinds); at++)
+        if (strcmp(kinds[at].reason, verdict.reason) == 0)
+            verdict.about = kinds[at].about;
+    if (refusal->own_relay && strcmp(verdict.reason, "relaying") == 0)
+        verdict.about = BOUNCE_ABOUT_SENDER;
+    bool early = refusal->phase != BOUNCE_PHASE_UNKNOWN && refusal->phase < BOUNCE_PHASE_RCPT;
+    if (early && verdict.about == BOUNCE_ABOUT_RECIPIENT && reply_scan(refusal->text)) {
+        verdict.about = BOUNCE_ABOUT_SENDER;
+        verdict.reason = "sender";
+    }
+    bool passing = verdict.class != BOUNCE_PERMANENT || taken || g_strv_contains(soft, verdict.reason);
+    verdict.soft = verdict.about == BOUNCE_ABOUT_RECIPIENT && passing;
+    return verdict;
+}
+
+void recipient_judge(BounceRecipient *recipient, const char *status, const char *text)
+{
+    BounceVerdict verdict = verdict_of(&(Refusal){.class = recipient->class, .status = status, .text = text});
+    recipient->about = verdict.about;
+    recipient->soft = verdict.soft;
+    recipient->reason = verdict.reason;
 }

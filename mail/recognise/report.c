@@ -468,13 +468,13 @@ static char *shown(const char *text)
     return g_utf8_make_valid(line, (gssize)length);
 }
 
-static BounceClass class_of(const Finding *finding, const char *status, const char *reason)
+static BounceClass class_of(const Finding *finding, const char *status)
 {
     if (finding->action && text_begins(finding->action, "delay"))
         return BOUNCE_DELAYED;
     if (finding->action && text_begins(finding->action, "complain"))
         return BOUNCE_COMPLAINT;
-    if (strcmp(reason, "challenge") == 0 || status[0] == '4')
+    if (status[0] == '4')
         return BOUNCE_TEMPORARY;
     if (status[0] == '5')
         return BOUNCE_PERMANENT;
@@ -551,8 +551,10 @@ bool report_add(Report *report, const Finding *finding)
     char status[STATUS_SIZE];
     find_status(finding, text, status);
     BounceRecipient *recipient = g_new0(BounceRecipient, 1);
-    recipient->reason = reason_of(status, text);
-    recipient->class = class_of(finding, status, recipient->reason);
+    recipient->class = class_of(finding, status);
+    recipient_judge(recipient, status, text);
+    if (strcmp(recipient->reason, "challenge") == 0 && recipient->class == BOUNCE_PERMANENT)
+        recipient->class = BOUNCE_TEMPORARY;
     recipient->status = g_strdup(status);
     recipient->address = g_steal_pointer(&address);
     recipient->text = g_steal_pointer(&text);

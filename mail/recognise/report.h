@@ -16,6 +16,7 @@
 
 #include "mail/bounce.h"
 #include "mail/mime.h"
+#include "mail/recognise/reason.h"
 #include "mail/recognise/words.h"
 
 #define REPORT_USUAL 11
@@ -122,16 +123,6 @@ const char *address_begins(const char *at, size_t *length);
 /* The Internet address inside an X.400 one, "c=US;a= ;p=X;dda:RFC-822=joe(a)example.com" (RFC 2156); g_free(), NULL: it
  * has none. */
 char *address_x400(const char *text);
-
-/* RFC 3463 status in a text ("5.1.1"), preferring one behind a reply code. Into status, "" when there is none. */
-#define STATUS_SIZE 12
-void status_scan(const char *text, char status[STATUS_SIZE]);
-
-/* The first SMTP reply code of 4xx or 5xx that stands where replies have it; 0 when there is none. */
-unsigned reply_scan(const char *text);
-
-/* A word of bounce_reasons. */
-const char *reason_of(const char *status, const char *text);
 
 /* ---- the common reader ---- */
 

@@ -107,10 +107,12 @@ static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GE
     unsigned *acts = &fate->acts;
     Store *store = given->bounces->shared->store;
     ScoreRules rules = score_rules(given->list, given->bounces->probes);
-    bool soft = bounce_is_soft(failed->class, failed->reason);
+    int64_t weight = failed->about != BOUNCE_ABOUT_RECIPIENT ? 0
+                     : failed->soft                          ? given->list->bounce_temporary_weight
+                                                             : SCORE_POINT;
     g_autofree char *text = g_utf8_make_valid(failed->text, (gssize)MIN(strlen(failed->text), TEXT_MAX));
     BounceEvent event = {.list_id = given->list->list_id, .address = member->address, .at = given->now,
-                         .weight = soft ? given->list->bounce_temporary_weight : SCORE_POINT,
+                         .weight = weight,
                          .class = bounce_class_name(failed->class), .status = failed->status,
                          .reason = failed->reason, .source = failed->probe ? "probe" : failed->source, .text = text};
     int64_t added, number;
@@ -118,7 +120,7 @@ static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GE
         return false;
     if (score->disabled_at)
         score_forgive(score);
-    *acts = failed->probe ? score_probe_bounced(&rules, score, given->now) : 0;
+    *acts = failed->probe && weight > 0 ? score_probe_bounced(&rules, score, given->now) : 0;
     if (!*acts)
         *acts = score_bounced(&rules, score, added, given->now);
     if ((*acts & SCORE_DISABLE && !set_status(given, member, DELIVERY_BY_BOUNCES, error)) ||
@@ -135,8 +137,9 @@ static void log_member(const Case *given, const Failed *failed, const BounceScor
         g_snprintf(points, sizeof points, " score=%d.%02d", (int)(score->score / SCORE_POINT),
                    (int)(score->score % SCORE_POINT));
     g_autofree char *reported = failed->reported ? g_strdup_printf(" reported=<%s>", failed->reported) : g_strdup("");
-    list_runner_log(given->entry, "address=<%s>%s source=%s class=%s status=%s reason=%s%s result=%s", failed->address,
-                    reported, failed->probe ? "probe" : failed->source, bounce_class_name(failed->class),
+    list_runner_log(given->entry, "address=<%s>%s source=%s class=%s about=%s status=%s reason=%s%s result=%s",
+                    failed->address, reported, failed->probe ? "probe" : failed->source,
+                    bounce_class_name(failed->class), bounce_about_name(failed->about),
                     *failed->status ? failed->status : "-", failed->reason, points,
                     result                 ? result
                     : acts & SCORE_LEFT    ? "removed way=complaint"
@@ -230,7 +233,10 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
     if (!bounce_score_read(given->bounces->shared->store, member->id, &score, error) ||
         (!before && !score_member(given, failed, &fate, error)))
         return false;
-    log_member(given, failed, &score, fate.acts, before ? "done-before" : NULL);
+    log_member(given, failed, &score, fate.acts,
+               before                                    ? "done-before"
+               : failed->about != BOUNCE_ABOUT_RECIPIENT ? "not-the-member's"
+                                                         : NULL);
     return send(given, failed, &score, fate.acts, error);
 }
 

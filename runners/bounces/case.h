@@ -51,6 +51,8 @@ typedef struct Failed {
     const char *known_as; /* address to look for instead when address is no member; NULL: none */
     const char *reported; /* NULL, or what the report calls the address, which was found by known_as */
     BounceClass class;
+    BounceAbout about; /* only the recipient costs points */
+    bool soft;
     const char *status, *reason, *text;
     const char *source; /* "smtp", "verp", "report" */
     bool probe;         /* it was a probe that came back */

@@ -135,7 +135,8 @@ static bool signed_failure(Case *given, const Signature *signature, const Bounce
         return true;
     }
     Failed failed = {.address = signature->recipient, .source = "verp", .probe = signature->purpose == VERP_PROBE,
-                     .class = one ? one->class : BOUNCE_TEMPORARY, .status = one ? one->status : "",
+                     .class = one ? one->class : BOUNCE_TEMPORARY, .soft = !one || one->soft,
+                     .about = one ? one->about : BOUNCE_ABOUT_RECIPIENT, .status = one ? one->status : "",
                      .reason = one ? one->reason : "undefined", .text = one ? one->text : ""};
     return case_failed(given, &failed, error);
 }
@@ -171,7 +172,8 @@ static bool unsigned_failures(Case *given, const Bounce *bounce, GError **error)
         if (most > 0 && ++failed > most)
             continue;
         Failed failure = {.address = one->address, .known_as = one->known_as, .source = "report",
-                          .class = one->class, .status = one->status, .reason = one->reason, .text = one->text};
+                          .class = one->class, .about = one->about, .soft = one->soft, .status = one->status,
+                          .reason = one->reason, .text = one->text};
         if (!case_failed(given, &failure, error))
             return false;
     }

@@ -28,11 +28,14 @@ static bool refused(Case *given, const json_t *failure, const char *probed, GErr
     Failed failed = {.address = address, .status = meta_string(failure, "status", ""),
                      .text = meta_string(failure, "reply", ""), .source = "smtp",
                      .probe = probed && g_ascii_strcasecmp(probed, address) == 0};
-    bounce_judge(failed.status, failed.text, &failed.class, &failed.reason);
-    if (meta_bool((json_t *)failure, "of_message")) {
-        list_runner_log(given->entry, "address=<%s> status=%s result=not-the-member's", address, failed.status);
-        return true;
-    }
+    /* An entry of an earlier version tells no phase, but whether the protocol or the mail itself was refused. */
+    const char *phase = meta_string(failure, "phase", meta_bool((json_t *)failure, "of_message") ? "mail" : "");
+    BounceVerdict verdict = bounce_judge(&(BounceReply){.phase = bounce_phase_named(phase), .status = failed.status,
+                                                        .text = failed.text});
+    failed.class = verdict.class;
+    failed.about = verdict.about;
+    failed.soft = verdict.soft;
+    failed.reason = verdict.reason;
     return !*address || case_failed(given, &failed, error);
 }
 

@@ -176,6 +176,32 @@ static void test_outcomes(void)
     g_assert_cmpstr(bounce_outcome(BOUNCE_COMPLAINT), ==, "complaint");
 }
 
+static void assert_judged(BouncePhase phase, const char *text, const char *wanted)
+{
+    BounceVerdict is = bounce_judge(&(BounceReply){.phase = phase, .status = "", .text = text});
+    g_autofree char *said = g_strdup_printf("%s %s%s", bounce_about_name(is.about), is.soft ? "soft " : "", is.reason);
+    g_test_message("%s", text);
+    g_assert_cmpstr(said, ==, wanted);
+}
+
+/* The phase is judged before the words. */
+static void test_phases(void)
+{
+    for (BouncePhase phase = BOUNCE_PHASE_UNKNOWN; phase <= BOUNCE_PHASE_END; phase++)
+        g_assert_cmpint(bounce_phase_named(bounce_phase_name(phase)), ==, phase);
+    g_assert_cmpint(bounce_phase_named(NULL), ==, BOUNCE_PHASE_UNKNOWN);
+    g_assert_cmpint(bounce_phase_named("dot"), ==, BOUNCE_PHASE_UNKNOWN);
+    for (BouncePhase phase = BOUNCE_PHASE_CONNECT; phase <= BOUNCE_PHASE_MAIL; phase++)
+        assert_judged(phase, "550 5.1.1 User unknown", "sender sender");
+    assert_judged(BOUNCE_PHASE_CONNECT, "connection refused", "recipient soft network");
+    assert_judged(BOUNCE_PHASE_RCPT, "550 5.1.1 User unknown", "recipient user-unknown");
+    assert_judged(BOUNCE_PHASE_UNKNOWN, "550 5.1.1 User unknown", "recipient user-unknown");
+    assert_judged(BOUNCE_PHASE_DATA, "550 5.1.1 User unknown", "recipient soft user-unknown");
+    assert_judged(BOUNCE_PHASE_END, "550 Administrative prohibition", "recipient soft undefined");
+    assert_judged(BOUNCE_PHASE_END, "550 this looks like spam", "message spam");
+    assert_judged(BOUNCE_PHASE_RCPT, "452 4.2.2 mailbox full", "recipient soft mailbox-full");
+}
+
 /* Check that an empty line before the header is not taken for its end. */
 static void test_blank_lines(void)
 {
@@ -262,6 +288,7 @@ int main(int argc, char **argv)
     g_test_add_func("/bounce/unknown-systems", test_unknown_systems);
     g_test_add_func("/bounce/origins", test_origins);
     g_test_add_func("/bounce/outcomes", test_outcomes);
+    g_test_add_func("/bounce/phases", test_phases);
     g_test_add_func("/bounce/blank-lines", test_blank_lines);
     g_test_add_func("/bounce/returned-list-mail", test_returned_list_mail);
     g_test_add_func("/bounce/corpus", test_corpus);

@@ -238,10 +238,8 @@ static void test_judge(void)
         uint64_t before = 0;
         for (size_t size = SMALLEST; size <= LARGEST; size *= 2) {
             GString *reply = mail_of(&(Shape){"", replies[at]}, size);
-            BounceClass class;
-            const char *reason;
             uint64_t start = steps_taken();
-            bounce_judge("", reply->str, &class, &reason);
+            bounce_judge(&(BounceReply){.text = reply->str});
             uint64_t steps = steps_taken() - start;
             assert_growth(replies[at], size, steps, before);
             before = steps;
