@@ -49,7 +49,7 @@ typedef struct Import {
     GHashTable *hashes; /* theirs */
     size_t octets;
     int64_t last_time; /* of the mail before, for one that has none */
-    uint64_t added, known, cut, taken;
+    uint64_t added, known, cut, taken, doubts;
     uint64_t lost;     /* what HyperKitty's database names and has not */
     const char *files; /* the folder of its files, or NULL */
     const char *named; /* before each line that is printed: the list's address, or nothing */
@@ -174,6 +174,18 @@ static void show(Import *import, uint64_t done)
     progress_show(&import->progress, done, import->added + import->known);
 }
 
+/* Tell where a mail may have been taken for text of the one before it. */
+static void tell_doubts(Import *import, const MboxReader *reader, const char *path)
+{
+    const char *lines;
+    import->doubts = mbox_reader_doubts(reader, &lines);
+    if (import->doubts > 0)
+        plain_complain("%s: lines that begin with \"From \" and are followed by a header field were taken as text: "
+                       "%" PRIu64 " (line %s). If a mail begins there, put an empty line before it and write the line "
+                       "as \"From SENDER TIME\"; else write \">From \"",
+                       input_name(path), import->doubts, lines);
+}
+
 static bool take_mbox(Import *import, InputFile *file, const char *path, GError **error)
 {
     g_autoptr(MboxReader) reader = mbox_reader_new(file);
@@ -183,8 +195,10 @@ static bool take_mbox(Import *import, InputFile *file, const char *path, GError 
             g_prefix_error(error, "%s: ", input_name(path));
             return false;
         }
-        if (!mail.octets)
+        if (!mail.octets) {
+            tell_doubts(import, reader, path);
             return true;
+        }
         import->cut += mail.cut;
         if (!take_mail(import, mail.octets->str, mail.octets->len, mail.from_time, error))
             return false;
@@ -425,7 +439,7 @@ static int import_into(const ArchiveSite *place, const Source *source, const cha
            import.known);
     if (import.cut > 0)
         plain_complain("%" PRIu64 " of them are cut: they have more than %zu bytes", import.cut, MBOX_MAIL_MAX);
-    return !done ? TOOL_LATER : import.cut + import.lost > 0 ? TOOL_NOT_SO : TOOL_OK;
+    return !done ? TOOL_LATER : import.cut + import.lost + import.doubts > 0 ? TOOL_NOT_SO : TOOL_OK;
 }
 
 /* Before the right to read there may be given up. */
@@ -499,7 +513,9 @@ const Command archive_import = {
         "numbers for names, or - for an mbox on standard input. Nothing is sent. A mail whose Message-ID is in the "
         "archive is left out, so an import that was interrupted may be given again. A mail's time of arrival is that "
         "of its first Received field, or else what the mailbox says, or its Date where the two do not agree. With "
-        "--pipermail the mailbox must be the whole one, in its order, of which Mailman 2.1 made the pages of the list; "
-        "where the pages themselves are at hand, archive old is surer. HyperKitty kept of each mail sender, subject, "
-        "date, Message-ID, text and files, of which a mail is made. Exit code 1: something was left out.",
+        "--pipermail the mailbox must be the whole one, in its order, of which Mailman 2.1 made the pages of the "
+        "list; where the pages themselves are at hand, archive old is surer. HyperKitty kept of each mail sender, "
+        "subject, date, Message-ID, text and files, of which a mail is made. Lines of an mbox that may begin a mail "
+        "and were taken as text are told with their numbers. Exit code 1: something was left out, or such a line was "
+        "told.",
 };

@@ -47,14 +47,26 @@ void mbox_append(GString *text, const char *sender, int64_t arrival, const char 
 
 /* ---- reading ---- */
 
+/* What a line that may stand between two mails is. */
+typedef enum FromLine {
+    FROM_NONE,    /* text, or the end */
+    FROM_TEXT,    /* it begins with "From ", and reads as text */
+    FROM_UNDATED, /* it may stand between mails, if a header field follows it */
+    FROM_DATED,   /* "From SENDER TIME" */
+} FromLine;
+
 struct MboxReader {
     FILE *stream;
     char *line; /* of getdelim() */
     size_t room;
-    GString *octets;
-    int64_t from_time; /* of the From_ line that was read already; 0: none was */
-    uint64_t offset;
+    GString *octets, *before; /* before: the last line that begins with "From ", while the one behind it is looked at */
+    FromLine next;            /* of the From_ line that was read already; FROM_NONE: none was */
+    int64_t from_time;        /* its time */
+    uint64_t offset, lines;   /* of what was read */
+    size_t kept;              /* bytes of line[] that are read once more */
     bool begun;
+    GString *doubts; /* their line numbers */
+    uint64_t doubtful;
 };
 
 MboxReader *mbox_reader_new(FILE *stream)
@@ -62,6 +74,8 @@ MboxReader *mbox_reader_new(FILE *stream)
     MboxReader *reader = g_new0(MboxReader, 1);
     reader->stream = stream;
     reader->octets = g_string_new(NULL);
+    reader->before = g_string_new(NULL);
+    reader->doubts = g_string_new(NULL);
     return reader;
 }
 
@@ -71,13 +85,25 @@ void mbox_reader_free(MboxReader *reader)
         return;
     free(reader->line);
     g_string_free(reader->octets, TRUE);
+    g_string_free(reader->before, TRUE);
+    g_string_free(reader->doubts, TRUE);
     g_free(reader);
+}
+
+uint64_t mbox_reader_doubts(const MboxReader *reader, const char **lines)
+{
+    *lines = reader->doubts->str;
+    return reader->doubtful;
 }
 
 /* Reads a part of a line, at most so many bytes; a longer line comes in parts. *length 0: the end. */
 static bool read_part(MboxReader *reader, size_t *length, GError **error)
 {
     enum { PART = 65536 };
+    *length = reader->kept;
+    reader->kept = 0;
+    if (*length > 0)
+        return true;
     if (!reader->line)
         reader->line = malloc(reader->room = PART);
     if (!reader->line)
@@ -90,42 +116,153 @@ static bool read_part(MboxReader *reader, size_t *length, GError **error)
     }
     reader->line[count] = '\0';
     reader->offset += count;
+    reader->lines += count > 0 && reader->line[count - 1] == '\n';
     *length = count;
     return !ferror(reader->stream) || fail_errno(error, FAIL_LATER, "read");
 }
 
-/* The time of a From_ line (RFC 4155: "From anne@example.org Wed Jan  3 11:11:11 2001", perhaps with a zone), 0 for
- * another line: text may begin so, too, and is no line between mails. */
-static int64_t from_line_time(const char *line, size_t length)
+/* ---- From_ lines ---- */
+
+static bool is_from(const char *line, size_t length)
 {
-    if (length < 10 || length > FROM_LINE_MAX || memcmp(line, "From ", 5) != 0)
-        return 0;
+    return length > 5 && memcmp(line, "From", 4) == 0 && (line[4] == ' ' || line[4] == '\t');
+}
+
+/* Is it a word of a date: a number of any form, a day, a month or a zone in letters? */
+static bool is_date_word(const char *word)
+{
+    static const char days[] = "Sun Mon Tue Wed Thu Fri Sat Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ";
+    size_t length = strlen(word), letters = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    char start[5];
+    g_snprintf(start, sizeof start, "%.3s ", word);
+    return strspn(word, "0123456789/:.,+-") == length || letters == length || (length >= 3 && strstr(days, start));
+}
+
+/* Is it a date, though perhaps one that date_parse() cannot read or that is before 1970? It has a year of four digits,
+ * or is like 8/27/23. */
+static bool is_date(char *const *words)
+{
+    bool year = false;
+    for (char *const *word = words; *word; word++) {
+        if (!is_date_word(*word))
+            return false;
+        const char *slash = strpbrk(*word, "/-");
+        year |= (strlen(*word) == 4 && strspn(*word, "0123456789") == 4) ||
+                (slash && slash > *word && strpbrk(slash + 1, "/-"));
+    }
+    return year;
+}
+
+/* Is the text behind "From ", without a time, one that programs write: nothing, a sender of one word or of the form
+ * "anne at example.org", or these and a date of another form? */
+static bool is_undated(const char *text)
+{
+    unsigned count = 0;
+    char *words[16];
+    g_auto(GStrv) split = g_strsplit(text, " ", -1);
+    for (char **word = split; *word; word++) {
+        if (**word && count == G_N_ELEMENTS(words) - 1)
+            return false;
+        if (**word)
+            words[count++] = *word;
+    }
+    words[count] = NULL;
+    unsigned sender = count >= 3 && strcmp(words[1], "at") == 0 ? 3 : MIN(count, 1);
+    return sender == count || is_date(words + sender) || is_date(words);
+}
+
+/* What the line is, and its time, or 0 where it has none (RFC 4155: "From anne@example.org Wed Jan  3 11:11:11 2001",
+ * perhaps with a zone). Text may begin so, too, and is no line between mails. */
+static FromLine read_from_line(const char *line, size_t length, int64_t *time)
+{
     struct tm weekday;
     int64_t seconds;
     int zone;
-    const char *at = strchr(line + 5, ' ');
+    *time = 0;
+    if (!is_from(line, length))
+        return FROM_NONE;
+    if (length > FROM_LINE_MAX || line[length - 1] != '\n' || strlen(line) < length)
+        return FROM_TEXT;
+    g_autofree char *text = g_strchomp(g_strdelimit(g_strdup(line + 4), "\t", ' '));
+    const char *at = text;
     while (at && !strptime(at, " %a ", &weekday)) /* a sender may be "anne at example.org", as in pipermail's files */
         at = strchr(at + 1, ' ');
-    return at && date_parse(at, &seconds, &zone) ? seconds * CLOCK_SECOND : 0;
+    bool dated = at && date_parse(at, &seconds, &zone), tab = line[4] == '\t'; /* a tab, which no writer quotes */
+    if (dated) {
+        *time = seconds * CLOCK_SECOND;
+        return tab ? FROM_UNDATED : FROM_DATED;
+    }
+    if (tab || !is_undated(text))
+        return FROM_TEXT;
+    for (at = text; at && *time == 0; at = strchr(at + 1, ' '))
+        *time = strpbrk(at, "0123456789") && date_parse(at, &seconds, &zone) ? seconds * CLOCK_SECOND : 0;
+    return FROM_UNDATED;
 }
 
-/* Adds a part of a line, without the CR of its end and one '>' before "From ". */
-static void add_part(MboxReader *reader, size_t length, bool begins, bool *cut)
+static bool is_field(const char *line, size_t length)
 {
-    const char *line = reader->line;
+    size_t name = 0;
+    while (name < length && line[name] > ' ' && line[name] < 127 && line[name] != ':')
+        name++;
+    return name > 0 && name < length && line[name] == ':';
+}
+
+/* Note that a line which may stand between two mails is taken as text. The first ten are named. */
+static void note_doubt(MboxReader *reader, uint64_t number)
+{
+    if (reader->doubtful++ < 10)
+        g_string_append_printf(reader->doubts, "%s%" G_GUINT64_FORMAT, reader->doubts->len ? ", " : "", number);
+    else if (reader->doubtful == 11)
+        g_string_append(reader->doubts, ", ...");
+}
+
+/* Set reader->next if the line that was read stands between two mails; may: it is where such a line may be. Where the
+ * line behind it decides, that is read, too, and kept for read_part(), and the line itself is in `before`, which is
+ * else empty. */
+static bool find_from_line(MboxReader *reader, bool may, size_t length, GError **error)
+{
+    int64_t time;
+    uint64_t number = reader->lines;
+    FromLine form = read_from_line(reader->line, length, &time);
+    g_string_truncate(reader->before, 0);
+    reader->next = FROM_NONE;
+    if (form == FROM_DATED && may) {
+        reader->next = form;
+        reader->from_time = time;
+    }
+    if (form == FROM_NONE || reader->next != FROM_NONE || reader->line[length - 1] != '\n')
+        return true;
+    g_string_append_len(reader->before, reader->line, (gssize)length);
+    if (!read_part(reader, &reader->kept, error))
+        return false;
+    bool field = is_field(reader->line, reader->kept);
+    if (field && may && form == FROM_UNDATED) {
+        reader->next = form;
+        reader->from_time = time;
+    } else if (field) {
+        note_doubt(reader, number);
+    }
+    return true;
+}
+
+/* ---- mails ---- */
+
+/* Adds a part of a line, without the CR of its end and one '>' before "From ". */
+static void add_part(GString *octets, const char *line, size_t length, bool begins, bool *cut)
+{
     bool whole = length > 0 && line[length - 1] == '\n';
     if (begins && *line == '>' && quoted_from(line, line + length)) {
         line++;
         length--;
     }
     bool crlf = whole && length > 1 && line[length - 2] == '\r';
-    if (reader->octets->len + length > MBOX_MAIL_MAX) {
+    if (octets->len + length > MBOX_MAIL_MAX) {
         *cut = true;
         return;
     }
-    g_string_append_len(reader->octets, line, (gssize)(length - (whole ? 1u + crlf : 0)));
+    g_string_append_len(octets, line, (gssize)(length - (whole ? 1u + crlf : 0)));
     if (whole)
-        g_string_append_c(reader->octets, '\n');
+        g_string_append_c(octets, '\n');
 }
 
 static bool is_empty(const char *line, size_t length)
@@ -133,18 +270,22 @@ static bool is_empty(const char *line, size_t length)
     return (length == 1 && line[0] == '\n') || (length == 2 && line[0] == '\r' && line[1] == '\n');
 }
 
-/* The line before the first mail. */
+/* The line before the first mail, perhaps behind a byte order mark and empty lines. */
 static bool begin(MboxReader *reader, GError **error)
 {
-    size_t length = 1;
+    size_t length;
     reader->begun = true;
-    do {
+    if (!read_part(reader, &length, error))
+        return false;
+    if (length >= 3 && memcmp(reader->line, "\xef\xbb\xbf", 3) == 0)
+        memmove(reader->line, reader->line + 3, (length -= 3) + 1);
+    while (length > 0 && is_empty(reader->line, length))
         if (!read_part(reader, &length, error))
             return false;
-    } while (length > 0 && is_empty(reader->line, length));
-    reader->from_time = from_line_time(reader->line, length);
-    return length == 0 || reader->from_time != 0 ||
-           fail(error, FAIL_NEVER, "it is no mbox: it does not begin with a line \"From SENDER TIME\"");
+    return length == 0 ||
+           (find_from_line(reader, true, length, error) &&
+            (reader->next != FROM_NONE ||
+             fail(error, FAIL_NEVER, "it is no mbox: it does not begin with a line \"From SENDER TIME\"")));
 }
 
 /* The empty line before the next From_ line, or at the end, is none of the mail's. */
@@ -160,23 +301,24 @@ bool mbox_reader_next(MboxReader *reader, MboxMail *mail, GError **error)
     *mail = (MboxMail){0};
     if (!reader->begun && !begin(reader, error))
         return false;
-    if (reader->from_time == 0)
+    if (reader->next == FROM_NONE)
         return true;
     mail->from_time = reader->from_time;
     mail->octets = reader->octets;
-    reader->from_time = 0;
+    reader->next = FROM_NONE;
     g_string_truncate(reader->octets, 0);
     bool begins = true, empty = false;
     for (size_t length;;) {
-        mail->offset = reader->offset;
-        if (!read_part(reader, &length, error))
+        mail->offset = reader->offset - reader->kept;
+        if (!read_part(reader, &length, error) ||
+            (begins && length > 0 && !find_from_line(reader, empty, length, error)))
             return false;
-        reader->from_time = begins && empty ? from_line_time(reader->line, length) : 0;
-        if (length == 0 || reader->from_time != 0)
+        if (length == 0 || reader->next != FROM_NONE)
             break;
-        add_part(reader, length, begins, &mail->cut);
-        empty = begins && is_empty(reader->line, length);
-        begins = reader->line[length - 1] == '\n';
+        const char *line = reader->before->len > 0 && begins ? reader->before->str : reader->line;
+        add_part(reader->octets, line, length, begins, &mail->cut);
+        empty = begins && is_empty(line, length);
+        begins = line[length - 1] == '\n';
     }
     drop_last_line(reader->octets);
     return true;

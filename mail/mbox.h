@@ -10,9 +10,13 @@
  *
  *   >From now on it is cold.
  *
- * The reader takes the mailboxes of all usual programs: mboxrd and mboxo, with LF or CRLF, of any size. One mail is in
- * memory at a time. A mail begins at a line of "From ", some text and a time, at the start of the file or behind an
- * empty line.
+ * The reader takes the mailboxes of all usual programs: mboxrd and mboxo, with LF or CRLF, of any size, with a byte
+ * order mark or without. One mail is in memory at a time. A mail begins at a line of "From ", some text and a time, at
+ * the start of the file or behind an empty line. There it also begins at a line of "From ", perhaps a sender, and a
+ * date of another form or none, if a header field follows:
+ *
+ *   From - 8/27/2023
+ *   Subject: frost
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -36,7 +40,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MboxReader, mbox_reader_free)
 
 typedef struct MboxMail {
     GString *octets;   /* LF line ends, quoting taken off; the reader's, until the next call */
-    int64_t from_time; /* of the From_ line, us since 1970 */
+    int64_t from_time; /* of the From_ line, us since 1970; 0: it has none that can be read */
     bool cut;          /* it was longer than MBOX_MAIL_MAX */
     uint64_t offset;   /* in the file: where the next mail begins */
 } MboxMail;
@@ -44,3 +48,8 @@ typedef struct MboxMail {
 /* Read the next mail; *mail has octets NULL behind the last. FAIL_NEVER: the file is no mbox. FAIL_LATER: it cannot be
  * read. */
 bool mbox_reader_next(MboxReader *reader, MboxMail *mail, GError **error);
+
+/* Return how many lines so far began with "From ", were followed by a header field and were taken as text, so that a
+ * mail which begins there is part of the mail before it. *lines, the reader's, becomes the numbers of the first ten:
+ * "12, 340". */
+uint64_t mbox_reader_doubts(const MboxReader *reader, const char **lines);

@@ -47,6 +47,24 @@ static void add_person(ReadablePeople *people, const char *name, const char *add
     g_ptr_array_add(people->list, person);
 }
 
+/* The author as text archives of Mailman write it: "anne at example.org (Anne Example)". False: it is none. */
+static bool add_spelled(ReadablePeople *people, const char *text)
+{
+    const char *at = strstr(text, " at "), *host = at ? at + strlen(" at ") : NULL;
+    if (!host || strcspn(text, " ") != (size_t)(at - text))
+        return false;
+    size_t length = strcspn(host, " ");
+    const char *open = host + length + strspn(host + length, " "), *end = open + strlen(open);
+    if (*open && (*open != '(' || end[-1] != ')' || end - open < 2))
+        return false;
+    g_autofree char *address = g_strdup_printf("%.*s@%.*s", (int)(at - text), text, (int)length, host);
+    g_autofree char *name = *open ? g_strndup(open + 1, (size_t)(end - open - 2)) : g_strdup("");
+    if (!mailbox_valid(address))
+        return false;
+    add_person(people, name, address);
+    return true;
+}
+
 /* Read all fields of the name; where there is one that holds no address, its text stands for a person. */
 static void read_people(ReadablePeople *people, const Message *message, const char *name)
 {
@@ -68,7 +86,7 @@ static void read_people(ReadablePeople *people, const Message *message, const ch
         const Address *address = found->pdata[at];
         add_person(people, address->display, address->mailbox);
     }
-    if (found->len == 0 && text && *text)
+    if (found->len == 0 && text && *text && !add_spelled(people, g_strstrip(text)))
         add_person(people, text, "");
 }
 

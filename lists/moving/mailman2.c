@@ -486,11 +486,16 @@ static bool pass_over(Mailman2 *from, const char *file, GError *why, GError **er
 static bool take_posts(Mailman2 *from, FILE *file, GError **error)
 {
     MboxMail mail = {0};
+    const char *lines;
     g_autoptr(MboxReader) reader = mbox_reader_new(file);
     for (;;) {
         GError *broken = NULL;
         if (!mbox_reader_next(reader, &mail, &broken))
             return pass_over(from, "digest.mbox", broken, error);
+        if (!mail.octets && mbox_reader_doubts(reader, &lines) > 0)
+            moving_tell(from->moving, MOVING_CHANGED, from->list_id, "digest.mbox",
+                        "lines that begin with \"From \" and are followed by a header field were taken as text: %s",
+                        lines);
         if (!mail.octets)
             return true;
         g_autoptr(GBytes) post = g_bytes_new(mail.octets->str, mail.octets->len);

@@ -186,6 +186,31 @@ def test_import_and_export(indexed, tmp_path):
     assert indexed.idle()
 
 
+def test_import_of_unusual_mailboxes(indexed, tmp_path):
+    """Mails behind From_ lines without a time that can be read come, too. Lines that may begin a mail and were taken as
+    text are told. An empty file is no post."""
+    address, other = indexed.create_list("test", MEMBERS), indexed.create_list("other", MEMBERS)
+    lines = ["From mboxrd@z Thu Jan  1 00:00:00 1970", "From ", "From MAILER-DAEMON", "From - 8/27/2023",
+             "From anne@example.org\tFri, 20 Nov 2020 13:20:00 +0000", "From a@b Wed Dec 31 23:59:59 1969"]
+    box = tmp_path / "old.mbox"
+    box.write_text("\ufeff" + "\n".join(
+        f"{line}\nFrom: anne at example.org (Anne Frost)\nMessage-ID: <{at}@x>\n"
+        f"Date: Mon, 2 Mar 2020 10:0{at}:00 +0000\n\nsnow\n" for at, line in enumerate(lines)))
+    done = indexed.run("archive", "import", address, box)
+    assert done.returncode == 0 and f"{len(lines)} posts added" in done.stdout and not done.stderr, done
+    rows = found(indexed, address, "snow")
+    assert sorted(row["date"] for row in rows) == [f"2020-03-02T10:0{at}:00Z" for at in range(len(lines))]
+    assert {row["from"] for row in rows} == {"Anne Frost <anne@example.org>"}
+    assert len(found(indexed, address, "from:anne@example.org")) == len(lines)
+    box.write_text(box.read_text() + "\nbut\nFrom bart@example.org Mon Mar  2 10:00:00 2020\nSubject: y\n\nhail\n")
+    done = indexed.run("archive", "import", other, box)
+    assert done.returncode == 1 and f"{len(lines)} posts added" in done.stdout, done
+    assert f"taken as text: 1 (line {7 * len(lines) + 2})" in done.stderr, done
+    box.write_text("")
+    done = indexed.run("archive", "import", address, box)
+    assert done.returncode == 0 and "0 posts added" in done.stdout, done
+
+
 def test_import_of_a_maildir_and_after_an_interruption(indexed, tmp_path):
     address = indexed.create_list("test", MEMBERS)
     box = mailbox.Maildir(indexed.directory / "dir", factory=None)

@@ -10,7 +10,7 @@
 /* All mails of a mailbox, each with "|" behind it. */
 static char *read_all(const char *text, size_t length, GError **error)
 {
-    FILE *stream = fmemopen((void *)text, length, "r");
+    FILE *stream = length > 0 ? fmemopen((void *)text, length, "r") : fopen("/dev/null", "r");
     g_autoptr(MboxReader) reader = mbox_reader_new(stream);
     GString *mails = g_string_new(NULL);
     for (MboxMail mail; mbox_reader_next(reader, &mail, error) && mail.octets;) {
@@ -43,6 +43,50 @@ static void reads_what_programs_write(void)
     assert_mails(FROM "S: x\n\ntext\n" FROM "no mail\n\n", "S: x\n\ntext\n" FROM "no mail\n|");
     assert_mails(FROM, "|");
     assert_mails("\n", "");
+}
+
+/* From_ lines without a time that can be read, each at the start and behind another mail. */
+static void unusual_from_lines_begin_mails(void)
+{
+    static const char *const lines[] = {
+        "From mboxrd@z Thu Jan  1 00:00:00 1970", "From ",
+        "From - ", "From -", "From MAILER-DAEMON", "From anne@example.org",
+        "From anne@example.org 20 Nov 2026 13:20:00 +0100", "From anne@example.org Nov 20 13:20:00 2026",
+        "From - 8/27/2023", "From anne@example.org 8/27/2023 11:20 AM", "From 2023-08-27T11:20:00Z",
+        "From\tanne@example.org\tFri Nov 20 13:20:00 2026", "From anne at example.org  20 Nov 2026",
+        "From a@b Mon Jan  1 00:00:00 1900", "From a@b Wed Dec 31 23:59:59 1969", "From a@b\r",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+        const char *form = "\xef\xbb\xbf%s\nS: x\n\ntext\n\n%s\nS: y\n\n" FROM "S: z\n\n";
+        g_autofree char *text = g_strdup_printf(form, lines[i], lines[i]);
+        g_test_message("%s", lines[i]);
+        assert_mails(text, "S: x\n\ntext\n|S: y\n|S: z\n|");
+    }
+    assert_mails("", "");
+    assert_mails("\xef\xbb\xbf", "");
+}
+
+/* Text that begins so stays text; where it may be a mail, its line is told. */
+static void doubtful_lines_are_told(void)
+{
+    static const char text[] = FROM "S: x\n\n"
+                                    "From - \nno field\n\n" /* 4 */
+                                    "From here on it is\nNote: cold\n" /* 7, is told */
+                                    "From 8:30 to 9\nand\n" /* 9 */
+                                    FROM "S: y\n" /* 11, is told: no empty line is before it */
+                                    "From " FROM "\n" /* 13 */
+                                    "From Monday to 2027\n" /* 15: the file ends here */;
+    const char *lines;
+    g_autoptr(GError) error = NULL;
+    FILE *stream = fmemopen((void *)text, strlen(text), "r");
+    g_autoptr(MboxReader) reader = mbox_reader_new(stream);
+    MboxMail mail;
+    g_assert_true(mbox_reader_next(reader, &mail, &error));
+    g_assert_cmpstr(mail.octets->str, ==, text + strlen(FROM));
+    g_assert_true(mbox_reader_next(reader, &mail, &error) && !mail.octets);
+    g_assert_cmpuint(mbox_reader_doubts(reader, &lines), ==, 2);
+    g_assert_cmpstr(lines, ==, "7, 11");
+    fclose(stream);
 }
 
 static void tells_what_is_no_mailbox(void)
@@ -89,6 +133,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mbox/reads what programs write", reads_what_programs_write);
+    g_test_add_func("/mbox/unusual From_ lines begin mails", unusual_from_lines_begin_mails);
+    g_test_add_func("/mbox/doubtful lines are told", doubtful_lines_are_told);
     g_test_add_func("/mbox/tells what is no mailbox", tells_what_is_no_mailbox);
     g_test_add_func("/mbox/reads what it wrote", reads_what_it_wrote);
     g_test_add_func("/mbox/long lines stay whole", long_lines_stay_whole);

@@ -69,9 +69,11 @@ static void test_head_absent(void)
 /* Check that a head that holds no address is shown all the same; a person may have written it. */
 static void test_head_broken(void)
 {
-    assert_head("From: anne at example.org (Anne)\r\nTo: undisclosed-recipients:;\r\nSubject: a\xe4"
+    assert_head("From: anne at example.org (Anne Frost)\r\nTo: \r\nCc: bart at example.org\r\n\r\n",
+                "From: Anne Frost|anne@example.org\nCc: |bart@example.org\n");
+    assert_head("From: anne, at home (Anne)\r\nTo: undisclosed-recipients:;\r\nSubject: a\xe4"
                 "b\r\n\r\n",
-                "From: anne at example.org (Anne)|\nTo: undisclosed-recipients:;|\nSubject: a\u00e4"
+                "From: anne, at home (Anne)|\nTo: undisclosed-recipients:;|\nSubject: a\u00e4"
                 "b\n");
     assert_head("From: \"\u202egro.live\u202c\" <a@b.example>\r\nSubject: =?utf-8?q?=1B[31m=00x=E2=80=AEy?=\r\n\r\n",
                 "From: gro.live|a@b.example\nSubject: [31m\ufffdxy\n");
