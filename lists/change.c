@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/fail.h"
 #include "lists/ban.h"
 #include "lists/family.h"
 #include "lists/setting_check.h"
@@ -56,6 +57,29 @@ static bool check_family(const Config *config, const List *list, const ListSetti
     return before && (strcmp(before, after) == 0 || family_allows(config, list, setting, after, error));
 }
 
+/* Is there each list that a word "@LIST" of the value names, but for words that stood there before? */
+static bool check_named_lists(Work *work, const ListSetting *setting, const char *before, const char *value,
+                              GError **error)
+{
+    if (setting->type != SETTING_WORDS || !strchr(value, '@'))
+        return true;
+    g_auto(GStrv) there = g_strsplit_set(before, ",\n", -1), words = g_strsplit_set(value, ",\r\n", -1);
+    for (char **word = words; *word; word++) {
+        g_autoptr(GError) why = NULL;
+        if (*g_strstrip(*word) != '@' || g_strv_contains((const char *const *)there, *word))
+            continue;
+        g_autoptr(List) named = list_find(work_store(work), *word + 1, &why);
+        if (!named && (g_error_matches(why, FAIL, FAIL_MISSING) || g_error_matches(why, FAIL, FAIL_NEVER)))
+            return fail(error, FAIL_NEVER,
+                        "%s: there is no list %s; allowed behind @ is the address or the List-Id of a list of this "
+                        "site, whose members are meant",
+                        setting->name, *word + 1);
+        if (!named)
+            return fail_with(error, &why);
+    }
+    return true;
+}
+
 bool change_setting(Work *work, const List *list, const char *name, const char *value, GError **error)
 {
     Store *store = work_store(work);
@@ -64,6 +88,7 @@ bool change_setting(Work *work, const List *list, const char *name, const char *
     g_autoptr(List) old = setting ? list_by_id(store, list->list_id, error) : NULL;
     g_autofree char *before = old ? list_get(old, name, error) : NULL;
     if (!before || (value && config && !setting_check(config, name, value, error)) ||
+        (value && !check_named_lists(work, setting, before, value, error)) ||
         (config && !check_family(config, old, setting, value, error)))
         return false;
     return (value ? list_set(store, list->list_id, name, value, error)

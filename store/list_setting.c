@@ -40,7 +40,8 @@
 const ListSetting list_settings[] = {
     OF_LIST(accept_these_nonmembers, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, of strangers whose posts are taken as those of members: only "
-            "what holds these (size, number of recipients and such) holds them.",
+            "what holds these (size, number of recipients and such) holds them. A word @LIST means the members of "
+            "that list of this site, by its address or List-Id.",
             .example = "friend@example.org,^.*@example\\.net$"),
     OF_LIST(acceptable_aliases, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, that count as the list's own in To and Cc.",
@@ -139,7 +140,8 @@ const ListSetting list_settings[] = {
     OF_LIST(digests_enabled, SETTING_BOOL, "yes", NULL,
             "Collect posts for members who want digests; no: such members get each post."),
     OF_LIST(discard_these_nonmembers, SETTING_WORDS, "", PATTERNS,
-            "Addresses, or patterns that begin with ^, whose posts are dropped without a word.",
+            "Addresses, patterns that begin with ^, and @LIST for the members of a list, whose posts are dropped without "
+            "a word.",
             .example = "^.*@spam\\.example$"),
     OF_LIST(display_name, SETTING_LINE, "$Name", NULL, "The list's name for people.", .example = "Choir"),
     OWN_OF_LIST(dmarc_addresses, SETTING_WORDS, "", PATTERNS,
@@ -191,7 +193,8 @@ const ListSetting list_settings[] = {
             "Put new articles of linked_newsgroup on the list; the first look only notes where the group stands."),
     OF_LIST(gateway_to_news, SETTING_BOOL, "no", NULL, "Post to linked_newsgroup what is posted to the list."),
     OF_LIST(hold_these_nonmembers, SETTING_WORDS, "", PATTERNS,
-            "Addresses, or patterns that begin with ^, whose posts are held.", .example = "newcomer@example.org"),
+            "Addresses, patterns that begin with ^, and @LIST for the members of a list, whose posts are held.",
+            .example = "newcomer@example.org"),
     OF_LIST(include_rfc2369_headers, SETTING_BOOL, "yes", NULL, "Add List-Help, List-Post and the others of RFC 2369."),
     OF_LIST(info, SETTING_TEXT, "", NULL, "More about the list, several lines.",
             .example = "For the choir, its friends and neighbours."),
@@ -259,7 +262,8 @@ const ListSetting list_settings[] = {
                 "counts as that. 0, or without max_message_size: take all that the site takes.",
                 .unit = "KiB"),
     OF_LIST(reject_these_nonmembers, SETTING_WORDS, "", PATTERNS,
-            "Addresses, or patterns that begin with ^, whose posts are sent back.", .example = "^.*@shop\\.example$"),
+            "Addresses, patterns that begin with ^, and @LIST for the members of a list, whose posts are sent back.",
+            .example = "^.*@shop\\.example$"),
     OF_LIST(reply_goes_to_list, SETTING_CHOICE, "no_munging",
             "no_munging|point_to_list|explicit_header|explicit_header_only",
             "Where replies go besides the author's own Reply-To (first_strip_reply_to takes that out): nowhere, to the "
@@ -452,7 +456,7 @@ static bool word_allowed(const ListSetting *setting, const char *word, GError **
         return true;
     if (*word != '^')
         return mailbox_valid(word) ||
-               refuse(setting, word, "an address, a pattern that begins with ^, or @ and the List-Id of another list",
+               refuse(setting, word, "an address, a pattern that begins with ^, or @ and the address or List-Id of another list",
                       error);
     g_autoptr(GError) broken = NULL;
     g_autoptr(GRegex) regex = g_regex_new(word, G_REGEX_CASELESS, 0, &broken);

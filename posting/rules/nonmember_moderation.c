@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include "base/fail.h"
 #include "base/pattern.h"
 #include "posting/rule.h"
 
@@ -13,18 +14,36 @@ static const struct {
     {ACTION_DISCARD, offsetof(List, discard_these_nonmembers)},
 };
 
-/* Return the action that the list's tables of patterns have for the sender; ACTION_UNSET: none. */
-static Action by_patterns(const Post *post, const char *sender)
+/* Set *is: is the sender a member of a list that a word "@LIST" names? A list that is not there has no members. */
+static bool is_member_of_any(const Post *post, char *const *words, const char *sender, bool *is, GError **error)
+{
+    *is = false;
+    for (char *const *word = words; *word && !*is; word++) {
+        g_autoptr(GError) fault = NULL;
+        g_autoptr(List) named = **word == '@' ? list_find(post->store, *word + 1, &fault) : NULL;
+        g_autoptr(Member) member = named ? member_find(post->store, named->list_id, ROLE_MEMBER, sender, &fault) : NULL;
+        *is = member != NULL;
+        if (fault && !g_error_matches(fault, FAIL, FAIL_MISSING) && !g_error_matches(fault, FAIL, FAIL_NEVER))
+            return fail_with(error, &fault);
+    }
+    return true;
+}
+
+/* Set the action that the list's tables of addresses, patterns and lists have for the sender; ACTION_UNSET: none. */
+static bool by_patterns(const Post *post, const char *sender, Action *action, GError **error)
 {
     const List *list = post->list;
-    for (size_t at = 0; at < G_N_ELEMENTS(tables); at++) {
+    for (size_t at = 0; at < G_N_ELEMENTS(tables) && *action == ACTION_UNSET; at++) {
         char **patterns = *(char ***)((const char *)list + tables[at].patterns);
-        if (pattern_match_any(patterns, sender, post->patterns))
-            return tables[at].action;
-        if (pattern_gave_up_any(patterns, post->patterns)) /* it may be one of these */
-            return ACTION_HOLD;
+        bool is = pattern_match_any(patterns, sender, post->patterns);
+        if (!is && pattern_gave_up_any(patterns, post->patterns)) /* it may be one of these */
+            *action = ACTION_HOLD;
+        else if (!is && !is_member_of_any(post, patterns, sender, &is, error))
+            return false;
+        if (is)
+            *action = tables[at].action;
     }
-    return ACTION_UNSET;
+    return true;
 }
 
 /* A nonmember's own action if one was set for that address, else that of the patterns; ACTION_UNSET: neither. */
@@ -35,9 +54,7 @@ static bool find_action(Post *post, const char *sender, Action *action, GError *
         return false;
     g_autoptr(Member) known = found;
     *action = known ? known->moderation_action : ACTION_UNSET;
-    if (*action == ACTION_UNSET)
-        *action = by_patterns(post, sender);
-    return true;
+    return *action != ACTION_UNSET || by_patterns(post, sender, action, error);
 }
 
 /* Is a stranger to confirm the address in From, instead of what the list does with posts of strangers? */

@@ -408,6 +408,36 @@ static void test_nonmember_moderation(Bench *bench, gconstpointer data)
     g_assert_false(hits(&rule_nonmember_moderation, post));
 }
 
+/* Members of another list are meant by its address or List-Id; a stranger, a member of a third list, the owner of the
+ * named one, and a list that is not there are not. */
+static void test_members_of_another_list(Bench *bench, gconstpointer data)
+{
+    static const char *const others[] = {"staff@example.com", "guests@example.com"};
+    GError *error = NULL;
+    List *list = bench->list;
+    for (size_t at = 0; at < G_N_ELEMENTS(others); at++) {
+        g_autoptr(List) other = list_create(bench->store, others[at], &error);
+        g_assert_no_error(error);
+        g_autofree char *member = g_strdup_printf("%c@example.net", *others[at]);
+        g_assert_true(member_add(bench->store, other->list_id, ROLE_MEMBER, member, NULL, NULL, &error));
+        g_assert_true(member_add(bench->store, other->list_id, ROLE_OWNER, "olga@example.net", NULL, NULL, &error));
+    }
+    list->default_nonmember_action = ACTION_HOLD;
+    set_patterns(&list->accept_these_nonmembers, "@nowhere.example.com @staff.example.com");
+    g_assert_cmpint(nonmember(bench, "S@example.net"), ==, ACTION_DEFER);
+    g_assert_cmpint(nonmember(bench, "g@example.net"), ==, ACTION_HOLD);
+    g_assert_cmpint(nonmember(bench, "eve@example.net"), ==, ACTION_HOLD);
+    g_assert_cmpint(nonmember(bench, "olga@example.net"), ==, ACTION_HOLD);
+    set_patterns(&list->reject_these_nonmembers, "x@example.net @guests@example.com");
+    set_patterns(&list->discard_these_nonmembers, "@staff@example.com");
+    g_assert_cmpint(nonmember(bench, "g@example.net"), ==, ACTION_REJECT);
+    g_assert_cmpint(nonmember(bench, "s@example.net"), ==, ACTION_DEFER);
+    set_patterns(&list->accept_these_nonmembers, "");
+    g_assert_cmpint(nonmember(bench, "s@example.net"), ==, ACTION_DISCARD);
+    set_patterns(&list->hold_these_nonmembers, "@staff.example.com");
+    g_assert_cmpint(nonmember(bench, "s@example.net"), ==, ACTION_HOLD);
+}
+
 /* A pattern that would take for ever gives up soon, and matches nothing. */
 static void test_evil_pattern(Bench *bench, gconstpointer data)
 {
@@ -673,6 +703,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/member-moderation", test_member_moderation);
     BENCH_TEST("/rules/quoted member", test_quoted_member);
     BENCH_TEST("/rules/nonmember-moderation", test_nonmember_moderation);
+    BENCH_TEST("/rules/members of another list", test_members_of_another_list);
     BENCH_TEST("/rules/evil pattern", test_evil_pattern);
     BENCH_TEST("/rules/evil alias", test_evil_alias);
     BENCH_TEST("/rules/implicit-dest", test_implicit_dest);
