@@ -22,6 +22,7 @@ struct Line {
     int64_t idle_us;
     bool reading, finishing;
     bool ended; /* the peer says no more */
+    bool late;  /* a time is over: what the socket does not take at once is not waited for */
 };
 
 static void on_readable(evutil_socket_t fd, short what, void *data);
@@ -32,6 +33,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
     (void)fd;
     (void)what;
     Line *line = data;
+    line->late = true;
     line->events->expired(line, LINE_DEADLINE, line->data);
     line_resume(line);
 }
@@ -137,7 +139,7 @@ static bool flush(Line *line)
     return true;
 }
 
-static void close_line(Line *line)
+void line_close(Line *line)
 {
     set_reading(line, false);
     event_del(line->writable);
@@ -165,6 +167,13 @@ static bool is_over(Line *line)
     return line->finishing || (line->ended && !line->events->awaited(line, line->data));
 }
 
+/* Whether what is left of the output is waited for. A peer that is late had its time, and TLS that needs bytes of the
+ * peer, as in the handshake, cannot send when no more are received. */
+static bool can_send_on(const Line *line)
+{
+    return line->output->len > 0 && !line->late && event_pending(line->writable, EV_WRITE, NULL);
+}
+
 /* After every callback: send, and look whether the line goes on. The last
  * thing a caller does with the line. What the protocol left because too much output
  * waited has its turn as soon as that is sent: the peer may have nothing to say before it is answered. */
@@ -176,8 +185,8 @@ static void settle(Line *line)
         sound = flush(line);
         sent = line->output->len < waited;
     } while (sound && sent && offer_rest(line));
-    if (!sound || (line->output->len == 0 && is_over(line))) {
-        close_line(line);
+    if (!sound || (is_over(line) && !can_send_on(line))) {
+        line_close(line);
         return;
     }
     set_reading(line, !line->finishing && !line->ended && line->rest->len < REST_LIMIT);
@@ -214,6 +223,7 @@ static void on_readable(evutil_socket_t fd, short what, void *data)
     static char octets[RECEIVE_SIZE]; /* of the one loop of the process */
     Line *line = data;
     if (what & EV_TIMEOUT) {
+        line->late = true;
         line->events->expired(line, LINE_IDLE, line->data);
         settle(line);
         return;
@@ -226,7 +236,7 @@ static void on_readable(evutil_socket_t fd, short what, void *data)
         return;
     }
     if (count < 0) {
-        close_line(line);
+        line_close(line);
         return;
     }
     line->ended = count == 0;
@@ -240,7 +250,7 @@ static void on_writable(evutil_socket_t fd, short what, void *data)
     (void)fd;
     Line *line = data;
     if (what & EV_TIMEOUT) {
-        close_line(line);
+        line_close(line);
         return;
     }
     line_resume(line);

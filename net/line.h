@@ -29,10 +29,11 @@ typedef struct LineEvents {
     /* The peer has ended its side, and all that it sent was offered. Return true when replies are still to come: the
      * protocol then calls line_resume() with them. Return false to have the line closed when the output is sent. */
     bool (*awaited)(Line *line, void *data);
-    /* A time is over. The protocol may append a last reply to the output and call line_finish(). */
+    /* A time is over. The protocol may append a last reply to the output and call line_finish(), now or when it has
+     * done what it was asked for. The peer gets as much of the output as its socket takes at once. */
     void (*expired)(Line *line, LineTime which, void *data);
     /* The last call for a line: the peer is gone, it took nothing for
-     * idle time, or what line_finish() waited for is sent. */
+     * idle time, or what line_finish() waited for is sent or cannot be. */
     void (*closed)(Line *line, void *data);
 } LineEvents;
 
@@ -58,3 +59,6 @@ void line_resume(Line *line);
 /* Receive no more. closed() follows when the output is sent: after the callback in progress, or at the next
  * line_resume(). */
 void line_finish(Line *line);
+
+/* Call closed() now, whatever is still to be sent. */
+void line_close(Line *line);

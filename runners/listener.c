@@ -15,8 +15,14 @@
 #define ACCEPTS_AT_ONCE 16 /* then the sessions that are there have their turn */
 #define SCARCE_PAUSE_US CLOCK_SECOND        /* how long nothing is accepted when descriptors ran out */
 #define FULL_PAUSE_US (CLOCK_SECOND / 10) /* how long a full instance leaves a client to the others */
-#define FULL_LOG_US (60 * CLOCK_SECOND)   /* between two lines in the log about clients that were turned away */
+#define LOG_US (60 * CLOCK_SECOND)        /* between two lines in the log of one kind about clients */
 #define LEAVE_IDLE_US (10 * CLOCK_SECOND) /* silence granted to sessions while leaving */
+
+/* Clients of whom the log has not told yet. */
+typedef struct Untold {
+    unsigned clients;
+    int64_t log_at; /* monotonic: it tells no sooner */
+} Untold;
 
 struct Listener {
     const ListenerSpec *spec;
@@ -24,17 +30,18 @@ struct Listener {
     GPtrArray *sockets; /* of struct event, one a listening socket */
     struct event *resume;
     GHashTable *connections;
+    GQueue silent; /* of Connection: nothing was received from it yet; the oldest first */
     void *data;
     size_t max_sessions;
     int64_t command_timeout, session_timeout;
     bool accepting, paused;
-    unsigned turned_away; /* since the log said so */
-    int64_t log_at;       /* monotonic */
+    Untold turned_away, never_spoke;
 };
 
 struct Connection {
     Listener *listener;
     Line *line;
+    GList *silent; /* its place among the silent; NULL: something was received */
     void *data;
     char peer[SERVER_PEER_SIZE];
 };
@@ -110,11 +117,18 @@ static bool is_full(const Listener *listener)
     return g_hash_table_size(listener->connections) >= listener->max_sessions;
 }
 
-/* Accepts while there is room, or clients are to be told that there is none, and nobody asked us to leave. */
+/* With TLS, whoever said nothing has shown no certificate, and gives its place to the next client. */
+static bool can_make_room(const Listener *listener)
+{
+    return listener->spec->secure && listener->silent.head;
+}
+
+/* Accepts while there is room or some can be made, or clients are to be told that there is none, and nobody asked us to
+ * leave. */
 static void adjust_accepting(Listener *listener)
 {
     bool wanted = !server_leaving(listener->server) && !listener->paused &&
-                  (listener->spec->busy || !is_full(listener));
+                  (listener->spec->busy || !is_full(listener) || can_make_room(listener));
     if (wanted == listener->accepting)
         return;
     listener->accepting = wanted;
@@ -131,11 +145,33 @@ void listener_settled(Listener *listener)
         server_end(listener->server);
 }
 
+/* Count one more client, and return how many the log is to tell of now; 0: it tells later. */
+static unsigned count_untold(Untold *untold)
+{
+    int64_t now = clock_monotonic();
+    untold->clients++;
+    if (now < untold->log_at)
+        return 0;
+    unsigned clients = untold->clients;
+    *untold = (Untold){.log_at = now + LOG_US};
+    return clients;
+}
+
+static void leave_silent(Connection *connection)
+{
+    if (connection->silent)
+        g_queue_delete_link(&connection->listener->silent, g_steal_pointer(&connection->silent));
+}
+
 static size_t on_receive(Line *line, const char *octets, size_t length, void *data)
 {
     (void)line;
     Connection *connection = data;
     server_progress(connection->listener->server);
+    if (connection->silent) {
+        leave_silent(connection);
+        adjust_accepting(connection->listener);
+    }
     return connection->listener->spec->receive(connection, octets, length);
 }
 
@@ -146,10 +182,20 @@ static bool on_awaited(Line *line, void *data)
     return connection->listener->spec->waiting(connection);
 }
 
+static void tell_never_spoke(const Connection *connection)
+{
+    unsigned clients = count_untold(&connection->listener->never_spoke);
+    if (clients > 0)
+        log_info("closed connections on which nothing was received: %u; the last one is of peer=%s", clients,
+                 connection->peer);
+}
+
 static void on_expired(Line *line, LineTime which, void *data)
 {
     (void)line;
     Connection *connection = data;
+    if (connection->silent)
+        tell_never_spoke(connection);
     connection->listener->spec->expire(connection, which == LINE_IDLE ? "Nothing came for too long"
                                                                       : "The session took too long");
 }
@@ -159,6 +205,7 @@ static void on_closed(Line *line, void *data)
     Connection *connection = data;
     Listener *listener = connection->listener;
     listener->spec->close(connection);
+    leave_silent(connection);
     line_free(line);
     g_hash_table_remove(listener->connections, connection);
     g_free(connection);
@@ -175,6 +222,8 @@ static void open_connection(Listener *listener, int fd, const struct sockaddr_st
     connection->listener = listener;
     server_greet_peer((const struct sockaddr *)address, fd, connection->peer);
     g_hash_table_add(listener->connections, connection);
+    g_queue_push_tail(&listener->silent, connection);
+    connection->silent = listener->silent.tail;
     GString *output = listener->spec->open(connection);
     connection->line = line_new(server_base(listener->server), fd, output, &line_events, connection);
     if (listener->spec->secure)
@@ -185,21 +234,24 @@ static void open_connection(Listener *listener, int fd, const struct sockaddr_st
     line_resume(connection->line); /* the greeting */
 }
 
+/* Close the connection that was silent for the longest time. */
+static void make_room(Listener *listener)
+{
+    Connection *connection = listener->silent.head->data;
+    tell_never_spoke(connection);
+    line_close(connection->line);
+}
+
 /* The socket buffer of a new connection has room for one line. */
 static void turn_away(Listener *listener, int fd)
 {
-    int64_t now = clock_monotonic();
-    g_autofree char *line = g_strconcat(listener->spec->busy, "\r\n", NULL);
-    if (send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+    g_autofree char *line = g_strconcat(listener->spec->busy ? listener->spec->busy : "", "\r\n", NULL);
+    if (listener->spec->busy && send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
         shutdown(fd, SHUT_WR);
     close(fd);
-    listener->turned_away++;
-    if (now < listener->log_at)
-        return;
-    log_warn("all %zu sessions (max_sessions) are in use; clients turned away: %u", listener->max_sessions,
-             listener->turned_away);
-    listener->turned_away = 0;
-    listener->log_at = now + FULL_LOG_US;
+    unsigned clients = count_untold(&listener->turned_away);
+    if (clients > 0)
+        log_warn("all %zu sessions (max_sessions) are in use; clients turned away: %u", listener->max_sessions, clients);
 }
 
 static void pause_accepting(Listener *listener, int64_t time)
@@ -216,6 +268,8 @@ static void accept_clients(Listener *listener, int socket)
         struct sockaddr_storage address = {.ss_family = AF_UNIX};
         socklen_t length = sizeof address;
         int fd = accept4(socket, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0 && is_full(listener) && can_make_room(listener))
+            make_room(listener);
         if (fd >= 0 && is_full(listener)) {
             turn_away(listener, fd);
         } else if (fd >= 0) {

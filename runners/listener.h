@@ -8,8 +8,9 @@
  *
  * The skeleton starts and ends as runners/server.h says, accepts up to max_sessions clients, and keeps the time-outs.
  * On SIGTERM it stops accepting, lets the sessions end, and leaves. Beyond max_sessions a client hears the spec's busy
- * line and is closed. Where there are other instances, they first have a tenth of a second to take the client. When the
- * process is out of descriptors, clients wait in the kernel's queue until there is room.
+ * line and is closed; with TLS, the client that has been silent for the longest time since it came gives its place to
+ * the next one instead. Where there are other instances, they first have a tenth of a second to take the client. When
+ * the process is out of descriptors, clients wait in the kernel's queue until there is room.
  *
  * The keys max_sessions, command_timeout and session_timeout are read from the section that the spec names. Everything
  * runs in one thread.
@@ -29,7 +30,7 @@ typedef struct Connection Connection;
 typedef struct ListenerSpec {
     const char *name;    /* for the log and the usage text */
     const char *section; /* of its settings */
-    const char *busy;    /* "421 4.3.2 ...", without line end; NULL: further clients wait in the kernel's queue */
+    const char *busy;    /* "421 4.3.2 ...", without line end; NULL: they wait in the kernel's queue */
     /* Make what the sessions need, before any client is accepted. False: the process ends with the error. */
     bool (*start)(Listener *listener, GError **error);
     /* Begin a session with a new client: call connection_set_data(), and return the string whose bytes are to be sent

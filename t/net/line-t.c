@@ -3,6 +3,7 @@
 #include "net/line.h"
 
 #include <fcntl.h>
+#include <openssl/pem.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ typedef struct World {
     GString *output;
     Line *line;
     struct event *later;
-    int peer;
+    int fd, peer;
     unsigned commands;
     bool waiting, closed;
 } World;
@@ -85,6 +86,7 @@ static World *world_new(void)
     World *world = g_new0(World, 1);
     g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), ==, 0);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    world->fd = pair[0];
     world->peer = pair[1];
     world->base = event_base_new();
     world->output = g_string_new(NULL);
@@ -222,6 +224,88 @@ static void idle(void)
     world_free(world);
 }
 
+/* The loop goes on for ever when a line is never closed: it ends here, and world_free() says that. */
+static void serve_silent(World *world)
+{
+    event_base_loopexit(world->base, &(struct timeval){.tv_sec = 60});
+    line_resume(world->line);
+    event_base_dispatch(world->base);
+}
+
+/* The peer asks and never reads. At the deadline the line is closed with what the socket did not take, and nobody waits
+ * until the idle time is over, too. */
+static void never_reads(void)
+{
+    World *world = world_new();
+    g_autofree char *commands = g_strnfill(100, '.');
+    line_set_idle(world->line, INT64_C(1000) * 1000000);
+    line_set_deadline(world->line, 100000);
+    fcntl(world->peer, F_SETFL, O_NONBLOCK);
+    do { /* until the socket takes no more, and replies wait here */
+        send(world->peer, commands, strlen(commands), MSG_NOSIGNAL);
+        line_resume(world->line);
+        event_base_loop(world->base, EVLOOP_NONBLOCK);
+    } while (!world->closed && world->output->len == 0);
+    g_assert_false(world->closed);
+    serve_silent(world);
+    world_free(world);
+}
+
+/* A door whose certificate is its own authority. */
+static TlsDoor *open_door(const char *path)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *certificate = X509_new();
+    X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_ASC, (const unsigned char *)"test",
+                               -1, -1, 0);
+    X509_set_issuer_name(certificate, X509_get_subject_name(certificate));
+    X509_set_pubkey(certificate, key);
+    g_assert_cmpint(X509_sign(certificate, key, EVP_sha256()), >, 0);
+    FILE *file = fopen(path, "w");
+    g_assert_true(file && PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1 &&
+                  PEM_write_X509(file, certificate) == 1 && fclose(file) == 0);
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+    g_autoptr(GError) error = NULL;
+    TlsDoor *door = tls_door_new(&(TlsFiles){path, path, path}, &error);
+    g_assert_no_error(error);
+    return door;
+}
+
+static void on_leave(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    const World *world = data;
+    line_finish(world->line);
+    line_resume(world->line);
+}
+
+/* The peer says nothing at all, or a part of a handshake: the line ends when its time is over, or when the protocol
+ * leaves, though its last words cannot be sent. */
+static void silent_in_handshake(void)
+{
+    static const char *const said[] = {"", "\x16\x03\x01"};
+    g_autofree char *path = g_strdup_printf("%s/line-t-%d.pem", g_get_tmp_dir(), (int)getpid());
+    g_autoptr(TlsDoor) door = open_door(path);
+    unlink(path);
+    for (unsigned at = 0; at < 2 * G_N_ELEMENTS(said); at++) {
+        bool leaves = at >= G_N_ELEMENTS(said);
+        World *world = world_new();
+        line_set_tls(world->line, tls_session_new(door, world->fd));
+        say(world, said[at % G_N_ELEMENTS(said)]);
+        reply(world); /* the greeting */
+        line_set_idle(world->line, leaves ? INT64_C(1000) * 1000000 : 10000);
+        if (leaves)
+            event_base_once(world->base, -1, EV_TIMEOUT, on_leave, world, &(struct timeval){.tv_usec = 10000});
+        serve_silent(world);
+        g_assert_cmpuint(world->commands, ==, 1);
+        world_free(world);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -231,5 +315,7 @@ int main(int argc, char **argv)
     g_test_add_func("/line/closed-while-waiting", closed_while_waiting);
     g_test_add_func("/line/nothing-to-say", nothing_to_say);
     g_test_add_func("/line/idle", idle);
+    g_test_add_func("/line/never-reads", never_reads);
+    g_test_add_func("/line/silent-in-handshake", silent_in_handshake);
     return g_test_run();
 }
