@@ -100,8 +100,9 @@ static inline int64_t host_share_kept(int64_t lease)
 }
 
 /* Set *parts to the number of hosts among which the limits are to be divided now: hosts that live, hosts that still
- * have a part, and host itself. */
-bool host_share_due(Store *store, const Host *host, int64_t *parts, GError **error);
+ * have a part, and host itself. *alone: no other host is known, not even one that was stopped, which could come back
+ * and take the whole. */
+bool host_share_due(Store *store, const Host *host, int64_t *parts, bool *alone, GError **error);
 
 /* Lower host->parts: the host uses one of so many parts at most from now on, and 0 means nothing. FAIL_RACE as from
  * host_renew(). */

@@ -12,6 +12,7 @@
 
 typedef struct Division {
     int64_t hosts; /* that have a part or are to have one */
+    bool alone;    /* no other host is known */
     double taken;  /* of the whole, by the other ones */
 } Division;
 
@@ -20,24 +21,26 @@ static bool divide(Store *store, const Host *host, Division *division, GError **
     g_autoptr(GPtrArray) hosts = host_all(store, error);
     if (!hosts)
         return false;
-    *division = (Division){.hosts = 1};
+    *division = (Division){.hosts = 1, .alone = true};
     for (guint at = 0; at < hosts->len; at++) {
         const Host *other = hosts->pdata[at];
         bool holds = other->parts > 0 && (other->living || other->share_until > other->read_at);
         if (strcmp(other->name, host->name) == 0)
             continue;
+        division->alone = false;
         division->hosts += other->living || holds;
         division->taken += holds ? 1.0 / (double)other->parts : 0;
     }
     return true;
 }
 
-bool host_share_due(Store *store, const Host *host, int64_t *parts, GError **error)
+bool host_share_due(Store *store, const Host *host, int64_t *parts, bool *alone, GError **error)
 {
     Division division;
     if (!divide(store, host, &division, error))
         return false;
     *parts = division.hosts;
+    *alone = division.alone;
     return true;
 }
 

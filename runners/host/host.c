@@ -174,12 +174,13 @@ static bool divide_limits(HostRunner *own, int64_t asked, GError **error)
 {
     Host *host = own->host;
     int64_t due, told = own->said.parts;
-    bool in_use;
-    if (!host_share_due(own->store, host, &due, error))
+    bool alone, in_use;
+    if (!host_share_due(own->store, host, &due, &alone, error))
         return false;
-    /* One that is alone goes on while the database is away: nobody else is there to be taken into account. */
+    /* Who is alone goes on while the database is away. Another host that is cut off, or was stopped, may come back
+     * meanwhile and take what it finds free. */
     int64_t kept = host_share_kept(own->lease);
-    own->said.share_until = due == 1 ? INT64_MAX : asked + kept - kept / SHARE_MARGIN;
+    own->said.share_until = alone ? INT64_MAX : asked + kept - kept / SHARE_MARGIN;
     bool less = host->parts > 0 && host->parts < due;
     if ((host->parts == 0 || host->parts > due) && !host_share_raise(own->store, host, error))
         return false;

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """Limits toward a destination hold over all hosts of a site together, also while hosts come and go."""
 import contextlib
+import json
 import select
 import socketserver
 import threading
@@ -209,6 +210,27 @@ def test_a_host_begins_with_what_the_database_says(pair, server, counter):  # no
     wait_until(lambda: parts(a) == {"a": 2, "b": 2}, 60, lambda: f"halves, not {parts(a)}")
     wait_until(lambda: len(counter.taken) >= 3 * len(MEMBERS), 120, lambda: f"all mail, not {len(counter.taken)}")
     assert counter.most == LIMIT
+
+
+def test_who_is_known_may_come_back(pair):
+    """A host has the whole of the limits for ever only if no other one is known that could come back and take it while
+    the first is cut off from the database."""
+    a, b = pair
+
+    def unlimited():
+        return json.loads((a.spool / ".host").read_text())["share_until"] == 2 ** 63 - 1
+    a.start()
+    wait_until(unlimited, 30, "a to be alone")
+    b.start()
+    wait_until(lambda: parts(a) == {"a": 2, "b": 2}, 30, lambda: f"halves, not {parts(a)}")
+    assert not unlimited()
+    b.stop()
+    wait_until(lambda: parts(a) == {"a": 1, "b": 0}, 30, lambda: f"the whole, not {parts(a)}")
+    renewed = hosts(a)["a"]["seen_at"]
+    wait_until(lambda: hosts(a)["a"]["seen_at"] != renewed, 30, "a to renew its lease")
+    assert not unlimited()
+    a.cli("host", "remove", "b.example.com")
+    wait_until(unlimited, 30, "a to be alone again")
 
 
 def test_a_host_that_was_alone_needs_no_database(pair, server, counter):  # noqa: F811

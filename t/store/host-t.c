@@ -288,7 +288,9 @@ static void divide(Fixture *fixture, Host *host, bool stuck)
 {
     GError *error = NULL;
     int64_t due;
-    assert_ok(host_share_due(fixture->store, host, &due, &error), error);
+    bool alone;
+    assert_ok(host_share_due(fixture->store, host, &due, &alone, &error), error);
+    g_assert_true(due == 1 || !alone);
     if (host->parts > 0 && host->parts < due && !stuck)
         assert_ok(host_share_lower(fixture->store, host, due, &error), error);
     else if (host->parts == 0 || host->parts > due)
