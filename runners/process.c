@@ -25,6 +25,7 @@ static Config *configure(const Child *child, GError **error)
         return NULL;
     g_autofree char *label = g_strdup_printf("%s[%u]", child->runner, child->instance);
     bool to_syslog = g_strcmp0(config_string(config, "site", "log"), "syslog") == 0;
+    g_set_prgname(label);
     log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
     log_set_verbose(config_bool(config, "site", "verbose"));
     if (!process_confine(config, child->runner, error)) { /* before there are threads */

@@ -291,6 +291,8 @@ static bool knows_all(Store *store, GError **error)
 /* The comparison is made before the commit: what differs is never there for anybody to use. */
 bool store_copy(Store *from, Store *to, StoreCopyProgress *progress, void *data, GError **error)
 {
+    store_expect_bulk(from); /* it stands still while the other one is compared, and committed */
+    store_expect_bulk(to);
     if (!knows_all(from, error) || !knows_all(to, error) || !store_begin(from, error))
         return false;
     bool done = store_begin(to, error);

@@ -28,6 +28,7 @@
     X(PQexecPrepared)                                                                                                  \
     X(PQexitPipelineMode)                                                                                              \
     X(PQfinish)                                                                                                        \
+    X(PQflush)                                                                                                         \
     X(PQfname)                                                                                                         \
     X(PQfreemem)                                                                                                       \
     X(PQftype)                                                                                                         \

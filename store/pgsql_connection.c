@@ -25,6 +25,12 @@ static FailCode code_of(const char *state)
     return FAIL_LATER;
 }
 
+static bool has_state(const PGresult *result, const char *code)
+{
+    const char *state = result ? libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    return state && strcmp(state, code) == 0;
+}
+
 /* The text of libpq has several lines, and ends one. */
 static char *one_line(const char *message)
 {
@@ -35,13 +41,17 @@ static char *one_line(const char *message)
     return g_strjoinv("; ", lines);
 }
 
+/* The connection is of no more use. */
+static void drop(PgsqlConnection *self)
+{
+    g_clear_pointer(&self->server, libpq.PQfinish);
+}
+
 /* A server that became a standby answers "read-only": another one is the primary now, so look for it anew. */
 static void drop_if_read_only(PgsqlConnection *self, const char *state)
 {
-    if (state && strcmp(state, "25006") == 0) {
-        libpq.PQfinish(self->server);
-        self->server = NULL;
-    }
+    if (state && strcmp(state, "25006") == 0)
+        drop(self);
 }
 
 /* Tell what is wrong with result, which is freed. */
@@ -50,10 +60,9 @@ bool pgsql_failed(PgsqlConnection *self, PGresult *result, GError **error)
     const char *state = result ? libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *primary = result ? libpq.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     g_autofree char *message = primary ? g_strdup(primary) : one_line(libpq.PQerrorMessage(self->server));
-    const char *advice = state && strcmp(state, "55P03") == 0
-                             ? " (another process has been writing for " PGSQL_LOCK_WAIT ")"
-                             : "";
+    const char *advice = has_state(result, "55P03") ? " (another process has been writing for " PGSQL_LOCK_WAIT ")" : "";
     fail(error, code_of(state), "%s: %s%s", self->shown, message, advice);
+    self->locked_out = self->locked_out || *advice != '\0';
     drop_if_read_only(self, state);
     libpq.PQclear(result);
     return false;
@@ -67,8 +76,7 @@ bool pgsql_succeeded(const PGresult *result)
 
 bool pgsql_is_conflict(const PGresult *result)
 {
-    const char *state = result ? libpq.PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
-    return state && (strcmp(state, "40001") == 0 || strcmp(state, "40P01") == 0);
+    return has_state(result, "40001") || has_state(result, "40P01");
 }
 
 bool pgsql_run(PgsqlConnection *self, const char *sql, GError **error)
@@ -126,7 +134,7 @@ bool pgsql_sync(PgsqlConnection *self)
     return libpq.PQpipelineSync(self->server) == 1;
 }
 
-/* End the pipeline. A connection whose pipeline cannot be brought to its end is of no more use. */
+/* End the pipeline, or drop a connection whose pipeline cannot be brought to its end. */
 void pgsql_end_pipeline(PgsqlConnection *self)
 {
     self->waiting = 0;
@@ -134,8 +142,7 @@ void pgsql_end_pipeline(PgsqlConnection *self)
         libpq.PQclear(libpq.PQgetResult(self->server)); /* of the sync */
     if (libpq.PQexitPipelineMode(self->server) == 1 && libpq.PQstatus(self->server) == CONNECTION_OK)
         return;
-    libpq.PQfinish(self->server);
-    self->server = NULL;
+    drop(self);
 }
 
 /* After a failure, the server passes over the rest up to the end of the pipeline. One that nobody waited for is not the
@@ -163,10 +170,13 @@ PGresult *pgsql_collect(PgsqlConnection *self, GError **error)
     self->conflict = pgsql_is_conflict(fault);
     if (synced && libpq.PQstatus(self->server) == CONNECTION_OK)
         libpq.PQclear(libpq.PQgetResult(self->server)); /* of the sync */
-    if (libpq.PQexitPipelineMode(self->server) == 1 && libpq.PQstatus(self->server) == CONNECTION_OK && !fault)
+    bool left = libpq.PQexitPipelineMode(self->server) == 1 && libpq.PQstatus(self->server) == CONNECTION_OK;
+    if (left && !fault)
         return last;
     libpq.PQclear(last);
     pgsql_failed(self, fault, error);
+    if (!left)
+        drop(self);
     if (faulty < count && error && *error)
         (*error)->code = FAIL_LATER;
     return NULL;
@@ -180,21 +190,76 @@ static bool send_opening(PgsqlConnection *self, GError **error)
     return sent;
 }
 
+/* Outside of transactions: who has kept others waiting longest, for how long, and whether the server waits for it.
+ * The locks of a schema and of its lists are a range of numbers, and that of the site is a pair (pgsql_lock_site()).
+ *
+ * A client that was stopped in the midst of what it sent is at work for the server, which so does not end it for being
+ * idle: it is ended here. */
+#define HOLDER                                                                                                         \
+    "SELECT format('%%s (process %%s of the server%%s, %%s) has held for %%s s', "                                     \
+    "coalesce(nullif(application_name, ''), 'a client without a name'), pid, ', from ' || host(client_addr), "         \
+    "CASE WHEN wait_event = 'ClientRead' THEN 'which waits for it' "                                                   \
+    "ELSE 'which is at work' || coalesce(' or waits: ' || wait_event, '') END, "                                       \
+    "extract(epoch FROM clock_timestamp() - xact_start)::int) || "                                                     \
+    "CASE WHEN state = 'active' AND wait_event = 'ClientRead' AND "                                                    \
+    "clock_timestamp() - greatest(query_start, state_change) > '" PGSQL_LOCK_WAIT "' AND pg_terminate_backend(pid) "   \
+    "THEN '; it was ended' ELSE '' END "                                                                               \
+    "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND clock_timestamp() - xact_start > '2s' AND pid IN "        \
+    "(SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND "                                           \
+    "database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND "                                 \
+    "CASE objsubid WHEN 1 THEN (classid::bigint << 32 | objid::bigint) BETWEEN %" G_GINT64_FORMAT                      \
+    " AND %" G_GINT64_FORMAT " ELSE classid::bigint = %" G_GINT64_FORMAT " END) ORDER BY xact_start LIMIT 1"
+
+void pgsql_tell_holder(PgsqlConnection *self)
+{
+    g_autofree char *sql = g_strdup_printf(HOLDER, self->lock, self->lock + 0x7fffffff, self->lock >> 31);
+    g_autofree char *holder = NULL, *since = clock_text(self->waits_since != 0 ? self->waits_since : clock_now());
+    self->locked_out = false;
+    if (!pgsql_text(self, sql, &holder, NULL) || !holder)
+        return;
+    g_autofree char *notice = g_strdup_printf("waits since %s for a lock of the database that %s", since, holder);
+    log_warn("%s", notice);
+    child_notice(CHILD_NOTICE_DATABASE, notice);
+    self->told_holder = true;
+}
+
+/* The locks were had. */
+static void forget_holder(PgsqlConnection *self)
+{
+    self->waits_since = 0;
+    if (self->told_holder)
+        child_notice(CHILD_NOTICE_DATABASE, NULL);
+    self->told_holder = false;
+}
+
+/* The first wait for a lock is short, so that the log and the status tell soon who has it. */
 PGresult *pgsql_open_transaction(PgsqlConnection *self, PgsqlSend *send, void *data, GError **error)
 {
     PGresult *last = NULL;
-    bool again = true;
+    bool again = true, patient = false;
     for (unsigned tries = 1; !last && again; tries++) {
         g_autoptr(GError) fault = NULL;
-        self->conflict = self->spoiled = false;
+        int64_t began = clock_now();
+        self->conflict = self->spoiled = self->locked_out = false;
         if (send_opening(self, &fault) && (!send || send(data, &fault)))
             last = pgsql_collect(self, &fault);
-        again = self->conflict && tries < PGSQL_CONFLICT_TRIES;
+        bool waits = self->locked_out && !patient;
+        again = waits || (self->conflict && tries < PGSQL_CONFLICT_TRIES);
+        if (self->locked_out && self->waits_since == 0)
+            self->waits_since = began;
         if (again)
             libpq.PQclear(libpq.PQexec(self->server, "ROLLBACK"));
         else if (!last)
             g_propagate_error(error, g_steal_pointer(&fault));
+        if (waits) {
+            pgsql_tell_holder(self);
+            g_free(self->opening->pdata[PGSQL_OPENING_WAIT]);
+            self->opening->pdata[PGSQL_OPENING_WAIT] = g_strdup("SET LOCAL lock_timeout = '" PGSQL_LOCK_WAIT "'");
+            patient = true;
+        }
     }
+    if (last)
+        forget_holder(self);
     g_ptr_array_set_size(self->opening, 0);
     return last;
 }

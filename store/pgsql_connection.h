@@ -14,7 +14,10 @@
 
 #include "store/libpq.h"
 
-#define PGSQL_LOCK_WAIT "10s"
+#define PGSQL_LOCK_LOOK "3s"  /* for a lock, before it is told who has it, */
+#define PGSQL_LOCK_WAIT "10s" /* and once more as long as this */
+#define PGSQL_IDLE "5s"       /* in a transaction, before the server ends it */
+#define PGSQL_OPENING_WAIT 1  /* the place in PgsqlConnection.opening of the text with PGSQL_LOCK_LOOK */
 /* The text that begins a transaction, whatever level the database or role has for a default. At another level a
  * transaction would go on seeing what was there before it waited for its lock. */
 #define PGSQL_LEVEL "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -34,6 +37,10 @@ typedef struct PgsqlConnection {
     unsigned parted;     /* of `waiting`, those up to the last that begins or ends a savepoint; 0: none does */
     bool spoiled;        /* a statement failed before the last savepoint, so going back to that does not undo it */
     bool conflict;       /* another transaction won over what was collected last */
+    bool locked_out;     /* a lock could not be had in time, and it was not told who has it */
+    bool told_holder;    /* the master was told who has it */
+    int64_t waits_since; /* clock_now() of the first wait for a lock that was in vain; 0: there was none */
+    bool bulk;           /* transactions may stand still */
     GHashTable *prepared; /* the name of each text that this connection to the server has prepared */
     int64_t changed, changed_ever;
     int64_t keys[PGSQL_KEYS]; /* of this transaction, that were not used yet */
@@ -75,6 +82,9 @@ bool pgsql_text(PgsqlConnection *self, const char *sql, char **text, GError **er
  * transaction before, so all is done again, at most PGSQL_CONFLICT_TRIES times, where another transaction won. */
 typedef bool PgsqlSend(void *data, GError **error);
 PGresult *pgsql_open_transaction(PgsqlConnection *self, PgsqlSend *send, void *data, GError **error);
+/* Tell the log and the master which client holds the locks of this schema longest. Call it outside of transactions,
+ * after one of them could not be had in time. */
+void pgsql_tell_holder(PgsqlConnection *self);
 
 /* Note in changed and changed_ever how many rows the command of this result changed. */
 void pgsql_count_changes(PgsqlConnection *self, PGresult *result);

@@ -41,16 +41,30 @@ void pgsql_rollback(void *connection)
         return;
     pgsql_settle(self, NULL);
     libpq.PQclear(libpq.PQexec(self->server, "ROLLBACK"));
+    if (self->locked_out)
+        pgsql_tell_holder(self);
 }
 
-/* locks: the lock of the schema, and those behind it. */
+/* It writes very much, or stands still while another database is written. */
+void pgsql_expect_bulk(void *connection)
+{
+    PgsqlConnection *self = connection;
+    self->bulk = true;
+}
+
+/* locks: the lock of the schema, and those behind it. The server ends a transaction whose client asks nothing for
+ * PGSQL_IDLE: a process that was stopped, or waits for a disk, would keep its locks for as long as its kernel lives. */
 static void begin(PgsqlConnection *self, const char *locks)
 {
     self->keys_used = self->keys_had = 0;
     g_ptr_array_set_size(self->opening, 0);
     g_ptr_array_add(self->opening, g_strdup(PGSQL_LEVEL));
-    g_ptr_array_add(self->opening, g_strdup("SET LOCAL lock_timeout = '" PGSQL_LOCK_WAIT "'"));
+    g_ptr_array_add(self->opening, g_strdup("SET LOCAL lock_timeout = '" PGSQL_LOCK_LOOK "'"));
+    g_assert(self->opening->len - 1 == PGSQL_OPENING_WAIT);
+    if (!self->bulk)
+        g_ptr_array_add(self->opening, g_strdup("SET LOCAL idle_in_transaction_session_timeout = '" PGSQL_IDLE "'"));
     g_ptr_array_add(self->opening, g_strdup(locks));
+    g_ptr_array_add(self->opening, g_strdup("SET LOCAL lock_timeout = '" PGSQL_LOCK_WAIT "'"));
 }
 
 /* One lock for all of the schema, as only one writes to a database of SQLite at a time, so that a check before an

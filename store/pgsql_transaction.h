@@ -14,6 +14,7 @@ bool pgsql_begin_lists(void *connection, const int64_t *lists, size_t count, GEr
 bool pgsql_lock_site(void *connection, GError **error);
 bool pgsql_commit(void *connection, GError **error);
 void pgsql_rollback(void *connection);
+void pgsql_expect_bulk(void *connection);
 bool pgsql_key(void *connection, int64_t *key, GError **error);
 bool pgsql_keys_above(void *connection, int64_t key, GError **error);
 

@@ -15,17 +15,32 @@ void store_place_clear(StorePlace *place)
     g_clear_pointer(&place->shown, g_free);
 }
 
-/* A connection string of the form name=value takes the password as one more of these, a URI as one of its query. */
-char *store_place_with_password(const char *url, const char *password)
+/* A connection string of the form name=value takes an option as one more of these, a URI as one of its query. */
+static char *with_option(const char *url, const char *name, const char *value)
 {
     bool uri = strstr(url, "://") != NULL;
-    g_autofree char *escaped = g_uri_escape_string(password, NULL, FALSE);
+    g_autofree char *escaped = g_uri_escape_string(value, NULL, FALSE);
     if (uri)
-        return g_strdup_printf("%s%cpassword=%s", url, strchr(url, '?') ? '&' : '?', escaped);
-    g_autoptr(GString) quoted = g_string_new(password);
+        return g_strdup_printf("%s%c%s=%s", url, strchr(url, '?') ? '&' : '?', name, escaped);
+    g_autoptr(GString) quoted = g_string_new(value);
     g_string_replace(quoted, "\\", "\\\\", 0);
     g_string_replace(quoted, "'", "\\'", 0);
-    return g_strdup_printf("%s password='%s'", url, quoted->str);
+    return g_strdup_printf("%s %s='%s'", url, name, quoted->str);
+}
+
+char *store_place_with_password(const char *url, const char *password)
+{
+    return with_option(url, "password", password);
+}
+
+/* The server, and who waits there for this process, know it by a name like "in[0]@a.example.com". */
+static void name_client(char **where, const char *hostname)
+{
+    const char *program = g_get_prgname();
+    g_autofree char *name = g_strdup_printf("%s@%s", program ? program : "listrunner", hostname);
+    char *named = with_option(*where, "fallback_application_name", name);
+    g_free(*where);
+    *where = named;
 }
 
 bool store_place_read(const Config *config, StorePlace *place, GError **error)
@@ -42,6 +57,8 @@ bool store_place_read(const Config *config, StorePlace *place, GError **error)
         return false;
     }
     place->where = password ? store_place_with_password(named, password) : g_strdup(named);
+    if (driver->reachable)
+        name_client(&place->where, config_string(config, "site", "hostname"));
     place->shown = driver->shown(place->where, error);
     return place->shown != NULL;
 }

@@ -698,6 +698,7 @@ const StoreDriver store_pgsql = {
     .key = pgsql_key,
     .keys_above = pgsql_keys_above,
     .clock = pgsql_clock,
+    .expect_bulk = pgsql_expect_bulk,
     .connections = pgsql_connections,
     .inspect = pgsql_inspect,
     .words = words,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/ban.h"
+#include "store/pgsql_connection.h"
 #include "store/store_internal.h"
 #include "store/stranger.h"
 #include "t/store/fixture.h"
@@ -24,7 +25,9 @@ static int64_t number(Store *store, const char *sql)
     GError *error = NULL;
     g_autoptr(Query) query = query_start(store, &error, sql, NULL, 0);
     g_assert_no_error(error);
-    g_assert_cmpint(query_step(query, &error), ==, STEP_ROW);
+    Step step = query_step(query, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(step, ==, STEP_ROW);
     return query_integer(query, 0);
 }
 
@@ -430,6 +433,39 @@ static void test_stranger_of_two_lists(Fixture *fixture, const void *data)
     g_assert_cmpint(number(fixture->store, "SELECT count(*) FROM member"), ==, 2);
 }
 
+/* A process that holds the locks stands still for ever, between two statements or in the midst of sending one. The
+ * server ends its transaction, others go on, and it finds that nothing of it was done, and goes on, too. */
+static void test_frozen(Fixture *fixture, const void *data)
+{
+    (void)data;
+    if (!is_postgresql())
+        return;
+    GError *error = NULL;
+    for (int sending = 0; sending < 2; sending++) {
+        g_autoptr(Store) frozen = fixture_connect(fixture, &error);
+        assert_ok(store_begin(frozen, &error), error);
+        assert_ok(domain_create(frozen, "frozen.example.net", NULL, &error), error);
+        PgsqlConnection *connection = store_connection(frozen);
+        if (sending) {
+            assert_ok(pgsql_may_send(connection, &error) && pgsql_send_text(connection, "SELECT 1", &error), error);
+            while (libpq.PQflush(connection->server) != 0)
+                g_usleep(1000);
+            g_assert_false(store_begin(fixture->store, &error)); /* which ends the other one */
+            assert_failed(FAIL_LATER, error);
+        }
+        assert_ok(store_begin(fixture->store, &error), error);
+        assert_ok(store_commit(fixture->store, &error), error);
+        g_assert_false(domain_create(frozen, "after.example.net", NULL, &error));
+        assert_failed(FAIL_LATER, error);
+        g_assert_false(store_commit(frozen, &error));
+        assert_failed(FAIL_LATER, error);
+        g_assert_cmpint(number(frozen, "SELECT count(*) FROM domain"), ==, 1);
+        g_autofree char *name = g_strdup_printf("again%d.example.net", sending);
+        assert_ok(domain_create(frozen, name, NULL, &error), error);
+        assert_ok(domain_remove(frozen, name, &error), error);
+    }
+}
+
 static void refused(const char *where, bool create, int code, const char *words)
 {
     GError *error = NULL;
@@ -477,6 +513,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/pgsql/a stream fails", test_stream_fails);
     TEST_WITH_LIST("/pgsql/a part before", test_part_before);
     TEST_WITH_LIST("/pgsql/a stranger of two lists", test_stranger_of_two_lists);
+    TEST_WITH_LIST("/pgsql/a frozen holder of locks", test_frozen);
     TEST("/pgsql/refused", test_refused);
     return g_test_run();
 }

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Hosts over one PostgreSQL, of which one stands still while it holds locks of the database: the others go on, they say
+for whom they waited, and what the one was doing is done once when it goes on, too."""
+import contextlib
+import os
+import signal
+import threading
+from collections import Counter
+from email import message_from_bytes
+
+import pytest
+
+from support import postgresql
+from support.instance import HOST, wait_until
+from support.post import post
+from support.rest import Rest, serving
+
+pytestmark = pytest.mark.skipif(not postgresql.programs(), reason="PostgreSQL's server is not installed")
+
+ANNE, BOB = "anne@example.org", "bob@example.net"
+LOCKED = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%@a.example.com' AND wait_event_type = 'Lock'"
+
+
+@pytest.fixture
+def server():
+    one = postgresql.Server()
+    yield one
+    one.remove()
+
+
+@pytest.fixture
+def pair(instances, sink, server):
+    """Hosts a and b, with lists talk@ and other@. Both run, and have REST."""
+    hosts = []
+    for name in "ab":
+        host = instances(sink.port)
+        host.set({"store": {"path": None, "driver": "postgresql", "url": server.url("site")},
+                  "site": {"hostname": f"{name}.example.com"}, "host": {"lease": "10s"}})
+        host.set(serving(host.directory))
+        hosts.append(host)
+    a, b = hosts
+    a.create_list("talk", members=[ANNE, BOB])
+    a.create_list("other", members=[ANNE])
+    a.start()
+    b.has_store = True
+    b.start()
+    return a, b
+
+
+def send(instance, subject, name="talk"):
+    instance.lmtp_send(post(subject=subject, to=f"{name}@{HOST}"), f"{name}@{HOST}")
+
+
+def arrived(sink):
+    """Counts of (recipient, subject)."""
+    return Counter((to, message_from_bytes(one.octets)["Subject"].split("] ")[-1])
+                   for one in sink.transactions() for to in one.to)
+
+
+def join(instance, address):
+    return Rest(instance).call("POST", "members", list_id=f"talk.{HOST}", subscriber=address, pre_verified=True,
+                               pre_confirmed=True, pre_approved=True)
+
+
+@contextlib.contextmanager
+def stopped(host):
+    """No process of the host runs."""
+    pids = {host.process.pid, *host.leftovers()}
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def frozen_within(host, server, work):
+    """The host stands still within the transaction of a post to talk@, or within that of a change: the server has done
+    what was asked, and is asked nothing more."""
+    with contextlib.closing(postgresql.connect(server.url("site"))) as connection:
+        connection.execute("LOCK TABLE effect, member IN SHARE ROW EXCLUSIVE MODE")
+        work()
+        wait_until(lambda: server.sql(LOCKED, database="listrunner") != ["0"], 60, "host a to be within")
+        with stopped(host):
+            connection.rollback()
+            yield
+
+
+def test_a_frozen_host_stops_nobody(pair, sink, server):
+    a, b = pair
+    joining = threading.Thread(target=join, args=(a, "carl@example.org"))
+    for subject, work in (("its post", lambda: send(a, "its post")), ("its join", joining.start)):
+        with frozen_within(a, server, work):
+            for name in ("talk", "other"):
+                send(b, f"{subject} {name}", name)
+            assert join(b, f"{subject.replace(' ', '-')}@example.org").status == 201
+            wanted = {(ANNE, f"{subject} talk"), (BOB, f"{subject} talk"), (ANNE, f"{subject} other")}
+            wait_until(lambda: wanted <= set(arrived(sink)), 60, lambda: f"the posts of b: {arrived(sink)}")
+        a.wait_ready()
+        a.wait_idle()
+    joining.join(60)
+    assert not joining.is_alive()
+    wait_until(lambda: (ANNE, "its post") in arrived(sink), 60, "the post of a")
+    for host in pair:
+        host.wait_idle()
+        assert host.set_aside() == []
+    came = arrived(sink)
+    assert set(came.values()) == {1} and came[BOB, "its post"] == 1, came
+    told = [line for line in b.log_text().splitlines() if "for a lock of the database that" in line]
+    assert any("@a.example.com" in line for line in told), told
