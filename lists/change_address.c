@@ -12,6 +12,7 @@
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 #include "mail/address.h"
+#include "store/session.h"
 #include "store/user.h"
 
 #define PAGE 100
@@ -81,16 +82,52 @@ static bool tell_owners(Work *work, const char *from, const char *to, GError **e
     return lists != NULL;
 }
 
-/* The person's own record: the new address becomes one of it, and the preferred one where the old one was. */
-static bool change_person(Work *work, const KnownAddress *old, const char *to, bool every_role, GError **error)
+/* The owner of a list gets the memberships of the new address as a user of their own, for whoever answers a letter from
+ * there must not sign in to what the owner may do. */
+static bool make_account(Work *work, const KnownAddress *old, const char *to, GError **error)
+{
+    char id[STORE_ID_SIZE];
+    g_autoptr(GError) there = NULL;
+    Store *store = work_store(work);
+    g_autoptr(User) user = user_find(store, old->user_id, error);
+    if (!user)
+        return false;
+    if (user_create(store, to, user->display_name, id, &there))
+        return user_set_preferences(store, id, &user->preferences, error);
+    return fail_unless(error, FAIL_EXISTS, &there);
+}
+
+/* Put the new address in the place of the old one in the person's account, and as the preferred one where that was.
+ * *replaced: the old one is to be dropped from the account. It stays where both are the person's own already, or where
+ * the account has rights over lists that stay with it. */
+static bool change_account(Work *work, const KnownAddress *old, const char *to, bool every_role, bool *replaced,
+                           GError **error)
 {
     Store *store = work_store(work);
     bool runs = false;
-    if (*old->user_id && !user_link_address(store, old->user_id, to, error))
+    KnownAddress *found;
+    *replaced = false;
+    if (!*old->user_id)
+        return true;
+    if (!address_look_up(store, to, &found, error))
         return false;
-    if (old->preferred && !every_role && !runs_lists(work, old->user_id, &runs, error))
+    g_autoptr(KnownAddress) there = found;
+    bool own = there && strcmp(there->user_id, old->user_id) == 0;
+    if (!every_role && !runs_lists(work, old->user_id, &runs, error))
         return false;
-    return !old->preferred || runs || user_set_preferred(store, to, error);
+    if (runs && !own)
+        return make_account(work, old, to, error);
+    *replaced = !own;
+    return (own || user_link_address(store, old->user_id, to, error)) &&
+           (!old->preferred || runs || user_set_preferred(store, to, error));
+}
+
+/* Nobody signs in by the old address to what the person has. */
+static bool drop_address(Work *work, const char *from, GError **error)
+{
+    Store *store = work_store(work);
+    return address_unlink(store, from, error) && address_set_verified(store, from, 0, error) &&
+           session_end(store, from, 0, 0, error);
 }
 
 static bool do_change(Work *work, const List *list, const Pending *request, const KnownAddress *old,
@@ -98,9 +135,10 @@ static bool do_change(Work *work, const List *list, const Pending *request, cons
 {
     Store *store = work_store(work);
     const char *from = request->address, *to = request->detail;
-    bool every_role = request->facts & FACT_EVERY_ROLE;
-    if (!change_person(work, old, to, every_role, error) ||
+    bool every_role = request->facts & FACT_EVERY_ROLE, replaced;
+    if (!change_account(work, old, to, every_role, &replaced, error) ||
         !move_all(work, from, to, every_role ? 0 : MEMBER_ROLES, error) ||
+        (replaced && !drop_address(work, from, error)) ||
         (!every_role && !tell_owners(work, from, to, error)) ||
         ((request->facts & FACT_CONFIRMED) && !address_set_verified(store, to, work_now(work), error)))
         return false;
@@ -110,23 +148,37 @@ static bool do_change(Work *work, const List *list, const Pending *request, cons
     return subscription_end(work, request, error) && work_letter(work, list, &told, error);
 }
 
-/* Is it the operator's alone? Asked at each step, for the person may have come to own something meanwhile. */
-static bool is_refused(Work *work, const Pending *request, const KnownAddress *old, bool *refused, GError **error)
+/* Is it the operator's alone, since the person owns a place, or since the new address has an account of its own? Asked
+ * at each step, for either may have come about meanwhile. */
+static bool is_refused(Work *work, const Pending *request, const KnownAddress *old, bool *owns, bool *taken,
+                       GError **error)
 {
-    *refused = false;
-    return (request->facts & FACT_EVERY_ROLE) || !*old->user_id ||
-           user_owns_place(work_store(work), old->user_id, refused, error);
+    Store *store = work_store(work);
+    *owns = *taken = false;
+    return (request->facts & FACT_EVERY_ROLE) ||
+           ((!*old->user_id || user_owns_place(store, old->user_id, owns, error)) &&
+            user_is_another(store, request->detail, old->user_id, taken, error));
+}
+
+/* The new address confirmed too late: it has got an account of its own since it was asked. */
+static bool end_as_taken(Work *work, const List *list, const Pending *request, const TemplateValue *values,
+                         GError **error)
+{
+    ListLetter told = {.template = "address_taken", .values = values, .from = work_site(work)->site_owner,
+                       .to = request->detail, .personal = true};
+    return subscription_end(work, request, error) && work_letter(work, list, &told, error);
 }
 
 bool change_address_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
-    const TemplateValue values[] = {{"new_address", request->detail}, {0}};
-    TokenLetter old_is_asked = {"confirm_change_old", request->address, values};
-    TokenLetter new_is_asked = {"confirm_change_new", request->detail, values};
-    bool done, refused = false;
+    const TemplateValue values[] = {{"new_address", request->detail}, {"address", request->address}, {0}};
+    TokenLetter old_is_asked = {"confirm_change_old", request->address, values, false};
+    TokenLetter new_is_asked = {"confirm_change_new", request->detail, values, false};
+    TokenLetter new_is_told = {"address_taken", request->detail, values, true};
+    bool done, refused = false, taken = false;
     g_autoptr(KnownAddress) old = NULL;
     if (!address_look_up(work_store(work), request->address, &old, error) ||
-        (old && !is_refused(work, request, old, &refused, error)))
+        (old && !is_refused(work, request, old, &refused, &taken, error)))
         return false;
     if (!old || refused) { /* the address may be gone by the time that a letter is answered */
         subscription->result = refused ? SUBSCRIPTION_REFUSED : SUBSCRIPTION_NO_CHANGE;
@@ -134,7 +186,12 @@ bool change_address_advance(Work *work, const List *list, Pending *request, Subs
     } else if (!(request->facts & FACT_APPROVED)) {
         done = subscription_send_token(work, list, request, &old_is_asked, &subscription->result, error);
     } else if (!(request->facts & FACT_CONFIRMED)) {
-        done = subscription_send_token(work, list, request, &new_is_asked, &subscription->result, error);
+        /* The asker learns nothing about accounts: only the letter differs, and nobody gets its token. */
+        done = subscription_send_token(work, list, request, taken ? &new_is_told : &new_is_asked,
+                                       &subscription->result, error);
+    } else if (taken) {
+        subscription->result = SUBSCRIPTION_TAKEN;
+        done = end_as_taken(work, list, request, values, error);
     } else {
         done = do_change(work, list, request, old, &subscription->result, error);
     }

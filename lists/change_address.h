@@ -7,8 +7,14 @@
  * addresses have to agree, each by answering a letter, for a From field proves neither. The letters are the site's: no
  * list's or domain's text asks for them (lists/template_name.h).
  *
+ * The new address takes the place of the old one in the person's account, so the old one does not sign in on the pages
+ * any more; where both are the person's own already, both stay. If the new address has an account of its own
+ * (user_is_another()), nothing is changed unless an operator asked: a change never joins two accounts. The asker does
+ * not learn that; the letter to the new address says it, in place of the question.
+ *
  * The roles of owner and moderator move only when an operator asked for the change. Else they stay with the old
- * address, and the owners of its lists are told: an answered letter is too little for these roles. If the person owns a
+ * address, and the owners of its lists are told: an answered letter is too little for these roles. So the new address
+ * comes into no account that has such a role, but gets one of its own. If the person owns a
  * domain or the site, the change is refused unless an operator asked. Rights over these belong to all addresses of a
  * person.
  */
@@ -26,6 +32,6 @@ typedef struct AddressChange {
  * request was worked, and *subscription, which the caller clears, has the result. NO_CHANGE: the old address has no
  * role that would move, or both are the same. BAD_ADDRESS: one of them is not valid. OWN_ADDRESS: the new one belongs
  * to a list or to the site. PERSON_WAITS: the letter for the same change went within the last day. REFUSED: the person
- * owns a domain or the site. False: the store failed. */
+ * owns a domain or the site. TAKEN: the new address agreed, and has an account of its own. False: the store failed. */
 bool change_address_ask(Work *work, const List *list, const AddressChange *change, Subscription *subscription,
                         GError **error);

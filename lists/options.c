@@ -396,7 +396,7 @@ bool options_set_everywhere(Work *work, const char *address, MailEverywhere mail
 bool options_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
     const TemplateValue values[] = {{"options", request->detail}, {0}};
-    TokenLetter letter = {"confirm_set", request->address, values};
+    TokenLetter letter = {.template = "confirm_set", .to = request->address, .values = values};
     g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
     g_autoptr(GError) refusal = NULL;
     if (!(request->facts & FACT_CONFIRMED)) {

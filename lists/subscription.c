@@ -49,6 +49,7 @@ const char *subscription_result_text(SubscriptionResult result)
         [SUBSCRIPTION_RESTORED] = "restored",
         [SUBSCRIPTION_REFUSED] = "refused",
         [SUBSCRIPTION_KEPT] = "kept",
+        [SUBSCRIPTION_TAKEN] = "refused (the new address has an account of its own)",
     };
     return texts[result];
 }
@@ -89,16 +90,16 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
                         const char *token, GError **error)
 {
     g_auto(TokenReturn) back = {0};
-    token_return_make(work, list, token, &back);
+    token_return_make(work, list, about->no_answer ? "" : token, &back);
     int64_t days = (request->expires_at - work_now(work)) / (24 * 3600 * CLOCK_SECOND);
     g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, MAX(days, 1));
     /* Where the answer concerns more than the list, neither its language nor its name is used. */
     bool of_site = request->kind == PENDING_CHANGE_ADDRESS;
     g_autofree char *language = letter_language(work, of_site ? NULL : list, about->to);
     g_autofree char *asked = asked_text(work, list, request, language);
-    g_autofree char *page = letter_page(work, list, language, "confirm", token);
+    g_autofree char *page = about->no_answer ? g_strdup("") : letter_page(work, list, language, "confirm", token);
     TemplateValue values[7 + TOKEN_VALUES + 1] = {{"address", request->address},
-                                                  {"token", token},
+                                                  {"token", about->no_answer ? "" : token},
                                                   {"confirm_email", back.address},
                                                   {"mark", back.mark},
                                                   {"days", left},
@@ -107,7 +108,8 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
         values[7 + at] = about->values[at];
     ListLetter letter = {.template = about->template, .values = values, .language = language,
-                         .from_name = of_site ? NULL : list->display_name, .from = back.address, .to = about->to,
+                         .from_name = of_site ? NULL : list->display_name,
+                         .from = about->no_answer ? work_site(work)->site_owner : back.address, .to = about->to,
                          .personal = true};
     return work_letter(work, list, &letter, error);
 }

@@ -28,6 +28,7 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_RESTORED,        /* a person who had left is a member again, with all options (kind: PENDING_JOIN) */
     SUBSCRIPTION_REFUSED,         /* a moderator said no, or the operator alone may do it */
     SUBSCRIPTION_KEPT,            /* a moderator will decide later */
+    SUBSCRIPTION_TAKEN,           /* the new address has an account of its own, as a letter says: nothing was done */
 } SubscriptionResult;
 
 /* The result, and the list and person that it is about. */

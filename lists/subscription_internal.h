@@ -17,10 +17,12 @@ bool subscription_advance(Work *work, const List *list, Pending *request, Subscr
  * lately is not sent again. */
 bool subscription_ask(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
 
-/* A letter that asks a person to confirm, and brings the token for the answer. */
+/* A letter that asks a person to confirm, and brings the token for the answer. no_answer: it explains why nothing can
+ * be confirmed, so it brings no token. */
 typedef struct TokenLetter {
     const char *template, *to;
     const TemplateValue *values; /* at most 4 besides those of each such letter; the last has no name; NULL: none */
+    bool no_answer;
 } TokenLetter;
 
 /* Make a token for the request and gather the letter with it; the request waits for the person from then on. Where the

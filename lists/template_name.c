@@ -93,6 +93,8 @@ const TemplateName template_table[] = {
      "tells the owners that an address was changed by mail, and keeps its role"},
     {"address_changed", "list:user:notice:change", TEMPLATE_OF_SITE, PERSON " new_address",
      "says that an address took another's place"},
+    {"address_taken", "list:user:notice:change-taken", TEMPLATE_OF_SITE, PERSON " new_address",
+     "says that an address does not take another's place, since it has an account of its own"},
     {"left", "list:user:notice:left", TEMPLATE_OF_LIST, PERSON " undo how mark",
      "the same, where the list sends no goodbye"},
     {"leave_brake", "list:admin:notice:leave-brake", TEMPLATE_OF_LIST, "domain left waiting",

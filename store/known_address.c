@@ -200,25 +200,6 @@ static bool drop_without_address(Store *store, int64_t person, GError **error)
                                        INTEGER(person)), error);
 }
 
-bool user_adopt(Store *store, const Email *address, int64_t person, GError **error)
-{
-    bool free;
-    {
-        g_autoptr(Query) query =
-            query_open(store, error,
-                       "SELECT stands_in = 1 OR (password IS NULL AND "
-                       "(SELECT count(*) FROM address WHERE person = $1) = 1) FROM person WHERE key = $1",
-                       INTEGER(address->person));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
-        if (step != STEP_ROW)
-            return step == STEP_DONE && fail(error, FAIL_MISSING, "the address %s is not known", address->email);
-        free = query_integer(query, 0) != 0;
-    }
-    if (!free)
-        return fail(error, FAIL_EXISTS, "%s belongs to another user", address->email);
-    return move_address(store, address, person, error) && drop_without_address(store, address->person, error);
-}
-
 static bool link_address(Store *store, const char *who, const char *email, GError **error)
 {
     int64_t person;

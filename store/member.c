@@ -527,17 +527,16 @@ bool member_set_moderation(Store *store, const char *list_id, Role role, const c
 
 static bool move_member(Store *store, int64_t key, const char *email, GError **error)
 {
-    int64_t list, person;
+    int64_t list;
     Role role;
     {
         g_autoptr(Query) query =
-            query_open(store, error, "SELECT list, role, person FROM member WHERE key = $1", INTEGER(key));
+            query_open(store, error, "SELECT list, role FROM member WHERE key = $1", INTEGER(key));
         Step step = query ? query_step(query, error) : STEP_FAILED;
         if (step != STEP_ROW)
             return step == STEP_DONE && fail(error, FAIL_MISSING, "the member is gone");
         list = query_integer(query, 0);
         role = (Role)query_integer(query, 1);
-        person = query_integer(query, 2);
     }
     g_auto(Email) address = {0};
     bool taken;
@@ -554,7 +553,8 @@ static bool move_member(Store *store, int64_t key, const char *email, GError **e
     }
     if (taken)
         return fail(error, FAIL_EXISTS, "%s is a %s of the list already", address.email, role_text(role));
-    return (address.person == person || user_adopt(store, &address, person, error)) &&
+    return query_run(store, error, NULL, "UPDATE member SET person = $2 WHERE key = $1", INTEGER(key),
+                     INTEGER(address.person)) &&
            member_move_each(store, query_open(store, error, "SELECT key FROM member WHERE key = $1", INTEGER(key)),
                             &address, false, error);
 }

@@ -91,8 +91,8 @@ bool member_set_moderation(Store *store, const char *list_id, Role role, const c
  * moderators pass. */
 Action member_action(Role role, Action own);
 Member *member_by_id(Store *store, const char *id, GError **error); /* member_free() */
-/* Give the membership to another address (made when unknown, then of the same user). FAIL_EXISTS: that address has the
- * role already, or belongs to another user. */
+/* Give the membership to another address (made when unknown), and so to the person whose that one is. The address stays
+ * with its person. FAIL_EXISTS: it has the role already. */
 bool member_set_address(Store *store, const char *id, const char *address, GError **error);
 
 /* Which members member_page() and others take. Start with MEMBER_CRITERIA_ALL. Strings are borrowed. */

@@ -86,9 +86,6 @@ bool user_key(Store *store, const char *who, int64_t *person, GError **error);
 /* user.c: run "DELETE FROM person ... RETURNING key, stands_in" (taken; NULL: error is set) for one person, and count
  * the user out. */
 bool user_drop(Store *store, Query *removal, GError **error);
-/* user.c: give the address to the person. FAIL_EXISTS: it belongs to another user, who has a password or further
- * addresses. */
-bool user_adopt(Store *store, const Email *address, int64_t person, GError **error);
 /* user.c: turn subscriptions of the person by preference into those of the address that was preferred. */
 bool user_settle_subscriptions(Store *store, int64_t person, GError **error);
 

@@ -273,6 +273,26 @@ bool user_owns_place(Store *store, const char *who, bool *owns, GError **error)
     return true;
 }
 
+bool user_is_another(Store *store, const char *address, const char *who, bool *is, GError **error)
+{
+    int64_t person, own = 0;
+    *is = false;
+    if (!email_person(store, address, &person, error) || (*who && !user_key(store, who, &own, error)))
+        return false;
+    if (person == 0 || person == own)
+        return true;
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT 1 FROM person p WHERE p.key = $1 AND (p.server_owner = 1 OR p.password IS NOT NULL OR "
+        "EXISTS (SELECT 1 FROM domain_owner o WHERE o.person = p.key) OR "
+        "EXISTS (SELECT 1 FROM member m WHERE m.person = p.key AND m.role <> $2) OR "
+        "(SELECT count(*) FROM address a WHERE a.person = p.key) > 1)",
+        INTEGER(person), INTEGER(ROLE_NONMEMBER));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *is = step == STEP_ROW;
+    return step != STEP_FAILED;
+}
+
 /* A row with nothing set would only slow the recipient query. */
 static bool replace_preferences(Store *store, int64_t person, const Preferences *preferences, GError **error)
 {

@@ -51,6 +51,10 @@ bool user_set_password(Store *store, const char *who, const char *hash, GError *
 bool user_set_server_owner(Store *store, const char *who, bool owner, GError **error);
 /* Does the user own this site, or a domain of it? FAIL_MISSING: there is no such user. */
 bool user_owns_place(Store *store, const char *who, bool *owns, GError **error);
+/* Has the address an account that another person might lose by it: a user other than `who` ("": any) with a membership,
+ * a role as owner or moderator, a domain, the site, a password or a further address? An address that is not known, or
+ * that is only a nonmember of lists, has none. */
+bool user_is_another(Store *store, const char *address, const char *who, bool *is, GError **error);
 bool user_set_preferences(Store *store, const char *who, const Preferences *preferences, GError **error);
 /* Prefer the address, which must be the user's. What the user subscribed follows it. */
 bool user_set_preferred(Store *store, const char *address, GError **error);

@@ -102,6 +102,8 @@ static const char *done_name(const Subscription *made)
         return "moderator_asked";
     case SUBSCRIPTION_BANNED:
         return "banned";
+    case SUBSCRIPTION_TAKEN:
+        return "taken";
     default:
         return "no_change";
     }

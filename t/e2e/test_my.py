@@ -379,7 +379,7 @@ def confirm_links(instance, sink, address):
 
 
 def test_another_address(world, sink):
-    """Nothing changes until the new address agrees; roles stay with the old one; both are shown afterwards."""
+    """Nothing changes until the new address agrees; then it takes the old one's place, which signs in to nothing."""
     new, world_before = "anna@example.net", options(world, "dogs", ANNE)
     anne, bart = Person(world, sink, ANNE), Person(world, sink, BART)
 
@@ -396,20 +396,43 @@ def test_another_address(world, sink):
     assert world.pages.send(link, {}).status == 404
     assert sorted(world.cli("member", "ls", f"dogs@{HOST}", "--names").split()) == sorted([new, BART])
     assert world.cli("member", "ls", f"cats@{HOST}", "--names").split() == [new]
-    anne.get("/my").says("Cats", "Dogs", new)
-    about = anne.get("/my/person").says(ANNE, new, "on no list")
-    assert "Shown to be yours on" in about.text
-    # Back among own addresses that were confirmed: at once. A foreign one cannot be taken away.
-    ask(world, new)
-    (link,) = links(world, sink, new)
-    anna = Person.__new__(Person)
-    anna.pages, anna.cookie = world.pages, world.pages.send(link, {}).headers["Set-Cookie"].split(";")[0]
+    assert anne.get("/my").status == 303  # the old address has no session any more
+    ask(world, ANNE)
+    world.wait_idle()
+    assert ANNE not in sink.take_mail()  # and gets no link
+    anna = Person(world, sink, new)
+    anna.get("/my").says("Cats", "Dogs")
+    about = anna.get("/my/person")
+    assert "Shown to be yours on" in about.text and ANNE not in about.text
     assert anna.send("/my/person/address/remove", {"address": BART}).status == 404
     anna.send("/my/person/address/remove", {"address": new}).says("still in use")
-    anna.send("/my/person/address/remove", {"address": ANNE}).says(ANNE, "no address of yours")
-    assert anne.get("/my").status == 303  # its sessions are gone with it
-    assert ANNE not in anna.get("/my/person").text.replace(f"{ANNE} is no", "")
-    anna.get("/my").says("Cats", "Dogs")
+    # Among own addresses that were confirmed it changes at once, and both stay.
+    world.cli("address", "link", new, "home@example.net")
+    world.cli("address", "verify", "home@example.net")
+    change(anna, new, "home@example.net").says("goes to", "home@example.net")
+    anna.get("/my").says("Cats", "Dogs", "home@example.net")
+    change(anna, "home@example.net", new).says("goes to", new)
+    anna.send("/my/person/address/remove", {"address": "home@example.net"}).says("no address of yours")
+
+
+def test_no_accounts_are_joined(world, sink):
+    """A change to an address that somebody has changes nothing, and the asker does not learn that somebody has it."""
+    anne, bart = Person(world, sink, ANNE), Person(world, sink, BART)
+    pages = [anne.send("/my/person/address", {"old_address": ANNE, "new_address": to}, begin="/my/person").text
+             for to in (BART, "nobody@example.net")]
+    assert re.sub(r"\S+@\S+", "", pages[0]) == re.sub(r"\S+@\S+", "", pages[1])
+    world.wait_idle()
+    mail = sink.take_mail()
+    (told,), (asked,) = mail[BART], mail["nobody@example.net"]
+    text = told.get_body(("plain",)).get_content()
+    assert "Nothing was changed" in told["Subject"] and ANNE in text
+    assert "/confirm/" not in text and "confirm" not in told["From"]
+    # She asks again, and before the letter is answered the address comes to own a list.
+    world.cli("member", "add", "--role", "owner", f"cats@{HOST}", "nobody@example.net")
+    world.pages.send(link_in(asked), {}).says("Nothing was changed", "not joined")
+    bart.get("/my").says("Dogs", "You own it")
+    assert "You own it" not in anne.get("/my").text
+    assert ANNE in world.cli("member", "ls", f"dogs@{HOST}", "--names").split()
 
 
 def test_letters_to_new_addresses_are_few(world, sink):
@@ -434,8 +457,11 @@ def test_an_address_of_an_owner(world, sink):
     world.pages.send(link, {}).says("Your address was changed")
     assert "bert@example.net" in world.cli("member", "ls", f"dogs@{HOST}", "--names")
     assert BART in world.cli("member", "ls", f"dogs@{HOST}", "--role", "owner", "--names")
+    bart.get("/my").says("You own it")
+    assert "You own it" not in Person(world, sink, "bert@example.net").get("/my").says("Dogs").text
+    world.cli("member", "add", f"cats@{HOST}", BART)
     world.cli("user", "set", BART, "server_owner=yes")
-    bart.send("/my/person/address", {"old_address": "bert@example.net", "new_address": "x@example.net"},
+    bart.send("/my/person/address", {"old_address": BART, "new_address": "x@example.net"},
               begin="/my/person").says("You run this site")
 
 

@@ -69,11 +69,12 @@ def test_life_of_a_person(instance, sink):
     mail.answer(mail.letter(NEW), NEW, "confirm")
     assert NEW in body(mail.letter(NEW))
     assert cli("member", "ls", address, "--names").split() == [NEW]
-    assert rows(cli("user", "show", ANNE, "--json"))[0]["addresses"] == [ANNE, NEW]
+    assert rows(cli("user", "show", NEW, "--json"))[0]["addresses"] == [NEW]
+    assert instance.run("user", "show", ANNE).returncode == 66  # the old address is nobody's
 
     known = json.loads(cli("user", "export", NEW))
     assert known["user_id"] == user and [m["address"] for m in known["memberships"]] == [NEW]
-    assert [a["address"] for a in known["addresses"]] == [ANNE, NEW] and known["addresses"][1]["verified_on"]
+    assert [a["address"] for a in known["addresses"]] == [NEW] and known["addresses"][0]["verified_on"]
     mail.write(NEW, "test-leave")
     asked = mail.letter(NEW)
     assert "bestätigen" in asked["Subject"]  # in the language of the person
@@ -82,6 +83,7 @@ def test_life_of_a_person(instance, sink):
     assert cli("member", "ls", address, "--names") == ""
     assert instance.run("user", "forget", NEW).returncode == 64
     cli("user", "forget", NEW, "--yes")
+    cli("user", "forget", ANNE, "--yes")
     for verb in (("user", "show", user), ("user", "export", ANNE), ("address", "show", NEW)):
         assert instance.run(*verb).returncode == 66
 
