@@ -471,8 +471,13 @@ static void add_floods(GPtrArray *all, const json_t *state)
                            : N_(", so {{waiting}} more wait for a moderator"));
     if (flag_of(forms, "reached"))
         add(all, g_strdup("form letters"), NULL,
-            N_("Forms of web pages have caused {{count}} letters today, and cause no more until midnight (UTC); see "
+            N_("Web pages have taken {{count}} forms to join today, and take no more until midnight (UTC); see "
                "[site] max_form_letters_per_day"),
+            count_value(number_of(forms, "most")));
+    if (flag_of(forms, "links_reached"))
+        add(all, g_strdup("links to sign in"), NULL,
+            N_("{{count}} links to sign in were sent today, and until midnight (UTC) only those who run lists get one; "
+               "see [site] max_form_letters_per_day"),
             count_value(number_of(forms, "most")));
 }
 

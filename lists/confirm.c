@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "lists/departure.h"
-#include "lists/guessing.h"
 #include "lists/held_post.h"
 #include "lists/leave.h"
 #include "lists/subscription_internal.h"
@@ -14,35 +13,16 @@
 #include "store/departure.h"
 #include "store/held.h"
 
-/* Finds out why the token is not good. One that nobody ever made is a guess; *allowed: not one too many. Those are not
- * counted any more, so that they cost no write. */
-static bool find_fate(Work *work, const List *list, const char *token, TokenFate *fate, bool *allowed, GError **error)
-{
-    *allowed = true;
-    return pending_token_fate(work_store(work), token, work_now(work), fate, error) &&
-           (*fate != TOKEN_UNKNOWN || (guessing_allows(work, NULL, allowed, error) &&
-                                       (!*allowed || guessing_note(work, list ? list->list_id : "-", error))));
-}
-
+/* How many unknown tokens somebody brings does not count: nobody guesses 128 random bits, and a limit would keep those
+ * from confirming who share a network, or the name of a sender, with a stranger. */
 static bool refuse(Work *work, const List *list, const char *token, Subscription *subscription, GError **error)
 {
     static const char *const fates[] = {"unknown", "used", "expired", "replaced"};
-    bool allowed;
-    if (!find_fate(work, list, token, &subscription->fate, &allowed, error))
+    if (!pending_token_fate(work_store(work), token, work_now(work), &subscription->fate, error))
         return false;
-    if (!allowed)
-        subscription->result = SUBSCRIPTION_GUESSING; /* the log has it already */
-    else
-        work_log(work, list ? list->list_id : "-", "by=<%s> result=bad-token (%s)", work_by(work),
-                 fates[subscription->fate]);
+    work_log(work, list ? list->list_id : "-", "by=<%s> result=bad-token (%s)", work_by(work),
+             fates[subscription->fate]);
     return true;
-}
-
-/* The address that was sent the token of the request. */
-static const char *asked_address(const Pending *request)
-{
-    bool second = request->kind == PENDING_CHANGE_ADDRESS && request->facts & FACT_APPROVED;
-    return second ? request->detail : request->address;
 }
 
 bool confirm_token(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
@@ -64,13 +44,7 @@ bool confirm_token(Work *work, const List *list, const char *token, Consent cons
                (subscription->result != SUBSCRIPTION_BAD_TOKEN || refuse(work, list, token, subscription, error));
     if (list && strcmp(request->list_id, list->list_id) != 0)
         return refuse(work, list, token, subscription, error);
-    bool second = asked_address(request) == request->detail, allowed;
-    if (!guessing_allows(work, asked_address(request), &allowed, error))
-        return false;
-    if (!allowed) {
-        subscription->result = SUBSCRIPTION_GUESSING;
-        return true;
-    }
+    bool second = request->kind == PENDING_CHANGE_ADDRESS && request->facts & FACT_APPROVED;
     g_autoptr(List) own = list_by_id(work_store(work), request->list_id, error);
     if (own && request->kind == PENDING_CHANGE_ADDRESS && consent != CONSENT_SAID) {
         subscription->result = SUBSCRIPTION_NOT_SAID;
@@ -97,12 +71,11 @@ void confirm_view_clear(ConfirmView *view)
     g_clear_pointer(&view->detail, g_free);
 }
 
-static bool look_for_request(Work *work, const char *token, ConfirmView *view, char **sent_to, GError **error)
+static bool look_for_request(Work *work, const char *token, ConfirmView *view, GError **error)
 {
     g_autoptr(Pending) request = pending_find_token(work_store(work), token, work_now(work), error);
     if (!request)
         return false;
-    *sent_to = g_strdup(asked_address(request));
     *view = (ConfirmView){.kind = CONFIRM_REQUEST,
                           .request = request->kind,
                           .list_id = g_steal_pointer(&request->list_id),
@@ -112,12 +85,11 @@ static bool look_for_request(Work *work, const char *token, ConfirmView *view, c
     return true;
 }
 
-static bool look_for_post(Work *work, const char *token, ConfirmView *view, char **sent_to, GError **error)
+static bool look_for_post(Work *work, const char *token, ConfirmView *view, GError **error)
 {
     g_autoptr(Held) held = held_find_token(work_store(work), token, work_now(work), error);
     if (!held)
         return false;
-    *sent_to = g_strdup(held->sender ? held->sender : "");
     *view = (ConfirmView){.kind = CONFIRM_POST,
                           .list_id = g_strdup(held->list_id),
                           .address = g_strdup(held->sender),
@@ -126,12 +98,11 @@ static bool look_for_post(Work *work, const char *token, ConfirmView *view, char
     return true;
 }
 
-static bool look_for_departure(Work *work, const char *token, ConfirmView *view, char **sent_to, GError **error)
+static bool look_for_departure(Work *work, const char *token, ConfirmView *view, GError **error)
 {
     g_autoptr(Departure) departure = departure_find_token(work_store(work), token, work_now(work), error);
     if (!departure)
         return false;
-    *sent_to = g_strdup(departure->address);
     *view = (ConfirmView){.kind = CONFIRM_UNDO,
                           .list_id = g_steal_pointer(&departure->list_id),
                           .address = g_steal_pointer(&departure->address),
@@ -141,26 +112,19 @@ static bool look_for_departure(Work *work, const char *token, ConfirmView *view,
 
 bool confirm_peek(Work *work, const List *list, const char *token, ConfirmView *view, GError **error)
 {
-    static bool (*const looks[])(Work *, const char *, ConfirmView *, char **,
+    static bool (*const looks[])(Work *, const char *, ConfirmView *,
                                  GError **) = {look_for_request, look_for_post, look_for_departure};
-    g_autofree char *sent_to = NULL;
-    bool allowed = true, found = false;
+    bool found = false;
     *view = (ConfirmView){0};
     for (size_t at = 0; at < G_N_ELEMENTS(looks) && !found; at++) {
         g_autoptr(GError) missing = NULL;
-        found = looks[at](work, token, view, &sent_to, &missing);
+        found = looks[at](work, token, view, &missing);
         if (!found && !g_error_matches(missing, FAIL, FAIL_MISSING))
             return fail_with(error, &missing);
     }
-    if (found && list && strcmp(view->list_id, list->list_id) != 0)
-        found = false;
-    TokenFate fate = TOKEN_UNKNOWN;
-    if (!(found ? guessing_allows(work, sent_to, &allowed, error)
-                : find_fate(work, list, token, &fate, &allowed, error)))
-        return false;
-    if (found && allowed)
+    if (found && (!list || strcmp(view->list_id, list->list_id) == 0))
         return true;
     confirm_view_clear(view);
-    *view = (ConfirmView){.kind = allowed ? CONFIRM_NOTHING : CONFIRM_GUESSING, .fate = fate};
-    return true;
+    *view = (ConfirmView){.kind = CONFIRM_NOTHING};
+    return pending_token_fate(work_store(work), token, work_now(work), &view->fate, error);
 }

@@ -17,11 +17,10 @@ typedef enum Consent {
 
 /* The effect that a token would have. */
 typedef enum ConfirmKind {
-    CONFIRM_NOTHING,  /* the token is not valid: fate says why */
-    CONFIRM_GUESSING, /* the source brought too many unknown tokens: nothing is said */
-    CONFIRM_REQUEST,  /* do what request says: join, leave, change an address, set options */
-    CONFIRM_POST,     /* send the held post of address, whose Subject is detail, to the list */
-    CONFIRM_UNDO,     /* make address, which had left, a member again with all options */
+    CONFIRM_NOTHING, /* the token is not valid: fate says why */
+    CONFIRM_REQUEST, /* do what request says: join, leave, change an address, set options */
+    CONFIRM_POST,    /* send the held post of address, whose Subject is detail, to the list */
+    CONFIRM_UNDO,    /* make address, which had left, a member again with all options */
 } ConfirmKind;
 
 typedef struct ConfirmView {
@@ -30,13 +29,13 @@ typedef struct ConfirmView {
     TokenFate fate;      /* with CONFIRM_NOTHING */
     char *list_id, *address;
     char *detail;       /* the new address, the options wished ("digest mime"), or a Subject; NULL: there is none */
-    int64_t expires_at; /* 0: with CONFIRM_NOTHING and CONFIRM_GUESSING */
+    int64_t expires_at; /* 0: with CONFIRM_NOTHING */
 } ConfirmView;
 void confirm_view_clear(ConfirmView *view);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ConfirmView, confirm_view_clear)
 
-/* Fill *view, which the caller clears, with what confirm_token() would do, and do nothing of it. An unknown token
- * counts as a guess (lists/guessing.h), so the unit of work has to be committed. list as in confirm_token(). */
+/* Fill *view, which the caller clears, with what confirm_token() would do, and do nothing of it. list as in
+ * confirm_token(). */
 bool confirm_peek(Work *work, const List *list, const char *token, ConfirmView *view, GError **error);
 
 /* Redeem a token. Whoever brings it, it proves only that the address to which it was sent agrees to the request. It can

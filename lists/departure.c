@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "lists/event.h"
-#include "lists/guessing.h"
 #include "lists/leave.h"
 #include "lists/leave_brake.h"
 #include "lists/letter.h"
@@ -112,7 +111,6 @@ static bool restore(Work *work, const List *list, const Departure *departure, co
 bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
                        GError **error)
 {
-    bool allowed;
     g_autoptr(GError) missing = NULL;
     g_autoptr(Departure) departure = departure_find_token(work_store(work), token, work_now(work), &missing);
     if (!departure && !g_error_matches(missing, FAIL, FAIL_MISSING))
@@ -120,12 +118,6 @@ bool departure_confirm(Work *work, const List *list, const char *token, Consent 
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN};
     if (!departure || (list && strcmp(departure->list_id, list->list_id) != 0))
         return true;
-    if (!guessing_allows(work, departure->address, &allowed, error))
-        return false;
-    if (!allowed) {
-        subscription->result = SUBSCRIPTION_GUESSING;
-        return true;
-    }
     g_autoptr(List) own = list_by_id(work_store(work), departure->list_id, error);
     SubscriptionResult result = SUBSCRIPTION_NOT_SAID;
     if (!own || (consent == CONSENT_SAID && !find_hindrance(work, own, departure->address, &result, error)) ||

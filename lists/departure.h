@@ -21,7 +21,7 @@ bool departure_carry_out(Work *work, const List *list, const Pending *request, b
 
 /* Undo the departure that has the token, if nothing hinders it, and set *subscription, which the caller clears:
  * RESTORED (kind is PENDING_JOIN), NOT_SAID where the answer does not say "confirm", NO_CHANGE for one who is a member
- * again, BANNED, OWN_ADDRESS, GUESSING. BAD_TOKEN: no departure from this list has the token, and the caller finds out
+ * again, BANNED, OWN_ADDRESS. BAD_TOKEN: no departure from this list has the token, and the caller finds out
  * why; if list is NULL, none from any list. False: the store failed. */
 bool departure_confirm(Work *work, const List *list, const char *token, Consent consent, Subscription *subscription,
                        GError **error);

@@ -4,14 +4,20 @@
 
 #include "base/mailbox.h"
 #include "lists/keys.h"
+#include "lists/letter.h"
 
 bool join_form_take(Work *work, const List *list, const Joiner *joiner, SubscriptionResult *result, GError **error)
 {
     const PageForm form = {.to = TO_JOIN, .list_id = list->list_id, .address = joiner->address, .name = joiner->name};
-    bool barred = false, valid = mailbox_valid(joiner->address);
+    bool barred = false, allowed = true, valid = mailbox_valid(joiner->address);
     if (valid && !join_is_barred(work, list, joiner->address, &barred, error))
         return false;
-    *result = !valid ? SUBSCRIPTION_BAD_ADDRESS : barred ? SUBSCRIPTION_OWN_ADDRESS : SUBSCRIPTION_ASKED_PERSON;
+    if (valid && !barred && !letter_form_allowed(work, list, joiner->address, &allowed, error))
+        return false;
+    *result = !valid     ? SUBSCRIPTION_BAD_ADDRESS
+              : barred   ? SUBSCRIPTION_OWN_ADDRESS
+              : !allowed ? SUBSCRIPTION_LIMITED
+                         : SUBSCRIPTION_ASKED_PERSON;
     if (*result == SUBSCRIPTION_ASKED_PERSON)
         page_form_leave(work, &form);
     return true;

@@ -17,12 +17,15 @@
 #include "mail/fold.h"
 #include "store/account.h"
 #include "store/language.h"
+#include "store/session.h"
 #include "store/user.h"
 #include "switchboard/meta.h"
 
 #define VALUES_MAX 64
 #define ROLES_MAX 8       /* of one address on one list: each role, by the address and by its user */
 #define SITE_ASKS_A_DAY 3 /* letters to a mailbox whose answer concerns all lists, for each network that asks */
+#define FORMS_A_DAY 3     /* forms to join with a mailbox, for each network that sends them */
+#define JOIN_NETWORKS 3   /* all networks together may ask for a mailbox so many times as often as one */
 
 /* Mailman's names for values of ours, so that its templates can be used. */
 static const struct {
@@ -354,20 +357,24 @@ typedef struct LetterLimit {
     bool quiet;   /* a refusal is not told in the log, where forms could write very many */
 } LetterLimit;
 
-#define LIMITS_MAX 4
+#define LIMITS_MAX 5
 #define SIGN_INS_AN_HOUR 3
 
-/* The site has sent as many letters as forms may cause on a day: counts the refusal, of which the log has one line an
- * hour. */
-static bool note_form_limit(Work *work, int64_t most, GError **error)
+/* The site has taken as many forms, or sent as many links, as it may on a day: counts the refusal, of which the log has
+ * one line an hour. */
+static bool note_form_limit(Work *work, AccountKind kind, int64_t most, GError **error)
 {
     int64_t refused;
-    if (!account_add(work_store(work), ACCOUNT_FORM_REFUSED, ACCOUNT_OF_SITE, work_now(work), &refused, error))
+    bool joins = kind == ACCOUNT_FORM_SITE;
+    if (!account_add(work_store(work), ACCOUNT_FORM_REFUSED, joins ? ACCOUNT_OF_SITE : "links", work_now(work),
+                     &refused, error))
         return false;
     if (refused == 1)
-        log_warn("%s forms of pages have caused max_form_letters_per_day letters today (%" G_GINT64_FORMAT "); whoever "
-                 "fills in one is told to come again tomorrow",
-                 work_actor(work)->from ? work_actor(work)->from : "-", most);
+        log_warn("%s max_form_letters_per_day %s today (%" G_GINT64_FORMAT "); %s",
+                 work_actor(work)->from ? work_actor(work)->from : "-",
+                 joins ? "forms to join were taken" : "links to sign in were sent", most,
+                 joins ? "whoever fills in one is told to ask by mail or to come again tomorrow"
+                       : "only those who run lists get one until tomorrow");
     return true;
 }
 
@@ -381,7 +388,7 @@ static bool ask_limit(Work *work, const List *list, const char *address, const L
     *allowed = total < limit->most;
     if (*allowed)
         return true;
-    if (limit->kind == ACCOUNT_FORM_SITE && !note_form_limit(work, limit->most, error))
+    if (strcmp(limit->who, ACCOUNT_OF_SITE) == 0 && !note_form_limit(work, limit->kind, limit->most, error))
         return false;
     if (!limit->quiet)
         work_log(work, list->list_id, "to=<%s> result=no-letter (%s: %" G_GINT64_FORMAT " today)", address,
@@ -434,25 +441,52 @@ bool letter_allowed(Work *work, const List *list, const char *address, bool *all
     return done;
 }
 
-/* Allow a letter that a form asks for, within the counts of the mailbox and of the site over all lists. A person who
- * fills in a form has proved nothing, and may write the address of anybody, for every list and from very many networks.
- * A member, whose address is known to few, may ask for several lists a day. */
-static bool form_letter_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error)
+/* A person who fills in a form has proved nothing, and may write the address of anybody, for every list and from very
+ * many networks. What a stranger sends from his network leaves room for what the person sends from his own. */
+bool letter_form_allowed(Work *work, const List *list, const char *address, bool *allowed, GError **error)
 {
-    int64_t most = work_site(work)->answers_a_day;
-    char *base = mailbox_base(asking->address), *site = g_strdup(ACCOUNT_OF_SITE);
+    const char *host = work_actor(work)->host;
+    g_autofree char *base = mailbox_base(address), *network = ip_network(host ? host : "-");
     LetterLimit limits[LIMITS_MAX] = {
-        {.kind = asking->sign_in     ? ACCOUNT_SIGN_IN
-                 : asking->of_member ? ACCOUNT_FOR_OTHERS
-                                     : ACCOUNT_FORM_LETTERS,
-         .who = base,
-         .most = asking->sign_in     ? SIGN_INS_AN_HOUR
-                 : asking->of_member ? most
-                                     : 1,
+        {.kind = ACCOUNT_FORMS,
+         .who = g_strdup_printf("%s %s", base, network),
+         .most = FORMS_A_DAY,
          .quiet = true},
-        asking->of_member ? (LetterLimit){0} : host_limit(work),
-        {.kind = ACCOUNT_FORM_SITE, .who = site, .most = work_site(work)->form_letters, .quiet = true}};
-    limits[1].quiet = true;
+        {.kind = ACCOUNT_FORMS, .who = g_strdup(base), .most = work_site(work)->answers_a_day, .quiet = true},
+        {.kind = ACCOUNT_FORMS,
+         .who = g_strdup(network),
+         .most = host ? work_site(work)->letters_per_host : 0,
+         .quiet = true},
+        {.kind = ACCOUNT_FORM_SITE,
+         .who = g_strdup(ACCOUNT_OF_SITE),
+         .most = work_site(work)->form_letters,
+         .quiet = true}};
+    bool done = count_letter(work, list, address, limits, allowed, error);
+    limits_clear(limits);
+    return done;
+}
+
+/* A stranger who asks in another's name must not keep him out: when the mailbox has got its links of the hour, there is
+ * one that is good still, or a further one goes. Few run lists, so no count of all keeps a link from them. */
+static bool sign_in_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error)
+{
+    bool lives;
+    const char *host = work_actor(work)->host;
+    if (!session_link_lives(work_store(work), asking->address, work_now(work), &lives, error))
+        return false;
+    LetterLimit limits[LIMITS_MAX] = {
+        {.kind = ACCOUNT_SIGN_IN,
+         .who = mailbox_base(asking->address),
+         .most = lives ? SIGN_INS_AN_HOUR : INT64_MAX,
+         .quiet = true},
+        {.kind = ACCOUNT_SIGN_IN_ALL,
+         .who = ip_network(host ? host : "-"),
+         .most = host && !asking->runs_lists ? work_site(work)->letters_per_host : 0,
+         .quiet = true},
+        {.kind = ACCOUNT_SIGN_IN_ALL,
+         .who = g_strdup(ACCOUNT_OF_SITE),
+         .most = asking->runs_lists ? 0 : work_site(work)->form_letters,
+         .quiet = true}};
     bool done = count_letter(work, list, asking->address, limits, allowed, error);
     limits_clear(limits);
     return done;
@@ -461,8 +495,12 @@ static bool form_letter_allowed(Work *work, const List *list, const LetterAsking
 bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error)
 {
     const Actor *actor = work_actor(work);
-    if (actor->door == DOOR_PAGE && actor->role == ACTOR_ADDRESS && !asking->vouched)
-        return form_letter_allowed(work, list, asking, allowed, error);
+    bool form = actor->door == DOOR_PAGE && actor->role == ACTOR_ADDRESS && !asking->vouched;
+    *allowed = true;
+    if (asking->sign_in)
+        return sign_in_allowed(work, list, asking, allowed, error);
+    if (form && !asking->of_member) /* letter_form_allowed() has counted it */
+        return true;
     int64_t most = work_site(work)->answers_a_day, most_of_kind = asking->of_site ? MIN(most, SITE_ASKS_A_DAY) : most;
     g_autofree char *base = mailbox_base(asking->address);
     /* A person who is signed in on the pages may come from any network. */
@@ -473,11 +511,25 @@ bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *ask
     bool other = actor->door == DOOR_MAIL && !asking->vouched && !own;
     /* Requests for an own address are counted apart from requests that come from elsewhere and only say that the
      * address is theirs. */
-    char *who = g_strdup_printf("%s %s %s %s", asking->of_site ? "-" : list->list_id, asking->kind, base,
-                                other ? "*" : network ? network : "-");
-    LetterLimit limits[LIMITS_MAX] = {asking->of_member ? (LetterLimit){0} : host_limit(work),
-                                      {.kind = ACCOUNT_CONFIRMATIONS, .who = who, .most = most_of_kind, .told = !other},
-                                      {.kind = ACCOUNT_FOR_OTHERS, .who = g_strdup(base), .most = other ? most : 0}};
+    char *who = g_strdup_printf("%s %s %s %s", asking->of_site || form ? "-" : list->list_id, asking->kind, base,
+                                form      ? "form"
+                                : other   ? "*"
+                                : network ? network
+                                          : "-");
+    /* With From forged every list could be had to write to a mailbox. */
+    bool joins = own && !asking->of_member && !asking->of_site;
+    LetterLimit limits[LIMITS_MAX] = {
+        asking->of_member ? (LetterLimit){0} : host_limit(work),
+        {.kind = ACCOUNT_CONFIRMATIONS, .who = who, .most = most_of_kind, .told = !other && !form},
+        {.kind = ACCOUNT_FOR_OTHERS, .who = g_strdup(base), .most = other ? most : 0},
+        {.kind = ACCOUNT_CONFIRMATIONS,
+         .who = g_strdup_printf("all %s %s %s", asking->kind, base, network ? network : "-"),
+         .most = joins ? most : 0,
+         .told = true},
+        {.kind = ACCOUNT_CONFIRMATIONS,
+         .who = g_strdup_printf("all %s %s", asking->kind, base),
+         .most = joins ? JOIN_NETWORKS * most : 0,
+         .told = true}};
     bool done = count_letter(work, list, asking->address, limits, allowed, error);
     limits_clear(limits);
     return done;

@@ -92,7 +92,8 @@ typedef struct LetterAsking {
     const char *kind; /* what is asked for: "join", "leave", ... */
     bool of_site;     /* the answer concerns all lists, so the letters of all lists are one count, and few */
     bool of_member;   /* only a member gets such a letter, so that strangers cannot cause many */
-    bool sign_in;     /* it brings a link to sign in on the pages: a few an hour for a mailbox */
+    bool sign_in;     /* it brings a link to sign in on the pages */
+    bool runs_lists;  /* with sign_in: the person runs a list, a domain or the site */
     bool vouched;     /* somebody who has proved an address, or may decide, has agreed already */
 } LetterAsking;
 
@@ -102,9 +103,18 @@ typedef struct LetterAsking {
  * A letter that another address asked for by mail is counted apart from one that the address itself asked for. The
  * latter is counted for each network, so nobody uses up another's count by writing in that name.
  *
- * A letter that a form of a page asks for (DOOR_PAGE, ACTOR_ADDRESS) has counts of its own: the site's for all such
- * letters, and one a day for the mailbox over all lists; a mailbox may have more with of_member or sign_in. */
+ * Requests to join are counted over all lists, too, for each network and for all networks together, so that nobody has
+ * every list of the site write to a mailbox.
+ *
+ * What a form of a page asks for (DOOR_PAGE, ACTOR_ADDRESS) has counts of its own. A form to join was counted when the
+ * page took it. Links to sign in are counted apart: always allowed is one to an address that has no unused link, and
+ * whoever runs something is bound by no count of a network or of the site. */
 bool letter_asking_allowed(Work *work, const List *list, const LetterAsking *asking, bool *allowed, GError **error);
+
+/* For a page that takes a form to join: set *allowed, and count, whatever is known of the address, so that the page may
+ * say that a limit was met. The counts are of the mailbox over all lists from the network of the visitor, of the
+ * mailbox from all networks, of the network and of the site. */
+bool letter_form_allowed(Work *work, const List *list, const char *address, bool *allowed, GError **error);
 
 /* Return the addresses of the list's owners and moderators; where there are none, that of the site's owner, and an
  * empty array where there is no site_owner either. g_strfreev(). NULL: the store failed. */

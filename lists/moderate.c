@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lists/guessing.h"
 #include "lists/letter.h"
 #include "lists/request.h"
 #include "mail/address.h"
@@ -360,16 +359,11 @@ static bool decide_all(ModeratorSession *session, GBytes *message, GError **erro
 /* Finds the ticket of a token, whoever it names. */
 static bool find_ticket(Work *work, const char *token, Ticket **ticket, ModerateAccess *access, GError **error)
 {
-    bool allowed;
     g_autoptr(GError) missing = NULL;
     *ticket = ticket_find(work_store(work), token, work_now(work), &missing);
     if (!*ticket && !g_error_matches(missing, FAIL, FAIL_MISSING))
         return fail_with(error, &missing);
-    if (!guessing_allows(work, *ticket ? (*ticket)->moderator : NULL, &allowed, error))
-        return false;
-    *access = !allowed ? MODERATE_GUESSING : *ticket ? MODERATE_MAY : MODERATE_UNKNOWN;
-    if (!allowed)
-        g_clear_pointer(ticket, ticket_free);
+    *access = *ticket ? MODERATE_MAY : MODERATE_UNKNOWN;
     return true;
 }
 
@@ -404,7 +398,7 @@ bool moderate_ticket(Work *work, const char *token, Ticket **ticket, ModerateAcc
     if (!find_ticket(work, token, ticket, access, error))
         return false;
     if (!*ticket)
-        return *access != MODERATE_UNKNOWN || guessing_note(work, "-", error);
+        return true;
     g_autoptr(GError) missing = NULL;
     g_autoptr(List) list = list_by_id(work_store(work), (*ticket)->list_id, &missing);
     if (!list && !g_error_matches(missing, FAIL, FAIL_MISSING))

@@ -45,13 +45,11 @@ GPtrArray *moderate_read(GBytes *message);
 typedef enum ModerateAccess {
     MODERATE_MAY,          /* the ticket is valid, and the person whom it names is a moderator of the list */
     MODERATE_UNKNOWN,      /* the token is that of no ticket, or the list is gone */
-    MODERATE_GUESSING,     /* too many unknown tokens came from this actor, so none is taken (lists/guessing.h) */
     MODERATE_NO_MODERATOR, /* the person whom the ticket names is no moderator of the list any more */
 } ModerateAccess;
 
 /* For a page: find the ticket of a token. A ticket (store/ticket.h) says which posts and requests of a list a moderator
- * may decide about. *ticket (ticket_free()) is NULL but for MODERATE_MAY. An unknown token is counted as a guess in the
- * unit, so commit it also then. False: the store failed. */
+ * may decide about. *ticket (ticket_free()) is NULL but for MODERATE_MAY. False: the store failed. */
 bool moderate_ticket(Work *work, const char *token, Ticket **ticket, ModerateAccess *access, GError **error);
 
 /* Make a ticket for all that waits on a list, for somebody who may decide there, which the caller has checked

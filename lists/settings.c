@@ -32,10 +32,10 @@ static const ConfigKey keys[] = {
       "field. Mail that a host with a private address brings (a relay or filter of the site's own) is counted for "
       "no host; a site whose mail all comes through one relay with a public address needs 0."},
     {"max_form_letters_per_day", INTEGER("1000", 0, 10000000, "mails"),
-     .about = "The most letters on a day that the forms of web pages cause, to all mailboxes together, because whoever "
-      "fills in a form has proved nothing; 0 is no limit. When it is reached, forms say that one is to come again "
-      "later, the log says so once an hour, and status shows it. Whatever it is, one mailbox gets one letter a day "
-      "that a form for joining asked for. Mail and links are not concerned."},
+     .about = "The most forms to join that the web pages take on a day, for all mailboxes together, because whoever "
+      "fills in a form has proved nothing; 0 is no limit. As many links to sign in are sent on a day, which are "
+      "counted apart; people who run a list, a domain or the site get theirs also beyond. When it is reached, the "
+      "pages say so, the log has a line an hour, and status shows it. Mail is not concerned."},
     {"pending_request_life", DURATION("3d", DAY, 365 * DAY),
      .about = "How long somebody who asked to join or leave a list may take to confirm it."},
     {"moderator_request_life", DURATION("180d", DAY, 3650 * DAY),

@@ -8,16 +8,17 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mailbox.h"
-#include "lists/guessing.h"
 #include "lists/keys.h"
 #include "lists/letter.h"
+#include "store/account.h"
 #include "store/domain.h"
 #include "store/list.h"
 #include "store/member.h"
 #include "store/pending.h"
 #include "store/user.h"
 
-#define PEOPLE ((1u << ROLE_MEMBER) | (1u << ROLE_OWNER) | (1u << ROLE_MODERATOR))
+#define RUNNING ((1u << ROLE_OWNER) | (1u << ROLE_MODERATOR))
+#define PEOPLE ((1u << ROLE_MEMBER) | RUNNING)
 
 void signed_in_free(SignedIn *person)
 {
@@ -41,12 +42,13 @@ bool sign_in_take(Work *work, const char *address, bool *valid, GError **error)
 }
 
 /* A letter in the name of the site, which needs a list to go out by. */
-static bool mail_link(Work *work, const char *address, const char *list_id, GError **error)
+static bool mail_link(Work *work, const char *address, const char *list_id, bool runs_lists, GError **error)
 {
     char token[PENDING_TOKEN_CHARS + 1], minutes[16];
     bool allowed;
     g_autoptr(List) list = list_by_id(work_store(work), list_id, error);
-    const LetterAsking asking = {.address = address, .kind = "sign-in", .of_site = true, .sign_in = true};
+    const LetterAsking asking = {.address = address, .kind = "sign-in", .of_site = true, .sign_in = true,
+                                 .runs_lists = runs_lists};
     if (!list || !letter_asking_allowed(work, list, &asking, &allowed, error))
         return false;
     if (!allowed)
@@ -68,14 +70,23 @@ static bool mail_link(Work *work, const char *address, const char *list_id, GErr
                        error);
 }
 
-/* The List-Id of a list that is the person's: by a membership or a role, else by owning its domain or the site; NULL:
- * there is none. False: the store failed. g_free() */
-static bool find_list(Store *store, const SignedIn *person, char **list_id, GError **error)
+/* The List-Id of a list on which the person has one of these roles. */
+static bool find_role(Store *store, const SignedIn *person, unsigned roles, char **list_id, GError **error)
 {
-    g_autoptr(GPtrArray) members = sign_in_members(store, person, NULL, 1, error);
+    MemberCriteria criteria = sign_in_criteria(person);
+    criteria.roles = roles;
+    g_autoptr(GPtrArray) members = member_page(store, &criteria, NULL, 1, NULL, error);
     *list_id = members && members->len > 0 ? g_strdup(((const Member *)members->pdata[0])->list_id) : NULL;
-    if (!members || *list_id || !*person->user_id)
-        return members != NULL;
+    return members != NULL;
+}
+
+/* The List-Id of a list that the person runs, by a role or by owning its domain or the site. */
+static bool find_run(Store *store, const SignedIn *person, char **list_id, GError **error)
+{
+    if (!find_role(store, person, RUNNING, list_id, error))
+        return false;
+    if (*list_id || !*person->user_id)
+        return true;
     g_autoptr(User) user = user_find(store, person->user_id, error);
     g_auto(GStrv) domains = user ? domain_owned(store, person->user_id, error) : NULL;
     if (!domains)
@@ -92,39 +103,52 @@ static bool find_list(Store *store, const SignedIn *person, char **list_id, GErr
     return true;
 }
 
+/* The List-Id of a list that is the person's, NULL: there is none; g_free(). *runs: the person runs it. */
+static bool find_list(Store *store, const SignedIn *person, char **list_id, bool *runs, GError **error)
+{
+    if (!find_run(store, person, list_id, error))
+        return false;
+    *runs = *list_id != NULL;
+    return *runs || find_role(store, person, PEOPLE, list_id, error);
+}
+
+bool sign_in_is_full(const Work *work, bool *full, GError **error)
+{
+    int64_t sent, most = work_site(work)->form_letters;
+    if (!account_count(work_store(work), ACCOUNT_SIGN_IN_ALL, ACCOUNT_OF_SITE, work_now(work), &sent, error))
+        return false;
+    *full = most > 0 && sent >= most;
+    return true;
+}
+
 bool sign_in_work(Work *work, const json_t *meta, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     const char *address = page_form_read(meta).address;
     g_autoptr(SignedIn) person = sign_in_vouched(work_store(work), address, error);
     g_autofree char *list_id = NULL;
-    if (!person || !find_list(work_store(work), person, &list_id, error))
+    bool runs;
+    if (!person || !find_list(work_store(work), person, &list_id, &runs, error))
         return false;
     if (!list_id) {
         work_log(work, "-", "sign-in address=<%s> result=nobody", address);
         return true;
     }
     work_log(work, "-", "sign-in address=<%s> result=asked", address);
-    return mail_link(work, address, list_id, error);
+    return mail_link(work, address, list_id, runs, error);
 }
 
 /* ---- the link ---- */
 
 bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, GError **error)
 {
-    bool allowed;
     g_autoptr(GError) fault = NULL;
-    *result = SIGN_IN_GUESSING;
-    if (!guessing_allows(work, NULL, &allowed, error))
-        return false;
-    if (!allowed)
-        return true;
     g_autoptr(Session) found = session_find_link(work_store(work), link, work_now(work), &fault);
     if (!found && !g_error_matches(fault, FAIL, FAIL_MISSING))
         return fail_with(error, &fault);
     *result = found ? SIGN_IN_DONE : SIGN_IN_UNKNOWN;
     *address = found ? g_strdup(found->address) : NULL;
-    return found || guessing_note(work, "-", error);
+    return true;
 }
 
 /* Note the address as verified: the person who has the link has shown that it is his own, from the first time on. */

@@ -15,25 +15,27 @@
  * it cannot be an address. */
 bool sign_in_take(Work *work, const char *address, bool *valid, GError **error);
 
+/* Set *full to whether as many links went out today as the site allows (max_form_letters_per_day): then only people who
+ * run a list, a domain or the site get one. */
+bool sign_in_is_full(const Work *work, bool *full, GError **error);
+
 /* In the runner of the queue command, for an entry of TO_SIGN_IN: gather the letter with the link. Nothing is gathered,
  * and true is returned all the same, if the person runs or reads no list here, or the limit on letters is reached.
  * FAIL_NEVER: the form has no valid address. */
 bool sign_in_work(Work *work, const json_t *meta, GError **error);
 
 typedef enum SignIn {
-    SIGN_IN_DONE,     /* the link is one of ours */
-    SIGN_IN_UNKNOWN,  /* the link is unknown, used up or expired */
-    SIGN_IN_GUESSING, /* too many unknown links came from this actor (lists/guessing.h), so none is looked up */
+    SIGN_IN_DONE,    /* the link is one of ours */
+    SIGN_IN_UNKNOWN, /* the link is unknown, used up or expired */
 } SignIn;
 
 /* Find whose link it is, to show the address before the person confirms; the link is not used up. With SIGN_IN_DONE,
- * *address is the person's (g_free()). With SIGN_IN_UNKNOWN it is NULL, and the guess is counted in the unit, so commit
- * it. With SIGN_IN_GUESSING *address is not written. */
+ * *address is the person's (g_free()). With SIGN_IN_UNKNOWN it is NULL. */
 bool sign_in_peek(Work *work, const char *link, SignIn *result, char **address, GError **error);
 
 /* Use up the link and begin a session, after sign_in_peek() and in the unit's transaction. *token (g_free()) is for the
  * browser to keep. agent is the browser's name for itself. The address counts as verified from then on. With
- * SIGN_IN_UNKNOWN there is no session, *token is not written, and no guess is counted. */
+ * SIGN_IN_UNKNOWN there is no session, and *token is not written. */
 bool sign_in_begin(Work *work, const char *link, const char *agent, SignIn *result, char **token, GError **error);
 
 /* ---- who is signed in ---- */

@@ -134,15 +134,18 @@ static json_t *leave_brakes_of(Store *store, G_GNUC_UNUSED const Config *config,
                : NULL;
 }
 
-/* Of letters that forms of pages asked for today: how many went, and whether no more do. */
+/* Forms to join that pages took today, and links to sign in that were sent: how many, and whether no more are. The
+ * first that was refused is counted, too. */
 static json_t *form_letters_of(Store *store, const Config *config, GError **error)
 {
-    int64_t sent, most = config_integer(config, "site", "max_form_letters_per_day");
-    if (!account_count(store, ACCOUNT_FORM_SITE, ACCOUNT_OF_SITE, clock_now(), &sent, error))
+    int64_t taken, links, most = config_integer(config, "site", "max_form_letters_per_day");
+    if (!account_count(store, ACCOUNT_FORM_SITE, ACCOUNT_OF_SITE, clock_now(), &taken, error) ||
+        !account_count(store, ACCOUNT_SIGN_IN_ALL, ACCOUNT_OF_SITE, clock_now(), &links, error))
         return NULL;
-    bool reached = most > 0 && sent > most; /* the first that was not sent is counted, too */
-    return json_pack("{sI sI sb}", "count", (json_int_t)(reached ? most : sent), "most", (json_int_t)most, "reached",
-                     reached);
+    bool reached = most > 0 && taken > most, links_reached = most > 0 && links > most;
+    return json_pack("{sI sI sb sI sb}", "count", (json_int_t)(reached ? most : taken), "most", (json_int_t)most,
+                     "reached", reached, "links", (json_int_t)(links_reached ? most : links), "links_reached",
+                     links_reached);
 }
 
 /* Show the last runs of the timer, and whether a job that somebody has to do is late by more than it should be. */

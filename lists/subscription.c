@@ -44,7 +44,6 @@ const char *subscription_result_text(SubscriptionResult result)
         [SUBSCRIPTION_BANNED] = "banned",
         [SUBSCRIPTION_BAD_TOKEN] = "bad-token",
         [SUBSCRIPTION_NOT_SAID] = "ignored (the answer does not say that it confirms)",
-        [SUBSCRIPTION_GUESSING] = "ignored (too many unknown tokens)",
         [SUBSCRIPTION_POSTED] = "posted",
         [SUBSCRIPTION_RESTORED] = "restored",
         [SUBSCRIPTION_REFUSED] = "refused",

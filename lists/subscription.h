@@ -23,7 +23,6 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_BANNED,          /* the address may not join: nothing was done */
     SUBSCRIPTION_BAD_TOKEN,       /* fate says why: nothing was done */
     SUBSCRIPTION_NOT_SAID,        /* the answer does not say that it confirms: nothing was done */
-    SUBSCRIPTION_GUESSING,        /* the actor brought too many unknown tokens (lists/guessing.h): nothing was done */
     SUBSCRIPTION_POSTED,          /* the token was that of a held post, which goes to the list */
     SUBSCRIPTION_RESTORED,        /* a person who had left is a member again, with all options (kind: PENDING_JOIN) */
     SUBSCRIPTION_REFUSED,         /* a moderator said no, or the operator alone may do it */
@@ -38,7 +37,7 @@ typedef struct Subscription {
     TokenFate fate;          /* with BAD_TOKEN */
     bool told;               /* with DONE: a letter about it goes to the person who left */
     int64_t request;         /* the request's number, where it waits for somebody */
-    char *list_id, *address; /* NULL with BAD_TOKEN and GUESSING; no address with POSTED */
+    char *list_id, *address; /* NULL with BAD_TOKEN; no address with POSTED */
 } Subscription;
 
 void subscription_clear(Subscription *subscription);

@@ -14,8 +14,8 @@ static const struct {
 } kinds[ACCOUNT_KINDS] = {
     [ACCOUNT_ANSWERS] = {"answers", DAY},       [ACCOUNT_CONFIRMATIONS] = {"confirmations", DAY},
     [ACCOUNT_FOR_OTHERS] = {"for_others", DAY}, [ACCOUNT_HOST_LETTERS] = {"host_letters", DAY},
-    [ACCOUNT_GUESSES] = {"guesses", HOUR},      [ACCOUNT_PASSWORDS] = {"passwords", HOUR},
-    [ACCOUNT_SIGN_IN] = {"sign_in", HOUR},      [ACCOUNT_FORM_LETTERS] = {"form_letters", DAY},
+    [ACCOUNT_PASSWORDS] = {"passwords", HOUR},  [ACCOUNT_SIGN_IN] = {"sign_in", HOUR},
+    [ACCOUNT_SIGN_IN_ALL] = {"sign_in_all", DAY}, [ACCOUNT_FORMS] = {"forms", DAY},
     [ACCOUNT_FORM_SITE] = {"form_site", DAY},   [ACCOUNT_FORM_REFUSED] = {"form_refused", HOUR},
 };
 

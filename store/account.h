@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Count acts that strangers can cause without having proved anything, such as letters and guesses, so that callers can
- * limit them. An account counts one kind of act for one `who`, in the present hour or day of the clock (UTC). `who` is
- * what a stranger cannot vary freely: the mailbox that is written to (mailbox_base(), base/mailbox.h), or the network
- * that a mail comes from (ip_network(), base/ip.h). The limits are the callers'; here is only the count.
+ * Count acts that strangers can cause without having proved anything, such as letters and wrong passwords, so that
+ * callers can limit them. An account counts one kind of act for one `who`, in the present hour or day of the clock
+ * (UTC). `who` is what a stranger cannot vary freely: the mailbox that is written to (mailbox_base(), base/mailbox.h),
+ * or the network that a mail comes from (ip_network(), base/ip.h). The limits are the callers'; here is only the count.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -18,12 +18,12 @@ typedef enum AccountKind {
     ACCOUNT_CONFIRMATIONS, /* a day: letters to a mailbox that ask to confirm, of one kind and list */
     ACCOUNT_FOR_OTHERS,    /* a day: such letters that somebody else than the mailbox asked for, of all lists */
     ACCOUNT_HOST_LETTERS,  /* a day: letters that mail of a network caused */
-    ACCOUNT_GUESSES,       /* an hour: unknown tokens that a mailbox or a network brought */
     ACCOUNT_PASSWORDS,     /* an hour: wrong passwords of moderators that a network brought to one list */
     ACCOUNT_SIGN_IN,       /* an hour: letters to a mailbox with a link to sign in on the pages */
-    ACCOUNT_FORM_LETTERS,  /* a day: letters to a mailbox that ask to confirm what a form of a page asked for */
-    ACCOUNT_FORM_SITE,     /* a day: letters of ACCOUNT_FORM_LETTERS to all mailboxes; who is ACCOUNT_OF_SITE */
-    ACCOUNT_FORM_REFUSED,  /* an hour: letters of ACCOUNT_FORM_SITE not sent, as there were too many; who as for that */
+    ACCOUNT_SIGN_IN_ALL,   /* a day: such letters that a network asked for, or (ACCOUNT_OF_SITE) that went to all */
+    ACCOUNT_FORMS,         /* a day: forms of pages to join, with a mailbox, from a network, and both */
+    ACCOUNT_FORM_SITE,     /* a day: forms to join with any mailbox; who is ACCOUNT_OF_SITE */
+    ACCOUNT_FORM_REFUSED,  /* an hour: forms of ACCOUNT_FORM_SITE not taken, as there were too many; who as for that */
 } AccountKind;
 #define ACCOUNT_KINDS (ACCOUNT_FORM_REFUSED + 1)
 #define ACCOUNT_OF_SITE "site"

@@ -76,6 +76,17 @@ Session *session_find(Store *store, const char *token, int64_t now, GError **err
     return find(store, SESSION, token, now, error);
 }
 
+bool session_link_lives(Store *store, const char *address, int64_t now, bool *lives, GError **error)
+{
+    g_autofree char *folded = email_folded(address);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT key FROM session WHERE folded = $1 AND kind = $2 AND expires_at > $3",
+                                        TEXT(folded), INTEGER(LINK), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *lives = step == STEP_ROW;
+    return step != STEP_FAILED;
+}
+
 /* The link goes first: of two who use it at once, one removes a row. */
 static bool begin(Store *store, const char *link, const char *token, const char *agent, int64_t now, GError **error)
 {

@@ -34,6 +34,9 @@ bool session_add_link(Store *store, const char *address, const char *token, int6
 /* Find an unused link by its token; session_free(). FAIL_MISSING: there is none, or it has expired. */
 Session *session_find_link(Store *store, const char *token, int64_t now, GError **error);
 
+/* Set *lives to whether the address has a link that is unused and has not expired. */
+bool session_link_lives(Store *store, const char *address, int64_t now, bool *lives, GError **error);
+
 /* Begin a session with a new token for the address of a link, which is named by its own token and is used up then.
  * agent is the session's. FAIL_MISSING: there is no such link, it has expired, or another call has just used it. */
 bool session_begin(Store *store, const char *link, const char *token, const char *agent, int64_t now, GError **error);

@@ -13,12 +13,9 @@ static json_t *token_view(TokenFate fate)
     return json_pack("{sb}", names[fate], true);
 }
 
-static void refuse(WebCall *call, bool is_guessing, TokenFate fate)
+static void refuse(WebCall *call, TokenFate fate)
 {
-    if (is_guessing)
-        web_notice(call, 429, "guessing", NULL);
-    else
-        web_notice(call, 404, "bad_token", token_view(fate));
+    web_notice(call, 404, "bad_token", token_view(fate));
 }
 
 /* Describe the request that is to be confirmed, for the template confirm. */
@@ -51,8 +48,7 @@ static json_t *asked_view(const WebCall *call, const ConfirmView *seen, const Li
     return view;
 }
 
-/* Look what the token of the path would do, and count it as a guess where it is unknown. False: it is not good, and the
- * call was answered. */
+/* Look what the token of the path would do. False: it is not good, and the call was answered. */
 static bool look(WebCall *call, Work *work, ConfirmView *seen)
 {
     GError *error = NULL;
@@ -60,10 +56,9 @@ static bool look(WebCall *call, Work *work, ConfirmView *seen)
         web_fail(call, error);
         return false;
     }
-    bool good = seen->kind != CONFIRM_NOTHING && seen->kind != CONFIRM_GUESSING;
-    if (!good)
-        refuse(call, seen->kind == CONFIRM_GUESSING, seen->fate);
-    return good;
+    if (seen->kind == CONFIRM_NOTHING)
+        refuse(call, seen->fate);
+    return seen->kind != CONFIRM_NOTHING;
 }
 
 static void get_confirm(WebCall *call)
@@ -124,8 +119,8 @@ static void post_confirm(WebCall *call)
     }
     if (!web_commit(call, work))
         return;
-    if (made.result == SUBSCRIPTION_BAD_TOKEN || made.result == SUBSCRIPTION_GUESSING)
-        refuse(call, made.result == SUBSCRIPTION_GUESSING, made.fate);
+    if (made.result == SUBSCRIPTION_BAD_TOKEN)
+        refuse(call, made.fate);
     else
         web_notice_of(call, 200, done_name(&made), web_made_view(&made), made.list_id);
 }

@@ -70,14 +70,13 @@ static void show(WebCall *call, Work *work, const Ticket *ticket, json_t *view)
     web_page(call, 200, "decide", view);
 }
 
-/* NULL: the call was answered. An unknown token is counted as a guess. */
+/* NULL: the call was answered. */
 static Ticket *find_ticket(WebCall *call, Work *work)
 {
     static const struct {
         int status;
         const char *notice;
     } refusals[] = {[MODERATE_UNKNOWN] = {404, "no_ticket"},
-                    [MODERATE_GUESSING] = {429, "guessing"},
                     [MODERATE_NO_MODERATOR] = {403, "no_moderator"}};
     GError *error = NULL;
     ModerateAccess access;
@@ -156,7 +155,7 @@ static bool decide_field(Work *work, const Ticket *ticket, const char *name, Mod
 static void post_decide(WebCall *call)
 {
     GError *error = NULL;
-    g_autoptr(Work) look = web_look(call); /* outside of the unit, which would undo the count of a guess */
+    g_autoptr(Work) look = web_look(call); /* an unknown token takes no lock */
     g_autoptr(Ticket) ticket = look ? find_ticket(call, look) : NULL;
     g_autoptr(Work) work = ticket ? web_begin(call) : NULL;
     if (!work)

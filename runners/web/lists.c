@@ -96,16 +96,6 @@ static void get_list(WebCall *call)
         show_list(call, 200, list, json_object());
 }
 
-/* Have the forms of all pages caused as many letters today as the site allows? Then none is sent to anybody. */
-static bool forms_are_full(WebCall *call, bool *full, GError **error)
-{
-    int64_t sent, most = call->web->site.form_letters;
-    if (!account_count(call->web->store, ACCOUNT_FORM_SITE, ACCOUNT_OF_SITE, clock_now(), &sent, error))
-        return false;
-    *full = most > 0 && sent >= most;
-    return true;
-}
-
 static void post_join(WebCall *call)
 {
     GError *error = NULL;
@@ -120,17 +110,18 @@ static void post_join(WebCall *call)
     g_autofree char *address = g_strstrip(g_strdup(web_field(call, "address")));
     g_autofree char *name = visible_line(web_field(call, "name"), NAME_MAX_BYTES);
     const Joiner joiner = {.address = address, .name = *name ? name : NULL};
-    bool full;
     g_autoptr(Work) work = web_begin(call);
     if (!work)
         return;
-    if (!forms_are_full(call, &full, &error) || (!full && !join_form_take(work, list, &joiner, &result, &error)))
+    if (!join_form_take(work, list, &joiner, &result, &error))
         web_fail(call, error);
-    else if (full)
-        show_list(call, 503, list, json_pack("{sb}", "full", true));
-    else if (result != SUBSCRIPTION_ASKED_PERSON)
+    else if (result == SUBSCRIPTION_BAD_ADDRESS || result == SUBSCRIPTION_OWN_ADDRESS)
         show_list(call, 400, list, json_pack("{sb}", "bad_address", true));
-    else if (web_commit(call, work))
+    else if (!web_commit(call, work))
+        return;
+    else if (result == SUBSCRIPTION_LIMITED)
+        show_list(call, 429, list, json_pack("{sb}", "full", true));
+    else
         web_notice(call, 200, "letter_sent", json_pack("{ss ss}", "address", address, "list", list->posting_address));
 }
 

@@ -37,7 +37,7 @@ static void get_sign_in(WebCall *call)
 static void post_sign_in(WebCall *call)
 {
     GError *error = NULL;
-    bool valid;
+    bool valid, full;
     if (!web_store(call))
         return;
     if (!form_mark_good(call->web->form_keys, SIGN_IN_MARK, web_field(call, "mark"), clock_now())) {
@@ -48,12 +48,13 @@ static void post_sign_in(WebCall *call)
     g_autoptr(Work) work = web_begin(call);
     if (!work)
         return;
-    if (!sign_in_take(work, address, &valid, &error))
+    if (!sign_in_is_full(work, &full, &error) || !sign_in_take(work, address, &valid, &error))
         web_fail(call, error);
     else if (!valid)
         show_form(call, 400, json_pack("{sb ss}", "bad_address", true, "typed", address));
     else if (web_commit(call, work))
-        web_notice(call, 200, "sign_in_sent", json_pack("{ss}", "address", address));
+        web_notice(call, full ? 429 : 200, full ? "sign_in_full" : "sign_in_sent",
+                   json_pack("{ss}", "address", address));
 }
 
 /* Look whose the link is; false: the call was answered. */
@@ -66,8 +67,6 @@ static bool peek(WebCall *call, char **address)
         return false;
     if (!sign_in_peek(work, call->args[0], &result, address, &error))
         web_fail(call, error);
-    else if (result == SIGN_IN_GUESSING)
-        web_notice(call, 429, "guessing", NULL);
     else if (result == SIGN_IN_UNKNOWN)
         web_notice(call, 404, "bad_sign_in", NULL);
     return *address != NULL;

@@ -73,8 +73,8 @@ extern const HttpSpec web_spec;
 
 /* Return the store, borrowed, opened anew where it was lost. NULL: the database is away. */
 Store *web_store(WebCall *call);
-/* Make a unit of work for reading, in the name of a visitor who has proved nothing so far. It has no transaction: a
- * wrong guess that it counts is written at once. NULL: the database is away. */
+/* Make a unit of work for reading, in the name of a visitor who has proved nothing so far. It has no transaction.
+ * NULL: the database is away. */
 Work *web_look(WebCall *call);
 /* Make a unit of work as web_look() does, for changing something, and begin its transaction. End it with web_commit(),
  * or free it to undo it. NULL: it cannot be begun. */

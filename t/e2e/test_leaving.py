@@ -199,7 +199,7 @@ def test_forms_have_caused_enough_letters(people):
             status = instance.run("status")
             if status.returncode != 0:
                 break
-    assert status.returncode == 2 and "have caused 3 letters today" in status.stdout
+    assert status.returncode == 2 and "have taken 3 forms to join today" in status.stdout
     shown = json.loads(instance.run("status", "--json").stdout)["form_letters"]
-    assert shown == {"count": 3, "most": 3, "reached": True}
+    assert shown == {"count": 3, "most": 3, "reached": True, "links": 0, "links_reached": False}
     assert 'listrunner_account_total{kind="form_site"} 4\n' in instance.cli("metrics")

@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Changes of address, asked for by mail, on pages and by an operator. */
 #include "lists/change_address.h"
-#include "lists/guessing.h"
 #include "lists/sign_in.h"
 #include "lists/standing.h"
 #include "store/domain.h"
@@ -112,28 +111,6 @@ static void test_change_asked_often(World *world, const void *data)
     g_autofree char *own = NULL;
     g_assert_cmpint(change(world, &(AddressChange){.old_address = ANNE, .new_address = NEW}, &own), ==,
                     SUBSCRIPTION_ASKED_PERSON);
-}
-
-/* Where much was guessed, each letter is answered from the address that it went to, and the second from no other. */
-static void test_change_beside_guesses(World *world, const void *data)
-{
-    AddressChange what = {.old_address = ANNE, .new_address = NEW};
-    g_autofree char *first = NULL, *second = NULL, *none = NULL, *told = NULL;
-    add(world, ANNE);
-    world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .address = ANNE, .host = "192.0.2.7"};
-    g_assert_cmpint(change(world, &what, &first), ==, SUBSCRIPTION_ASKED_PERSON);
-    for (unsigned at = 0; at < GUESSES_OF_ADDRESS; at++) {
-        g_autofree char *guessed = NULL;
-        g_assert_cmpint(world_confirm(world, "aaaaaaaaaaaaaaaaaaaaaaaaaa", &guessed), ==, SUBSCRIPTION_BAD_TOKEN);
-    }
-    g_autofree char *old_token = world_token(first);
-    g_assert_cmpint(world_confirm(world, old_token, &second), ==, SUBSCRIPTION_ASKED_PERSON);
-    g_autofree char *new_token = world_token(second);
-    g_assert_cmpint(world_confirm(world, new_token, &none), ==, SUBSCRIPTION_GUESSING);
-    g_assert_true(is_member(world, ANNE) && !is_member(world, NEW));
-    world->actor.address = NEW;
-    g_assert_cmpint(world_confirm(world, new_token, &told), ==, SUBSCRIPTION_DONE);
-    g_assert_true(!is_member(world, ANNE) && is_member(world, NEW));
 }
 
 /* The letters are in a language that the person or the site has chosen, and not in one that the list has. */
@@ -431,7 +408,6 @@ int main(int argc, char **argv)
     WORLD_TEST("/change_address/address changes when both agree", test_change_by_both);
     WORLD_TEST("/change_address/address does not change by empty answers", test_change_by_empty_answers);
     WORLD_TEST("/change_address/address change asked often", test_change_asked_often);
-    WORLD_TEST("/change_address/change of address beside guesses", test_change_beside_guesses);
     WORLD_TEST("/change_address/language of an address change", test_change_language);
     WORLD_TEST("/change_address/address changed by the operator", test_change_by_operator);
     WORLD_TEST("/change_address/owner and moderator stay", test_roles_stay);

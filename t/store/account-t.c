@@ -42,10 +42,10 @@ static void test_apart(Fixture *fixture, const void *data)
     g_assert_cmpint(add(fixture, ACCOUNT_ANSWERS, "anne@example.org", NOW), ==, 1);
     g_assert_cmpint(add(fixture, ACCOUNT_ANSWERS, "anne@example.org", NOW + HOUR), ==, 2);
     g_assert_cmpint(add(fixture, ACCOUNT_ANSWERS, "bob@example.org", NOW), ==, 1);
-    g_assert_cmpint(add(fixture, ACCOUNT_GUESSES, "anne@example.org", NOW), ==, 1);
+    g_assert_cmpint(add(fixture, ACCOUNT_SIGN_IN, "anne@example.org", NOW), ==, 1);
     g_assert_cmpint(add(fixture, ACCOUNT_ANSWERS, "anne@example.org", NOW + DAY), ==, 1);
-    g_assert_cmpint(add(fixture, ACCOUNT_GUESSES, "anne@example.org", NOW + HOUR - 1), ==, 2);
-    g_assert_cmpint(add(fixture, ACCOUNT_GUESSES, "anne@example.org", NOW + HOUR), ==, 1);
+    g_assert_cmpint(add(fixture, ACCOUNT_SIGN_IN, "anne@example.org", NOW + HOUR - 1), ==, 2);
+    g_assert_cmpint(add(fixture, ACCOUNT_SIGN_IN, "anne@example.org", NOW + HOUR), ==, 1);
 }
 
 /* Check that a person who had too many has none when the hour or the day is over, whether or not anything is counted
@@ -53,10 +53,10 @@ static void test_apart(Fixture *fixture, const void *data)
 static void test_over(Fixture *fixture, const void *data)
 {
     const char *anne = "anne@example.org";
-    add(fixture, ACCOUNT_GUESSES, anne, NOW);
+    add(fixture, ACCOUNT_SIGN_IN, anne, NOW);
     add(fixture, ACCOUNT_ANSWERS, anne, NOW);
-    g_assert_cmpint(count(fixture, ACCOUNT_GUESSES, anne, NOW + HOUR - 1), ==, 1);
-    g_assert_cmpint(count(fixture, ACCOUNT_GUESSES, anne, NOW + HOUR), ==, 0);
+    g_assert_cmpint(count(fixture, ACCOUNT_SIGN_IN, anne, NOW + HOUR - 1), ==, 1);
+    g_assert_cmpint(count(fixture, ACCOUNT_SIGN_IN, anne, NOW + HOUR), ==, 0);
     g_assert_cmpint(count(fixture, ACCOUNT_ANSWERS, anne, NOW + HOUR), ==, 1);
     g_assert_cmpint(count(fixture, ACCOUNT_ANSWERS, anne, NOW + DAY), ==, 0);
     g_assert_cmpint(count(fixture, ACCOUNT_ANSWERS, "bob@example.org", NOW), ==, 0);
@@ -67,9 +67,9 @@ static void test_sums(Fixture *fixture, const void *data)
     for (int at = 0; at < 3; at++)
         add(fixture, ACCOUNT_PASSWORDS, "192.0.2.1", NOW);
     add(fixture, ACCOUNT_PASSWORDS, "192.0.2.2", NOW);
-    add(fixture, ACCOUNT_GUESSES, "192.0.2.2", NOW);
+    add(fixture, ACCOUNT_SIGN_IN, "192.0.2.2", NOW);
     g_assert_cmpint(counted(fixture, ACCOUNT_PASSWORDS, NOW), ==, 20403);
-    g_assert_cmpint(counted(fixture, ACCOUNT_GUESSES, NOW), ==, 10101);
+    g_assert_cmpint(counted(fixture, ACCOUNT_SIGN_IN, NOW), ==, 10101);
     g_assert_cmpint(counted(fixture, ACCOUNT_ANSWERS, NOW), ==, 0);
     g_assert_cmpint(counted(fixture, ACCOUNT_PASSWORDS, NOW + HOUR), ==, 0);
 }
@@ -81,13 +81,13 @@ static void test_expiry(Fixture *fixture, const void *data)
     for (int at = 0; at < 3000; at++) {
         g_autofree char *who = g_strdup_printf("%d@example.org", at);
         int64_t total;
-        assert_ok(account_add(fixture->store, ACCOUNT_GUESSES, who, NOW, &total, &error), error);
+        assert_ok(account_add(fixture->store, ACCOUNT_SIGN_IN, who, NOW, &total, &error), error);
     }
     add(fixture, ACCOUNT_ANSWERS, "anne@example.org", NOW);
     assert_ok(account_expire(fixture->store, NOW + HOUR - 1, &error), error);
-    g_assert_cmpint(counted(fixture, ACCOUNT_GUESSES, NOW), ==, 3000 * 10000 + 3000 * 100 + 1);
+    g_assert_cmpint(counted(fixture, ACCOUNT_SIGN_IN, NOW), ==, 3000 * 10000 + 3000 * 100 + 1);
     assert_ok(account_expire(fixture->store, NOW + HOUR, &error), error);
-    g_assert_cmpint(counted(fixture, ACCOUNT_GUESSES, NOW), ==, 0);
+    g_assert_cmpint(counted(fixture, ACCOUNT_SIGN_IN, NOW), ==, 0);
     g_assert_cmpint(counted(fixture, ACCOUNT_ANSWERS, NOW), ==, 10101);
     assert_ok(account_expire(fixture->store, NOW + DAY, &error), error);
     g_assert_cmpint(counted(fixture, ACCOUNT_ANSWERS, NOW), ==, 0);
