@@ -14,7 +14,7 @@
 typedef struct RecipientField {
     const char *key, *value;
 } RecipientField;
-#define RECIPIENT_FIELDS 8
+#define RECIPIENT_FIELDS 9
 
 static void recipient_fields(const BounceRecipient *recipient, RecipientField fields[RECIPIENT_FIELDS])
 {
@@ -24,6 +24,7 @@ static void recipient_fields(const BounceRecipient *recipient, RecipientField fi
         {"class", bounce_class_name(recipient->class)},
         {"outcome", bounce_outcome(recipient->class)},
         {"status", *recipient->status ? recipient->status : NULL},
+        {"phase", recipient->phase ? bounce_phase_name(recipient->phase) : NULL},
         {"about", bounce_about_name(recipient->about)},
         {"reason", recipient->reason},
         {"text", recipient->text},

@@ -134,6 +134,7 @@ static Bounce *parse(const char *octets, size_t length, bool inner)
     if (!bounce->dialect && !inner)
         take_nested(&report, bounce);
     refine(&report);
+    phase_attach(&report);
     bounce->kind = kind_of(&report);
     bounce->complaint = bounce->kind == BOUNCE_FEEDBACK && !report.harmless;
     bounce->recipients = g_steal_pointer(&report.recipients);
@@ -194,7 +195,7 @@ BounceVerdict bounce_judge(const BounceReply *reply)
     const char *given = reply->status ? reply->status : "";
     const char *best = *given && strcmp(given + 1, ".0.0") != 0 ? given : *found ? found : given;
     unsigned code = *best ? (unsigned)(*best - '0') : reply_scan(reply->text) / 100;
-    return verdict_of(&(Refusal){.phase = reply->phase, .status = best, .text = reply->text,
-                                 .own_relay = reply->own_relay,
-                                 .class = code == 4 ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT});
+    BounceReply known = *reply;
+    known.status = best;
+    return verdict_of(&known, code == 4 ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT);
 }

@@ -17,7 +17,7 @@ typedef enum BounceKind {
     BOUNCE_FAILURE,      /* at least one recipient failed or is delayed */
     BOUNCE_FEEDBACK,     /* a complaint; or another report by a reader's provider: complaint is false, and recipients is
                           * empty */
-    BOUNCE_REPLY,        /* written by a program on behalf of a person: vacation, challenge */
+    BOUNCE_REPLY,        /* written by a program on behalf of a person: vacation, challenge, read receipt */
     BOUNCE_SUCCESS,      /* a report that all went well */
     BOUNCE_UNRECOGNISED, /* looks like a failure, and names nobody */
 } BounceKind;
@@ -54,6 +54,7 @@ typedef struct BounceRecipient {
                          * NULL when the mail tells of none */
     BounceClass class;
     char *status;       /* "5.1.1" (RFC 3463), "" when the mail has none */
+    BouncePhase phase;  /* as far as the mail tells */
     BounceAbout about;
     bool soft;          /* it says little about the address: it may pass */
     const char *reason; /* a word of bounce_reasons */

@@ -245,10 +245,25 @@ static bool phquery_read(Report *report)
     return report_found(report);
 }
 
+/* RFC 8098: the mail was delivered, and shown or deleted by a reader's program. */
+static bool receipt_read(Report *report)
+{
+    for (guint at = 0; at < report->parts->len; at++) {
+        const MimePart *part = report->parts->pdata[at];
+        if (!part->inside && (g_str_has_prefix(part->type, "message/disposition-notification") ||
+                              g_str_has_prefix(part->type, "message/global-disposition-notification"))) {
+            report->kind = BOUNCE_REPLY;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Reports made for programs come first, dialects that are read most freely last. */
 const Dialect dialects[] = {
     {.name = "feedback", .read = feedback_read, .unprepared = true},
     {.name = "delivery-status", .read = delivery_status_read, .unprepared = true},
+    {.name = "receipt", .read = receipt_read, .unprepared = true},
     {.name = "delivery-text", .read = delivery_text_read},
     {.name = "success", .read = success_read},
     {.name = "amazon-ses", .read = amazon_read},

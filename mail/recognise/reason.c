@@ -1,63 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "mail/recognise/reason.h"
-
 #include <string.h>
 
-#include "mail/recognise/words.h"
-
-/* The length of a status that begins at at ("5.1.1"); 0 when none does. */
-static size_t status_length(const char *at)
-{
-    size_t length = 1;
-    if (!strchr("245", *at) || *at == '\0')
-        return 0;
-    for (int part = 0; part < 2; part++) {
-        size_t digits = at[length] == '.' ? strspn(at + length + 1, "0123456789") : 0;
-        if (digits < 1 || digits > 3)
-            return 0;
-        length += 1 + digits;
-    }
-    return at[length] == '.' && g_ascii_isdigit(at[length + 1]) ? 0 : length;
-}
-
-void status_scan(const char *text, char status[STATUS_SIZE])
-{
-    status[0] = '\0';
-    for (const char *at = strchr(text, '.'); at; at = strchr(at + 1, '.')) {
-        const char *start = at - 1;
-        size_t length = at > text ? status_length(start) : 0;
-        if (length == 0 || (start > text && (g_ascii_isalnum(start[-1]) || strchr(".[-", start[-1])) &&
-                            !(start - text >= 4 && start[-1] == '-' && g_ascii_isdigit(start[-2]))))
-            continue;
-        if (*start == '2')
-            continue;
-        bool vague = strncmp(start + 1, ".0.0", 4) == 0;
-        if (status[0] && vague)
-            continue;
-        bool replace = !status[0] || (strncmp(status + 1, ".0.0", 4) == 0 && !vague);
-        if (replace)
-            g_strlcpy(status, start, MIN(length + 1, STATUS_SIZE));
-        if (!vague)
-            return;
-    }
-}
-
-unsigned reply_scan(const char *text)
-{
-    static const char before[] = " \t\n:;('\"<#=>-";
-    for (const char *at = strpbrk(text, "45"); at; at = strpbrk(at + 1, "45")) {
-        if (!g_ascii_isdigit(at[1]) || at[1] > '9' || !g_ascii_isdigit(at[2]) || g_ascii_isalnum(at[3]))
-            continue;
-        if (at[1] > '5' || (at[3] && !strchr(" -\t\n:;,.'\")<#", at[3])))
-            continue;
-        if ((at[3] == '.' || at[3] == ',' || at[3] == ':') && g_ascii_isdigit(at[4]))
-            continue;
-        if (at == text || strchr(before, at[-1]))
-            return (unsigned)(at[0] - '0') * 100 + (unsigned)(at[1] - '0') * 10 + (unsigned)(at[2] - '0');
-    }
-    return 0;
-}
+#include "mail/recognise/clause.h"
+#include "mail/recognise/report.h"
 
 const char *const bounce_reasons[] = {
     "user-unknown", "mailbox-full", "mailbox-disabled", "host-unknown", "too-large", "expired",
@@ -190,6 +136,8 @@ static const Clue words[] = {
 static const Clue codes[] = {
     {".1.1", "user-unknown"},
     {".1.2", "host-unknown"},
+    {".1.7", "sender"},
+    {".1.8", "sender"},
     {".1.3", "user-unknown"},
     {".1.6", "user-unknown"},
     {".1.10", "user-unknown"},
@@ -210,6 +158,11 @@ static const Clue codes[] = {
     {".7.1", "policy"},
     {".7.23", "authentication"},
     {".7.25", "blocked"},
+    {".7.27", "sender"},
+    {".7.54", "relaying"},
+    {".7.57", "authentication"},
+    {".7.60", "authentication"},
+    {".7.64", "relaying"},
     {".7.26", "authentication"},
     {".7.20", "authentication"},
     {".7.9", "authentication"},
@@ -265,49 +218,93 @@ static const char *reason_in(const char *text)
     return best < NO_ROW ? words[best].reason : NULL;
 }
 
-static const char *reason_of(const char *status, const char *text)
+static const char *code_reason(const char *status)
 {
-    static const char *const plain[] = {".1.1", ".1.2", ".1.10", ".2.2", ".7.26"}; /* words add nothing to these */
-    for (size_t i = 0; status && *status && i < G_N_ELEMENTS(plain); i++)
-        for (size_t at = 0; strcmp(status + 1, plain[i]) == 0 && at < G_N_ELEMENTS(codes); at++)
-            if (strcmp(plain[i], codes[at].words) == 0)
-                return codes[at].reason;
-    const char *told = text ? reason_in(text) : NULL;
-    if (told)
-        return told;
-    for (size_t at = 0; status && *status && at < G_N_ELEMENTS(codes); at++)
+    for (size_t at = 0; *status && at < G_N_ELEMENTS(codes); at++)
         if (strcmp(status + 1, codes[at].words) == 0)
             return codes[at].reason;
-    g_autofree char *lower = text && *text ? words_lower(text, -1) : NULL;
+    bool of_exchange = g_str_has_prefix(status + (*status != '\0'), ".7.") && strlen(status) == 7;
+    return of_exchange && strchr("56", status[4]) ? "blocked" : NULL; /* 5.7.511, 5.7.606: the sending host is banned */
+}
+
+/* Words add nothing to these. */
+static bool is_certain(const char *status)
+{
+    static const char *const plain[] = {".1.1", ".1.2", ".1.10", ".2.2", NULL};
+    return *status && g_strv_contains(plain, status + 1);
+}
+
+/* A word of bounce_reasons, by the words that name it in any clause, and by the status. */
+static const char *reason_of(const char *status, const char *text)
+{
+    if (is_certain(status) || g_str_has_suffix(status, ".7.26"))
+        return code_reason(status);
+    const char *told = reason_in(text);
+    if (!told)
+        told = code_reason(status);
+    if (told)
+        return told;
+    g_autofree char *lower = *text ? words_lower(text, -1) : NULL;
     const char *foreign = lower ? words_reason_of(lower) : NULL;
     if (foreign)
         return foreign;
-    return status && g_str_has_prefix(status, "5.7.") ? "policy" : "undefined";
+    return g_str_has_prefix(status, "5.7.") ? "policy" : "undefined";
 }
 
-/* What a reason is about, and how much it says about an address; a reason that is not here is about the recipient, and
- * hard. */
+/* Reasons that are not the recipient's; all others are. */
 static const struct {
     const char *reason;
     BounceAbout about;
-} kinds[] = {
+} not_recipients[] = {
     {"rate-limited", BOUNCE_ABOUT_SENDER}, {"authentication", BOUNCE_ABOUT_SENDER}, {"blocked", BOUNCE_ABOUT_SENDER},
     {"sender", BOUNCE_ABOUT_SENDER},       {"spam", BOUNCE_ABOUT_MESSAGE},          {"content", BOUNCE_ABOUT_MESSAGE},
     {"too-large", BOUNCE_ABOUT_MESSAGE},
 };
-static const char *const soft[] = {"mailbox-full", "expired", "network", "policy", "relaying", "loop", "system", NULL};
 
-BounceVerdict verdict_of(const Refusal *refusal)
+static BounceAbout about_of(const char *reason)
 {
-    BounceVerdict verdict = {.class = refusal->class, .reason = reason_of(refusal->status, refusal->text)};
-    bool taken = refusal->phase == BOUNCE_PHASE_DATA || refusal->phase == BOUNCE_PHASE_END;
-    for (size_t at = 0; at < G_N_ELEMENTS(kinds); at++)
-        if (strcmp(kinds[at].reason, verdict.reason) == 0)
-            verdict.about = kinds[at].about;
-    if (refusal->own_relay && strcmp(verdict.reason, "relaying") == 0)
+    for (size_t at = 0; at < G_N_ELEMENTS(not_recipients); at++)
+        if (strcmp(not_recipients[at].reason, reason) == 0)
+            return not_recipients[at].about;
+    return BOUNCE_ABOUT_RECIPIENT;
+}
+
+/* Judge the words alone: the clauses first, which know who is refused; then the words that stand for a reason wherever
+ * they are; and last what a reply is most likely about that says nothing else. */
+static void judge_words(const char *status, const char *text, BounceVerdict *verdict)
+{
+    /* Reasons that refusals of a host are given, too, where the reply names its address. */
+    static const char *const vague[] = {"undefined", "policy", "user-unknown", "host-unknown", NULL};
+    static const char *const vague_of_mail[] = {"undefined", "policy", "blocked", NULL};
+    bool certain = is_certain(status);
+    ClauseReading reading = clause_read(status, certain, text);
+    verdict->reason = reading.reason ? reading.reason : reason_of(status, text);
+    verdict->about = reading.reason ? reading.about : about_of(verdict->reason);
+    if (reading.reason || certain)
+        return;
+    if (reading.of_content && g_strv_contains(vague_of_mail, verdict->reason)) {
+        verdict->reason = "content";
+        verdict->about = BOUNCE_ABOUT_MESSAGE;
+    } else if (reading.names_client && g_strv_contains(vague, verdict->reason)) {
+        verdict->reason = "blocked";
+        verdict->about = BOUNCE_ABOUT_SENDER;
+    } else if (reading.of_mail && g_strv_contains(vague_of_mail, verdict->reason)) {
+        verdict->reason = "policy";
+        verdict->about = BOUNCE_ABOUT_MESSAGE;
+    }
+}
+
+BounceVerdict verdict_of(const BounceReply *reply, BounceClass class)
+{
+    static const char *const soft[] = {"mailbox-full", "expired", "network", "policy", "relaying", "loop", "system",
+                                       NULL};
+    BounceVerdict verdict = {.class = class};
+    bool early = reply->phase != BOUNCE_PHASE_UNKNOWN && reply->phase < BOUNCE_PHASE_RCPT;
+    bool taken = reply->phase == BOUNCE_PHASE_DATA || reply->phase == BOUNCE_PHASE_END;
+    judge_words(reply->status, reply->text, &verdict);
+    if (reply->own_relay && strcmp(verdict.reason, "relaying") == 0)
         verdict.about = BOUNCE_ABOUT_SENDER;
-    bool early = refusal->phase != BOUNCE_PHASE_UNKNOWN && refusal->phase < BOUNCE_PHASE_RCPT;
-    if (early && verdict.about == BOUNCE_ABOUT_RECIPIENT && reply_scan(refusal->text)) {
+    if (early && verdict.about == BOUNCE_ABOUT_RECIPIENT && reply_scan(reply->text)) {
         verdict.about = BOUNCE_ABOUT_SENDER;
         verdict.reason = "sender";
     }
@@ -318,7 +315,8 @@ BounceVerdict verdict_of(const Refusal *refusal)
 
 void recipient_judge(BounceRecipient *recipient, const char *status, const char *text)
 {
-    BounceVerdict verdict = verdict_of(&(Refusal){.class = recipient->class, .status = status, .text = text});
+    BounceVerdict verdict = verdict_of(&(BounceReply){.phase = recipient->phase, .status = status, .text = text},
+                                       recipient->class);
     recipient->about = verdict.about;
     recipient->soft = verdict.soft;
     recipient->reason = verdict.reason;

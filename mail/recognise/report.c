@@ -552,6 +552,7 @@ bool report_add(Report *report, const Finding *finding)
     find_status(finding, text, status);
     BounceRecipient *recipient = g_new0(BounceRecipient, 1);
     recipient->class = class_of(finding, status);
+    recipient->phase = phase_of(finding->text ? finding->text : "");
     recipient_judge(recipient, status, text);
     if (strcmp(recipient->reason, "challenge") == 0 && recipient->class == BOUNCE_PERMANENT)
         recipient->class = BOUNCE_TEMPORARY;

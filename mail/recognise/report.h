@@ -11,12 +11,10 @@
  */
 #include <glib.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "mail/bounce.h"
 #include "mail/mime.h"
-#include "mail/recognise/reason.h"
 #include "mail/recognise/words.h"
 
 #define REPORT_USUAL 11
@@ -124,6 +122,12 @@ const char *address_begins(const char *at, size_t *length);
  * has none. */
 char *address_x400(const char *text);
 
+/* Judge a refusal, its phase first, then the words; status is not NULL. class is that of the verdict. */
+BounceVerdict verdict_of(const BounceReply *reply, BounceClass class);
+
+/* Set what a recipient's failure is about from its phase, class, status and a text. */
+void recipient_judge(BounceRecipient *recipient, const char *status, const char *text);
+
 /* ---- the common reader ---- */
 
 typedef enum SectionShape {
@@ -161,6 +165,12 @@ const char *origin_find(const char *text, size_t *length, const char **begins);
 
 /* May a line begin to tell of an origin? It has a parenthesis, or Exim's words without one. */
 bool origin_begins(const char *line);
+
+/* The phase of a session that a text about one recipient tells of. */
+BouncePhase phase_of(const char *text);
+
+/* Find in the notification in which phase recipients were refused whose own text did not tell, and judge them anew. */
+void phase_attach(Report *report);
 
 /* Find in the notification the addresses from which mail was forwarded to recipients, and note them as known_as. */
 void origin_attach(Report *report);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The words of mail systems, in the languages of etc/bounce. Its README.md says what each kind is for; the tables are
- * made from its files by words.awk. Internal to mail/recognise/.
+ * The words of mail systems, in the languages of etc/bounce, and the codes of their replies. The README.md of etc/bounce
+ * says what each kind is for; the tables are made from its files by words.awk. Internal to mail/recognise/.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -50,3 +50,13 @@ bool words_is(const char *lower, const Phrase *phrases);
 
 /* The reason that the text tells in a language other than English; NULL when it tells none. */
 const char *words_reason_of(const char *lower);
+
+/* RFC 3463 status in a text ("5.1.1"), preferring one behind a reply code. Into status, "" when there is none. */
+#define STATUS_SIZE 12
+void status_scan(const char *text, char status[STATUS_SIZE]);
+
+/* The first SMTP reply code of 4xx or 5xx that stands where replies have it; 0 when there is none. */
+unsigned reply_scan(const char *text);
+
+/* Where that code stands; NULL when there is none. */
+const char *reply_find(const char *text);

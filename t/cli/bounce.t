@@ -101,7 +101,7 @@ def test_one_mail(site):
     assert tool("bounce", "parse", "--json", str(path)).rows() == [{
         "file": "one.eml", "kind": "bounce", "permanent": ["joe@example.com"], "temporary": [],
         "recipients": [{"address": "joe@example.com", "known_as": None, "class": "permanent", "outcome": "given up",
-                        "status": "5.1.1", "about": "recipient", "reason": "user-unknown",
+                        "status": "5.1.1", "phase": None, "about": "recipient", "reason": "user-unknown",
                         "text": "Sorry, no mailbox here by that name. (#5.1.1)"}]}]
     table = tool("bounce", "parse", str(path)).out
     assert "ADDRESS" in table and "joe@example.com" in table and "5.1.1" in table

@@ -120,6 +120,19 @@ static void test_no_failures(void)
     assert_told("", "unrecognised");
 }
 
+/* RFC 8098: a receipt is no failure, and nothing that a person has to read. */
+static void test_receipts(void)
+{
+#define RECEIPT(type)                                                                                                  \
+    "From: joe@example.com\nTo: list-bounces@site.example\nSubject: Read: hello\n"                                     \
+    "Content-Type: multipart/report; report-type=disposition-notification; boundary=x\n\n--x\n\n"                     \
+    "Your message was deleted without being read. Delivery to <ann@example.com> failed.\n--x\nContent-Type: " type     \
+    "\n\nFinal-Recipient: rfc822;joe@example.com\nOriginal-Message-ID: <1@site.example>\n"                            \
+    "Disposition: manual-action/MDN-sent-manually; deleted\n--x--\n"
+    assert_told(RECEIPT("message/disposition-notification"), "auto-reply");
+    assert_told(RECEIPT("Message/Global-Disposition-Notification; x=y"), "auto-reply");
+}
+
 /* A gateway that passes on what it got, in a report of its own that names nobody. */
 static void test_nested(void)
 {
@@ -197,9 +210,97 @@ static void test_phases(void)
     assert_judged(BOUNCE_PHASE_RCPT, "550 5.1.1 User unknown", "recipient user-unknown");
     assert_judged(BOUNCE_PHASE_UNKNOWN, "550 5.1.1 User unknown", "recipient user-unknown");
     assert_judged(BOUNCE_PHASE_DATA, "550 5.1.1 User unknown", "recipient soft user-unknown");
-    assert_judged(BOUNCE_PHASE_END, "550 Administrative prohibition", "recipient soft undefined");
+    assert_judged(BOUNCE_PHASE_END, "550 Administrative prohibition", "message policy");
     assert_judged(BOUNCE_PHASE_END, "550 this looks like spam", "message spam");
+    assert_judged(BOUNCE_PHASE_END, "550 no", "recipient soft undefined");
     assert_judged(BOUNCE_PHASE_RCPT, "452 4.2.2 mailbox full", "recipient soft mailbox-full");
+}
+
+/* "address phase about reason, ..." of a report. */
+static void assert_phases(const char *mail, const char *wanted)
+{
+    g_autoptr(Bounce) bounce = bounce_parse(mail, strlen(mail));
+    g_autoptr(GString) out = g_string_new(NULL);
+    for (guint at = 0; at < bounce->recipients->len; at++) {
+        const BounceRecipient *one = bounce->recipients->pdata[at];
+        g_string_append_printf(out, "%s%s %s %s%s %s", at > 0 ? ", " : "", one->address, bounce_phase_name(one->phase),
+                               one->soft ? "soft " : "", bounce_about_name(one->about), one->reason);
+    }
+    g_assert_cmpstr(out->str, ==, wanted);
+}
+
+/* The text for people tells the phase, where the fields for programs tell of the reply alone. */
+static void test_phases_of_reports(void)
+{
+#define BOTH(text, fields)                                                                                             \
+    "From: MAILER-DAEMON@mx.example\nSubject: Undelivered Mail Returned to Sender\n"                                   \
+    "Content-Type: multipart/report; report-type=delivery-status; boundary=x\n\n--x\n\n"                              \
+    text                                                                                                               \
+    "\n--x\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; mx.example\n\n" fields "\n--x--\n"
+#define FIELDS(address, reply)                                                                                         \
+    "Final-Recipient: rfc822; " address "\nAction: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; " reply "\n\n"
+    assert_phases(BOTH("This is the mail system at host mx.example.\n\n"
+                       "<joe@example.com>: host a.example[192.0.2.1] said: 550 no such domain (in\n"
+                       "    reply to MAIL FROM command)\n\n"
+                       "<ann@example.com>: host b.example[192.0.2.2] said: 550 unknown user (in reply to\n"
+                       "    RCPT TO command)\n\n"
+                       "<bob@example.com>: host b.example[192.0.2.2] said: 550 unknown user (in reply to\n"
+                       "    end of DATA command)\n",
+                       FIELDS("joe@example.com", "550 no such domain") FIELDS("ann@example.com", "550 unknown user")
+                           FIELDS("bob@example.com", "550 unknown user")),
+                  "joe@example.com mail sender sender, ann@example.com rcpt recipient user-unknown, "
+                  "bob@example.com end soft recipient user-unknown");
+    assert_phases(BOTH("The following address(es) failed:\n\n  joe@example.com\n    host a.example [192.0.2.1]\n"
+                       "    SMTP error from remote mail server after pipelined MAIL FROM:<me@site.example>:\n"
+                       "    550 not here\n  ann@example.com\n    host b.example [192.0.2.2]\n"
+                       "    SMTP error from remote mail server after end of data:\n    550 not here\n",
+                       FIELDS("joe@example.com", "550 not here") FIELDS("ann@example.com", "550 not here")),
+                  "joe@example.com mail sender sender, ann@example.com end soft recipient undefined");
+    assert_phases(BOTH("   ----- The following addresses had permanent fatal errors -----\n<joe@example.com>\n"
+                       "    (reason: 550 go away)\n\n   ----- Transcript of session follows -----\n"
+                       "... while talking to a.example.:\n>>> MAIL From:<me@site.example> SIZE=100\n<<< 550 go away\n",
+                       FIELDS("joe@example.com", "550 go away")),
+                  "joe@example.com mail sender sender");
+    assert_phases(BOTH("   ----- Transcript of session follows -----\n... while talking to a.example.:\n"
+                       ">>> RCPT To:<joe@example.com>\n<<< 550 go away\n>>> DATA\n<<< 550 go away\n",
+                       FIELDS("joe@example.com", "550 go away")),
+                  "joe@example.com rcpt recipient undefined");
+    assert_phases("From: MAILER-DAEMON@mx.example\nSubject: failure notice\n\nHi. This is the qmail-send program\n\n"
+                  "<joe@example.com>:\nConnected to 192.0.2.1 but sender was rejected.\nRemote host said: 550 no\n",
+                  "joe@example.com mail sender sender");
+    assert_phases("From: MAILER-DAEMON@mx.example\nSubject: Undelivered Mail Returned to Sender\n\n"
+                  "This is the mail system at host mx.example.\n\n"
+                  "<joe@example.com>: host a.example[192.0.2.1] refused to talk to me: 554 a.example\n",
+                  "joe@example.com connect sender sender");
+}
+
+/* Each reply of t/data/refusals.txt is judged as its line says, in the reply and in the words of Postfix about it. */
+static void test_refusals(void)
+{
+    g_autofree char *path = g_build_filename(g_getenv("top_srcdir"), "t", "data", "refusals.txt", NULL), *text = NULL;
+    unsigned wrong = 0, count = 0;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        g_auto(GStrv) parts = g_strsplit(*line, "\t", 2);
+        if (**line == '#' || g_strv_length(parts) != 2)
+            continue;
+        g_autofree char *told = g_strdup_printf("host mx.example.org[198.51.100.7] said: %s (in reply to RCPT TO "
+                                                "command)", parts[1]);
+        for (int way = 0; way < 2; way++) {
+            BounceVerdict is = bounce_judge(&(BounceReply){.phase = BOUNCE_PHASE_RCPT, .text = way ? told : parts[1]});
+            const char *name = is.about != BOUNCE_ABOUT_RECIPIENT ? bounce_about_name(is.about)
+                               : is.soft                          ? "soft"
+                                                                  : "hard";
+            count++;
+            if (strcmp(name, parts[0]) == 0)
+                continue;
+            wrong++;
+            g_test_message("%s %s, not %s: %s", name, is.reason, parts[0], parts[1]);
+        }
+    }
+    g_assert_cmpuint(count, >, 200);
+    g_assert_cmpuint(wrong, ==, 0);
 }
 
 /* Check that an empty line before the header is not taken for its end. */
@@ -284,11 +385,14 @@ int main(int argc, char **argv)
     g_test_add_func("/bounce/dialects", test_dialects);
     g_test_add_func("/bounce/delays", test_delays);
     g_test_add_func("/bounce/no-failures", test_no_failures);
+    g_test_add_func("/bounce/receipts", test_receipts);
     g_test_add_func("/bounce/nested", test_nested);
     g_test_add_func("/bounce/unknown-systems", test_unknown_systems);
     g_test_add_func("/bounce/origins", test_origins);
     g_test_add_func("/bounce/outcomes", test_outcomes);
     g_test_add_func("/bounce/phases", test_phases);
+    g_test_add_func("/bounce/phases-of-reports", test_phases_of_reports);
+    g_test_add_func("/bounce/refusals", test_refusals);
     g_test_add_func("/bounce/blank-lines", test_blank_lines);
     g_test_add_func("/bounce/returned-list-mail", test_returned_list_mail);
     g_test_add_func("/bounce/corpus", test_corpus);
