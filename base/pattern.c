@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/pattern.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/mailbox.h"
@@ -83,6 +85,9 @@ static void tell(const char *pattern, const char *text, const char *why)
 bool pattern_valid(const char *pattern, GError **error)
 {
     g_autoptr(GError) broken = NULL;
+    size_t length = strlen(pattern);
+    if (length > PATTERN_MAX)
+        return fail(error, FAIL_NEVER, "a pattern of %zu bytes is not allowed; allowed: up to %d", length, PATTERN_MAX);
     /* Without our limits, which the message would show. */
     g_autoptr(GRegex) regex =
         g_utf8_validate(pattern, -1, NULL) ? g_regex_new(pattern, G_REGEX_CASELESS, 0, &broken) : NULL;

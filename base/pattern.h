@@ -24,7 +24,9 @@ bool pattern_gave_up(const char *pattern, GHashTable *memory);
  * pattern_gave_up() is true; NULL: none. */
 const char *pattern_gave_up_any(char *const *patterns, GHashTable *memory);
 
-/* Check that a pattern can be compiled. FAIL_NEVER: it cannot, and the message names the place in the pattern. */
+/* Check that a pattern can be compiled, and has at most PATTERN_MAX bytes. FAIL_NEVER: it is not so, and the message
+ * names the place in the pattern, or the length. */
+#define PATTERN_MAX 1000
 bool pattern_valid(const char *pattern, GError **error);
 
 /* Is mailbox the address itself, or does "^regex" match it from its start? Without regard to case. memory is the

@@ -298,6 +298,9 @@ static void print_list_setting(const ListSetting *setting)
                                setting->max > 0 ? setting->max : LIST_INTEGER_MAX);
     if ((setting->type == SETTING_WORDS || setting->type == SETTING_TEXT) && setting->max > 0)
         g_string_append_printf(text, " At most %" G_GINT64_FORMAT " of them.", setting->max);
+    if (list_setting_longest(setting) > 0)
+        g_string_append_printf(text, " %s %zu bytes.", setting->type == SETTING_WORDS ? "Each has at most" : "At most",
+                               list_setting_longest(setting));
     if (setting->type == SETTING_INTERVAL)
         g_string_append(text, " From 0 to 3650d.");
     append_unit(text, setting->type == SETTING_INTERVAL ? TIME_UNIT : setting->unit);

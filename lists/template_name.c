@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/placeholder.h"
 #include "store/list.h"
+#include "store/list_setting.h"
 
 const char template_common[] = LIST_PLACEHOLDERS " list_requests site_address site_email";
 
@@ -139,5 +140,9 @@ bool template_check(const TemplateName *name, const char *text, GError **error)
                                              : g_strdup(template_common);
     if (!g_utf8_validate(text, -1, NULL))
         return fail(error, FAIL_NEVER, "%s: the text is not UTF-8", name->mailman);
+    size_t length = strlen(text);
+    if (length > LIST_TEXT_MAX)
+        return fail(error, FAIL_NEVER, "%s: %zu bytes are not allowed; allowed: up to %d", name->mailman, length,
+                    LIST_TEXT_MAX);
     return placeholder_check(name->mailman, text, known, error);
 }

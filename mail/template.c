@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/placeholder.h"
 
 static const char *built_in = DATADIR "/templates";
@@ -74,9 +75,22 @@ size_t template_list_values(const TemplateList *list, TemplateValue values[TEMPL
     return G_N_ELEMENTS(all);
 }
 
+/* Once a value that was filled in already is left out, the log says where. */
+static void tell_left_out(const char *text, const TemplateValue *values, const TemplateValue *value)
+{
+    const TemplateValue *list = find(values, "list_id", strlen("list_id"));
+    g_autofree char *start = g_strndup(text, MIN(strcspn(text, "\r\n"), 60)), *valid = g_utf8_make_valid(start, -1);
+    log_warn("list=%s a text that begins \"%s\" has $%s too often: repeated values may have %d bytes in all, and "
+             "further ones are left out",
+             list && list->value ? list->value : "-", valid, value->name, TEMPLATE_REPEATED_MAX);
+}
+
 char *template_fill(const char *text, const TemplateValue *values)
 {
     GString *filled = g_string_new(NULL);
+    size_t room = TEMPLATE_REPEATED_MAX;
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL); /* values; several names may have one text */
+    bool told = false;
     for (const char *at = text; *at;) {
         const char *dollar = strchrnul(at, '$');
         g_string_append_len(filled, at, dollar - at);
@@ -89,7 +103,15 @@ char *template_fill(const char *text, const TemplateValue *values)
             g_string_append_c(filled, '$');
             at = dollar + 2;
         } else if (value) {
-            g_string_append(filled, value->value ? value->value : "");
+            const char *own = value->value ? value->value : "";
+            size_t octets = strlen(own);
+            bool first = g_hash_table_add(seen, (void *)own);
+            if (first || octets <= room)
+                g_string_append_len(filled, own, (gssize)octets);
+            else if (!told)
+                tell_left_out(text, values, value);
+            told = told || (!first && octets > room);
+            room -= first || octets > room ? 0 : octets;
             at = end;
         } else {
             g_string_append_c(filled, '$');

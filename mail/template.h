@@ -39,5 +39,9 @@ size_t template_list_values(const TemplateList *list, TemplateValue values[TEMPL
 #define TEMPLATE_BRIEF 300
 char *template_brief(const char *text);
 
-/* Return text with the values in the places of their names; g_free(). values ends with an element without name. */
+/* Return text with the values in the places of their names; g_free(). values ends with an element without name. Each
+ * value is filled in once, however long it is, and again as long as all repetitions have TEMPLATE_REPEATED_MAX bytes at
+ * most. Further ones are left out, and the log names the list, the text and the value: so nobody makes a huge mail of a
+ * short text. */
+#define TEMPLATE_REPEATED_MAX (64 * 1024)
 char *template_fill(const char *text, const TemplateValue *values);

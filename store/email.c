@@ -77,7 +77,7 @@ bool email_person(Store *store, const char *email, int64_t *person, GError **err
     return step != STEP_FAILED;
 }
 
-/* Names end up in header fields. */
+/* Names end up in header fields, and may be a stranger's words: what is beyond EMAIL_NAME_MAX bytes is cut. */
 char *email_clean_name(const char *display_name)
 {
     if (!display_name || !*display_name)
@@ -86,6 +86,8 @@ char *email_clean_name(const char *display_name)
     GString *name = g_string_new(NULL);
     for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
         gunichar character = g_utf8_get_char(at);
+        if (name->len + 6 > EMAIL_NAME_MAX)
+            break;
         g_string_append_unichar(name, g_unichar_iscntrl(character) ? ' ' : character);
     }
     return g_string_free(name, FALSE);

@@ -40,8 +40,9 @@ typedef struct NewEmail {
 /* Make the addresses (of NewEmail) with a new person for each, and set key and person of each. The caller promises that
  * they are valid, not known yet, and sorted by folded. */
 bool email_make_all(Store *store, GPtrArray *emails, GError **error);
-/* Return display_name as a header field can hold it: valid UTF-8, with blanks in place of control characters. NULL for
- * no or an empty name. g_free() */
+/* Return display_name as a header field can hold it: valid UTF-8 of at most EMAIL_NAME_MAX bytes, with blanks in place
+ * of control characters. NULL for no or an empty name. g_free() */
+#define EMAIL_NAME_MAX 998
 char *email_clean_name(const char *display_name);
 /* Set the name of an address that email_find() has found. */
 bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error);

@@ -11,6 +11,7 @@
 #include "store/row.h"
 #include "store/store_internal.h"
 
+#define NAME_MAX_BYTES 255 /* of a header field, and of a tag */
 #define COLUMNS "position, header, pattern, target, tag"
 
 static const RowField match_row[] = {ROW(HeaderMatch, position), ROW(HeaderMatch, header), ROW(HeaderMatch, pattern),
@@ -31,6 +32,10 @@ static bool allowed(const HeaderMatch *match, GError **error)
         if (*at <= ' ' || *at >= 127 || *at == ':')
             return fail(error, FAIL_NEVER, "\"%s\" is no name of a header field: printable ASCII without a colon",
                         match->header);
+    size_t length = strlen(match->header), tag = match->tag ? strlen(match->tag) : 0;
+    if (length > NAME_MAX_BYTES || tag > NAME_MAX_BYTES)
+        return fail(error, FAIL_NEVER, "a name or a tag of %zu bytes is not allowed; allowed: up to %d",
+                    MAX(length, tag), NAME_MAX_BYTES);
     if (!*match->header)
         return fail(error, FAIL_NEVER, "the name of the header field is empty");
     Action action;

@@ -22,7 +22,6 @@
 #define POLICIES "open|confirm|moderate|confirm_then_moderate"
 #define AUTORESPOND "none|respond_and_discard|respond_and_continue"
 #define TOPICS_MAX 100
-#define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
 
 /* Each row says what the setting reaches: the list's own matters (OF_LIST), or what the site answers for (OF_SITE).
  * Settings that GNU Mailman has not begin with OWN_. Behind the text come further fields: .unit = "days",
@@ -437,10 +436,29 @@ static char *canonical_choice(const ListSetting *setting, const char *value, GEr
     return NULL;
 }
 
+size_t list_setting_longest(const ListSetting *setting)
+{
+    return setting->type == SETTING_TEXT                                         ? LIST_TEXT_MAX
+           : setting->type == SETTING_LINE || setting->type == SETTING_PASSWORD ? LIST_LINE_MAX
+           : setting->type == SETTING_WORDS                                      ? LIST_WORD_MAX
+                                                                                 : 0;
+}
+
+/* Of a value, or of one of its words. */
+static bool length_allowed(const ListSetting *setting, const char *value, GError **error)
+{
+    size_t length = strlen(value), longest = list_setting_longest(setting);
+    return longest == 0 || length <= longest ||
+           fail(error, FAIL_NEVER, "%s: %zu bytes%s are not allowed; allowed: up to %zu", setting->name, length,
+                setting->type == SETTING_WORDS ? " in a word" : "", longest);
+}
+
 /* Refuse a word that would not come back from words_join() and words_split() as it was, or not reach a terminal well.
  * */
 static bool word_keeps(const ListSetting *setting, const char *word, GError **error)
 {
+    if (!length_allowed(setting, word, error))
+        return false;
     for (const char *at = word; *at; at = g_utf8_next_char(at))
         if (g_unichar_iscntrl(g_utf8_get_char(at)))
             return fail(error, FAIL_NEVER, "%s: control characters are not allowed", setting->name);
@@ -502,13 +520,9 @@ static char *canonical_words(const ListSetting *setting, const char *value, GErr
     return words_join(words);
 }
 
-/* Of a LINE: it goes into one line of mail; and what else its form asks. */
+/* What the setting's form asks besides. */
 static bool form_allowed(const ListSetting *setting, const char *value, GError **error)
 {
-    size_t length = strlen(value);
-    if (setting->type == SETTING_LINE && length > LINE_OCTETS)
-        return fail(error, FAIL_NEVER, "%s: %zu octets are not allowed; allowed: up to %d", setting->name, length,
-                    LINE_OCTETS);
     if (*value && g_strcmp0(setting->choices, ADDRESS) == 0 && !mailbox_valid(value))
         return refuse(setting, value, "an address, or nothing", error);
     if (*value && g_strcmp0(setting->choices, NEWSGROUP) == 0 &&
@@ -520,6 +534,8 @@ static bool form_allowed(const ListSetting *setting, const char *value, GError *
 
 static char *canonical_text(const ListSetting *setting, const char *value, GError **error)
 {
+    if (!length_allowed(setting, value, error))
+        return NULL;
     for (const char *at = value; *at; at = g_utf8_next_char(at)) {
         bool control = g_unichar_iscntrl(g_utf8_get_char(at));
         bool fine = setting->type == SETTING_TEXT && (*at == '\n' || *at == '\t' || *at == '\r');

@@ -15,6 +15,9 @@ typedef enum SettingType {
 
 #define LIST_INTEGER_MAX INT64_C(1000000000)
 #define LIST_WORDS_MAX 10000  /* words of a setting */
+#define LIST_WORD_MAX 1000    /* bytes of each of them */
+#define LIST_TEXT_MAX 65536   /* bytes of a text, and of a template */
+#define LIST_LINE_MAX 998     /* bytes of a line (RFC 5322, 2.1.1), and of a password */
 #define LIST_PATTERNS_MAX 500 /* patterns of a setting, bans that are patterns, header matches */
 
 /* How far the harm of a wrong value reaches, which says who may set it. */
@@ -46,6 +49,9 @@ extern const ListSetting list_settings[]; /* ended by an element without name */
 const ListSetting *list_setting_find(const char *name, GError **error);
 /* Return the setting's default for a list of this list_name, as text; g_free(). */
 char *list_setting_fallback(const ListSetting *setting, const char *list_name);
+/* Return how many bytes a value of the setting, or each word of it, may have; 0: its type says enough. A longer one that
+ * is there already still counts. */
+size_t list_setting_longest(const ListSetting *setting);
 /* Check a value and return it as list_get() would, g_free(); NULL with FAIL_NEVER, which names what is allowed. A
  * password comes back as it is; list_set() keeps its hash. */
 char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error);

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "runners/rest/rest.h"
+#include "store/email.h"
 
 #define VALUES_MAX 200000 /* in the query, and in the body */
 #define COUNT_MAX G_MAXINT
@@ -26,7 +27,10 @@ static GPtrArray *values_of(Form *form, const char *name)
 /* Takes value. False: 400 was answered. */
 static bool add_value(Call *call, Form *form, const char *name, char *value)
 {
+    size_t length = strlen(value);
     g_ptr_array_add(values_of(form, name), value);
+    if (strcmp(name, "display_name") == 0 && length > EMAIL_NAME_MAX)
+        return form_refuse(call, name, "its value has %zu bytes; allowed: up to %d", length, EMAIL_NAME_MAX);
     if (++form->count <= VALUES_MAX)
         return true;
     answer_refusal(call, 400, "There are more than %d values", VALUES_MAX);

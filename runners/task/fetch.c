@@ -16,12 +16,12 @@
 #include "lists/template_set.h"
 #include "net/http_client.h"
 #include "runners/task/jobs.h"
+#include "store/list_setting.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
 #define RETRY (5 * MINUTE)
 #define PATIENCE (10 * CLOCK_SECOND) /* for one text */
 #define TURN (30 * CLOCK_SECOND)     /* for all of a run; the others wait for the next */
-#define TEXT_MAX (256 * 1024)        /* bytes */
 
 /* The text, or NULL with what is wrong. */
 static char *fetch_text(const JobPlace *place, const TemplateText *row, GError **error)
@@ -31,7 +31,7 @@ static char *fetch_text(const JobPlace *place, const TemplateText *row, GError *
     if (!file && !template_host_allows(place->site->template_hosts, row->place, row->uri, &public_only, error))
         return NULL;
     const HttpRequest request = {.url = row->uri, .files = file, .public_only = public_only, .user = row->username,
-                                 .password = row->password, .timeout = PATIENCE, .answer_max = TEXT_MAX,
+                                 .password = row->password, .timeout = PATIENCE, .answer_max = LIST_TEXT_MAX,
                                  .alive = runner_alive, .data = place->runner};
     g_auto(HttpAnswer) answer = {0};
     if ((file && !template_file_allowed(place->site, row->uri, error)) || !http_get(&request, &answer, error))
@@ -39,7 +39,7 @@ static char *fetch_text(const JobPlace *place, const TemplateText *row, GError *
     if (!file && answer.status != 200)
         fail(error, FAIL_NEVER, "%s answered %ld", row->uri, answer.status);
     else if (answer.cut)
-        fail(error, FAIL_NEVER, "%s is longer than %d octets", row->uri, TEXT_MAX);
+        fail(error, FAIL_NEVER, "%s is longer than %d octets", row->uri, LIST_TEXT_MAX);
     else if (!g_utf8_validate_len(answer.body->str, answer.body->len, NULL))
         fail(error, FAIL_NEVER, "%s is no text in UTF-8", row->uri);
     else

@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/template.h"
 
+#include <string.h>
+
 #include <glib/gstdio.h>
 
 static void put(const char *folder, const char *language, const char *text)
@@ -57,10 +59,27 @@ static void test_fill(void)
     g_assert_cmpstr(text, ==, "Anne $list, tests $5 $listing . ${open $ $");
 }
 
+/* A value counts once however long it is; what is repeated has a bound, and what does not fit is left out. */
+static void test_repeated(void)
+{
+    g_autofree char *info = g_strnfill(60000, 'i');
+    const TemplateValue values[] = {
+        {"info", info}, {"more", info}, {"name", "Anne"}, {"list_id", "test.example.com"}, {0}};
+    g_autoptr(GString) often = g_string_new("Footer of the list\n");
+    for (int at = 0; at < 4000; at++)
+        g_string_append(often, at % 2 ? "$more$name" : "$info$name");
+    g_autofree char *text = template_fill(often->str, values);
+    g_assert_cmpuint(strlen(text), >, 2 * 60000);
+    g_assert_cmpuint(strlen(text), <=, often->len + 60000 + TEMPLATE_REPEATED_MAX);
+    g_autofree char *whole = template_fill("$info$name$name", values);
+    g_assert_cmpuint(strlen(whole), ==, 60000 + 8);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/template/places", test_places);
     g_test_add_func("/template/fill", test_fill);
+    g_test_add_func("/template/repeated values", test_repeated);
     return g_test_run();
 }

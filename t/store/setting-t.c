@@ -215,6 +215,28 @@ static void test_bounds(Fixture *fixture, const void *data)
     }
 }
 
+/* Each text, line and word has a greatest length, which the refusal names; a longer one that is there already counts. */
+static void test_lengths(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    unsigned tried = 0;
+    for (const ListSetting *setting = list_settings; setting->name; setting++) {
+        size_t longest = list_setting_longest(setting);
+        g_autofree char *many = g_strnfill(longest + 1, 'a'), *allowed = g_strdup_printf("up to %zu", longest);
+        if (longest == 0)
+            continue;
+        refuse(fixture, setting->name, many, allowed);
+        tried++;
+    }
+    g_assert_cmpuint(tried, >, 20);
+    g_autofree char *most = g_strnfill(LIST_TEXT_MAX, 'a'), *old = g_strnfill(3 * LIST_TEXT_MAX, 'o');
+    set(fixture, "info", most, most);
+    assert_ok(query_run(fixture->store, &error, NULL, "UPDATE list_setting SET value = $1 WHERE name = 'info'",
+                        TEXT(old)), error);
+    g_autofree char *loaded = value_of(fixture, "info");
+    g_assert_cmpstr(loaded, ==, old);
+}
+
 /* A row that this program does not know is no reason to lose the list. */
 static void test_unknown_row(Fixture *fixture, const void *data)
 {
@@ -240,6 +262,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/setting/reset", test_reset);
     TEST_WITH_LIST("/setting/missing", test_missing);
     TEST_WITH_LIST("/setting/table", test_table);
+    TEST_WITH_LIST("/setting/lengths", test_lengths);
     TEST_WITH_LIST("/setting/unknown-row", test_unknown_row);
     return g_test_run();
 }
