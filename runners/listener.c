@@ -251,7 +251,8 @@ static void turn_away(Listener *listener, int fd)
     close(fd);
     unsigned clients = count_untold(&listener->turned_away);
     if (clients > 0)
-        log_warn("all %zu sessions (max_sessions) are in use; clients turned away: %u", listener->max_sessions, clients);
+        log_warn("all %zu sessions (max_sessions) are in use; clients turned away: %u", listener->max_sessions,
+                 clients);
 }
 
 static void pause_accepting(Listener *listener, int64_t time)

@@ -177,7 +177,7 @@ static bool divide_limits(HostRunner *own, int64_t asked, GError **error)
     bool alone, in_use;
     if (!host_share_due(own->store, host, &due, &alone, error))
         return false;
-    /* Who is alone goes on while the database is away. Another host that is cut off, or was stopped, may come back
+    /* A host that is alone goes on while the database is away. Another one that is cut off, or was stopped, may come back
      * meanwhile and take what it finds free. */
     int64_t kept = host_share_kept(own->lease);
     own->said.share_until = alone ? INT64_MAX : asked + kept - kept / SHARE_MARGIN;
