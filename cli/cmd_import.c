@@ -28,7 +28,7 @@
 #define MAILMAN3_VAR "/var/lib/mailman3"
 
 static char *database_option, *var_option, *domain_option, *hyperkitty_option, *files_option;
-static gboolean dry_run, the_rest;
+static gboolean dry_run, the_rest, of_site;
 
 typedef struct CliImport {
     WorkPlace place;
@@ -64,6 +64,14 @@ static void print_counts(const Moving *moving, bool dry)
     printf("%" PRIu64 " left out, %" PRIu64 " without an equal here, %" PRIu64 " changed\n",
            moving_notes(moving, MOVING_LEFT_OUT), moving_notes(moving, MOVING_LOST),
            moving_notes(moving, MOVING_CHANGED));
+    if (moving_notes(moving, MOVING_WITHHELD) > 0)
+        printf("What needs --site was left out, since a list may not write it.\n");
+}
+
+/* The worst that the report has. */
+static int code_of(const Moving *moving)
+{
+    return moving_notes(moving, MOVING_LEFT_OUT) + moving_notes(moving, MOVING_WITHHELD) > 0 ? TOOL_NOT_SO : TOOL_OK;
 }
 
 /* ---- where it goes ---- */
@@ -108,20 +116,22 @@ static bool open_place(CliImport *import, Site *site, bool with_trial, GError **
 
 /* ---- systems ---- */
 
-static int finish(const Moving *moving, bool done, CliImport *import)
+static int finish(Moving *moving, bool done, CliImport *import)
 {
+    moving_tell_site(moving);
     progress_end(&import->progress);
     print_counts(moving, dry_run);
     if (!done)
         printf("The import is not complete; run it again to go on.\n");
-    return !done ? TOOL_LATER : moving_notes(moving, MOVING_LEFT_OUT) > 0 ? TOOL_NOT_SO : TOOL_OK;
+    return !done ? TOOL_LATER : code_of(moving);
 }
 
-static Moving *moving_into(CliImport *import, const char *source, bool at_once)
+static Moving *moving_into(CliImport *import, const char *source, bool site, bool at_once)
 {
     const MovingSite into = {.store = import->trial ? import->trial : import->place.store,
                              .there = import->place.store,
                              .site = &import->place.site,
+                             .of_site = site,
                              .at_once = at_once,
                              .spool = import->trial ? NULL : import->place.spool,
                              .tell = tell,
@@ -134,6 +144,7 @@ static Moving *moving_into(CliImport *import, const char *source, bool at_once)
 typedef struct Mailman3Site {
     Foreign *database, *hyperkitty; /* hyperkitty NULL: archives stay away */
     char *source;
+    char *const *lists; /* as they were named, borrowed; NULL: all */
 } Mailman3Site;
 
 static void mailman3_site_clear(Mailman3Site *from)
@@ -193,13 +204,13 @@ static bool take_archive(const char *list_id, void *data, G_GNUC_UNUSED GError *
 
 static int import_mailman3(CliImport *import, Site *site, const Mailman3Site *from, GError **error)
 {
-    g_autoptr(Moving) moving = moving_into(import, from->source, false);
-    bool done = mailman3_move(from->database, var_option ? var_option : MAILMAN3_VAR, moving, error);
+    g_autoptr(Moving) moving = moving_into(import, from->source, of_site, false);
+    bool done = mailman3_move(from->database, var_option ? var_option : MAILMAN3_VAR, from->lists, moving, error);
     int code = finish(moving, done, import);
     if (!done || !from->hyperkitty)
         return code;
     Archives archives = {site, from->hyperkitty, moving, code, true};
-    bool all = mailman3_each_list(from->database, take_archive, &archives, error);
+    bool all = mailman3_each_list(from->database, from->lists, take_archive, &archives, error);
     if (!all || !archives.whole)
         printf("The archives are not complete; run it again to go on.\n");
     return all ? archives.code : TOOL_LATER;
@@ -232,8 +243,11 @@ static bool find_archive(const CliImport *import, Site *site, GError **error)
 
 static int run_mailman3(Site *site, int argc, char **argv, GError **error)
 {
-    (void)argc, (void)argv;
     CliImport import = {.progress = {.what = "rows"}};
+    if ((argc > 0) == of_site)
+        return command_usage(error, "--site brings the whole site, with its users and their passwords, owners of the "
+                                    "site and of domains, bans and texts; or name the lists that are to come without "
+                                    "these");
     if (files_option && !hyperkitty_option)
         return command_usage(error, "--files goes with --hyperkitty");
     /* Before the right to read there may be given up. */
@@ -241,6 +255,7 @@ static int run_mailman3(Site *site, int argc, char **argv, GError **error)
     if (!can_enter(var, error))
         return TOOL_LATER;
     g_auto(Mailman3Site) from = {0};
+    from.lists = argc > 0 ? argv : NULL;
     bool may = open_mailman3(&from, error) && open_place(&import, site, true, error) &&
                (!from.hyperkitty || find_archive(&import, site, error));
     int code = may ? import_mailman3(&import, site, &from, error) : TOOL_LATER;
@@ -280,7 +295,7 @@ static bool import_directory(const ImportLists *lists, Moving *moving, const cha
 static int import_directories(const ImportLists *lists, char **directories, GError **error)
 {
     bool whole = true, done = true;
-    g_autoptr(Moving) moving = moving_into(lists->import, lists->source, false);
+    g_autoptr(Moving) moving = moving_into(lists->import, lists->source, true, false);
     for (char **directory = directories; done && *directory; directory++)
         done = import_directory(lists, moving, *directory, &whole, error);
     return finish(moving, done && moving_finish(moving, error) && whole, lists->import);
@@ -310,18 +325,19 @@ static int run_mlmmj(Site *site, int argc, char **argv, GError **error)
 /* All or nothing: it is one transaction, which is undone where something cannot come. */
 static int import_listrunner(CliImport *import, LeavingFile *from, GError **error)
 {
-    g_autoptr(Moving) moving = moving_into(import, leaving_source(from), true);
+    g_autoptr(Moving) moving = moving_into(import, leaving_source(from), of_site, true);
     bool done = leaving_move(from, moving, error);
     uint64_t left_out = moving_notes(moving, MOVING_LEFT_OUT);
     bool refused = left_out > 0 && !the_rest;
     done = done && (dry_run || refused || moving_finish(moving, error));
+    moving_tell_site(moving);
     progress_end(&import->progress);
     print_counts(moving, dry_run || refused || !done);
     if (done && refused && !dry_run)
         printf("Nothing was written, since not all can come. With --rest, what can comes.\n");
     else if (!done)
         printf("Nothing was written.\n");
-    return !done ? TOOL_LATER : left_out > 0 ? TOOL_NOT_SO : TOOL_OK;
+    return !done ? TOOL_LATER : code_of(moving);
 }
 
 static int run_listrunner(Site *site, int argc, char **argv, GError **error)
@@ -343,7 +359,7 @@ static int run_ezmlm(Site *site, int argc, char **argv, GError **error)
 
 static int import_sympa(CliImport *import, Sympa *sympa, GError **error)
 {
-    g_autoptr(Moving) moving = moving_into(import, SYMPA_SOURCE, false);
+    g_autoptr(Moving) moving = moving_into(import, SYMPA_SOURCE, true, false);
     return finish(moving, sympa_move(sympa, moving, error), import);
 }
 
@@ -368,6 +384,9 @@ static int run_sympa(Site *site, int argc, char **argv, GError **error)
     }
 
 static const GOptionEntry mailman3_options[] = {
+    {"site", 0, 0, G_OPTION_ARG_NONE, &of_site,
+     "bring the whole site: users with their passwords, owners of the site and of domains, alias domains, bans, texts",
+     NULL},
     {"db", 0, 0, G_OPTION_ARG_STRING, &database_option,
      "Mailman's database: a file of SQLite, or the URL of one in PostgreSQL or MySQL (" MAILMAN3_DATABASE ")",
      "FILE|URL"},
@@ -392,6 +411,9 @@ static const GOptionEntry sympa_options[] = {
 static const GOptionEntry mailman2_options[] = {DRY_RUN_OPTION, G_OPTION_ENTRY_NULL};
 
 static const GOptionEntry listrunner_options[] = {
+    {"site", 0, 0, G_OPTION_ARG_NONE, &of_site,
+     "bring also what is the site's: users, owners of the site and of domains, tokens, keys, bans, texts, sources",
+     NULL},
     {"rest", 0, 0, G_OPTION_ARG_NONE, &the_rest, "bring in the rest where something cannot come", NULL},
     DRY_RUN_OPTION,
     G_OPTION_ENTRY_NULL,
@@ -399,14 +421,18 @@ static const GOptionEntry listrunner_options[] = {
 
 static const Command mailman3_verb = {
     .name = "mailman3",
-    .arguments = "",
-    .summary = "Move a site of GNU Mailman 3 in",
+    .arguments = "[LIST...]",
+    .summary = "Move a site of GNU Mailman 3 in, or some of its lists",
+    .most = -1,
     .options = mailman3_options,
     .run = run_mailman3,
     .details =
         "Domains, lists with their settings, users, members, bans, texts, held posts, requests and the digest that is "
-        "being collected come along. What has no equal here, or cannot be taken, is told with the list and Mailman's "
-        "name of it, and the rest goes in. With --hyperkitty the archives follow, as by archive import. Run again, it "
+        "being collected come along with --site, which names in its report whom and what the site comes to trust. "
+        "With LIST (List-Ids or addresses) in its place only these lists come, with their members, and nothing "
+        "that a list's token could not write. What has no equal here, or cannot be taken, is told with the list and "
+        "Mailman's name of it, and the rest goes in. With --hyperkitty the archives follow, as by archive import. Run "
+        "again, it "
         "goes on where it was interrupted, and changes nothing of what "
         "is in. Nobody gets a letter. Exit code 1: something was left out.",
 };
@@ -475,8 +501,11 @@ static const Command listrunner_verb = {
     .run = run_listrunner,
     .details =
         "FILE is - for standard input. All comes in one transaction, or nothing: where a list is here already, or "
-        "a row cannot be taken, its line is told and nothing is written. What came before stays as it is. Lines "
-        "are those of mailman3. Exit code 1: something cannot come.",
+        "a row cannot be taken, its line is told and nothing is written. What came before stays as it is. Without "
+        "--site a file can do to this site no more than a token for its lists: its lists come with members, bans, "
+        "posts that wait and their own texts, and the rest is left out and counted. With --site each owner, token, "
+        "key, alias, ban, text and source of the site is named, also by --dry-run. Lines are those of mailman3. Exit "
+        "code 1: something cannot come, or needs --site.",
 };
 
 static const Command *const verbs[] = {

@@ -48,11 +48,20 @@ typedef enum CarryHook {
     CARRY_REQUEST,
 } CarryHook;
 
+/* Say who answers for the rows of a kind. A list's file may write what a list's token may (lists/authority.h). */
+typedef enum CarryReach {
+    CARRY_UNDECIDED,
+    CARRY_OF_LIST, /* of the list: each file may write them; lists/moving/listrunner.c looks at single fields */
+    CARRY_OF_SITE, /* of the site: written where the operator asks for that, and each row is named */
+    CARRY_OF_MANY, /* the same, but there are so many that they are counted */
+} CarryReach;
+
 #define CARRY_FIELDS_MAX 26
 #define CARRY_NUMBER_MOST "1099511627776" /* more held posts than any site had */
 typedef struct CarryKind {
     const char *name;
     bool of_list;
+    CarryReach reach;
     CarryHook hook;
     const char *select;         /* reads the rows of the site, or with of_list the rows of the list $1 */
     const char *select_of_list; /* without of_list: reads the rows that the list $1 needs; NULL: it needs none */

@@ -5,13 +5,16 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/keys.h"
 #include "lists/moving/leaving.h"
 #include "lists/moving/moving_internal.h"
 #include "lists/moving/setting_list.h"
 #include "store/carry.h"
 #include "store/list_setting.h"
+#include "switchboard/meta.h"
 
 #define BLOCK 65536 /* bytes */
+#define SITE_KEY_MAX 120 /* bytes of a text in the report */
 
 struct LeavingFile {
     FILE *file;
@@ -21,7 +24,7 @@ struct LeavingFile {
     char *source, *part;
     /* While it is moved: */
     Moving *moving;
-    char *list_id; /* whose lines these are; NULL: of the site */
+    char *list_id, *address; /* whose lines these are; list_id NULL: of the site */
     bool pass;     /* these lines are in, or their list was left out */
     GHashTable *unknown; /* names of rows and fields that were told */
     GArray *users;       /* int64_t: of those, an address is another user's here */
@@ -35,6 +38,7 @@ void leaving_free(LeavingFile *from)
     g_free(from->source);
     g_free(from->part);
     g_free(from->list_id);
+    g_free(from->address);
     g_hash_table_unref(from->unknown);
     g_array_unref(from->users);
     g_free(from);
@@ -272,10 +276,79 @@ static bool write_row(LeavingFile *from, const CarryKind *kind, const Value *val
     return moving_judge(from->moving, done, refusal, thing, NULL, error);
 }
 
+/* All texts of the row but secrets, for the report; g_free(). */
+static char *site_key(const CarryKind *kind, const json_t *line)
+{
+    g_autoptr(GString) key = g_string_new(NULL);
+    for (const CarryField *field = kind->fields; field->name; field++) {
+        const char *text = field->secret ? NULL : text_at(line, field->name);
+        if (text && *text && key->len < SITE_KEY_MAX)
+            g_string_append_printf(key, "%s%.*s", key->len ? ", " : "", SITE_KEY_MAX, text);
+    }
+    return g_string_free(g_steal_pointer(&key), FALSE);
+}
+
+/* May the row be written, as one that the site answers for? */
+static bool may_site(LeavingFile *from, const CarryKind *kind, const json_t *line)
+{
+    g_autofree char *key = kind->reach == CARRY_OF_MANY ? NULL : site_key(kind, line);
+    if (json_is_true(json_object_get(line, "server_owner"))) {
+        g_autofree char *owner = site_key(kind, line);
+        return moving_may_site(from->moving, "server_owner", owner);
+    }
+    return moving_may_site(from->moving, kind->name, key);
+}
+
+/* The post waits for what the list decides; its metadata lead it into no other queue and to no other address. */
+static bool cut_post(const LeavingFile *from, json_t *line)
+{
+    const char *text = text_at(line, "meta"), *sender = text_at(line, "sender");
+    g_autoptr(json_t) meta = text ? meta_parse(text, strlen(text), NULL) : NULL;
+    List list = {.list_id = from->list_id, .posting_address = from->address};
+    if (!g_str_equal(meta_string(meta, KEY_TO, TO_POSTING), TO_POSTING))
+        return false;
+    g_autofree char *own = moving_post_meta(&list, text_at(line, "message_id"), meta_string(meta, KEY_SENDER, sender));
+    json_object_set_new(line, "meta", json_string(own));
+    return true;
+}
+
+/* Bring the row of a list down to what a list's token may write: nobody is a member by a user whom the file does not
+ * make, a request concerns this list alone, and no token from elsewhere proves an address to the site. False: nothing
+ * is left of it. */
+static bool cut_to_list(LeavingFile *from, const CarryKind *kind, json_t *line)
+{
+    if (json_object_get(line, "as_user"))
+        json_object_set_new(line, "as_user", json_false());
+    if (g_str_equal(kind->name, "request")) {
+        int64_t facts = number_at(line, "facts");
+        json_object_set_new(line, "facts", json_integer((json_int_t)moving_facts(from->moving, (unsigned)facts)));
+        return g_strcmp0(text_at(line, "kind"), "change_address") != 0;
+    }
+    return (kind->hook != CARRY_HELD && kind->hook != CARRY_SCHEDULED) || cut_post(from, line);
+}
+
+static bool write_template(LeavingFile *from, const json_t *line, GError **error)
+{
+    const char *uri = text_at(line, "uri"), *user = text_at(line, "username"), *password = text_at(line, "password");
+    const TemplateText text = {.name = (char *)text_at(line, "name"),
+                               .place = from->list_id,
+                               .language = (char *)text_at(line, "language"),
+                               .uri = (char *)(uri ? uri : ""),
+                               .username = (char *)(user ? user : ""),
+                               .password = (char *)(password ? password : ""),
+                               .text = (char *)(uri && *uri ? NULL : text_at(line, "text")),
+                               .fault = (char *)""};
+    return moving_template(from->moving, &text, error);
+}
+
 static bool write_domain(LeavingFile *from, const json_t *line, GError **error)
 {
     const MovingDomain domain = {text_at(line, "mail_host"), text_at(line, "description"),
                                  text_at(line, "alias_domain")};
+    if (!from->moving->site.of_site) { /* the one of a list that comes is made with it */
+        bool more = (domain.description && *domain.description) || domain.alias;
+        return !more || !moving_may_site(from->moving, "domain", domain.mail_host);
+    }
     return moving_domain(from->moving, &domain, error);
 }
 
@@ -286,10 +359,21 @@ static bool move_row(LeavingFile *from, const CarryKind *kind, json_t *line, GEr
     g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, from->line), *key = key_of(kind, line);
     const MovingThing thing = {counted_as(kind), place, key};
+    if (kind->reach != CARRY_OF_LIST && kind->insert && !may_site(from, kind, line))
+        return true;
+    if (kind->reach == CARRY_OF_LIST && !from->moving->site.of_site && !cut_to_list(from, kind, line))
+        return moving_may_site(from->moving, kind->name, NULL), true;
     if (!moving_work(from->moving, error))
         return false;
-    if (!read_fields(from, line, kind->fields, values, owned, &refusal))
+    bool of_list = kind->reach == CARRY_OF_LIST && !from->moving->site.of_site;
+    bool good = read_fields(from, line, kind->fields, values, owned, &refusal);
+    if (good && of_list && kind->hook == CARRY_MEMBER)
+        good = moving_member_address(from->moving, from->list_id, (Role)values[1].integer, text_at(line, "email"),
+                                     &refusal);
+    if (!good)
         return moving_judge(from->moving, false, refusal, &thing, NULL, error);
+    if (of_list && g_str_equal(kind->name, "template"))
+        return write_template(from, line, error);
     return (kind->insert ? write_row(from, kind, values, &thing, error) : write_domain(from, line, error)) &&
            moving_step(from->moving, error);
 }
@@ -357,11 +441,20 @@ static bool make_list(void *data, List **made, GError **error)
                              .volume = 1,
                              .next_digest = 1,
                              .watermark = -1};
-    const CarryList more = {.list_id = from->list_id,
+    CarryList more = {.list_id = from->list_id,
                             .held_last = MAX(number_at(line, "held_last"), 0),
                             .archive = MAX(number_at(line, "archive"), 0)};
-    return moving_list(from->moving, &list, made, error) &&
-           (!*made || carry_write_list(from->moving->site.store, &more, error));
+    bool of_site = from->moving->site.of_site;
+    const char *at = list.list.address ? strrchr(list.list.address, '@') : NULL;
+    if (!of_site && at && !moving_domain(from->moving, &(MovingDomain){at + 1, "", NULL}, error))
+        return false;
+    if (!moving_list(from->moving, &list, made, error))
+        return false;
+    if (!*made)
+        return true;
+    if (!of_site) /* a list that was removed may have left an archive, which is not this one's */
+        more.archive = (*made)->archive;
+    return carry_write_list(from->moving->site.store, &more, error);
 }
 
 static bool begin_list(LeavingFile *from, json_t *line, GError **error)
@@ -373,6 +466,8 @@ static bool begin_list(LeavingFile *from, json_t *line, GError **error)
         return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": a list without an id", from->line);
     g_free(from->list_id);
     from->list_id = g_strdup(list_id);
+    g_free(from->address);
+    from->address = g_strdup(text_at(line, "address"));
     from->pass = true;
     return moving_make(moving, list_id, make_list, &(LineMaking){from, line}, &in, error) &&
            (!in || moving_begin(moving, "all", list_id, MOVING_IN_PORTIONS, &from->pass, error));

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/moving/mailman3_internal.h"
+#include "lists/moving/moving_internal.h"
 #include "store/language.h"
 
 /* ---- values ---- */
@@ -121,25 +122,81 @@ char *mailman3_source(Foreign *database, GError **error)
 
 /* ---- all ---- */
 
-bool mailman3_each_list(Foreign *database, bool (*each)(const char *list_id, void *data, GError **error), void *data,
-                        GError **error)
+bool mm_wants(const Mailman3 *from, const char *list_id)
+{
+    return !from->chosen || g_hash_table_contains(from->chosen, list_id);
+}
+
+/* Is there such a list among the names, by its List-Id or its address? Note it in found, by its place. */
+static bool is_named(char *const *names, const char *list_id, const char *address, bool *found)
+{
+    bool is = false;
+    for (size_t at = 0; names[at]; at++)
+        if (g_ascii_strcasecmp(names[at], list_id) == 0 || g_ascii_strcasecmp(names[at], address) == 0)
+            is = found[at] = true;
+    return is;
+}
+
+/* Find the lists of these names; *chosen is NULL where names is, for all of them. */
+static bool choose(Foreign *database, char *const *names, GHashTable **chosen, GError **error)
 {
     bool more = true;
+    *chosen = NULL;
+    if (!names)
+        return true;
+    g_autoptr(GHashTable) all = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autofree bool *found = g_new0(bool, g_strv_length((char **)names));
+    g_autoptr(ForeignRows) rows =
+        foreign_query(database, "SELECT `list_id`, `list_name`, `mail_host` FROM mailinglist", NULL, error);
+    while (rows && more) {
+        if (!foreign_next(rows, &more, error))
+            return false;
+        const char *list_id = more ? foreign_text(rows, 0) : NULL;
+        g_autofree char *address =
+            list_id ? g_strdup_printf("%s@%s", foreign_text(rows, 1), foreign_text(rows, 2)) : NULL;
+        if (list_id && is_named(names, list_id, address, found))
+            g_hash_table_add(all, g_strdup(list_id));
+    }
+    for (size_t at = 0; rows && names[at]; at++)
+        if (!found[at])
+            return fail(error, FAIL_MISSING, "Mailman has no list %s; wanted: a List-Id or an address", names[at]);
+    *chosen = rows ? g_steal_pointer(&all) : NULL;
+    return rows != NULL;
+}
+
+bool mailman3_each_list(Foreign *database, char *const *lists, Mailman3List *each, void *data, GError **error)
+{
+    bool more = true;
+    GHashTable *found;
+    if (!choose(database, lists, &found, error))
+        return false;
+    g_autoptr(GHashTable) chosen = found;
     g_autoptr(ForeignRows)
         rows = foreign_query(database, "SELECT `list_id` FROM mailinglist ORDER BY list_id", NULL, error);
     while (rows && more) {
         if (!foreign_next(rows, &more, error))
             return false;
-        if (more && foreign_text(rows, 0) && !each(foreign_text(rows, 0), data, error))
+        const char *list_id = more ? foreign_text(rows, 0) : NULL;
+        if (list_id && (!chosen || g_hash_table_contains(chosen, list_id)) && !each(list_id, data, error))
             return false;
     }
     return rows != NULL;
 }
 
-bool mailman3_move(Foreign *database, const char *var, Moving *moving, GError **error)
+/* People, and what is the site's. */
+static bool move_site(Mailman3 *from, GError **error)
+{
+    return mm_domains(from, error) && mm_people(from, error) && mm_domain_owners(from, error) && mm_site(from, error);
+}
+
+bool mailman3_move(Foreign *database, const char *var, char *const *lists, Moving *moving, GError **error)
 {
     Mailman3 from = {.database = database, .var = var, .moving = moving};
-    return mm_version_lacks(&from, error) && mm_domains(&from, error) && mm_people(&from, error) &&
-           mm_domain_owners(&from, error) && mm_site(&from, error) && mm_lists(&from, error) &&
-           mm_requests(&from, error) && mm_left_behind(&from, error) && moving_finish(moving, error);
+    if (!choose(database, lists, &from.chosen, error))
+        return false;
+    bool done = mm_version_lacks(&from, error) && (!moving->site.of_site || move_site(&from, error)) &&
+                mm_lists(&from, error) && mm_requests(&from, error) && (lists || mm_left_behind(&from, error)) &&
+                moving_finish(moving, error);
+    g_clear_pointer(&from.chosen, g_hash_table_unref);
+    return done;
 }

@@ -14,8 +14,12 @@ typedef struct Mailman3 {
     Foreign *database;
     unsigned lacks;
     const char *var;
+    GHashTable *chosen; /* List-Ids of the lists that are to come; NULL: all */
     Moving *moving;
 } Mailman3;
+
+/* Is the list one of those that are to come? */
+bool mm_wants(const Mailman3 *from, const char *list_id);
 
 /* Read a truth value as Mailman's database writes it; NULL is false. */
 bool mm_flag(const char *text);
@@ -30,6 +34,12 @@ int64_t mm_time(const char *text);
     "`" pm ".acknowledge_posts`, `" pm ".hide_address`, `" pm ".receive_list_copy`, `" pm \
     ".receive_own_postings`, `" pm ".delivery_mode`, `" pm ".delivery_status`, `" pm ".preferred_language`"
 #define MM_PREFERENCE_COUNT 7
+/* The same of a member: own ones, else those of the address, else those of the user. */
+#define MM_EITHER(name) "`COALESCE(pm." name ", pa." name ", po." name ")`"
+#define MM_PREFERENCES_OF_ALL                                                                                   \
+    MM_EITHER("acknowledge_posts") ", " MM_EITHER("hide_address") ", " MM_EITHER("receive_list_copy") ", "      \
+    MM_EITHER("receive_own_postings") ", " MM_EITHER("delivery_mode") ", " MM_EITHER("delivery_status") ", "    \
+    MM_EITHER("preferred_language")
 Preferences mm_preferences(Mailman3 *from, ForeignRows *rows, int column, const char *place);
 
 /* Run sql with argument, and call each() for every row. If each() returns false, mm_each() ends with its error. */

@@ -423,6 +423,9 @@ static bool make_list(void *data, List **list, GError **error)
                              .digest_sent_at = mm_time(foreign_text(rows, L_DIGEST_SENT)),
                              .watermark = mm_integer(foreign_text(rows, L_WATERMARK), -1)};
     read_settings(from, rows, list_id, settings);
+    const MovingDomain domain = {foreign_text(rows, L_HOST), "", NULL}; /* there already where the site comes */
+    if (from->chosen && !moving_domain(from->moving, &domain, error))
+        return false;
     return read_tables(from, number, settings, error) && moving_list(from->moving, &made, list, error) &&
            (!*list || take_small(from, number, *list, error));
 }
@@ -437,6 +440,8 @@ static bool take_list(Mailman3 *from, ForeignRows *rows, void *data, GError **er
                     "the list has no List-Id, name or domain");
         return true;
     }
+    if (!mm_wants(from, list_id))
+        return true;
     return moving_make(from->moving, list_id, make_list, &(RowMaking){from, rows}, &in, error);
 }
 
@@ -447,6 +452,8 @@ static bool take_rest(Mailman3 *from, ForeignRows *rows, void *data, GError **er
     List *found = NULL;
     const char *list_id = foreign_text(rows, 0);
     (void)data;
+    if (list_id && !mm_wants(from, list_id))
+        return true;
     if (list_id && !moving_find_list(from->moving, list_id, &found, error))
         return false;
     g_autoptr(List) list = found;

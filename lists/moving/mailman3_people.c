@@ -175,7 +175,7 @@ enum MemberColumn {
 static const char members_sql[] =
     "SELECT `m.role`, `m.moderation_action`, CASE WHEN m.user_id IS NULL THEN '0' ELSE '1' END, " EMAIL ", "
     "`COALESCE(NULLIF(a.display_name, ''), o.display_name)`, %s"
-    "`COALESCE(pm.delivery_status, pa.delivery_status, po.delivery_status)`, `m.id`, " MM_PREFERENCES("pm") " "
+    "`COALESCE(pm.delivery_status, pa.delivery_status, po.delivery_status)`, `m.id`, %s "
     "FROM member m LEFT JOIN \"user\" u ON u.id = m.user_id "
     "LEFT JOIN address a ON a.id = COALESCE(m.address_id, u._preferred_address_id) "
     "LEFT JOIN \"user\" o ON o.id = a.user_id LEFT JOIN preferences pm ON pm.id = m.preferences_id "
@@ -243,7 +243,8 @@ static bool take_answer(Mailman3 *from, ForeignRows *rows, void *data, GError **
 bool mm_members(Mailman3 *from, const List *list, GError **error)
 {
     bool whole;
-    g_autofree char *sql = g_strdup_printf(members_sql, from->lacks & LACKS_SCORES ? NO_SCORES : SCORES);
+    g_autofree char *sql = g_strdup_printf(members_sql, from->lacks & LACKS_SCORES ? NO_SCORES : SCORES,
+                                           from->chosen ? MM_PREFERENCES_OF_ALL : MM_PREFERENCES("pm"));
     return moving_begin(from->moving, "members", list->list_id, MOVING_IN_PORTIONS, &whole, error) &&
            (whole ||
             (mm_each(from, sql, list->list_id, take_member, (void *)list, error) &&

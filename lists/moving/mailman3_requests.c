@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Requests to join and to leave that wait in Mailman 3, and what cannot come along. */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -80,7 +81,7 @@ static bool put_request(Mailman3 *from, const Pended *pended, bool joins, GError
 {
     const char *list_id = value_of(pended, "list_id"), *email = value_of(pended, "email");
     const char *name = value_of(pended, "display_name"), *owner = value_of(pended, "token_owner");
-    if (!list_id || !email || pended->until <= clock_now())
+    if (!list_id || !email || pended->until <= clock_now() || !mm_wants(from, list_id))
         return true;
     g_autoptr(json_t) state = pended->workflow ? json_loads(pended->workflow, 0, NULL) : NULL;
     bool of_moderator = g_strcmp0(owner, "moderator") == 0;
@@ -138,11 +139,28 @@ static bool take_pended(Mailman3 *from, ForeignRows *rows, void *data, GError **
     return true;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Requests of other lists may come by another run. */
+static char *requests_part(const Mailman3 *from)
+{
+    if (!from->chosen)
+        return g_strdup("requests");
+    g_autofree char **ids = (char **)g_hash_table_get_keys_as_array(from->chosen, NULL);
+    qsort(ids, g_strv_length(ids), sizeof *ids, by_text);
+    g_autofree char *all = g_strjoinv(" ", ids);
+    return g_strdup_printf("requests of %s", all);
+}
+
 bool mm_requests(Mailman3 *from, GError **error)
 {
     bool whole;
     Pended pended = {.values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
-    bool done = moving_begin(from->moving, "requests", NULL, MOVING_AT_ONCE, &whole, error) &&
+    g_autofree char *part = requests_part(from);
+    bool done = moving_begin(from->moving, part, NULL, MOVING_AT_ONCE, &whole, error) &&
                 (whole || (mm_each(from,
                                    "SELECT `p.id`, `p.token`, `p.expiration_date`"
                                    ", `k.\"key\"`, `k.value`, `w.data`"

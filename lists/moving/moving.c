@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "lists/moving/moving_internal.h"
 #include "lists/mta_maps.h"
+#include "lists/workflow.h"
 
 /* Others who want to write wait so long, and no longer. Shorter units take more time in all: the rows of a list lie all
  * over the store's tables, and each unit writes every page that it touched. */
@@ -26,7 +27,8 @@ const char *moving_kind_text(MovingKind kind)
 
 const char *moving_note_text(MovingNote note)
 {
-    static const char *const texts[] = {"left out", "no equal here", "changed"};
+    static const char *const texts[MOVING_NOTES] = {"left out", "no equal here", "changed", "of the site",
+                                                    "needs --site"};
     return texts[note];
 }
 
@@ -36,6 +38,7 @@ Moving *moving_new(const MovingSite *site, const char *source)
     moving->site = *site;
     moving->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_SHELL};
     moving->source = g_strdup(source);
+    moving->of_site = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     return moving;
 }
 
@@ -45,6 +48,7 @@ void moving_free(Moving *moving)
         return;
     work_free(moving->work);
     g_clear_pointer(&moving->domains, g_hash_table_unref);
+    g_hash_table_unref(moving->of_site);
     g_free(moving->source);
     g_free(moving->part);
     g_free(moving->list_id);
@@ -72,6 +76,37 @@ void moving_tell(Moving *moving, MovingNote note, const char *place, const char 
     size_t length = key ? strlen(key) : 0;
     bool named = length > 0 && strncmp(text, key, length) == 0 && g_str_has_prefix(text + length, ": ");
     moving->site.tell(note, place ? place : "", key ? key : "", named ? text + length + 2 : text, moving->site.data);
+}
+
+/* ---- what is the site's ---- */
+
+bool moving_may_site(Moving *moving, const char *kind, const char *key)
+{
+    if (moving->site.of_site && key) {
+        moving_tell(moving, MOVING_OF_SITE, "", kind, "%s", key);
+        return true;
+    }
+    uint64_t *count = g_hash_table_lookup(moving->of_site, kind);
+    if (!count)
+        g_hash_table_insert(moving->of_site, g_strdup(kind), count = g_new0(uint64_t, 1));
+    ++*count;
+    return moving->site.of_site;
+}
+
+void moving_tell_site(Moving *moving)
+{
+    g_autoptr(GList) kinds = g_list_sort(g_hash_table_get_keys(moving->of_site), (GCompareFunc)strcmp);
+    for (GList *at = kinds; at; at = at->next)
+        moving_tell(moving, moving->site.of_site ? MOVING_OF_SITE : MOVING_WITHHELD, "", at->data, "%" G_GUINT64_FORMAT,
+                    *(uint64_t *)g_hash_table_lookup(moving->of_site, at->data));
+}
+
+unsigned moving_facts(const Moving *moving, unsigned facts)
+{
+    if (moving->site.of_site)
+        return facts;
+    bool vouched = facts & (FACT_VERIFIED | FACT_CONFIRMED);
+    return (facts & ~(unsigned)FACT_EVERY_ROLE) | FACT_WORDED | (vouched ? FACT_VOUCHED : 0);
 }
 
 Store *moving_trial_of(const Moving *moving)

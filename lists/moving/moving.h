@@ -62,7 +62,10 @@ typedef enum MovingNote {
     MOVING_LEFT_OUT, /* the thing was not imported, since something is wrong with it */
     MOVING_LOST,     /* the thing was not imported, since Listrunner has nothing like it */
     MOVING_CHANGED,  /* the thing was imported, and means something else in Listrunner */
+    MOVING_OF_SITE,  /* the thing was imported, and is the site's */
+    MOVING_WITHHELD, /* things were not imported, since they are the site's and MovingSite.of_site is not set */
 } MovingNote;
+#define MOVING_NOTES 5
 const char *moving_note_text(MovingNote note);
 
 /* Called for each line of the report. place is a list, an address or a file, key the other system's name of the thing;
@@ -77,6 +80,7 @@ typedef struct MovingSite {
     Store *there; /* is asked what was imported earlier: the same store, or the site's where store is only for a trial;
                      NULL: nothing was */
     const WorkSite *site;
+    bool of_site; /* import also what is the site's, which no token of a list may write; else it is withheld */
     bool at_once; /* all is one transaction, which moving_finish() commits */
     Spool *spool; /* NULL: queue entries of the import are dropped */
     MovingTell *tell;
@@ -97,6 +101,15 @@ uint64_t moving_notes(const Moving *moving, MovingNote note);
 /* Write a line of the report, by MovingTell. */
 void moving_tell(Moving *moving, MovingNote note, const char *place, const char *key, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
+
+/* ---- what is the site's ---- */
+
+/* May a thing of the site be imported: an owner of the site or of a domain, an alias, a token, a ban, a text or a
+ * setting that a list's token may not write, what a user has beside memberships? kind is a word for the report, key the
+ * thing's name, or NULL where there are so many that they are only counted. False: it is withheld, and counted. */
+bool moving_may_site(Moving *moving, const char *kind, const char *key);
+/* Report the counts of moving_may_site(). */
+void moving_tell_site(Moving *moving);
 
 /* ---- parts ---- */
 
@@ -150,7 +163,7 @@ bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *da
  * before a trial run. */
 bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error);
 
-bool moving_member(Moving *moving, const BroughtMember *member, GError **error);
+bool moving_member(Moving *moving, const BroughtMember *from, GError **error);
 /* Note that the address left the list at that time (0: unknown), so that sources of members do not add it again. */
 bool moving_kept_out(Moving *moving, const char *list_id, const char *address, int64_t left_at, GError **error);
 /* Set one more setting of a list that was just made. */

@@ -9,7 +9,8 @@ struct Moving {
     Actor actor;
     char *source;
     MovingCount counts[MOVING_KINDS], committed[MOVING_KINDS];
-    uint64_t notes[MOVING_CHANGED + 1];
+    uint64_t notes[MOVING_NOTES];
+    GHashTable *of_site; /* of moving_may_site(): uint64_t counts by kind, of those that are only counted */
     uint64_t rows;        /* gone through */
     GHashTable *domains;  /* own_address_domains(); NULL: not asked yet */
     Work *work;           /* the transaction; NULL: none is open */
@@ -48,3 +49,11 @@ bool moving_settle(Moving *moving, bool done, GError *refusal, const MovingThing
 /* Count and report as moving_settle() does, without moving_try() before: for a change that is refused before it writes
  * anything, and so needs no savepoint. */
 bool moving_judge(Moving *moving, bool done, GError *refusal, const MovingThing *thing, bool *in, GError **error);
+
+/* Return the facts of a request (lists/workflow.h) that may be imported: who has a list may vouch for somebody on this
+ * list alone, and a token that was made elsewhere proves no address to the site. */
+unsigned moving_facts(const Moving *moving, unsigned facts);
+/* Make the address known that a member's row is to have, if the list may have it as one. FAIL_NEVER: it may not. */
+bool moving_member_address(Moving *moving, const char *list_id, Role role, const char *address, GError **error);
+/* Return the metadata of a post of the list that came to it, as the runner in writes them; g_free(). */
+char *moving_post_meta(const List *list, const char *message_id, const char *sender);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/authority.h"
 #include "lists/list_name.h"
 #include "lists/moving/moving_internal.h"
 #include "lists/own_address.h"
@@ -61,6 +62,11 @@ bool moving_setting(Moving *moving, const List *list, const MovingSetting *setti
         return false;
     g_autofree char *value = usual_value(moving, row, list->list_id, setting, &refusal);
     g_autofree char *there = list_get(list, setting->name, NULL);
+    if (value && g_strcmp0(value, there) != 0 && !authority_covers(authority_of_setting(row), BY_LIST)) {
+        g_autofree char *what = g_strdup_printf("%s=%s of %s", row->name, value, list->list_id);
+        if (!moving_may_site(moving, "setting", what))
+            return true;
+    }
     bool done = value && (g_strcmp0(value, there) == 0 ||
                           list_set(moving->site.store, list->list_id, setting->name, value, &refusal));
     return moving_judge(moving, done, refusal, &(MovingThing){MOVING_SETTINGS, list->list_id, setting->key}, NULL,
@@ -153,6 +159,8 @@ bool moving_ban(Moving *moving, const char *list_id, const char *email, GError *
 {
     Work *work;
     GError *refusal = NULL;
+    if (!list_id && !moving_may_site(moving, "site_ban", email))
+        return true;
     g_autofree char *key = g_strdup_printf("ban %s", email);
     if (!moving_try(moving, &work, error))
         return false;
@@ -164,6 +172,8 @@ bool moving_header_match(Moving *moving, const HeaderMatch *match, GError **erro
 {
     Work *work;
     GError *refusal = NULL;
+    if ((!match->list_id || !*match->list_id) && !moving_may_site(moving, "site_header_match", match->header))
+        return true;
     HeaderMatch copy = *match; /* these two are replaced */
     copy.header = g_strdup(match->header);
     copy.target = g_strdup(match->target);
@@ -198,6 +208,9 @@ bool moving_template(Moving *moving, const TemplateText *text, GError **error)
     Work *work;
     bool set;
     GError *refusal = NULL;
+    g_autofree char *what = g_strdup_printf("%s of %s", text->name, *text->place ? text->place : "the site");
+    if ((!*text->place || *text->place == '@') && !moving_may_site(moving, "site_template", what))
+        return true;
     if (!moving_try(moving, &work, error))
         return false;
     bool done = is_set(moving, text->place, text->name, text->language, &set, &refusal) &&

@@ -44,12 +44,19 @@ bool moving_domain(Moving *moving, const MovingDomain *domain, GError **error)
         moving_there(moving, MOVING_DOMAINS);
         return moving_step(moving, error);
     }
-    return moving_settle(moving, done, refusal, &(MovingThing){MOVING_DOMAINS, domain->mail_host, ""}, &in, error) &&
-           (!in || !domain->alias || set_alias(moving, domain, error));
+    if (!moving_settle(moving, done, refusal, &(MovingThing){MOVING_DOMAINS, domain->mail_host, ""}, &in, error))
+        return false;
+    if (in) /* with a list that comes, too */
+        moving_tell(moving, MOVING_OF_SITE, "", "domain", "%s is made", domain->mail_host);
+    g_autofree char *alias = domain->alias ? g_strdup_printf("%s of %s", domain->alias, domain->mail_host) : NULL;
+    return !in || !alias || !moving_may_site(moving, "alias_domain", alias) || set_alias(moving, domain, error);
 }
 
 bool moving_domain_owner(Moving *moving, const char *mail_host, const char *address, GError **error)
 {
+    g_autofree char *owner = g_strdup_printf("%s owns %s", address, mail_host);
+    if (!moving_may_site(moving, "domain_owner", owner))
+        return true;
     if (!moving_work(moving, error))
         return false;
     g_autoptr(GError) refusal = NULL;
@@ -117,6 +124,10 @@ bool moving_address(Moving *moving, const BroughtAddress *address, GError **erro
 {
     bool known = false;
     GError *refusal = NULL;
+    if (address->user && address->user->server_owner && !moving_may_site(moving, "server_owner", address->email))
+        return true;
+    if (!moving_may_site(moving, "address", NULL))
+        return true;
     Work *work = moving_work(moving, error);
     if (!work)
         return false;
@@ -149,13 +160,27 @@ static bool bring(Moving *moving, Work *work, const BroughtMember *member, bool 
     return there || stranger_note(moving->site.store, member->list_id, member->address, work_now(work), error);
 }
 
-bool moving_member(Moving *moving, const BroughtMember *member, GError **error)
+bool moving_member_address(Moving *moving, const char *list_id, Role role, const char *address, GError **error)
+{
+    char id[STORE_ID_SIZE];
+    KnownAddress *found;
+    Work *work = moving_work(moving, error);
+    if (!work || !may_have(moving, work, list_id, role, address, error) ||
+        !address_look_up(moving->site.store, address, &found, error))
+        return false;
+    g_autoptr(KnownAddress) known = found;
+    return known || user_create(moving->site.store, address, NULL, id, error);
+}
+
+bool moving_member(Moving *moving, const BroughtMember *from, GError **error)
 {
     bool known = false, in;
     GError *refusal = NULL;
+    BroughtMember own = *from, *member = &own;
     Work *work = moving_work(moving, error);
     if (!work)
         return false;
+    own.as_user = from->as_user && moving->site.of_site; /* of a user that this import may not make */
     bool done = may_have(moving, work, member->list_id, member->role, member->address, &refusal) &&
                 (!member->as_user || recall_address(moving, member->address, &refusal)) &&
                 bring(moving, work, member, &known, &refusal);

@@ -60,15 +60,14 @@ bool moving_held(Moving *moving, Held *held, GError **error)
     return moving_settle(moving, done, refusal, &(MovingThing){MOVING_HELD, held->list_id, key}, NULL, error);
 }
 
-/* As the runner in describes what it holds. */
-static char *meta_of(const List *list, const Held *held, const char *sender)
+char *moving_post_meta(const List *list, const char *message_id, const char *sender)
 {
     g_autoptr(json_t) meta = json_object();
     meta_set_string(meta, META_LIST, list->list_id);
     meta_set_string(meta, KEY_TO, TO_POSTING);
     meta_set_string(meta, KEY_RECIPIENT, list->posting_address);
     meta_set_string(meta, KEY_SENDER, sender ? sender : "");
-    meta_set_string(meta, KEY_MESSAGE_ID, held->message_id);
+    meta_set_string(meta, KEY_MESSAGE_ID, message_id);
     return meta_print(meta);
 }
 
@@ -79,7 +78,7 @@ bool moving_post(Moving *moving, const List *list, Held *held, const char *sende
     g_autofree char *subject = header_decode(raw ? raw : "");
     held->message_id = id;
     held->subject = subject;
-    g_autofree char *meta = meta_of(list, held, sender);
+    g_autofree char *meta = moving_post_meta(list, held->message_id, sender);
     held->meta = meta;
     bool done = moving_held(moving, held, error);
     held->message_id = held->subject = held->meta = NULL;
@@ -91,6 +90,8 @@ bool moving_request(Moving *moving, const Pending *request, const char *token, G
     Work *work;
     GError *refusal = NULL;
     Pending copy = *request, *there = NULL;
+    copy.facts = moving_facts(moving, request->facts);
+    copy.as_user = request->as_user && moving->site.of_site;
     if (!moving_try(moving, &work, error))
         return false;
     bool done = pending_find_like(moving->site.store, request, work_now(work), &there, &refusal) &&

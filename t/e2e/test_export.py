@@ -177,8 +177,8 @@ def export(instance, *words):
     return lines
 
 
-def bring(instance, path, *words, code=0):
-    done = instance.run("import", "listrunner", path, *words, timeout=300)
+def bring(instance, path, *words, code=0, site=True):
+    done = instance.run("import", "listrunner", *["--site"] * site, path, *words, timeout=300)
     assert done.returncode == code, f"{done.returncode}: {done.stderr}{done.stdout}"
     return done.stdout
 
@@ -304,6 +304,90 @@ def test_some_lists(site, empty, tmp_path):
     assert site.run("export", "-o", path).returncode == 1 and json.loads(path.read_text().splitlines()[-1])["lines"]
 
 
+def rewrite(path, edit):
+    """Let edit() change the lines of an export, each as an object; the last one counts them."""
+    lines = edit([json.loads(line) for line in path.read_text().splitlines()])
+    lines[-1]["lines"] = len(lines)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+SITE_ROWS = {
+    "tokens": "SELECT count(*) FROM token", "owners of the site": "SELECT count(*) FROM person WHERE server_owner = 1",
+    "passwords": "SELECT count(*) FROM person WHERE password IS NOT NULL",
+    "owners of domains": "SELECT count(*) FROM domain_owner", "bans": "SELECT count(*) FROM ban WHERE list IS NULL",
+    "keys": "SELECT count(*) FROM secret WHERE octets <> x'00' AND length(octets) = 32",
+    "aliases": "SELECT count(*) FROM domain WHERE alias_domain IS NOT NULL",
+    "header matches": "SELECT count(*) FROM header_match WHERE list IS NULL",
+    "texts": "SELECT count(*) FROM template WHERE place NOT IN (SELECT list_id FROM list)",
+    "sources": "SELECT count(*) FROM list_source", "preferences": "SELECT count(*) FROM person_preference",
+    "verified": "SELECT count(*) FROM address WHERE verified_at > 0",
+    "several addresses": "SELECT count(*) FROM person p WHERE (SELECT count(*) FROM address WHERE person = p.key) > 1",
+    "members by user": "SELECT count(*) FROM member WHERE by_person = 1",
+    "settings of the site": "SELECT count(*) FROM list_setting WHERE name = 'linked_newsgroup'",
+    "log": "SELECT count(*) FROM list_log WHERE made_by = 'root' AND after = 'new é'",
+    "facts for all lists": "SELECT count(*) FROM pending WHERE kind = 2 OR facts & 16 OR NOT facts & 64",
+    "foreign queues": "SELECT count(*) FROM held WHERE meta LIKE '%recipients%'",
+    "old archives": "SELECT count(*) FROM list WHERE archive <> 0"}
+
+
+def rows_of_site(instance):
+    with instance.database() as database:
+        return {name: database.execute(sql).fetchone()[0] for name, sql in SITE_ROWS.items()}
+
+
+@pytest.mark.sqlite
+def test_a_file_can_do_what_a_token_can(site, empty, instances, sink, tmp_path):
+    """A list's file, made to take over the site, brings two lists with all that is theirs, and nothing else."""
+    path = tmp_path / "some.jsonl"
+    site.cli("user", "set", "bob@example.com", "server_owner=yes")
+    site.cli("export", "-o", path)
+
+    def take_over(lines):
+        made = []
+        for line in lines:
+            if line["row"] == "request" and line["number"] % 2:
+                line = line | {"kind": "change_address", "facts": 16 + 4, "detail": "eve@example.net"}
+            if line["row"] == "held":
+                line["meta"] = json.dumps({"to": "posting", "recipients": ["victim@example.net"]})
+            if line["row"] == "template":
+                made.append(line | {"name": "list:user:action:change-new", "language": "fr"})
+            made.append(line)
+        return made
+    rewrite(path, take_over)
+    for address in (HOST, OTHER):
+        empty.cli("domain", "create", address)
+    empty.cli("user", "create", "victim@example.net")
+    before = rows_of_site(empty)
+    dry = bring(empty, path, "--dry-run", "--rest", site=False, code=1)
+    told = bring(empty, path, "--rest", site=False, code=1)
+    assert told.replace("brought in", "would come") == dry
+    assert rows_of_site(empty) == before
+    for kind in ("token: 2", "site_ban: 2", "domain_owner: 2", "source: 4", "site_template: 2", "secret", "domain",
+                 "site_header_match: 2", "address: ", "user: ", "server_owner: 2", "setting: 1", "log", "request: 2"):
+        assert f"needs --site: {kind}" in told, kind
+    assert told.count("is the site's alone to set") == 4 and "with it" not in told
+    for name in (f"talk@{HOST}", f"news@{HOST}", f"quiet@{OTHER}"):
+        for role in ("member", "owner", "moderator"):
+            assert [a.lower() for a in empty.cli("member", "ls", name, "--role", role, "--names").split()] == \
+                [a.lower() for a in site.cli("member", "ls", name, "--role", role, "--names").split()], (name, role)
+        assert empty.cli("ban", "ls", name) == site.cli("ban", "ls", name)
+    for kind in ("held", "scheduled", "header_match", "digest_post", "departure", "bounce_score", "source_left"):
+        count = f"SELECT count(*) FROM {kind}"
+        with empty.database() as one, site.database() as two:
+            missing = 2 if kind == "header_match" else 0
+            assert one.execute(count).fetchone()[0] == two.execute(count).fetchone()[0] - missing, kind
+    # With --site all of it comes, and each row that gives power over the site is named before.
+    there = instances(sink.port)
+    there.create_store()
+    named = bring(there, path, "--dry-run")
+    for words in ("server_owner: ", "token: ", "alias.example.org", "site-evil@example.com",
+                  f"{HOST}, olga@example.com",
+                  "list:user:notice:hold", "source0", "x-virus", "secret: "):
+        assert re.search(rf"^of the site: .*{re.escape(words)}", named, re.MULTILINE), words
+    bring(there, path)
+    assert rows_of_site(there)["tokens"] == 2
+
+
 def test_without_secrets(site, empty, tmp_path):
     """Nothing in the file is good for a password or a token, and the file comes in all the same."""
     with site.database() as database:
@@ -341,7 +425,7 @@ def refused(instance, text, *words, code=1, path=None):
     path = path or instance.directory / "file.jsonl"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     before = export(instance)
-    done = instance.run("import", "listrunner", path, timeout=120)
+    done = instance.run("import", "listrunner", "--site", path, timeout=120)
     told = done.stdout + done.stderr
     assert done.returncode == code, (done.returncode, told)
     for word in words:
@@ -454,7 +538,7 @@ def test_a_store_that_fails(site, empty, tmp_path):
         with empty.database() as database:
             database.execute(f"CREATE TRIGGER broken AFTER INSERT ON {table} WHEN (SELECT count(*) FROM {table}) > 1 "
                              "BEGIN SELECT RAISE(ABORT, 'the disk is on fire'); END")
-        done = empty.run("import", "listrunner", path)
+        done = empty.run("import", "listrunner", "--site", path)
         assert done.returncode == 75 and "the disk is on fire" in done.stderr, (table, done.stderr, done.stdout)
         with empty.database() as database:
             database.execute("DROP TRIGGER broken")
@@ -493,7 +577,7 @@ def test_many_members(instances, sink, tmp_path):
             process.wait()
             assert len(export(there)) < 5 or process.returncode == 0
         again = time.monotonic()
-        into = peak(there, "import", "listrunner", path)
+        into = peak(there, "import", "listrunner", "--site", path)
         figures.append((out, into))
         print(f"{count} members: out {middle - begun:.1f} s, {out} KiB; "
               f"in {time.monotonic() - again:.1f} s, {into} KiB")

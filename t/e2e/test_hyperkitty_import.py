@@ -123,7 +123,7 @@ def test_lists_come_with_their_archives(instances, sink, database, mailman, mysq
     site.cli("list", "create", DOGS, "--owner", "mine@example.com")
     with contextlib.closing(mysql.emptied("hyperkitty")) as connection:
         database.copy_to(connection, MYSQL)
-    words = ["import", "mailman3", *mailman, "--hyperkitty"]
+    words = ["import", "mailman3", "--site", *mailman, "--hyperkitty"]
     (tmp_path / "none.db").write_bytes(b"")
     for where, said in ((tmp_path / "none.db", "no database of HyperKitty"), (mysql.url("nowhere"), "nowhere"),
                         (tmp_path / "gone.db", "no file")):
@@ -140,7 +140,7 @@ def test_lists_come_with_their_archives(instances, sink, database, mailman, mysq
     assert not archived(site, "dogs")[0]
     told = site.run(*words, database.done())  # the same in SQLite
     assert f"{CATS}: 0 posts added, 3 left out that were known" in told.stdout, told
-    assert site.run("import", "mailman3", *mailman, "--files", tmp_path).returncode == 64
+    assert site.run("import", "mailman3", "--site", *mailman, "--files", tmp_path).returncode == 64
 
 
 def test_an_archive_that_fails_stops_no_other(instances, sink, database, mailman):
@@ -148,7 +148,7 @@ def test_an_archive_that_fails_stops_no_other(instances, sink, database, mailman
     fill(database)
     site = instances(sink.port, settings={"archiver.maildir": {"index": "yes"}})
     site.create_store()
-    words = ["import", "mailman3", *mailman, "--hyperkitty", database.done()]
+    words = ["import", "mailman3", "--site", *mailman, "--hyperkitty", database.done()]
     blocked = site.archive / "maildir" / f"cats.{HOST}"
     blocked.parent.mkdir(parents=True, exist_ok=True)
     for path in (site.archive, blocked.parent):
@@ -167,7 +167,7 @@ def test_an_archive_that_fails_stops_no_other(instances, sink, database, mailman
 
 def test_archives_need_a_place(empty, database, mailman):
     """An archiver without an index is refused before a list comes."""
-    done = empty.run("import", "mailman3", *mailman, "--hyperkitty", database.done())
+    done = empty.run("import", "mailman3", "--site", *mailman, "--hyperkitty", database.done())
     assert done.returncode == 78 and "index = yes" in done.stderr and not done.stdout, done
     assert not empty.cli("list", "ls", "--names").strip()
 

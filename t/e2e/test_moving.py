@@ -139,7 +139,7 @@ def source(site):
 
 
 def bring(instance, words, *more, code=0):
-    done = instance.run("import", "mailman3", *words, *more, timeout=300)
+    done = instance.run("import", "mailman3", "--site", *words, *more, timeout=300)
     assert done.returncode == code, f"{done.returncode}: {done.stderr}{done.stdout}"
     return done.stdout
 
@@ -150,6 +150,35 @@ def tables(instance):
         names = [row[0] for row in database.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
         return {name: sorted(map(repr, database.execute(f'SELECT * FROM "{name}"').fetchall())) for name in names}
+
+
+def test_single_lists(empty, site):
+    """Without the site's word a list comes with its members, and nobody comes to own anything or to be known by it."""
+    fill(site)
+    words = source(site)
+    assert empty.run("import", "mailman3", *words).returncode == 64
+    assert "--site" in empty.run("import", "mailman3", *words).stderr
+    assert empty.run("import", "mailman3", "--site", *words, TALK).returncode == 64
+    missing = empty.run("import", "mailman3", *words, TALK, "nobody.example.com")
+    assert missing.returncode == 66 and "nobody.example.com" in missing.stderr
+    others = [row[0] for row in site.db.execute("SELECT list_id FROM mailinglist WHERE list_id <> ?", (TALK,))]
+    members = site.db.execute("SELECT count(*) FROM member WHERE list_id = ? AND role < 4", (TALK,)).fetchone()[0]
+    assert others and members
+    done = empty.run("import", "mailman3", *words, TALK, timeout=300)
+    with empty.database() as ours:
+        def count(sql):
+            return ours.execute(f"SELECT count(*) FROM {sql}").fetchone()[0]
+        assert [row[0] for row in ours.execute("SELECT list_id FROM list").fetchall()] == [TALK], done.stdout
+        assert count("member WHERE role < 3") == members - done.stdout.count("left out: " + TALK + ": member")
+        for sql in ("person WHERE server_owner = 1 OR password IS NOT NULL", "domain_owner", "ban WHERE list IS NULL",
+                    "address WHERE verified_at > 0", "domain WHERE alias_domain IS NOT NULL", "person_preference",
+                    "template WHERE place NOT IN (SELECT list_id FROM list)", "member WHERE by_person = 1",
+                    "list_setting WHERE name = 'linked_newsgroup'"):
+            assert count(sql) == 0, sql
+        assert count("member WHERE delivery_status IS NOT NULL OR preferred_language IS NOT NULL") > 0
+    bring(empty, words, code=1)
+    with empty.database() as ours:
+        assert len(ours.execute("SELECT list_id FROM list").fetchall()) == 1 + len(others)
 
 
 def settings(instance, address):
@@ -221,7 +250,7 @@ def refuse_mysql(instance, mysql, var):
             (mysql.url("mailman", user=mariadb.SECRET, more=f"?ssl_ca={stranger}"), 78, "as secret: TLS"),
             (mysql.url("mailman", port=1), 75, "port 1"),
             ("mariadb://x@[::1/mailman", 78, "this is no URL of MySQL")):
-        done = instance.run("import", "mailman3", "--db", url, *var)
+        done = instance.run("import", "mailman3", "--site", "--db", url, *var)
         assert done.returncode == code and said in done.stderr and not done.stdout, (url, done.stderr, done.stdout)
         assert "wr0ng" not in done.stderr and mariadb.PASSWORD not in done.stderr
     assert tables(instance) == before
@@ -232,7 +261,7 @@ def cut_mysql(instance, mysql, var, monkeypatch):
     before = tables(instance)
     for after, written in ((20, False), (6000, False), (60000, True)):
         with contextlib.closing(mariadb.Cut(mysql.port, after)) as way:
-            done = instance.run("import", "mailman3", "--db", mysql.url("mailman", port=way.port), *var)
+            done = instance.run("import", "mailman3", "--site", "--db", mysql.url("mailman", port=way.port), *var)
         assert done.returncode == 75 and "MySQL database mailman at 127.0.0.1" in done.stderr, (after, done.stderr)
         assert written or tables(instance) == before, after
         assert not written or "the connection was lost" in done.stderr, done.stderr
@@ -484,7 +513,7 @@ def test_a_store_that_fails_is_gone_on_with(empty, site):
             there, = database.execute(f"SELECT count(*) FROM {table}").fetchone()
             database.execute(f"CREATE TRIGGER broken AFTER INSERT ON {table} WHEN (SELECT count(*) FROM {table}) > "
                              f"{there + 1} BEGIN SELECT RAISE(ABORT, 'the disk is on fire'); END")
-        done = empty.run("import", "mailman3", *words)
+        done = empty.run("import", "mailman3", "--site", *words)
         assert done.returncode == 75 and "the disk is on fire" in done.stderr, (table, done.stderr, done.stdout)
         assert "run it again to go on" in done.stdout
         with empty.database() as database:
@@ -527,17 +556,18 @@ def test_a_refused_database_changes_nothing(empty, site, tmp_path):
     before = empty.rows("domain", "ls")
 
     def refused(path, code, *words):
-        done = empty.run("import", "mailman3", "--db", path, "--var", site.var)
+        done = empty.run("import", "mailman3", "--site", "--db", path, "--var", site.var)
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         for word in (str(path), *words):
             assert word in done.stderr, (word, done.stderr)
         assert not done.stdout and empty.rows("domain", "ls") == before
 
     refused(tmp_path / "nowhere.db", 66, "there is no file")
-    done = empty.run("import", "mailman3", "--db", "oracle://mailman:secret@127.0.0.1/mailman", "--var", site.var)
+    done = empty.run("import", "mailman3", "--site", "--db", "oracle://mailman:secret@127.0.0.1/mailman", "--var",
+                     site.var)
     assert done.returncode == 78 and 'databases of "oracle://" cannot be read' in done.stderr, done
     assert "secret" not in done.stderr
-    done = empty.run("import", "mailman3", "--db", site.path, "--var", tmp_path / "nowhere")
+    done = empty.run("import", "mailman3", "--site", "--db", site.path, "--var", tmp_path / "nowhere")
     assert done.returncode == 66 and f"{tmp_path / 'nowhere'}, Mailman's var_dir (--var): " in done.stderr
     text = tmp_path / "text"
     text.write_text("no database " * 1000)
@@ -590,6 +620,7 @@ def test_it_goes_on_where_it_was_killed(instances, sink, tmp_path):
         instance.create_store()
     for addresses, members in ((1, 0), (12000, 1), (12000, 12001)):
         process = subprocess.Popen([prefix() / "bin" / "listrunner", "--config", killed.config, "import", "mailman3",
+                                    "--site",
                                     *map(str, words)], stdout=subprocess.DEVNULL)
 
         def far_enough():

@@ -545,7 +545,8 @@ def test_beside_a_real_mailman(instances, tmp_path):
     shadow = Shadow(instance, "--ignore", "X-Mailman-Copy")  # Mailman has no "no" in it
     try:
         fill(core.start())
-        instance.cli("import", "mailman3", "--db", core.top / "var/data/mailman.db", "--var", core.top / "var")
+        instance.cli("import", "mailman3", "--site", "--db", core.top / "var/data/mailman.db", "--var",
+                     core.top / "var")
         live = Live(core, sink, shadow.start())
         live.send((name, *one) for name in ("talk", "news") for one in kinds_of_posts(name))
         lines = shadow.pass_hour()

@@ -311,7 +311,7 @@ def test_sources_move_to_another_site_with_who_came_by_them_and_who_left(site, i
     site.cli("export", "-o", site.directory / "all.jsonl")
     there = with_sources(instances(sink.port))
     there.set({"task": {"source_directories": f"{there.sources}, {site.sources}"}})
-    there.cli("import", "listrunner", site.directory / "all.jsonl", timeout=300)
+    there.cli("import", "listrunner", "--site", site.directory / "all.jsonl", timeout=300)
     for address in (talk, news):
         assert "4 given, 0 joined, 0 left, 1 kept out" in refresh(there, address)
     give(site, "staff", ["ben@example.org"])

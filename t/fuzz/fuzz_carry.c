@@ -57,7 +57,8 @@ static void bring(const void *bytes, size_t size)
     g_autoptr(GError) error = NULL;
     const WorkSite work = {.site_owner = "o@x.example", .hostname = "x.example", .delimiter = '+'};
     const MovingSite into = {
-        .store = store, .there = store, .site = &work, .at_once = true, .tell = tell, .data = &told};
+        .store = store, .there = store, .site = &work, .of_site = size % 2, .at_once = true, .tell = tell,
+        .data = &told};
     FILE *file = fmemopen((void *)bytes, MAX(size, 1), "r");
     require(file != NULL);
     g_autoptr(LeavingFile) from = leaving_open(file, &error);
