@@ -27,6 +27,7 @@
 #include "lists/archive_catch_up.h"
 #include "lists/archive_maildir.h"
 #include "lists/archived_post.h"
+#include "lists/moving/file.h"
 #include "lists/moving/hyperkitty.h"
 #include "mail/date.h"
 #include "mail/mbox.h"
@@ -52,6 +53,7 @@ typedef struct Import {
     uint64_t added, known, cut, taken, doubts;
     uint64_t lost;     /* what HyperKitty's database names and has not */
     const char *files; /* the folder of its files, or NULL */
+    const char *folder; /* that was named, of files whose names are numbers */
     const char *named; /* before each line that is printed: the list's address, or nothing */
     ArchiveOld *old; /* to which old addresses are noted; NULL: they are not */
     Progress progress;
@@ -286,13 +288,12 @@ static bool take_numbered(const char *path, void *data, GError **error)
 {
     Import *import = data;
     struct stat status = {0};
-    int fd = fs_open(AT_FDCWD, path, false, error);
+    int fd = moving_open(import->folder, path, 0, &status, error);
     g_autoptr(InputFile) file = fd >= 0 ? fdopen(fd, "r") : NULL;
     g_autoptr(GBytes) bytes = file ? input_read(file, path, error) : NULL;
     g_autoptr(GString) text = bytes ? unix_lines(bytes) : NULL;
     if (!text)
         return false;
-    fstat(fd, &status);
     show(import, import->taken);
     return take_mail(import, text->str, text->len, status.st_mtime * CLOCK_SECOND, error);
 }
@@ -383,6 +384,7 @@ static bool take_source(Import *import, const Source *source, GError **error)
         return take_hyperkitty(import, source->hyperkitty, error);
     if (source->numbered) {
         import->progress = (Progress){.what = "posts"};
+        import->folder = source->path;
         return each_numbered(source->path, take_numbered, import, error);
     }
     return source->files ? take_maildir(import, source->files, error)
@@ -402,6 +404,19 @@ static bool is_maildir(const char *path)
 {
     g_autofree char *inside = g_build_filename(path, "cur", NULL);
     return g_file_test(inside, G_FILE_TEST_IS_DIR);
+}
+
+/* Is a folder of the maildir a link, by which its owner could have root read another directory? */
+static bool has_link(const char *path)
+{
+    static const char *const folders[] = {"cur", "new"};
+    for (size_t at = 0; at < G_N_ELEMENTS(folders); at++) {
+        struct stat status;
+        g_autofree char *folder = g_build_filename(path, folders[at], NULL);
+        if (lstat(folder, &status) == 0 && S_ISLNK(status.st_mode))
+            return true;
+    }
+    return false;
 }
 
 /* Open the table of old addresses, where they are asked for. */
@@ -448,6 +463,8 @@ static bool open_source(Source *source, GError **error)
     const char *path = source->path;
     if (hyperkitty_option) {
         source->hyperkitty = foreign_open(hyperkitty_option, error);
+    } else if (is_maildir(path) && has_link(path)) {
+        fail(error, FAIL_NEVER, "%s: its cur or new is a symbolic link, and what others link is not read", path);
     } else if (is_maildir(path)) {
         g_autofree char *above = g_path_get_dirname(path), *own = g_path_get_basename(path);
         source->files = archive_files_read(above, own, error);

@@ -60,7 +60,7 @@ static bool take_file(ListFolder *from, const char *name, const char *path, void
     gsize length;
     GError *why = NULL;
     const Collection *to = data;
-    g_autoptr(GBytes) bytes = moving_read_file(path, &why);
+    g_autoptr(GBytes) bytes = moving_read_file(from->directory, path, &why);
     if (!bytes)
         return list_folder_pass_over(from, to->name, why, error);
     const char *at = g_bytes_get_data(bytes, &length), *end = at + length;

@@ -182,7 +182,7 @@ static GBytes *file_content(const HyperkittyReading *self, ForeignRows *rows, co
     g_autofree char *list = g_strndup(self->name, (size_t)(at - self->name));
     g_autofree char *path = g_strdup_printf("%s/%s/%s/%.2s/%.2s/%.2s/%s/%s", self->from->files, at + 1, list, hash,
                                             hash + 2, hash + 4, email, counter);
-    return moving_read_file(path, NULL);
+    return moving_read_file(self->from->files, path, NULL);
 }
 
 static void append_file(GString *out, ForeignRows *rows, GBytes *content)

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/moving/list_folder.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/auto.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
@@ -50,13 +50,16 @@ bool list_folder_pass_over(ListFolder *from, const char *file, GError *why, GErr
 bool list_folder_each(ListFolder *from, const char *folder, ListFolderTake *take, void *data, GError **error)
 {
     g_autofree char *directory = g_build_filename(from->directory, folder, NULL);
-    g_autoptr(GPtrArray) names = fs_names(directory, error);
-    for (guint i = 0; names && i < names->len; i++) {
+    GError *why = NULL;
+    g_autoptr(GPtrArray) names = moving_names(from->directory, directory, &why);
+    if (!names)
+        return list_folder_pass_over(from, folder, why, error);
+    for (guint i = 0; i < names->len; i++) {
         g_autofree char *path = g_build_filename(directory, names->pdata[i], NULL);
         if (!take(from, names->pdata[i], path, data, error))
             return false;
     }
-    return names != NULL;
+    return true;
 }
 
 static bool count_file(ListFolder *from, const char *name, const char *path, void *data, GError **error)
@@ -95,7 +98,7 @@ bool list_folder_text(ListFolder *from, const char *key, const char *path, char 
 {
     gsize length;
     GError *why = NULL;
-    g_autoptr(GBytes) bytes = moving_read_file(path, &why);
+    g_autoptr(GBytes) bytes = moving_read_file(from->directory, path, &why);
     const char *octets = bytes ? g_bytes_get_data(bytes, &length) : NULL;
     *text = bytes ? g_utf8_make_valid(octets ? octets : "", (gssize)length) : NULL;
     return bytes || list_folder_pass_over(from, key, why, error);
@@ -105,7 +108,9 @@ bool list_folder_load(ListFolder *from, const char *name, const char *path, GErr
 {
     char *text = NULL;
     struct stat status;
-    if (stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    g_autoptr(GError) missing = NULL;
+    auto_fd file = moving_open(from->directory, path, 0, &status, &missing);
+    if (g_error_matches(missing, FAIL, FAIL_MISSING))
         return true;
     bool done = list_folder_text(from, name, path, &text, error);
     if (text)
@@ -117,7 +122,7 @@ int64_t list_folder_time(const ListFolder *from, const char *file)
 {
     struct stat status;
     g_autofree char *path = g_build_filename(from->directory, file, NULL);
-    return stat(path, &status) == 0 ? status.st_mtim.tv_sec * CLOCK_SECOND : 0;
+    return moving_stat(from->directory, path, &status) ? status.st_mtim.tv_sec * CLOCK_SECOND : 0;
 }
 
 /* ---- settings ---- */
@@ -214,14 +219,15 @@ bool list_folder_held(ListFolder *from, const List *list, const char *file, cons
 {
     GError *why = NULL;
     struct stat status;
-    g_autoptr(GBytes) message = moving_read_file(path, &why);
+    g_autoptr(GBytes) message = moving_read_file(from->directory, path, &why);
     if (!message)
         return list_folder_pass_over(from, file, why, error);
     g_autofree char *author = author_of(message);
     Held held = {.list_id = from->list_id,
                  .sender = author,
                  .reason = (char *)"it waited for a moderator before the list moved here",
-                 .held_at = stat(path, &status) == 0 ? status.st_mtim.tv_sec * CLOCK_SECOND : clock_now(),
+                 .held_at = moving_stat(from->directory, path, &status) ? status.st_mtim.tv_sec * CLOCK_SECOND
+                                                                : clock_now(),
                  .message = message};
     return moving_post(from->moving, list, &held, author, error);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/auto.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/moving/file.h"
@@ -508,9 +509,17 @@ static bool take_posts(Mailman2 *from, FILE *file, GError **error)
 static bool read_digest(Mailman2 *from, GError **error)
 {
     g_autofree char *path = g_build_filename(from->directory, "digest.mbox", NULL);
-    FILE *file = fopen(path, "re");
+    struct stat status;
+    GError *why = NULL;
+    auto_fd fd = moving_open(from->directory, path, 0, &status, &why);
+    if (fd < 0 && g_error_matches(why, FAIL, FAIL_MISSING)) {
+        g_error_free(why);
+        return true;
+    }
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     if (!file)
-        return errno == ENOENT || fail_errno(error, FAIL_LATER, "%s", path);
+        return why ? pass_over(from, "digest.mbox", why, error) : fail_errno(error, FAIL_LATER, "%s", path);
+    auto_fd_steal(&fd);
     bool done = take_posts(from, file, error);
     fclose(file);
     return done;
@@ -528,7 +537,7 @@ static bool tell_requests(Mailman2 *from, GError **error)
 {
     GError *why = NULL;
     g_autofree char *path = g_build_filename(from->directory, "request.pck", NULL);
-    g_autoptr(GBytes) bytes = moving_read_file(path, &why);
+    g_autoptr(GBytes) bytes = moving_read_file(from->directory, path, &why);
     g_autoptr(Pickle) pickle = bytes ? pickle_read(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes), NULL, &why)
                                      : NULL;
     if (g_error_matches(why, FAIL, FAIL_MISSING)) {

@@ -45,7 +45,7 @@ static GHashTable *values_of(Mailman3 *from, const char *token, GError **error)
 static GBytes *read_message(Mailman3 *from, const char *path, char **sender, GError **error)
 {
     g_autofree char *whole = g_build_filename(from->var, "messages", path, NULL);
-    g_autoptr(GBytes) bytes = moving_read_file(whole, error);
+    g_autoptr(GBytes) bytes = moving_read_file(from->var, whole, error);
     size_t length;
     const void *data = bytes ? g_bytes_get_data(bytes, &length) : NULL;
     g_autoptr(Pickle) pickle = bytes ? pickle_read(data, length, python_mail_classes, error) : NULL;
@@ -150,9 +150,9 @@ static bool read_digest(Mailman3 *from, const List *list, GError **error)
     GError *why = NULL;
     struct stat status;
     g_autofree char *path = g_build_filename(from->var, "lists", list->list_id, "digest.mmdf", NULL);
-    bool there = stat(path, &status) == 0;
+    bool there = moving_stat(from->var, path, &status);
     DigestFile file = {from, list, there ? status.st_mtim.tv_sec * CLOCK_SECOND : 0};
-    g_autoptr(GBytes) bytes = moving_read_file(path, &why);
+    g_autoptr(GBytes) bytes = moving_read_file(from->var, path, &why);
     if (!bytes && g_error_matches(why, FAIL, FAIL_MISSING)) {
         g_error_free(why);
         return true;

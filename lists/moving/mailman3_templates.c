@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/auto.h"
 #include "base/fail.h"
 #include "lists/moving/file.h"
 #include "lists/moving/mailman3_internal.h"
@@ -26,11 +27,12 @@
 
 /* ---- files ---- */
 
-static bool put_file(Mailman3 *from, const char *path, const TemplateText *like, GError **error)
+/* directory: as moving_read_file() has it. */
+static bool put_file(Mailman3 *from, const char *directory, const char *path, const TemplateText *like, GError **error)
 {
     GError *why = NULL;
     TemplateText text = *like;
-    g_autoptr(GBytes) bytes = moving_read_file(path, &why);
+    g_autoptr(GBytes) bytes = moving_read_file(directory, path, &why);
     if (!bytes && g_error_matches(why, FAIL, FAIL_LATER)) {
         g_propagate_error(error, why);
         return false;
@@ -59,7 +61,10 @@ static bool take_language(Mailman3 *from, const char *directory, const char *lan
                                    .username = NONE,
                                    .password = NONE,
                                    .fault = NONE};
-        if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !put_file(from, path, &text, error))
+        struct stat status;
+        g_autoptr(GError) missing = NULL;
+        auto_fd there = moving_open(from->var, path, 0, &status, &missing);
+        if (!g_error_matches(missing, FAIL, FAIL_MISSING) && !put_file(from, from->var, path, &text, error))
             return false;
     }
     return true;
@@ -95,7 +100,8 @@ static char *installed_file(Mailman3 *from, const List *list, const char *host, 
             continue;
         g_autofree char *path = g_build_filename(from->var, "templates", places[i % G_N_ELEMENTS(places)].kind, of,
                                                  i < G_N_ELEMENTS(places) ? language : "en", name, NULL);
-        if (g_file_test(path, G_FILE_TEST_IS_REGULAR))
+        struct stat status;
+        if (moving_stat(from->var, path, &status))
             return g_steal_pointer(&path);
     }
     return NULL;
@@ -107,8 +113,8 @@ static bool put_named_file(Mailman3 *from, const char *uri, const TemplateText *
 {
     struct stat status;
     g_autofree char *path = g_filename_from_uri(uri, NULL, NULL);
-    if (!path || stat(path, &status) != 0 || status.st_mode & S_IROTH)
-        return put_file(from, path ? path : uri, like, error);
+    if (!path || !g_path_is_absolute(path) || !moving_stat("/", path, &status) || status.st_mode & S_IROTH)
+        return put_file(from, path ? "/" : "", path ? path : uri, like, error);
     moving_tell(from->moving, MOVING_LEFT_OUT, like->place, like->name, "%s: not everybody may read it", path);
     return true;
 }
@@ -144,7 +150,7 @@ static bool take_template(Mailman3 *from, ForeignRows *rows, void *data, GError 
         return moving_template(from->moving, &text, error);
     g_autofree char *path = installed_file(from, of->list, of->host, uri);
     if (path)
-        return put_file(from, path, &own, error);
+        return put_file(from, from->var, path, &own, error);
     moving_tell(from->moving, MOVING_CHANGED, *of->place ? of->place : "site", name,
                 "Mailman's text %s is not below VAR/templates; Listrunner's own takes its place", uri);
     return true;

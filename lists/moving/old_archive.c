@@ -127,7 +127,7 @@ static bool take_file(OldArchiveReading *self, const char *path, const char *fil
     g_autofree char *key = old_address_file_key(self->from->kind, file);
     if (!key)
         return true;
-    g_autoptr(GBytes) bytes = moving_read_file(path, &why);
+    g_autoptr(GBytes) bytes = moving_read_file(self->from->path, path, &why);
     if (!bytes) { /* the others can be read all the same */
         self->counts->unknown++;
         self->from->tell(file, why->message, self->from->data);

@@ -112,3 +112,24 @@ def test_lists_of_ezmlm(empty, tmp_path):
     bring(empty, *words, code=1)
     assert len(empty.rows("held", "ls")) == 1
     assert "bob@example.com" not in empty.cli("member", "ls", "--names", f"talk@{HOST}")
+
+
+def test_links_are_not_followed(empty, tmp_path):
+    """The owner of a list may put links into its directory: no file behind one is read, of two lists."""
+    secret = tmp_path / "secret"
+    (secret / "subscribers").mkdir(parents=True)
+    (secret / "trailer").write_text("of root\n")
+    (secret / "subscribers" / "a").write_bytes(b"Troot@example.com\0")
+    linked = make_list(tmp_path, "linked", {"text/other": ""}, members=("anne@example.com",))
+    (linked / "text" / "trailer").symlink_to(secret / "trailer")
+    (linked / "mod").symlink_to(secret)
+    whole = make_list(tmp_path, "whole", members=("bob@example.com",))
+    (whole / "text").symlink_to(secret)
+    (whole / "prefix").symlink_to(secret / "trailer")
+    told = bring(empty, linked, whole, code=1)
+    for name in ("linked.*text/trailer", "linked.*mod", "whole.*text", "whole.*prefix"):
+        assert re.search(rf"left out: .*{name}.*symbolic link", told), (name, told)
+    for name, members in (("linked", ["anne@example.com"]), ("whole", ["bob@example.com"])):
+        assert "of root" not in empty.cli("list", "show", f"{name}@{HOST}", "--json")
+        assert empty.cli("member", "ls", f"{name}@{HOST}", "--names").split() == members
+        assert empty.cli("member", "ls", f"{name}@{HOST}", "--role", "moderator", "--names") == ""
