@@ -139,8 +139,8 @@ const ListSetting list_settings[] = {
     OF_LIST(digests_enabled, SETTING_BOOL, "yes", NULL,
             "Collect posts for members who want digests; no: such members get each post."),
     OF_LIST(discard_these_nonmembers, SETTING_WORDS, "", PATTERNS,
-            "Addresses, patterns that begin with ^, and @LIST for the members of a list, whose posts are dropped without "
-            "a word.",
+            "Addresses, patterns that begin with ^, and @LIST for the members of a list, whose posts are dropped "
+            "without a word.",
             .example = "^.*@spam\\.example$"),
     OF_LIST(display_name, SETTING_LINE, "$Name", NULL, "The list's name for people.", .example = "Choir"),
     OWN_OF_LIST(dmarc_addresses, SETTING_WORDS, "", PATTERNS,
@@ -473,9 +473,10 @@ static bool word_allowed(const ListSetting *setting, const char *word, GError **
     if (g_strcmp0(setting->choices, PATTERNS) != 0 || *word == '@')
         return true;
     if (*word != '^')
-        return mailbox_valid(word) ||
-               refuse(setting, word, "an address, a pattern that begins with ^, or @ and the address or List-Id of another list",
-                      error);
+        return mailbox_valid(word) || refuse(setting, word,
+                                             "an address, a pattern that begins with ^, or @ and the address or "
+                                             "List-Id of another list",
+                                             error);
     g_autoptr(GError) broken = NULL;
     g_autoptr(GRegex) regex = g_regex_new(word, G_REGEX_CASELESS, 0, &broken);
     return regex ||

@@ -92,8 +92,8 @@ static void test_settings(World *world, const void *data)
     assert_failed(FAIL_NEVER, error);
     g_assert_false(change_setting(work, world->list, "no_such", "x", &error));
     assert_failed(FAIL_MISSING, error);
-    g_assert_false(change_setting(work, world->list, "accept_these_nonmembers", "a@x.example,@nowhere.example", &error));
-    g_assert_nonnull(strstr(error->message, "no list nowhere.example"));
+    g_assert_false(change_setting(work, world->list, "accept_these_nonmembers", "a@x.example,@no.example", &error));
+    g_assert_nonnull(strstr(error->message, "no list no.example"));
     assert_failed(FAIL_NEVER, error);
     assert_ok(change_setting(work, world->list, "accept_these_nonmembers", "a@x.example\n@" LIST, &error), error);
     assert_ok(change_setting(work, world->list, "description", "undone", &error), error);
