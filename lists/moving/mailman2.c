@@ -10,372 +10,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/moving/file.h"
-#include "lists/moving/pickle.h"
+#include "lists/moving/mailman2_internal.h"
 #include "lists/moving/setting_list.h"
-#include "mail/charset.h"
 #include "mail/mbox.h"
 #include "store/language.h"
-
-typedef struct Mailman2 {
-    Moving *moving;
-    const char *directory;
-    const PickleValue *config;
-    const char *charset; /* of texts that are bytes */
-    char *list_id, *address;
-    GHashTable *options, *names, *languages, *statuses; /* of members: pickle_table() */
-} Mailman2;
-
-typedef enum KeyKind {
-    KEY_FLAG,
-    KEY_NUMBER,
-    KEY_TEXT,
-    KEY_CHOICE,  /* words in the order of its numbers */
-    KEY_SECONDS, /* a time */
-    KEY_DAYS,
-    KEY_WORDS, /* a list of texts */
-    KEY_LINES, /* words, one a line */
-    KEY_LOST,  /* no equal here; `words` is the value that says nothing */
-} KeyKind;
-
-typedef struct Key {
-    const char *name;
-    KeyKind kind;
-    const char *ours; /* NULL: the same name */
-    const char *words;
-} Key;
-
-#define AUTORESPOND "none|respond_and_continue|respond_and_discard"
-
-/* Mailman's names, as Listrunner takes them. */
-static const Key keys[] = {
-    {"accept_these_nonmembers", .kind = KEY_WORDS},
-    {"acceptable_aliases", .kind = KEY_LINES},
-    {"admin_immed_notify", .kind = KEY_FLAG},
-    {"admin_notify_mchanges", .kind = KEY_FLAG},
-    {"administrivia", .kind = KEY_FLAG},
-    {"advertised", .kind = KEY_FLAG},
-    {"anonymous_list", .kind = KEY_FLAG},
-    {"autorespond_admin", .kind = KEY_CHOICE, .ours = "autorespond_owner", .words = "none|respond_and_continue"},
-    {"autorespond_postings", .kind = KEY_CHOICE, .words = "none|respond_and_continue"},
-    {"autorespond_requests", .kind = KEY_CHOICE, .words = AUTORESPOND},
-    {"autoresponse_admin_text", .kind = KEY_TEXT, .ours = "autoresponse_owner_text"},
-    {"autoresponse_graceperiod", .kind = KEY_DAYS, .ours = "autoresponse_grace_period"},
-    {"autoresponse_postings_text", .kind = KEY_TEXT},
-    {"autoresponse_request_text", .kind = KEY_TEXT},
-    {"bounce_info_stale_after", .kind = KEY_SECONDS},
-    {"bounce_matching_headers", .kind = KEY_TEXT},
-    {"bounce_notify_owner_on_disable", .kind = KEY_FLAG},
-    {"bounce_notify_owner_on_removal", .kind = KEY_FLAG},
-    {"bounce_processing", .kind = KEY_FLAG, .ours = "process_bounces"},
-    {"bounce_score_threshold", .kind = KEY_NUMBER},
-    {"bounce_you_are_disabled_warnings", .kind = KEY_NUMBER},
-    {"bounce_you_are_disabled_warnings_interval", .kind = KEY_SECONDS},
-    {"collapse_alternatives", .kind = KEY_FLAG},
-    {"convert_html_to_plaintext", .kind = KEY_FLAG},
-    {"description", .kind = KEY_TEXT},
-    {"digest_is_default", .kind = KEY_FLAG},
-    {"digest_send_periodic", .kind = KEY_FLAG},
-    {"digest_size_threshhold", .kind = KEY_NUMBER, .ours = "digest_size_threshold"},
-    {"digest_volume_frequency", .kind = KEY_CHOICE, .words = "yearly|monthly|quarterly|weekly|daily"},
-    {"digestable", .kind = KEY_FLAG, .ours = "digests_enabled"},
-    {"discard_these_nonmembers", .kind = KEY_WORDS},
-    {"dmarc_moderation_action", .kind = KEY_CHOICE, .ours = "dmarc_mitigate_action",
-     .words = "no_mitigation|munge_from|wrap_message|reject|discard"},
-    {"dmarc_moderation_notice", .kind = KEY_TEXT},
-    {"dmarc_wrapped_message_text", .kind = KEY_TEXT},
-    {"emergency", .kind = KEY_FLAG},
-    {"filter_action", .kind = KEY_CHOICE, .words = "discard|reject|forward|preserve"},
-    {"filter_content", .kind = KEY_FLAG},
-    {"filter_filename_extensions", .kind = KEY_WORDS, .ours = "filter_extensions"},
-    {"filter_mime_types", .kind = KEY_WORDS, .ours = "filter_types"},
-    {"first_strip_reply_to", .kind = KEY_FLAG},
-    {"gateway_to_mail", .kind = KEY_FLAG},
-    {"gateway_to_news", .kind = KEY_FLAG},
-    {"generic_nonmember_action", .kind = KEY_CHOICE, .ours = "default_nonmember_action",
-     .words = "accept|hold|reject|discard"},
-    {"hold_these_nonmembers", .kind = KEY_WORDS},
-    {"include_list_post_header", .kind = KEY_FLAG, .ours = "allow_list_posts"},
-    {"include_rfc2369_headers", .kind = KEY_FLAG},
-    {"info", .kind = KEY_TEXT},
-    {"linked_newsgroup", .kind = KEY_TEXT},
-    {"max_days_to_hold", .kind = KEY_NUMBER},
-    {"max_message_size", .kind = KEY_NUMBER},
-    {"max_num_recipients", .kind = KEY_NUMBER},
-    {"news_moderation", .kind = KEY_CHOICE, .ours = "newsgroup_moderation", .words = "none|open_moderated|moderated"},
-    {"news_prefix_subject_too", .kind = KEY_FLAG, .ours = "nntp_prefix_subject_too"},
-    {"pass_filename_extensions", .kind = KEY_WORDS, .ours = "pass_extensions"},
-    {"pass_mime_types", .kind = KEY_WORDS, .ours = "pass_types"},
-    {"personalize", .kind = KEY_CHOICE, .words = "none|individual|full"},
-    {"preferred_language", .kind = KEY_TEXT},
-    {"private_roster", .kind = KEY_CHOICE, .ours = "member_roster_visibility", .words = "public|members|moderators"},
-    {"real_name", .kind = KEY_TEXT, .ours = "display_name"},
-    {"reject_these_nonmembers", .kind = KEY_WORDS},
-    {"reply_goes_to_list", .kind = KEY_CHOICE, .words = "no_munging|point_to_list|explicit_header"},
-    {"reply_to_address", .kind = KEY_TEXT},
-    {"require_explicit_destination", .kind = KEY_FLAG},
-    {"respond_to_post_requests", .kind = KEY_FLAG},
-    {"send_goodbye_msg", .kind = KEY_FLAG, .ours = "send_goodbye_message"},
-    {"send_welcome_msg", .kind = KEY_FLAG, .ours = "send_welcome_message"},
-    {"subject_prefix", .kind = KEY_TEXT},
-    {"subscribe_policy", .kind = KEY_CHOICE, .ours = "subscription_policy",
-     .words = "open|confirm|moderate|confirm_then_moderate"},
-    {"topics_bodylines_limit", .kind = KEY_NUMBER},
-    {"topics_enabled", .kind = KEY_FLAG},
-    {"unsubscribe_policy", .kind = KEY_CHOICE, .ours = "unsubscription_policy", .words = "confirm|moderate"},
-    {"digest_footer", .kind = KEY_LOST},
-    {"digest_header", .kind = KEY_LOST, .words = ""},
-    {"goodbye_msg", .kind = KEY_LOST, .words = ""},
-    {"member_moderation_notice", .kind = KEY_LOST, .words = ""},
-    {"nonmember_rejection_notice", .kind = KEY_LOST, .words = ""},
-    {"regular_exclude_lists", .kind = KEY_LOST, .words = ""},
-    {"regular_include_lists", .kind = KEY_LOST, .words = ""},
-    {"subscribe_auto_approval", .kind = KEY_LOST, .words = ""},
-    {"welcome_msg", .kind = KEY_LOST, .words = ""},
-};
-
-/* ---- values ---- */
-
-/* Rounded up. */
-static int64_t number_of(const PickleValue *value, int64_t fallback)
-{
-    if (value && (value->type == PICKLE_INTEGER || value->type == PICKLE_BOOL))
-        return value->integer;
-    if (!value || value->type != PICKLE_FLOAT || !(value->number > -1e15 && value->number < 1e15))
-        return fallback;
-    int64_t whole = (int64_t)value->number;
-    return whole + (value->number > (double)whole);
-}
-
-static int64_t time_of(const PickleValue *value)
-{
-    double seconds = value && value->type == PICKLE_FLOAT ? value->number : (double)number_of(value, 0);
-    return seconds > 0 && seconds < 1e11 ? (int64_t)(seconds * (double)CLOCK_SECOND) : 0;
-}
-
-/* The charset of Mailman's texts in a language; "": UTF-8. */
-static const char *charset_of(const char *language)
-{
-    static const struct {
-        const char *languages, *charset;
-    } known[] = {{"en ca da de es et eu fi fr gl ia it nl no pt pt_BR sv", "iso-8859-1"},
-                 {"cs hr hu pl sl", "iso-8859-2"},
-                 {"ru", "koi8-r"},
-                 {"ja", "euc-jp"},
-                 {"ko", "euc-kr"},
-                 {"tr", "iso-8859-9"},
-                 {"el", "iso-8859-7"},
-                 {"lt", "iso-8859-13"},
-                 {"zh_TW", "big5"}};
-    for (size_t i = 0; language && i < G_N_ELEMENTS(known); i++) {
-        g_auto(GStrv) languages = g_strsplit(known[i].languages, " ", -1);
-        if (g_strv_contains((const char *const *)languages, language))
-            return known[i].charset;
-    }
-    return "";
-}
-
-/* Text in UTF-8: as it is where it is valid, else of the list's charset. NULL: it is no text. g_free() */
-static char *text_of(const Mailman2 *from, const PickleValue *value)
-{
-    if (!pickle_string(value))
-        return NULL;
-    g_autoptr(GString) bytes = g_string_new(NULL), text = g_string_new(NULL);
-    pickle_text_bytes(value, bytes);
-    if (g_utf8_validate(bytes->str, -1, NULL))
-        return g_strdup(bytes->str);
-    if (!charset_decode(from->charset, bytes->str, strlen(bytes->str), false, text))
-        return g_utf8_make_valid(bytes->str, -1);
-    return g_utf8_make_valid(text->str, (gssize)text->len);
-}
-
-/* ---- settings ---- */
-
-static char *words_of(const Mailman2 *from, const PickleValue *value)
-{
-    g_autoptr(GString) words = g_string_new(NULL);
-    for (guint i = 0; value && value->type == PICKLE_LIST && i < value->items->len; i++) {
-        g_autofree char *word = text_of(from, value->items->pdata[i]);
-        if (word)
-            setting_list_add_word(words, word);
-    }
-    return g_string_free(g_steal_pointer(&words), FALSE);
-}
-
-static char *lines_of(const Mailman2 *from, const PickleValue *value)
-{
-    g_autoptr(GString) words = g_string_new(NULL);
-    g_autofree char *text = text_of(from, value);
-    g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
-    for (char **line = lines; *line; line++)
-        if (*g_strstrip(*line))
-            setting_list_add_word(words, *line);
-    return g_string_free(g_steal_pointer(&words), FALSE);
-}
-
-static char *choice_of(const Key *key, const PickleValue *value)
-{
-    g_auto(GStrv) words = g_strsplit(key->words, "|", -1);
-    int64_t number = number_of(value, -1);
-    return number >= 0 && number < g_strv_length(words) ? g_strdup(words[number])
-                                                        : g_strdup_printf("%" G_GINT64_FORMAT, number);
-}
-
-/* key->words NULL: as a rule Mailman's own text, of which nothing is told. */
-static void tell_lost(Mailman2 *from, const Key *key, const PickleValue *value)
-{
-    g_autofree char *text = value->type == PICKLE_LIST ? words_of(from, value) : text_of(from, value);
-    if (key->words && text && strcmp(g_strstrip(text), key->words) != 0)
-        moving_tell(from->moving, MOVING_LOST, from->list_id, key->name, "%s", text);
-}
-
-static char *value_of(Mailman2 *from, const Key *key, const PickleValue *value)
-{
-    switch (key->kind) {
-    case KEY_FLAG:
-        return g_strdup(number_of(value, 0) != 0 ? "yes" : "no");
-    case KEY_NUMBER:
-    case KEY_SECONDS:
-        return g_strdup_printf("%" G_GINT64_FORMAT, number_of(value, 0));
-    case KEY_DAYS:
-        return g_strdup_printf("%" G_GINT64_FORMAT "d", number_of(value, 0));
-    case KEY_CHOICE:
-        return choice_of(key, value);
-    case KEY_WORDS:
-        return words_of(from, value);
-    case KEY_LINES:
-        return lines_of(from, value);
-    case KEY_TEXT:
-        return text_of(from, value);
-    default:
-        tell_lost(from, key, value);
-        return NULL;
-    }
-}
-
-/* "%(real_name)s" is "$real_name" here, under other names. */
-static char *usual_footer(const char *text)
-{
-    static const char *const names[][2] = {{"%(real_name)s", "$display_name"},
-                                           {"%(list_name)s", "$list_name"},
-                                           {"%(_internal_name)s", "$list_name"},
-                                           {"%(host_name)s", "$mail_host"},
-                                           {"%(description)s", "$description"},
-                                           {"%(info)s", "$info"},
-                                           {"%(user_address)s", "$user_address"},
-                                           {"%(user_name)s", "$user_name"},
-                                           {"%(user_delivered_to)s", "$user_delivered_to"},
-                                           {"%%", "%"}};
-    g_autoptr(GString) usual = g_string_new(text);
-    g_string_replace(usual, "$", "$$", 0);
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        g_string_replace(usual, names[i][0], names[i][1], 0);
-    return g_string_free(g_steal_pointer(&usual), FALSE);
-}
-
-static void add_frame(Mailman2 *from, const char *name, GPtrArray *settings)
-{
-    g_autofree char *text = text_of(from, pickle_get(from->config, name));
-    if (!text)
-        return;
-    g_autofree char *usual = usual_footer(text);
-    if (strstr(usual, "%("))
-        moving_tell(from->moving, MOVING_CHANGED, from->list_id, name,
-                    "a value that Mailman filled in has no equal here, and stays as it is written");
-    setting_list_add(settings, name, name, g_steal_pointer(&usual));
-}
-
-/* Settings that are made of two, or whose values are not one to one. */
-static void add_others(Mailman2 *from, GPtrArray *settings)
-{
-    static const char *const actions[] = {"hold", "reject", "discard"};
-    int64_t action = number_of(pickle_get(from->config, "member_moderation_action"), 0);
-    bool moderated = number_of(pickle_get(from->config, "default_member_moderation"), 0) != 0;
-    setting_list_add(settings, "default_member_action", "default_member_moderation",
-                     g_strdup(moderated ? actions[CLAMP(action, 0, 2)] : "defer"));
-    bool archived = number_of(pickle_get(from->config, "archive"), 1) != 0;
-    bool closed = number_of(pickle_get(from->config, "archive_private"), 0) != 0;
-    setting_list_add(settings, "archive_policy", "archive",
-                     g_strdup(!archived ? "never"
-                              : closed  ? "private"
-                                        : "public"));
-    int64_t always = number_of(pickle_get(from->config, "from_is_list"), 0);
-    if (always == 1 || always == 2) {
-        setting_list_add(settings, "dmarc_mitigate_action", "from_is_list",
-                         g_strdup(always == 1 ? "munge_from" : "wrap_message"));
-        setting_list_add(settings, "dmarc_mitigate_unconditionally", "from_is_list", g_strdup("yes"));
-    }
-    g_autoptr(GString) topics = g_string_new(NULL);
-    const PickleValue *rows = pickle_get(from->config, "topics");
-    for (guint i = 0; rows && rows->type == PICKLE_LIST && i < rows->items->len; i++) {
-        const PickleValue *row = rows->items->pdata[i];
-        g_autofree char *name = row->items && row->items->len > 1 ? text_of(from, row->items->pdata[0]) : NULL;
-        g_autofree char *pattern = name ? text_of(from, row->items->pdata[1]) : NULL;
-        g_autofree char *topic = pattern ? g_strdup_printf("%s: %s", name, g_strdelimit(pattern, "\r\n", '|')) : NULL;
-        if (topic)
-            setting_list_add_word(topics, topic);
-    }
-    setting_list_add(settings, "topics", "topics", g_strdup(topics->str));
-    add_frame(from, "msg_header", settings);
-    add_frame(from, "msg_footer", settings);
-}
-
-static void read_settings(Mailman2 *from, GPtrArray *settings)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-        const PickleValue *value = pickle_get(from->config, keys[i].name);
-        char *text = value && value->type != PICKLE_NONE ? value_of(from, &keys[i], value) : NULL;
-        if (text)
-            setting_list_add(settings, keys[i].ours ? keys[i].ours : keys[i].name, keys[i].name, text);
-    }
-    add_others(from, settings);
-}
-
-/* ---- bans and header filters ---- */
-
-static bool take_bans(Mailman2 *from, GError **error)
-{
-    const PickleValue *bans = pickle_get(from->config, "ban_list");
-    for (guint i = 0; bans && bans->type == PICKLE_LIST && i < bans->items->len; i++) {
-        g_autofree char *email = text_of(from, bans->items->pdata[i]);
-        if (email && !moving_ban(from->moving, from->list_id, email, error))
-            return false;
-    }
-    return true;
-}
-
-/* A rule is (patterns, action, flag), a pattern of a whole field a line. */
-static bool take_filters(Mailman2 *from, GError **error)
-{
-    static const char *const actions[] = {"defer", "hold", "reject", "discard", NULL, NULL, "accept", "hold"};
-    const PickleValue *rules = pickle_get(from->config, "header_filter_rules");
-    for (guint i = 0; rules && rules->type == PICKLE_LIST && i < rules->items->len; i++) {
-        const PickleValue *rule = rules->items->pdata[i];
-        g_autofree char *text = rule->items && rule->items->len > 1 ? text_of(from, rule->items->pdata[0]) : NULL;
-        int64_t action = text ? number_of(rule->items->pdata[1], -1) : -1;
-        g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
-        for (char **line = lines; *line; line++) {
-            g_strstrip(*line);
-            char *colon = strchr(*line, ':');
-            const char *name = **line == '^' ? *line + 1 : *line;
-            if (!**line || **line == '#')
-                continue;
-            if (!colon || action < 0 || action >= (int64_t)G_N_ELEMENTS(actions) || !actions[action]) {
-                moving_tell(from->moving, MOVING_LEFT_OUT, from->list_id, "header_filter_rules",
-                            "\"%s\" is no field with a pattern, or its action is none", *line);
-                continue;
-            }
-            *colon = '\0';
-            const HeaderMatch match = {.list_id = from->list_id,
-                                       .position = -1,
-                                       .header = (char *)name,
-                                       .pattern = g_strchug(colon + 1),
-                                       .target = (char *)actions[action]};
-            if (!moving_header_match(from->moving, &match, error))
-                return false;
-        }
-    }
-    return true;
-}
 
 /* ---- members ---- */
 
@@ -395,18 +33,67 @@ static int status_of(const Mailman2 *from, const char *key, int64_t options)
 {
     static const int statuses[] = {-1, DELIVERY_UNKNOWN, DELIVERY_BY_USER, DELIVERY_BY_MODERATOR, DELIVERY_BY_BOUNCES};
     const PickleValue *pair = g_hash_table_lookup(from->statuses, key);
-    int64_t number = pair && pair->items && pair->items->len > 0 ? number_of(pair->items->pdata[0], 0) : 0;
+    int64_t number = pair && pair->items && pair->items->len > 0 ? mailman2_number(pair->items->pdata[0], 0) : 0;
     if (number > 0 && number < (int64_t)G_N_ELEMENTS(statuses))
         return statuses[number];
     return options & NO_MAIL ? DELIVERY_BY_USER : -1;
 }
 
+/* A date as (year, month, day); 0: it is none. */
+static int64_t date_of(const PickleValue *value)
+{
+    if (!value || value->type != PICKLE_LIST || value->items->len < 3)
+        return 0;
+    int64_t year = mailman2_number(value->items->pdata[0], 0), month = mailman2_number(value->items->pdata[1], 0),
+            day = mailman2_number(value->items->pdata[2], 0);
+    g_autoptr(GDateTime) date = year < 1970 || year > 9999 || month < 1 || month > 12 || day < 1 || day > 31
+                                    ? NULL
+                                    : g_date_time_new_utc((int)year, (int)month, (int)day, 0, 0, 0);
+    return date ? g_date_time_to_unix(date) * CLOCK_SECOND : 0;
+}
+
+/* The member's bounces, and when the bounce runner has to look at them again (runners/bounces/score.h). */
+static void set_standing(const Mailman2 *from, BroughtMember *member, const List *list, const char *key)
+{
+    const PickleValue *info = g_hash_table_lookup(from->bounces, key), *state = info ? info->state : NULL;
+    const PickleValue *score = pickle_get(state, "score");
+    double points = score && score->type == PICKLE_FLOAT ? score->number : (double)mailman2_number(score, 0);
+    bool disabled = member->preferences.delivery_status == DELIVERY_BY_BOUNCES;
+    member->bounced_at = date_of(pickle_get(state, "date"));
+    if (disabled) {
+        const PickleValue *left = pickle_get(state, "noticesleft");
+        int64_t warnings = list->bounce_you_are_disabled_warnings;
+        member->warnings = CLAMP(warnings - mailman2_number(left, warnings), 0, warnings);
+        member->warned_at = member->warnings > 0 ? date_of(pickle_get(state, "lastnotice")) : 0;
+        member->disabled_at = member->bounced_at > 0 ? member->bounced_at : clock_now();
+        member->next_at = MAX(member->warned_at + list->bounce_you_are_disabled_warnings_interval, clock_now());
+    } else if (member->bounced_at > 0 && points > 0) {
+        member->score = (int64_t)(CLAMP(points, 0, 1e6) * 100);
+        member->next_at = member->bounced_at + list->bounce_info_stale_after + 1;
+    }
+}
+
+/* The topics of which the member wants posts. */
+static bool take_topics(Mailman2 *from, const List *list, const char *email, const char *key, int64_t options,
+                        GError **error)
+{
+    const PickleValue *names = g_hash_table_lookup(from->topics, key);
+    g_autoptr(GStrvBuilder) wanted = g_strv_builder_new();
+    for (guint i = 0; names && names->type == PICKLE_LIST && i < names->items->len; i++) {
+        g_autofree char *name = mailman2_text(from, names->items->pdata[i]);
+        if (name && *name && !strpbrk(name, "\r\n"))
+            g_strv_builder_add(wanted, name);
+    }
+    g_auto(TopicChoice) choice = {g_strv_builder_end(wanted), options & OTHER_TOPICS};
+    return !*choice.names || moving_topics(from->moving, list->list_id, email, &choice, error);
+}
+
 static bool take_member(Mailman2 *from, const List *list, const char *key, const PickleValue *written, bool digest,
                         GError **error)
 {
-    int64_t options = number_of(g_hash_table_lookup(from->options, key), 0);
-    g_autofree char *name = text_of(from, g_hash_table_lookup(from->names, key));
-    g_autofree char *language = text_of(from, g_hash_table_lookup(from->languages, key));
+    int64_t options = mailman2_number(g_hash_table_lookup(from->options, key), 0);
+    g_autofree char *name = mailman2_text(from, g_hash_table_lookup(from->names, key));
+    g_autofree char *language = mailman2_text(from, g_hash_table_lookup(from->languages, key));
     const char *email = pickle_string(written) && *pickle_string(written) ? pickle_string(written) : key;
     Preferences own = preferences_unset;
     own.delivery_mode = digest ? options & PLAIN ? MODE_PLAINTEXT_DIGESTS : MODE_MIME_DIGESTS : -1;
@@ -417,20 +104,19 @@ static bool take_member(Mailman2 *from, const List *list, const char *key, const
     own.hide_address = options & CONCEALED ? -1 : 0;
     if (language && g_strcmp0(language, list->preferred_language) != 0 && language_check("", language, NULL))
         g_strlcpy(own.preferred_language, language, sizeof own.preferred_language);
-    bool disabled = own.delivery_status == DELIVERY_BY_BOUNCES;
-    Action stricter = list->default_member_action == ACTION_DEFER ? ACTION_HOLD : (Action)list->default_member_action;
+    static const Action actions[] = {ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD};
+    int64_t stricter = CLAMP(mailman2_number(pickle_get(from->config, "member_moderation_action"), 0), 0, 2);
     bool by_rule = list->default_member_action != ACTION_DEFER;
-    const BroughtMember member = {.list_id = list->list_id,
-                                  .address = email,
-                                  .display_name = name,
-                                  .role = ROLE_MEMBER,
-                                  .moderation_action = options & MODERATED ? stricter
-                                                       : by_rule           ? ACTION_DEFER
-                                                                           : ACTION_UNSET,
-                                  .preferences = own,
-                                  .disabled_at = disabled ? clock_now() : 0,
-                                  .next_at = disabled ? clock_now() : 0};
-    return moving_member(from->moving, &member, error);
+    BroughtMember member = {.list_id = list->list_id,
+                            .address = email,
+                            .display_name = name,
+                            .role = ROLE_MEMBER,
+                            .moderation_action = options & MODERATED ? actions[stricter]
+                                                 : by_rule           ? ACTION_DEFER
+                                                                     : ACTION_UNSET,
+                            .preferences = own};
+    set_standing(from, &member, list, key);
+    return moving_member(from->moving, &member, error) && take_topics(from, list, email, key, options, error);
 }
 
 static bool take_members(Mailman2 *from, const List *list, const char *key, bool digest, GError **error)
@@ -460,6 +146,39 @@ static bool take_role(Mailman2 *from, const char *key, Role role, GError **error
     return true;
 }
 
+/* When each address got its last automatic answer; Mailman keeps when it may get the next one. */
+static bool take_answers(Mailman2 *from, GError **error)
+{
+    static const char *const kinds[][2] = {
+        {"admin_responses", "owner"}, {"postings_responses", "postings"}, {"request_responses", "requests"}};
+    int64_t grace = mailman2_number(pickle_get(from->config, "autoresponse_graceperiod"), 90) * 86400 * CLOCK_SECOND;
+    for (size_t kind = 0; kind < G_N_ELEMENTS(kinds); kind++) {
+        const PickleValue *answers = pickle_get(from->config, kinds[kind][0]);
+        for (guint i = 0; answers && answers->type == PICKLE_DICT && i + 1 < answers->items->len; i += 2) {
+            const char *address = pickle_string(answers->items->pdata[i]);
+            int64_t time = mailman2_time(answers->items->pdata[i + 1]) - grace;
+            if (address && time > 0 &&
+                !moving_answered(from->moving, from->list_id, kinds[kind][1], address, time, error))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Who left the digest while it was collected. */
+static bool take_last_digests(Mailman2 *from, GError **error)
+{
+    const PickleValue *left = pickle_get(from->config, "one_last_digest");
+    for (guint i = 0; left && left->type == PICKLE_DICT && i + 1 < left->items->len; i += 2) {
+        const char *address = pickle_string(left->items->pdata[i]);
+        int64_t options = address ? mailman2_number(g_hash_table_lookup(from->options, address), 0) : 0;
+        if (address && !moving_last_digest(from->moving, from->list_id, address,
+                                           options & PLAIN ? MODE_PLAINTEXT_DIGESTS : MODE_MIME_DIGESTS, error))
+            return false;
+    }
+    return true;
+}
+
 static bool move_members(Mailman2 *from, const List *list, GError **error)
 {
     bool whole;
@@ -467,7 +186,8 @@ static bool move_members(Mailman2 *from, const List *list, GError **error)
            (whole ||
             (take_role(from, "owner", ROLE_OWNER, error) && take_role(from, "moderator", ROLE_MODERATOR, error) &&
              take_members(from, list, "members", false, error) &&
-             take_members(from, list, "digest_members", true, error) && moving_end(from->moving, error)));
+             take_members(from, list, "digest_members", true, error) && take_answers(from, error) &&
+             take_last_digests(from, error) && moving_end(from->moving, error)));
 }
 
 /* ---- the digest, and what waits ---- */
@@ -564,17 +284,17 @@ static bool make_list(void *data, List **list, GError **error)
     const MovingDomain domain = {strchr(from->address, '@') + 1, NULL, NULL};
     const MovingList made = {.list = {.address = from->address,
                                       .list_id = from->list_id,
-                                      .created_at = time_of(pickle_get(from->config, "created_at")),
-                                      .last_post_at = time_of(pickle_get(from->config, "last_post_time")),
-                                      .post_id = number_of(pickle_get(from->config, "post_id"), 1)},
+                                      .created_at = mailman2_time(pickle_get(from->config, "created_at")),
+                                      .last_post_at = mailman2_time(pickle_get(from->config, "last_post_time")),
+                                      .post_id = mailman2_number(pickle_get(from->config, "post_id"), 1)},
                              .settings = settings,
-                             .volume = number_of(pickle_get(from->config, "volume"), 1),
-                             .next_digest = number_of(pickle_get(from->config, "next_digest_number"), 1),
-                             .digest_sent_at = time_of(pickle_get(from->config, "digest_last_sent_at")),
-                             .watermark = number_of(pickle_get(from->config, "usenet_watermark"), -1)};
-    read_settings(from, settings);
+                             .volume = mailman2_number(pickle_get(from->config, "volume"), 1),
+                             .next_digest = mailman2_number(pickle_get(from->config, "next_digest_number"), 1),
+                             .digest_sent_at = mailman2_time(pickle_get(from->config, "digest_last_sent_at")),
+                             .watermark = mailman2_number(pickle_get(from->config, "usenet_watermark"), -1)};
+    mailman2_settings(from, settings);
     return moving_domain(from->moving, &domain, error) && moving_list(from->moving, &made, list, error) &&
-           (!*list || (take_bans(from, error) && take_filters(from, error)));
+           (!*list || (mailman2_bans(from, error) && mailman2_filters(from, error)));
 }
 
 static bool move_list(Mailman2 *from, GError **error)
@@ -610,16 +330,20 @@ bool mailman2_move(const char *directory, Moving *moving, GError **error)
     g_autoptr(GHashTable) options = pickle_table(pickle_get(config, "user_options")),
                           names = pickle_table(pickle_get(config, "usernames")),
                           languages = pickle_table(pickle_get(config, "language")),
-                          statuses = pickle_table(pickle_get(config, "delivery_status"));
+                          statuses = pickle_table(pickle_get(config, "delivery_status")),
+                          bounces = pickle_table(pickle_get(config, "bounce_info")),
+                          topics = pickle_table(pickle_get(config, "topics_userinterest"));
     Mailman2 from = {.moving = moving,
                      .directory = directory,
                      .config = config,
-                     .charset = charset_of(language),
+                     .charset = mailman2_charset(language),
                      .list_id = list_id,
                      .address = address,
                      .options = options,
                      .names = names,
                      .languages = languages,
-                     .statuses = statuses};
+                     .statuses = statuses,
+                     .bounces = bounces,
+                     .topics = topics};
     return move_list(&from, error);
 }

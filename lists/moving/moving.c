@@ -55,6 +55,11 @@ void moving_free(Moving *moving)
     g_free(moving);
 }
 
+const WorkSite *moving_site(const Moving *moving)
+{
+    return moving->site.site;
+}
+
 const MovingCount *moving_counts(const Moving *moving)
 {
     return moving->counts;

@@ -29,6 +29,7 @@
 #include "store/held.h"
 #include "store/pending.h"
 #include "store/template_text.h"
+#include "store/topic.h"
 
 typedef struct Moving Moving;
 
@@ -94,6 +95,8 @@ Moving *moving_new(const MovingSite *site, const char *source);
 void moving_free(Moving *moving);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Moving, moving_free)
 
+/* Return the site that is imported into. */
+const WorkSite *moving_site(const Moving *moving);
 /* Return an array of MOVING_KINDS counts, by MovingKind. */
 const MovingCount *moving_counts(const Moving *moving);
 /* Return the number of lines of the report with this meaning. */
@@ -164,6 +167,8 @@ bool moving_make(Moving *moving, const char *list_id, MovingMake *make, void *da
 bool moving_find_list(Moving *moving, const char *list_id, List **list, GError **error);
 
 bool moving_member(Moving *moving, const BroughtMember *from, GError **error);
+/* Give a member who was imported the topics of which he wants posts (store/topic.h), unless he chose some here. */
+bool moving_topics(Moving *moving, const char *list_id, const char *address, const TopicChoice *choice, GError **error);
 /* Note that the address left the list at that time (0: unknown), so that sources of members do not add it again. */
 bool moving_kept_out(Moving *moving, const char *list_id, const char *address, int64_t left_at, GError **error);
 /* Set one more setting of a list that was just made. */

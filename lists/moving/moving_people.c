@@ -193,6 +193,17 @@ bool moving_member(Moving *moving, const BroughtMember *from, GError **error)
     return moving_step(moving, error);
 }
 
+bool moving_topics(Moving *moving, const char *list_id, const char *address, const TopicChoice *choice, GError **error)
+{
+    g_auto(TopicChoice) there = {0};
+    g_autoptr(Member) member = NULL;
+    Store *store = moving->site.store;
+    return moving_work(moving, error) && member_look_up(store, list_id, ROLE_MEMBER, address, &member, error) &&
+           (!member || (topic_read(store, member->id, &there, error) &&
+                        (*there.names || topic_set(store, member->id, (const char *const *)choice->names,
+                                                   choice->unmatched, error))));
+}
+
 bool moving_kept_out(Moving *moving, const char *list_id, const char *address, int64_t left_at, GError **error)
 {
     bool known = false;

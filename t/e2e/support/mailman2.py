@@ -4,6 +4,13 @@
 from support.instance import HOST
 
 
+class Bounces:
+    """An object of the class in which Mailman keeps what bounced for a member."""
+
+    def __init__(self, **state):
+        self.state = {name.encode(): value for name, value in state.items()}
+
+
 def pickled(value):
     """The value as Python 2 pickled it, where str is bytes."""
     if isinstance(value, bool):
@@ -22,11 +29,17 @@ def pickled(value):
         return b"](" + b"".join(map(pickled, value)) + b"e"
     if isinstance(value, dict):
         return b"}(" + b"".join(pickled(key) + pickled(item) for key, item in value.items()) + b"u"
+    if isinstance(value, Bounces):
+        return b"(iMailman.Bouncer\n_BounceInfo\n" + pickled(value.state) + b"b"
     assert value is None
     return b"N"
 
 
-BOUNCE_INFO = b"(iMailman.Bouncer\n_BounceInfo\n(dS'member'\nS'x'\nsb"
+def write_list(path, config):
+    """A directory with these attributes alone."""
+    path.mkdir(parents=True)
+    (path / "config.pck").write_bytes(pickled({name.encode(): value for name, value in config.items()}) + b".")
+    return path
 
 
 def make_list(directory, name, **more):
@@ -55,11 +68,8 @@ def make_list(directory, name, **more):
         b"ban_list": [b"evil@example.com", b"^.*@evil\\.example$"], b"msg_header": b"",
         b"msg_footer": b"-- \n%(real_name)s costs $5, 100%%\n%(web_page_url)s", b"autoresponse_graceperiod": 30,
         b"header_filter_rules": [(b"# spam\n^X-Spam-Flag: yes\nno field", 3, False), (b"Subject: buy", 1, False)],
-        **{key.encode(): value for key, value in more.items()}}
-    path = directory / name
-    path.mkdir(parents=True)
-    octets = pickled(config)[:-1] + pickled(b"bounce_info") + b"}(" + pickled(b"x") + BOUNCE_INFO + b"uu."
-    (path / "config.pck").write_bytes(octets)
+        b"bounce_info": {b"x": Bounces(member=b"x")}, **{key.encode(): value for key, value in more.items()}}
+    path = write_list(directory / name, {key.decode(): value for key, value in config.items()})
     (path / "digest.mbox").write_bytes(b"From a@example.net Fri Nov 20 13:20:00 2026\nSubject: one\n\n>From here\n\n")
     (path / "request.pck").write_bytes(pickled({b"version": (0, 1), 3: (1, b"held")}) + b".")
     return path
