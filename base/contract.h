@@ -21,6 +21,9 @@
  *                          outside (SIGKILL, as for want of memory), or with
  *                          its master, so that no entry is charged with its
  *                          end; 0 or absent: it was not
+ *   LISTRUNNER_VERSION     version of the master. One of the same version may
+ *                          bring the database's schema up to date, since the
+ *                          site was started with it
  *   LISTRUNNER_LOG_FILE    path of the file that standard error goes to;
  *                          absent when the log is not a file of ours
  *
@@ -85,6 +88,7 @@
 #define CHILD_ENV_LISTEN_FDS "LISTRUNNER_LISTEN_FDS"
 #define CHILD_ENV_LOCK_FD "LISTRUNNER_LOCK_FD"
 #define CHILD_ENV_OUTSIDE "LISTRUNNER_OUTSIDE"
+#define CHILD_ENV_VERSION "LISTRUNNER_VERSION"
 #define CHILD_ENV_LOG_FILE "LISTRUNNER_LOG_FILE"
 
 /* A longer line on the status pipe is passed over. */

@@ -156,9 +156,12 @@ static bool copy_moment(const Moment *moment, const char *directory, GError **er
 /* No command changes the spool while the moment is taken. */
 static bool copy_all(Site *site, const char *directory, Backup *backup, GError **error)
 {
-    Store *store = backup->database ? site_store(site, false, error) : NULL;
+    g_auto(StorePlace) place = {0};
+    Store *store = backup->database ? site_store_older(site, false, error) : NULL;
     Spool *spool = store || !backup->database ? site_spool(site, error) : NULL;
-    g_autoptr(Store) reader = spool && store ? store_open_configured(site_config(site, NULL), false, error) : NULL;
+    g_autoptr(Store) reader = spool && store && store_place_read(site_config(site, NULL), &place, error)
+                                  ? store_open_older(place.driver, place.where, false, error)
+                                  : NULL;
     if (!spool || (store && !reader))
         return false;
     g_autofree char *aside = g_build_filename(spool_path(spool), SPOOL_BACKUP, NULL);

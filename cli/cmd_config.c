@@ -79,6 +79,10 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
         fprintf(stderr, "listrunner config check: warning: %s\n", *line);
     bool crowded = !offline && warn_of_connections(config), lost = !offline && warn_of_canary(config);
     bool orphaned = !offline && warn_of_families(config);
+    g_auto(StorePlace) place = {0};
+    g_autofree char *older = !offline && store_place_read(config, &place, NULL) ? store_upgrade_sentence(&place) : NULL;
+    if (older)
+        printf("%s That is done at the next start.\n", older);
     bool warned = doubts || fault || store || crowded || lost || orphaned;
     printf(warned ? "%s can be used; see the warnings\n" : "%s is in order\n",
            path);

@@ -116,9 +116,25 @@ static bool put(const Restore *restore, GError **error)
 
 /* ---- making them fit ---- */
 
+/* A database that restore itself has put there may be of an older version. Where both fit each other it stays so, for
+ * the start; else its tables are read. */
+static Store *open_restored(Site *site, const Restore *restore, GError **error)
+{
+    g_auto(StorePlace) place = {0};
+    bool same = restore->puts_spool && restore->puts_database;
+    if (!restore->puts_database)
+        return site_store(site, false, error);
+    if (!store_place_read(site_config(site, NULL), &place, error))
+        return NULL;
+    g_autofree char *sentence = same ? NULL : store_upgrade_sentence(&place);
+    if (sentence)
+        fprintf(stderr, "%s\n", sentence);
+    return site_store_older(site, !same, error);
+}
+
 static bool reconcile(Site *site, const Restore *restore, unsigned *unknown, GError **error)
 {
-    Store *store = site_store(site, false, error);
+    Store *store = open_restored(site, restore, error);
     Spool *spool = store ? site_spool(site, error) : NULL;
     if (!spool)
         return false;

@@ -252,6 +252,22 @@ static int launch_and_wait(Launch *launch, Site *site, GError **error)
     return outcome == STARTED ? report_runners(site, until, error) : report(launch, outcome, log_start);
 }
 
+/* As the user, since a file of SQLite may be opened by nobody else. Our own user must stay. */
+static void announce_upgrade(Site *site, const StorePlace *place)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        g_autofree char *sentence = site_become_user(site, NULL) ? store_upgrade_sentence(place) : NULL;
+        if (sentence)
+            printf("%s\n", sentence);
+        fflush(NULL);
+        _exit(0);
+    }
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     const Config *config = site_config(site, error);
@@ -276,6 +292,8 @@ static int run(Site *site, int argc, char **argv, GError **error)
     auto_fd log_fd = open_log(log_path, account_of(config), error);
     if (log_fd < 0)
         return TOOL_LATER;
+    if (place.where)
+        announce_upgrade(site, &place);
     Launch launch = {.program = master, .config = path, .log = log_path, .log_fd = log_fd, .notify_fd = -1,
                      .life_fd = -1};
     int code = launch_and_wait(&launch, site, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* listrunner store: create, check, backup, copy, compact. */
+/* listrunner store: create, check, upgrade, backup, copy, compact. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,13 +62,39 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
            report.schema,
            report.schema == report.newest  ? ""
            : report.schema > report.newest ? " (newer than this program, which can work with it)"
-                                           : " (older than this program; the next start brings it up to date)");
+                                           : " (older than this program: \"listrunner start\" or \"listrunner store "
+                                             "upgrade\" brings it up to date)");
+    return TOOL_OK;
+}
+
+/* Refuse while Listrunner is running. It would go on writing to the database that is copied, and those writes would be
+ * lost. */
+static bool is_at_rest(Site *site, GError **error)
+{
+    g_autoptr(ControlClient) running = control_client_open(site, NULL);
+    return !running || fail(error, FAIL_EXISTS, "Listrunner is running, master pid %d, and would go on writing to one "
+                            "of the databases: stop it first", control_client_pid(running));
+}
+
+static int run_upgrade(Site *site, int argc, char **argv, GError **error)
+{
+    g_auto(StorePlace) place = {0};
+    const Config *config = site_config(site, error);
+    if (!config || !is_at_rest(site, error) || !find_place(site, &place, error))
+        return TOOL_LATER;
+    g_autofree char *sentence = store_upgrade_sentence(&place);
+    if (sentence)
+        printf("%s\n", sentence);
+    fflush(stdout); /* it takes its time */
+    if (!site_store_older(site, true, error))
+        return TOOL_LATER;
+    printf("The database %s is up to date.\n", place.shown);
     return TOOL_OK;
 }
 
 static int run_backup(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, false, error);
+    Store *store = site_store_older(site, false, error);
     if (!store || !store_backup(store, argv[0], error))
         return TOOL_LATER;
     printf("The database was copied to %s.\n", argv[0]);
@@ -82,15 +108,6 @@ static void show_table(void *data, const char *table, int64_t rows, bool compare
         *total += rows;
     else if (rows > 0)
         printf("%-20s %10" PRId64 " rows\n", table, rows);
-}
-
-/* Refuse while Listrunner is running. It would go on writing to the database that is copied, and those writes would be
- * lost. */
-static bool is_at_rest(Site *site, GError **error)
-{
-    g_autoptr(ControlClient) running = control_client_open(site, NULL);
-    return !running || fail(error, FAIL_EXISTS, "Listrunner is running, master pid %d, and would go on writing to one "
-                            "of the databases: stop it first", control_client_pid(running));
 }
 
 /* Other hosts that write to the database live by what they have told it. */
@@ -172,6 +189,15 @@ static const Command store_backup_verb = {
     .run = run_backup,
 };
 
+static const Command store_upgrade_verb = {
+    .name = "upgrade",
+    .arguments = "",
+    .summary = "Bring the database of an older version up to date, as the next start does",
+    .details = "Says from which schema to which. Programs of the older version may refuse it then: make a backup\n"
+               "before. No other command changes the schema. Listrunner must be stopped.",
+    .run = run_upgrade,
+};
+
 static const Command store_copy_verb = {
     .name = "copy",
     .arguments = "FROM TO",
@@ -196,12 +222,13 @@ static const Command store_compact_verb = {
 };
 
 static const Command *const verbs[] = {
-    &store_create_verb, &store_check_verb, &store_backup_verb, &store_copy_verb, &store_compact_verb, NULL,
+    &store_create_verb, &store_check_verb, &store_upgrade_verb,
+    &store_backup_verb, &store_copy_verb, &store_compact_verb, NULL,
 };
 
 const Command cmd_store = {
     .name = "store",
     .arguments = "",
-    .summary = "Make, check, copy or compact the database",
+    .summary = "Make, check, upgrade, copy or compact the database",
     .verbs = verbs,
 };

@@ -75,6 +75,14 @@ Store *site_store(Site *site, bool create, GError **error)
     return site->store;
 }
 
+Store *site_store_older(Site *site, bool upgrade, GError **error)
+{
+    g_auto(StorePlace) place = {0};
+    if (!site->store && site_become_user(site, error) && store_place_read(site->config, &place, error))
+        site->store = store_open_older(place.driver, place.where, upgrade, error);
+    return site->store;
+}
+
 Spool *site_spool(Site *site, GError **error)
 {
     if (site->spool)

@@ -32,6 +32,8 @@ const Config *site_config(Site *site, GError **error);
 
 /* Open the store. With create a missing database is made, which only `store create` may do; else it is FAIL_MISSING. */
 Store *site_store(Site *site, bool create, GError **error);
+/* The same, of a database that may be of an older program: store_open_older(). */
+Store *site_store_older(Site *site, bool upgrade, GError **error);
 /* Open the spool. */
 Spool *site_spool(Site *site, GError **error);
 

@@ -52,6 +52,7 @@ char **spawn_environment(const SpawnOrder *order, const char *const *inherited)
     };
     result = g_environ_setenv(result, CHILD_ENV_CONFIG, order->config, TRUE);
     result = g_environ_setenv(result, CHILD_ENV_RUNNER, order->runner, TRUE);
+    result = g_environ_setenv(result, CHILD_ENV_VERSION, PACKAGE_VERSION, TRUE);
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
         g_autofree char *text = g_strdup_printf("%u", numbers[i].value);
         result = g_environ_setenv(result, numbers[i].name, text, TRUE);

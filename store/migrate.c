@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/log.h"
 #include "store/store_internal.h"
 
 static bool statement(const StoreDriver *driver, void *connection, const char *sql, int64_t *answer, GError **error)
@@ -38,7 +39,7 @@ char *migrate_words(const StoreDriver *driver, const char *sql)
 }
 
 /* Inside a transaction. Another process may have been here since we looked. */
-static bool apply(const StoreDriver *driver, void *connection, const Migration *migration, GError **error)
+static bool apply(const StoreDriver *driver, void *connection, const Migration *migration, bool tell, GError **error)
 {
     int64_t number = 0;
     if (!current(driver, connection, &number, error))
@@ -52,15 +53,21 @@ static bool apply(const StoreDriver *driver, void *connection, const Migration *
     g_autofree char *record = g_strdup_printf(
         "INSERT INTO schema_migration (number, name, applied_at) VALUES (%d, '%s', %" G_GINT64_FORMAT ")",
         migration->number, migration->name, clock_now());
-    return driver->script(connection, table, error) && driver->script(connection, sql, error) &&
-           driver->script(connection, record, error);
+    if (!driver->script(connection, table, error) || !driver->script(connection, sql, error) ||
+        !driver->script(connection, record, error))
+        return false;
+    if (tell)
+        log_info("the database has schema %d-%s now, instead of %" G_GINT64_FORMAT, migration->number, migration->name,
+                 number);
+    return true;
 }
 
-static bool apply_whole(const StoreDriver *driver, void *connection, const Migration *migration, GError **error)
+static bool apply_whole(const StoreDriver *driver, void *connection, const Migration *migration, bool tell,
+                        GError **error)
 {
     if (!driver->begin(connection, error))
         return false;
-    if (apply(driver, connection, migration, error) && driver->commit(connection, error))
+    if (apply(driver, connection, migration, tell, error) && driver->commit(connection, error))
         return true;
     g_prefix_error(error, "schema %03d-%s: ", migration->number, migration->name);
     if (driver->in_transaction(connection))
@@ -109,7 +116,7 @@ bool migrate_to(const StoreDriver *driver, void *connection, const char *where, 
                     " and is too old for it: it was used by a newer version; install that version",
                     where, number, newest);
     for (const Migration *migration = table; migration->number; migration++)
-        if (migration->number > number && !apply_whole(driver, connection, migration, error)) {
+        if (migration->number > number && !apply_whole(driver, connection, migration, number > 0, error)) {
             g_prefix_error(error, "%s: ", where);
             return false;
         }
@@ -122,10 +129,22 @@ bool migrate_version(const StoreDriver *driver, void *connection, int64_t *numbe
     return current(driver, connection, number, error);
 }
 
-bool migrate(const StoreDriver *driver, void *connection, const char *where, bool create, GError **error)
+bool migrate(const StoreDriver *driver, void *connection, const char *where, MigrateWish wish, GError **error)
 {
+    const int64_t newest = newest_of(migrations);
     int64_t number = 0;
-    if (!create && current(driver, connection, &number, NULL) && number == 0)
+    if (!current(driver, connection, &number, error)) {
+        g_prefix_error(error, "%s: ", where);
+        return false;
+    }
+    if (number == 0 && wish != MIGRATE_CREATE)
         return store_fail_missing(where, "is empty", error);
+    if (number < newest && wish == MIGRATE_AS_IT_IS)
+        return true;
+    if (number < newest && wish == MIGRATE_NOT)
+        return fail(error, FAIL_CONFIG,
+                    "the database %s has schema %" G_GINT64_FORMAT ", and this program wants %" G_GINT64_FORMAT
+                    ": after a backup, \"listrunner start\" or \"listrunner store upgrade\" brings it up to date; "
+                    "programs of older versions may refuse it then", where, number, newest);
     return migrate_to(driver, connection, where, migrations, error);
 }

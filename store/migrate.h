@@ -22,9 +22,16 @@ typedef struct Migration {
 
 extern const Migration migrations[]; /* made by the build; ended by number 0 */
 
-/* Bring the database to the newest schema. `where` is its name in messages. An empty database is filled only with
- * create; without create it is FAIL_MISSING. */
-bool migrate(const StoreDriver *driver, void *connection, const char *where, bool create, GError **error);
+/* How to open a database that is older than the program, or empty. */
+typedef enum MigrateWish {
+    MIGRATE_NOT,    /* older: FAIL_CONFIG, since only a start and "store upgrade" may change it; empty: FAIL_MISSING */
+    MIGRATE_CREATE, /* older or empty: bring it to the newest schema */
+    MIGRATE_OLDER,  /* older: bring it to the newest schema; empty: FAIL_MISSING */
+    MIGRATE_AS_IT_IS, /* older: leave it so; empty: FAIL_MISSING */
+} MigrateWish;
+
+/* Make the schema as wished. `where` is the name of the database in messages. */
+bool migrate(const StoreDriver *driver, void *connection, const char *where, MigrateWish wish, GError **error);
 
 /* Set *number to that of the last migration that was applied (0: none), *newest to that of the last one known here. */
 bool migrate_version(const StoreDriver *driver, void *connection, int64_t *number, int64_t *newest, GError **error);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/fail.h"
 #include "base/secret_file.h"
 #include "store/maintain.h"
@@ -95,7 +96,21 @@ bool store_place_named(const Config *config, const char *name, StorePlace *place
 Store *store_open_configured(const Config *config, bool create, GError **error)
 {
     g_auto(StorePlace) place = {0};
-    return store_place_read(config, &place, error) ? store_open(place.driver, place.where, create, error) : NULL;
+    bool started = g_strcmp0(g_getenv(CHILD_ENV_VERSION), PACKAGE_VERSION) == 0;
+    if (!store_place_read(config, &place, error))
+        return NULL;
+    return started && !create ? store_open_older(place.driver, place.where, true, error)
+                              : store_open(place.driver, place.where, create, error);
+}
+
+char *store_upgrade_sentence(const StorePlace *place)
+{
+    g_auto(StoreReport) report = {0};
+    return store_check(place->driver, place->where, false, &report, NULL) && report.schema < report.newest
+               ? g_strdup_printf("The database %s has schema %" G_GINT64_FORMAT " and is brought to %" G_GINT64_FORMAT
+                                 "; programs of older versions may refuse it then.", place->shown, report.schema,
+                                 report.newest)
+               : NULL;
 }
 
 Store *store_open_to_look(const Config *config, GError **error)

@@ -36,8 +36,13 @@ bool store_place_is_mysql(const char *name);
 /* Return the connection string (a URI, or name=value pairs) with the password added as a parameter; g_free(). */
 char *store_place_with_password(const char *url, const char *password);
 
-/* Open the database that section [store] names: store_place_read(), then store_open(). */
+/* Open the database that section [store] names: store_place_read(), then store_open(). In a process that a master of
+ * this version has started, an older one is brought up to date. */
 Store *store_open_configured(const Config *config, bool create, GError **error);
+
+/* Return the sentence to say before a database of an older program is brought up to date: from which schema to which.
+ * NULL: it need not be, or cannot be read, which who opens it reports better. g_free() */
+char *store_upgrade_sentence(const StorePlace *place);
 
 /* Open the same database only to look at it. A database that is missing, or has the schema of an older version, is
  * neither made nor changed: the result is NULL without an error. NULL with FAIL_LATER or FAIL_CONFIG: the database

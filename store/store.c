@@ -106,21 +106,15 @@ bool store_script(Store *store, const char *sql, GError **error)
     return store->driver->script(store->connection, translated, error);
 }
 
-Store *store_open(const char *driver, const char *where, bool create, GError **error)
-{
-    const StoreDriver *found = store_driver_find(driver, error);
-    return found ? store_open_by(found, where, create, NULL, error) : NULL;
-}
-
-Store *store_open_by(const StoreDriver *found, const char *where, bool create, const struct Migration *schema,
-                     GError **error)
+static Store *open_by(const StoreDriver *found, const char *where, MigrateWish wish, const struct Migration *schema,
+                      GError **error)
 {
     g_autofree char *shown = found->shown(where, error); /* where may hold a password */
-    void *connection = shown ? found->open(where, create, error) : NULL;
+    void *connection = shown ? found->open(where, wish == MIGRATE_CREATE, error) : NULL;
     if (!connection)
         return NULL;
     if (schema ? !migrate_to(found, connection, shown, schema, error)
-               : !migrate(found, connection, shown, create, error)) {
+               : !migrate(found, connection, shown, wish, error)) {
         found->close(connection);
         return NULL;
     }
@@ -131,6 +125,24 @@ Store *store_open_by(const StoreDriver *found, const char *where, bool create, c
     store->keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     store->soon = g_ptr_array_new_with_free_func(soon_free);
     return store;
+}
+
+Store *store_open(const char *driver, const char *where, bool create, GError **error)
+{
+    const StoreDriver *found = store_driver_find(driver, error);
+    return found ? open_by(found, where, create ? MIGRATE_CREATE : MIGRATE_NOT, NULL, error) : NULL;
+}
+
+Store *store_open_older(const char *driver, const char *where, bool upgrade, GError **error)
+{
+    const StoreDriver *found = store_driver_find(driver, error);
+    return found ? open_by(found, where, upgrade ? MIGRATE_OLDER : MIGRATE_AS_IT_IS, NULL, error) : NULL;
+}
+
+Store *store_open_by(const StoreDriver *found, const char *where, bool create, const struct Migration *schema,
+                     GError **error)
+{
+    return open_by(found, where, create ? MIGRATE_CREATE : MIGRATE_NOT, schema, error);
 }
 
 void store_free(Store *store)

@@ -21,11 +21,15 @@
 
 #include "store/store_type.h"
 
-/* Open the database of driver ("sqlite", "postgresql") at `where` (a path, or a connection string), and bring its
- * schema up to date (store/migrate.h). The caller frees the Store with store_free(). With create false a database that
- * is missing or empty is FAIL_MISSING, and the message says how one is made: only a person may decide that a new one is
- * wanted. FAIL_CONFIG: it is of a newer program that does not let older ones use it, not a database, or not ours. */
+/* Open the database of driver ("sqlite", "postgresql") at `where` (a path, or a connection string). The caller frees
+ * the Store with store_free(). With create, a missing one is made and an older one brought up to date
+ * (store/migrate.h). Without, FAIL_MISSING: it is missing or empty, and the message says how one is made, since only a
+ * person may decide that a new one is wanted. FAIL_CONFIG: it is of an older program, whose site may be at work with
+ * it, or of a newer one that does not let older ones use it; it is not a database, or not ours. */
 Store *store_open(const char *driver, const char *where, bool create, GError **error);
+/* Open one that may be of an older program, too, and with upgrade bring it up to date. Without, its tables are not
+ * those that the other headers know: it can be copied as a whole (store_backup()), and nothing else. */
+Store *store_open_older(const char *driver, const char *where, bool upgrade, GError **error);
 void store_free(Store *store);
 
 /* Check that there is a database at `where`, without opening it: that might leave files beside it which belong to the

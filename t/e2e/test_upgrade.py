@@ -5,12 +5,13 @@ changed, and what came with later schemas works on it."""
 import json
 import os
 import re
+import shutil
 import sqlite3
 
 import pytest
 
 from support.corpus import TOP
-from support.instance import HOST, wait_until
+from support.instance import HOST, let_through, wait_until
 from test_bounces import SOON, delivery, report, rows, signed, standing
 
 pytestmark = pytest.mark.sqlite
@@ -113,6 +114,56 @@ def shown(instance, address, closed):
     return [re.sub(r'"age":\d+', "", instance.cli(*words)) for words in
             (("list", "ls", "--json"), ("list", "show", address), ("list", "show", closed),
              ("member", "ls", address, "--json"), ("member", "ls", closed, "--json"), ("held", "ls", "--json"))]
+
+
+def schema(path):
+    with sqlite3.connect(path) as store:
+        return store.execute("SELECT max(number) FROM schema_migration").fetchone()[0]
+
+
+def test_looks_change_nothing(instances, sink, tmp_path):
+    """Commands that look leave an older database as it is and say which it is, as do those that would change something;
+    copies are of the older one. A start, and "store upgrade", say from where to where."""
+    instance = instances(sink.port).start()
+    address, closed = fill(instance, len(SCHEMA))
+    assert instance.stop() == 0
+    database, newest, level = instance.directory / "lib" / "listrunner.db", len(SCHEMA), 25
+    kept = make_older(database, level)
+    (instance.spool / ".site").unlink()  # no site was named then
+    before = dump(database, kept)
+    said = f"has schema {level}, and this program wants {newest}"
+    for words in (("list", "ls"), ("list", "show", address), ("member", "ls", address), ("held", "ls"), ("host", "ls"),
+                  ("export",), ("pending", "ls"), ("list", "try", address, "emergency=yes"),
+                  ("list", "create", f"new@{HOST}"), ("member", "add", address, "new@example.org"),
+                  ("store", "compact"), ("import", "mlmmj", "--dry-run", tmp_path)):
+        done = instance.run(*words)
+        assert done.returncode != 0 and said in done.stderr, (words, done)
+    for words in (("status",), ("doctor", "--no-dns", "--no-probe"), ("metrics",), ("queue", "ls"), ("task", "ls")):
+        instance.run(*words)
+    assert f"schema {level} and is brought to {newest}" in instance.cli("config", "check")
+    assert f"schema {level} (older" in instance.cli("store", "check")
+    let_through(tmp_path)
+    (tmp_path / "copies").mkdir()
+    instance.own(tmp_path / "copies")
+    copy, backup = tmp_path / "copies" / "copy.db", tmp_path / "copies" / "backup"
+    instance.cli("store", "backup", copy)
+    instance.cli("backup", backup)
+    for path in (database, copy, backup / "listrunner.db"):
+        assert schema(path) == level and dump(path, kept) == before, path
+
+    assert f"schema {level} and is brought to {newest}" in instance.cli("store", "upgrade")
+    assert schema(database) == newest and instance.cli("list", "ls")
+    assert "brought" not in instance.cli("store", "upgrade")
+    shutil.rmtree(instance.spool)
+    instance.spool.mkdir()
+    instance.own(instance.spool)
+    for path in database.parent.glob(database.name + "*"):
+        path.unlink()
+    instance.cli("restore", backup)  # as it was, for the program of then, or for a start
+    assert schema(database) == level
+    assert f"schema {level} and is brought to {newest}" in instance.cli("start", "--log", database.parent / "log")
+    assert schema(database) == newest and instance.cli("held", "ls")
+    instance.cli("stop")
 
 
 @pytest.mark.parametrize("level", LEVELS)
