@@ -30,7 +30,7 @@ from support.clock import DAY, HOUR, Clock, turn_soon  # noqa: E402
 from support.instance import Instance, let_through, prefix, service_user, tool  # noqa: E402
 from support.sink import Sink  # noqa: E402
 
-LIMIT, LONG_LIMIT = 600, 3600  # seconds; the second one for tests that are known to take minutes
+LIMIT, LONG_LIMIT = 1200, 3600  # seconds; the second one for tests that are known to take minutes
 
 
 pages.checks.append(page_check.check_page)

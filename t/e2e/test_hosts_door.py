@@ -59,7 +59,7 @@ class Site:
 
     def arrived(self):
         """Counts of (recipient, subject)."""
-        return Counter((to, message_from_bytes(one.octets)["Subject"].split("] ")[-1])
+        return Counter((to, message_from_bytes(one.octets.partition(b"\r\n\r\n")[0])["Subject"].split("] ")[-1])
                        for one in self.sink.transactions() for to in one.to)
 
 
