@@ -44,25 +44,36 @@ static const char *local_end(const char *mailbox)
     return at && at > mailbox && *at == '@' ? at : NULL;
 }
 
-bool mailbox_domain_valid(const char *domain)
-{
-    char before = '.';
-    for (const char *at = domain; *at; before = *at++) {
-        if (*at == '.' ? before == '.' || before == '-' : *at == '-' && before == '.')
-            return false;
-        if (!g_ascii_isalnum(*at) && !strchr(".-_", *at) && (unsigned char)*at < 0x80)
-            return false;
-    }
-    return before != '.' && before != '-';
-}
-
 static bool is_literal(const char *domain)
 {
     size_t inside = *domain == '[' ? strspn(domain + 1, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS ".:-") : 0;
     return inside > 0 && strcmp(domain + 1 + inside, "]") == 0;
 }
 
-/* Valid UTF-8 without control characters, and without white space but plain blanks. ASCII needs no tables. */
+/* A character that people see, and that begins no part of an address as a mark on the one before it. */
+static bool is_plain(gunichar character, bool first)
+{
+    switch (g_unichar_type(character)) {
+    case G_UNICODE_FORMAT:
+    case G_UNICODE_PRIVATE_USE:
+    case G_UNICODE_UNASSIGNED:
+        return false;
+    case G_UNICODE_NON_SPACING_MARK:
+        return !first;
+    default:
+        return !g_unichar_iscntrl(character) && !g_unichar_isspace(character);
+    }
+}
+
+/* In this form (RFC 6532, 3.1) two addresses that look alike for having composed letters or not are the same. */
+static bool is_composed(const char *text)
+{
+    g_autofree char *composed = g_utf8_normalize(text, -1, G_NORMALIZE_NFC);
+    return g_strcmp0(composed, text) == 0;
+}
+
+/* Valid UTF-8 in its composed form, without control characters and letters that are not seen, and without white space
+ * but plain blanks. ASCII needs no tables. */
 static bool has_plain_characters(const char *text)
 {
     bool ascii = true;
@@ -73,14 +84,28 @@ static bool has_plain_characters(const char *text)
     }
     if (ascii)
         return true;
-    if (!g_utf8_validate(text, -1, NULL))
+    if (!g_utf8_validate(text, -1, NULL) || !is_composed(text))
         return false;
+    bool first = true; /* of the local part, of the domain, or of a label of it */
     for (const char *at = text; *at; at = g_utf8_next_char(at)) {
         gunichar character = g_utf8_get_char(at);
-        if (character >= 0x80 && (g_unichar_iscntrl(character) || g_unichar_isspace(character)))
+        if (character >= 0x80 && !is_plain(character, first))
             return false;
+        first = character < 0x80 && strchr("@.\"", (int)character);
     }
     return true;
+}
+
+bool mailbox_domain_valid(const char *domain)
+{
+    char before = '.';
+    for (const char *at = domain; *at; before = *at++) {
+        if (*at == '.' ? before == '.' || before == '-' : *at == '-' && before == '.')
+            return false;
+        if (!g_ascii_isalnum(*at) && !strchr(".-_", *at) && (unsigned char)*at < 0x80)
+            return false;
+    }
+    return before != '.' && before != '-' && has_plain_characters(domain);
 }
 
 bool mailbox_valid(const char *mailbox)

@@ -6,7 +6,9 @@
  * becomes a member, whom a bounce report names, who wrote a post, what a setting may hold. So an address that one part
  * takes is never refused by another. A valid mailbox has this form:
  *
- *   mailbox  local "@" domain in valid UTF-8, at most MAILBOX_MAX bytes
+ *   mailbox  local "@" domain in valid UTF-8, at most MAILBOX_MAX bytes, composed (NFC), and without letters that
+ *            nobody sees: no format character such as ZERO WIDTH SPACE, no private or unassigned one, and no
+ *            combining mark where the local part or a label begins
  *   local    one or more characters, but no control character, white space or any of ( ) < > [ ] : ; , @ \ "
  *            or a quoted string (RFC 5321, 4.1.2), in which these and plain blanks may stand too
  *   domain   labels of letters, digits, "-", "_" and characters beyond ASCII, separated by single dots; no label

@@ -2,14 +2,24 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/join_form.h"
 
+#include <string.h>
+
 #include "base/mailbox.h"
 #include "lists/keys.h"
 #include "lists/letter.h"
 
+/* Can anybody on the Internet have a mailbox there? Strangers who fill in a form do not have one on this host. */
+static bool is_public(const char *address)
+{
+    const char *domain = strrchr(address, '@') + 1, *last = strrchr(domain, '.');
+    return *domain != '[' && last && last[1 + strspn(last + 1, G_CSET_DIGITS)];
+}
+
 bool join_form_take(Work *work, const List *list, const Joiner *joiner, SubscriptionResult *result, GError **error)
 {
     const PageForm form = {.to = TO_JOIN, .list_id = list->list_id, .address = joiner->address, .name = joiner->name};
-    bool barred = false, allowed = true, valid = mailbox_valid(joiner->address);
+    bool barred = false, allowed = true;
+    bool valid = mailbox_valid(joiner->address) && is_public(joiner->address);
     if (valid && !join_is_barred(work, list, joiner->address, &barred, error))
         return false;
     if (valid && !barred && !letter_form_allowed(work, list, joiner->address, &allowed, error))

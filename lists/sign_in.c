@@ -125,17 +125,19 @@ bool sign_in_work(Work *work, const json_t *meta, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     const char *address = page_form_read(meta).address;
+    g_autofree char *list_id = NULL, *stored = NULL;
     g_autoptr(SignedIn) person = sign_in_vouched(work_store(work), address, error);
-    g_autofree char *list_id = NULL;
     bool runs;
-    if (!person || !find_list(work_store(work), person, &list_id, &runs, error))
+    if (person)
+        stored = address_stored(work_store(work), address, error);
+    if (!stored || !find_list(work_store(work), person, &list_id, &runs, error))
         return false;
     if (!list_id) {
         work_log(work, "-", "sign-in address=<%s> result=nobody", address);
         return true;
     }
     work_log(work, "-", "sign-in address=<%s> result=asked", address);
-    return mail_link(work, address, list_id, runs, error);
+    return mail_link(work, stored, list_id, runs, error);
 }
 
 /* ---- the link ---- */

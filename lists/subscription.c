@@ -128,6 +128,11 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
 {
     char token[PENDING_TOKEN_CHARS + 1];
     bool allowed;
+    g_autofree char *stored = address_stored(work_store(work), letter->to, error);
+    TokenLetter own = *letter;
+    if (!stored)
+        return false;
+    own.to = stored;
     const LetterAsking asking = {.address = letter->to, .kind = pending_kind_text(request->kind),
                                  .of_site = request->kind == PENDING_CHANGE_ADDRESS,
                                  .of_member = request->kind != PENDING_JOIN &&
@@ -142,7 +147,7 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
     request->asked_at = work_now(work);
     request->expires_at = work_now(work) + work_site(work)->pending_request_life;
     if (!pending_token_new(token, error) || !pending_put(work_store(work), request, token, error) ||
-        !write_token(work, list, request, letter, token, error))
+        !write_token(work, list, request, &own, token, error))
         return false;
     tell_opened(work, list, request, "subscriber");
     return true;

@@ -65,6 +65,15 @@ bool address_look_up(Store *store, const char *address, KnownAddress **known, GE
     return step != STEP_FAILED;
 }
 
+char *address_stored(Store *store, const char *address, GError **error)
+{
+    KnownAddress *found;
+    if (!address_look_up(store, address, &found, error))
+        return NULL;
+    g_autoptr(KnownAddress) known = found;
+    return g_strdup(known ? known->original : address);
+}
+
 KnownAddress *address_find(Store *store, const char *address, GError **error)
 {
     KnownAddress *known;

@@ -83,6 +83,10 @@ bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GErr
 
 /* ---- addresses ---- */
 
+/* Return the address as it is stored: the spelling by which it was first known, else as it is given; g_free(). What
+ * proves a mailbox must go there, for another spelling that counts as the same may be another mailbox. NULL: the store
+ * failed. */
+char *address_stored(Store *store, const char *address, GError **error);
 KnownAddress *address_find(Store *store, const char *address, GError **error); /* known_address_free() */
 /* Find an address as address_find() does. One that is not known is no error: then *known is NULL. */
 bool address_look_up(Store *store, const char *address, KnownAddress **known, GError **error);

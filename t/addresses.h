@@ -33,6 +33,7 @@ static const char *const addresses_good[] = {
     "a@xn--mller-kva.example",
     "j\303\274rgen@m\303\274ller.example",
     "\347\224\250\346\210\267@\344\276\213\345\255\220.example",
+    "\340\244\225\340\245\215\340\244\267@example.com", /* with a mark that stands on a letter */
     NULL,
 };
 
@@ -42,5 +43,10 @@ static const char *const addresses_bad[] = {
     "a@b.", "a@-b", "a@b-", "a@b-.c", "<a@b>", "a@b>", "a,b@c", "a@b,c@d", "a;b@c", "a:b@c", "a(b)@c", "a\\b@c",
     "a@b/c", "\"a@b", "\"@b", "\"a\\\"@b", "\"a\"b@c", "a\"b\"@c", "\"a\"> NOTIFY=NEVER \"b\"@c", "\"a\"b\"c\"@d",
     "\"a\nb\"@c", "a@[1", "a@[]", "a@[1[", "a@[1>2]", "a@[1,2]", "a@[1]b", "\377@b", "a@\377", "a\302\205b@c",
-    "a\302\240b@c", "\"a\302\240b\"@c", "a@b\343\200\200c", NULL,
+    "a\302\240b@c", "\"a\302\240b\"@c", "a@b\343\200\200c",
+    /* Letters that nobody sees: ZERO WIDTH SPACE, BYTE ORDER MARK, SOFT HYPHEN, marks of direction, WORD JOINER. */
+    "a\342\200\213b@c", "\342\200\213a@b", "a\342\200\213@b", "\357\273\277a@b", "a\302\255b@c", "a@b\342\200\216.c",
+    "\342\200\256a@b", "a@b.c\342\200\216", "a\342\201\240@b", "\"a\342\200\213 b\"@c",
+    /* Private and unassigned ones; a mark with no letter; one that is not composed; KELVIN SIGN, which is K. */
+    "a\356\200\200@b", "a\315\270@b", "\314\201a@b", "a@\314\201b", "a@b.\314\201c", "e\314\201@b", "\342\204\252im@b", NULL,
 };

@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Changes of address, asked for by mail, on pages and by an operator. */
 #include "lists/change_address.h"
+#include "lists/join_form.h"
+#include "lists/keys.h"
 #include "lists/sign_in.h"
 #include "lists/standing.h"
 #include "store/domain.h"
@@ -402,6 +404,40 @@ static void test_change_refused(World *world, const void *data)
     g_assert_cmpstr(all, ==, "");
 }
 
+/* Check that a letter which asks goes to the address that is stored, and not to one that only counts for the same. */
+static void test_letters_go_to_the_stored_address(World *world, const void *data)
+{
+    static const char stored[] = "j\303\266rg@example.org", typed[] = "J\303\226RG@Example.org";
+    g_autofree char *asked = NULL;
+    add(world, stored);
+    g_assert_cmpint(change(world, &(AddressChange){typed, NEW, false, false}, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_nonnull(strstr(asked, "virgin <j\303\266rg@example.org>"));
+    g_assert_null(strstr(asked, "virgin <J\303\226RG@"));
+    GError *error = NULL;
+    world->site.web_url = "https://lists.example.com";
+    g_autoptr(json_t) form = json_pack("{s{ss}}", KEY_FORM, "address", typed);
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(sign_in_work(work, form, &error), error);
+    g_autofree char *link = world_letters(world, work);
+    g_assert_nonnull(strstr(link, "virgin <j\303\266rg@example.org>"));
+    g_assert_null(strstr(link, "J\303\226RG"));
+}
+
+/* Check that a form takes no address that only a program on this host could have typed. */
+static void test_addresses_of_forms(World *world, const void *data)
+{
+    GError *error = NULL;
+    static const char *const bad[] = {"a@[127.0.0.1]", "a@[IPv6:::1]", "a@localhost", "a@127.0.0.1", "a@b.c\342\200\256",
+                                      "\342\200\256a@b.c"};
+    for (size_t at = 0; at <= G_N_ELEMENTS(bad); at++) {
+        SubscriptionResult result;
+        g_autoptr(Work) work = world_work(world);
+        const Joiner joiner = {.address = at < G_N_ELEMENTS(bad) ? bad[at] : "a@b\303\274cher.example"};
+        assert_ok(join_form_take(work, world->list, &joiner, &result, &error), error);
+        g_assert_cmpint(result, ==, at < G_N_ELEMENTS(bad) ? SUBSCRIPTION_BAD_ADDRESS : SUBSCRIPTION_ASKED_PERSON);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -418,6 +454,8 @@ int main(int argc, char **argv)
     WORLD_TEST("/change_address/nor when it is confirmed late", test_change_confirmed_late);
     WORLD_TEST("/change_address/what an account is", test_what_an_account_is);
     WORLD_TEST("/change_address/the old address is dropped", test_old_address_is_dropped);
+    WORLD_TEST("/change_address/letters go to the stored address", test_letters_go_to_the_stored_address);
+    WORLD_TEST("/change_address/addresses of forms", test_addresses_of_forms);
     WORLD_TEST("/change_address/of somebody who runs a list", test_change_of_an_owner);
     return g_test_run();
 }
