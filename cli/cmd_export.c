@@ -111,6 +111,8 @@ static int run_export(Site *site, int argc, char **argv, GError **error)
 {
     (void)argc, (void)argv;
     uint64_t lines = 0;
+    if (g_strcmp0(output_option, "-") == 0)
+        output_option = NULL;
     FILE *output = open_output(error); /* before the right to write there may be given up */
     if (!output)
         return TOOL_LATER;
@@ -134,7 +136,7 @@ static const GOptionEntry export_options[] = {
     {"domain", 0, 0, G_OPTION_ARG_STRING, &domain_option, "only the lists of this domain and the people of them",
      "DOMAIN"},
     {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output_option,
-     "a file that is not there yet, which only you may read (standard output)", "FILE"},
+     "a file that is not there yet, which only you may read (- and by default: standard output)", "FILE"},
     {"no-secrets", 0, 0, G_OPTION_ARG_NONE, &no_secrets,
      "leave out hashes of passwords, tokens of letters and of programs, and the keys that sign addresses", NULL},
     G_OPTION_ENTRY_NULL,

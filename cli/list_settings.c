@@ -184,8 +184,20 @@ static int change_all(Site *site, char **argv, bool reset, GError **error)
     return done && work_place_commit(&place, site, work, error) ? TOOL_OK : TOOL_LATER;
 }
 
+static bool is_password(const char *name)
+{
+    const ListSetting *setting = list_setting_find(name, NULL);
+    return setting && setting->type == SETTING_PASSWORD;
+}
+
 static int run_set(Site *site, int argc, char **argv, GError **error)
 {
+    if (argc == 2 && !files && is_password(argv[1])) {
+        g_autofree char *asked = g_strconcat(argv[1], "=-", NULL);
+        char *words[] = {argv[0], NULL};
+        files = (char *[]){asked, NULL};
+        return change_all(site, words, false, error);
+    }
     if (argc == 1 && !files)
         return command_usage(error, "give SETTING=VALUE, or --file SETTING=FILE");
     if (argc != 3 || strchr(argv[1], '='))
@@ -244,7 +256,8 @@ const Command list_set_verb = {
     .summary = "Change settings, all that are given or none",
     .details = "One setting may also be given as SETTING VALUE, in two words.\n"
                "Settings that are lists take words separated by commas.\n"
-               "A password is best given by --file, for lists of processes show arguments.",
+               "A password is best given by its name alone, which asks for it, or by --file, for lists of processes "
+               "show arguments.",
     .least = 1,
     .most = -1,
     .options = set_options,

@@ -2,11 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/join.h"
 
+#include <string.h>
+
 #include "base/mailbox.h"
 #include "lists/own_address.h"
 #include "lists/people.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
+#include "mail/domain_name.h"
 #include "store/standing.h"
 #include "store/user.h"
 
@@ -61,8 +64,37 @@ static bool make_known(Work *work, const Joiner *joiner, const AddressStanding *
            (!proved || address_note_verified(work_store(work), joiner->address, work_now(work), error));
 }
 
-bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error)
+/* A domain is one in its letters and as "xn--...". Where the address is known by the other spelling alone, set *other
+ * to that (g_free()), so that one mailbox does not join twice. */
+static bool find_other(Work *work, const char *address, char **other, GError **error)
 {
+    KnownAddress *found = NULL;
+    const char *at = mailbox_valid(address) ? strrchr(address, '@') : NULL;
+    *other = NULL;
+    if (!at || (g_str_is_ascii(at) && !strstr(at, "xn--")))
+        return true;
+    if (!address_look_up(work_store(work), address, &found, error))
+        return false;
+    if (found) {
+        known_address_free(found);
+        return true;
+    }
+    g_autofree char *domain = g_str_is_ascii(at) ? domain_name_letters(at + 1) : domain_name_ascii(at + 1);
+    g_autofree char *spelling = g_strdup_printf("%.*s@%s", (int)(at - address), address, domain);
+    if (!address_look_up(work_store(work), spelling, &found, error))
+        return false;
+    *other = found ? g_strdup(found->original) : NULL;
+    known_address_free(found);
+    return true;
+}
+
+bool join_ask(Work *work, const List *list, const Joiner *from, Subscription *subscription, GError **error)
+{
+    g_autofree char *other = NULL;
+    Joiner own = *from, *joiner = &own;
+    if (!find_other(work, from->address, &other, error))
+        return false;
+    own.address = other ? other : from->address;
     g_auto(AddressStanding) standing = {0};
     *subscription = (Subscription){.kind = PENDING_JOIN};
     if (!find_hindrance(work, list, joiner->address, &standing, &subscription->result, error))

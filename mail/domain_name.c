@@ -20,6 +20,17 @@ char *domain_name_ascii(const char *name)
     return copy;
 }
 
+char *domain_name_letters(const char *name)
+{
+    g_autofree char *ascii = domain_name_ascii(name);
+    char *letters = NULL;
+    if (idn2_to_unicode_8z8z(ascii, &letters, 0) != IDN2_OK)
+        return g_steal_pointer(&ascii);
+    char *copy = g_strdup(letters);
+    idn2_free(letters);
+    return copy;
+}
+
 bool domain_name_within(const char *name, const char *other)
 {
     size_t length = strlen(name), above = strlen(other);

@@ -8,6 +8,10 @@
  * ASCII stay in a name that IDNA does not allow. */
 char *domain_name_ascii(const char *name);
 
+/* Return the name as domain_name_ascii() does, but with its letters in place of "xn--"; g_free(). A name that is no
+ * IDNA stays as it is. */
+char *domain_name_letters(const char *name);
+
 /* Is the name the other one, or below it? Both are as domain_name_ascii() returns them. */
 bool domain_name_within(const char *name, const char *other);
 

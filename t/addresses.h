@@ -45,7 +45,8 @@ static const char *const addresses_bad[] = {
     "\"a\nb\"@c", "a@[1", "a@[]", "a@[1[", "a@[1>2]", "a@[1,2]", "a@[1]b", "\377@b", "a@\377", "a\302\205b@c",
     "a\302\240b@c", "\"a\302\240b\"@c", "a@b\343\200\200c",
     /* Letters that nobody sees: ZERO WIDTH SPACE, BYTE ORDER MARK, SOFT HYPHEN, marks of direction, WORD JOINER. */
-    "a\342\200\213b@c", "\342\200\213a@b", "a\342\200\213@b", "\357\273\277a@b", "a\302\255b@c", "a@b\342\200\216.c",
+    "a\342\200\213b@c", "\342\200\213a@b", "a\342\200\213@b", "\357\273\277a@b", "a\302\255b@c",
+    "a@b\342\200\216.c",
     "\342\200\256a@b", "a@b.c\342\200\216", "a\342\201\240@b", "\"a\342\200\213 b\"@c",
     /* Private and unassigned ones; a mark with no letter; one that is not composed; KELVIN SIGN, which is K. */
     "a\356\200\200@b", "a\315\270@b", "\314\201a@b", "a@\314\201b", "a@b.\314\201c", "e\314\201@b", "\342\204\252im@b", NULL,

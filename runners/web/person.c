@@ -28,12 +28,13 @@ static char *find_token(const WebCall *call)
     return NULL;
 }
 
-/* The address that the proxy vouches for; NULL: none. */
+/* The address that the proxy vouches for; NULL: none. Of two fields one may have come from the client, by a proxy that
+ * does not take it away, and nobody knows which: then it vouches for nobody. */
 static const char *vouched_address(const WebCall *call)
 {
     const char *field = config_string(call->web->config, "web", "user_header");
-    const char *address = field && web_through_proxy(call) ? http_header_last(call->http, field) : NULL;
-    return address && *address ? address : NULL;
+    const char *address = field && web_through_proxy(call) ? http_header(call->http, field) : NULL;
+    return address && *address && http_header_last(call->http, field) == address ? address : NULL;
 }
 
 static SignedIn *find_person(WebCall *call, GError **error)

@@ -253,6 +253,19 @@ def test_again_changes_nothing(site, empty, tmp_path):
     assert tables(empty) == before
 
 
+@pytest.mark.sqlite
+def test_dash_is_standard_output(site, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert site.cli("export", "-o", "-").splitlines()[1:] == export(site)
+    assert not (tmp_path / "-").exists()
+    # A password is asked for by its name alone, which no list of processes shows.
+    site.cli("list", "set", f"talk@{HOST}", "moderator_password", input="a long word and more\n")
+    hashes = "SELECT value FROM list_setting WHERE name = 'moderator_password'"
+    with site.database() as database:
+        values = [row[0] for row in database.execute(hashes).fetchall()]
+    assert len(set(values) - {HASH}) == 1 and "a long word and more" not in values
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="a file is to be another user's")
 def test_file_of_another(site, tmp_path):
     """A file that somebody else has put there, and could read afterwards, is not written."""

@@ -303,6 +303,9 @@ def test_a_proxy_vouches(instances, sink):
     instance = make(instances, sink, web={"user_header": "X-Forwarded-Email"})
     instance.create_list("cats", [ANNE], settings=["archive_policy=private"])
     instance.pages.get("/my", X_Forwarded_Email=ANNE).says("Cats", ANNE)
+    # Of two fields one may be the client's: they vouch for nobody, in whatever order.
+    for first, second in ((ANNE, BART), (BART, ANNE), (ANNE, ANNE)):
+        assert instance.pages.get("/my", X_Forwarded_Email=first, x_forwarded_email=second).status == 303
     for address in ("nobody@example.org", "nonsense", ""):
         assert "Cats" not in instance.pages.get("/my", X_Forwarded_Email=address).text
     instance.set({"web": {"user_header": "X-Forwarded-Email", "proxies": "192.0.2.1"}})

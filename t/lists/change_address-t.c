@@ -6,6 +6,7 @@
 #include "lists/keys.h"
 #include "lists/sign_in.h"
 #include "lists/standing.h"
+#include "lists/workflow.h"
 #include "store/domain.h"
 #include "store/user.h"
 #include "t/lists/fixture.h"
@@ -423,12 +424,32 @@ static void test_letters_go_to_the_stored_address(World *world, const void *data
     g_assert_null(strstr(link, "J\303\226RG"));
 }
 
+/* Check that one mailbox does not join twice, by the letters of its domain and by their form in ASCII. */
+static void test_domains_of_letters(World *world, const void *data)
+{
+    GError *error = NULL;
+    static const char *const pairs[][2] = {{"jo@b\303\274cher.example", "jo@xn--bcher-kva.example"},
+                                           {"al@xn--mller-kva.example", "al@m\303\274ller.example"}};
+    for (size_t at = 0; at < G_N_ELEMENTS(pairs); at++)
+        for (size_t form = 0; form < 2; form++) {
+            g_auto(Subscription) made = {0};
+            g_autoptr(Work) work = world_work(world);
+            const Joiner joiner = {.address = pairs[at][form],
+                                   .facts = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED};
+            assert_ok(store_begin(world->store, &error), error);
+            assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
+            assert_ok(store_commit(world->store, &error), error);
+            g_assert_cmpint(made.result, ==, form == 0 ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE);
+            g_assert_cmpstr(made.address, ==, pairs[at][0]);
+        }
+}
+
 /* Check that a form takes no address that only a program on this host could have typed. */
 static void test_addresses_of_forms(World *world, const void *data)
 {
     GError *error = NULL;
-    static const char *const bad[] = {"a@[127.0.0.1]", "a@[IPv6:::1]", "a@localhost", "a@127.0.0.1", "a@b.c\342\200\256",
-                                      "\342\200\256a@b.c"};
+    static const char *const bad[] = {"a@[127.0.0.1]", "a@[IPv6:::1]", "a@localhost", "a@127.0.0.1",
+                                      "a@b.c\342\200\256", "\342\200\256a@b.c"};
     for (size_t at = 0; at <= G_N_ELEMENTS(bad); at++) {
         SubscriptionResult result;
         g_autoptr(Work) work = world_work(world);
@@ -455,6 +476,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/change_address/what an account is", test_what_an_account_is);
     WORLD_TEST("/change_address/the old address is dropped", test_old_address_is_dropped);
     WORLD_TEST("/change_address/letters go to the stored address", test_letters_go_to_the_stored_address);
+    WORLD_TEST("/change_address/domains of letters", test_domains_of_letters);
     WORLD_TEST("/change_address/addresses of forms", test_addresses_of_forms);
     WORLD_TEST("/change_address/of somebody who runs a list", test_change_of_an_owner);
     return g_test_run();
