@@ -49,5 +49,6 @@ static const char *const addresses_bad[] = {
     "a@b\342\200\216.c",
     "\342\200\256a@b", "a@b.c\342\200\216", "a\342\201\240@b", "\"a\342\200\213 b\"@c",
     /* Private and unassigned ones; a mark with no letter; one that is not composed; KELVIN SIGN, which is K. */
-    "a\356\200\200@b", "a\315\270@b", "\314\201a@b", "a@\314\201b", "a@b.\314\201c", "e\314\201@b", "\342\204\252im@b", NULL,
+    "a\356\200\200@b", "a\315\270@b", "\314\201a@b", "a@\314\201b", "a@b.\314\201c", "e\314\201@b",
+    "\342\204\252im@b", NULL,
 };

@@ -105,13 +105,7 @@ uint64_t moving_notes(const Moving *moving, MovingNote note);
 void moving_tell(Moving *moving, MovingNote note, const char *place, const char *key, const char *format, ...)
     G_GNUC_PRINTF(5, 6);
 
-/* ---- what is the site's ---- */
-
-/* May a thing of the site be imported: an owner of the site or of a domain, an alias, a token, a ban, a text or a
- * setting that a list's token may not write, what a user has beside memberships? kind is a word for the report, key the
- * thing's name, or NULL where there are so many that they are only counted. False: it is withheld, and counted. */
-bool moving_may_site(Moving *moving, const char *kind, const char *key);
-/* Report the counts of moving_may_site(). */
+/* Report how many things of the site came or were withheld, of kinds that are only counted. */
 void moving_tell_site(Moving *moving);
 
 /* ---- parts ---- */

@@ -50,6 +50,10 @@ bool moving_settle(Moving *moving, bool done, GError *refusal, const MovingThing
  * anything, and so needs no savepoint. */
 bool moving_judge(Moving *moving, bool done, GError *refusal, const MovingThing *thing, bool *in, GError **error);
 
+/* May a thing of the site be imported: an owner of the site or of a domain, an alias, a token, a ban, a text or a
+ * setting that a list's token may not write, what a user has beside memberships? kind is a word for the report, key the
+ * thing's name, or NULL where there are so many that they are only counted. False: it is withheld, and counted. */
+bool moving_may_site(Moving *moving, const char *kind, const char *key);
 /* Return the facts of a request (lists/workflow.h) that may be imported: who has a list may vouch for somebody on this
  * list alone, and a token that was made elsewhere proves no address to the site. */
 unsigned moving_facts(const Moving *moving, unsigned facts);

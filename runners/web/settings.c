@@ -20,8 +20,8 @@ static const ConfigKey keys[] = {
     {"user_header", STRING(NULL),
      .about = "A field of requests in which a proxy of the site says who has signed in there, by mail address "
       "(REMOTE_USER, or a proxy for OpenID Connect). It is believed from the addresses in proxies alone, and the proxy "
-      "must take such a field away from what clients send; a request with two of them vouches for nobody. Unset: people "
-      "sign in by a mailed link.",
+      "must take such a field away from what clients send; a request with two of them vouches for nobody. Unset: "
+      "people sign in by a mailed link.",
      .example = "X-Forwarded-Email"},
     HTTP_SETTINGS("500", "16K"),
     {"max_body_size", SIZE("64K", 1 * KIB, 1 * MIB),
