@@ -29,6 +29,20 @@ bool bytes_8bit_of(GBytes *bytes)
     return bytes_8bit(data, length);
 }
 
+bool bytes_long_line(const void *data, size_t length)
+{
+    const char *at = data;
+    while (length > BYTES_LINE) {
+        size_t window = MIN(length, BYTES_LINE + 2); /* a longest line, CR and LF */
+        const char *feed = memrchr(at, '\n', window);
+        if (!feed) /* the last line may lack its end */
+            return length > BYTES_LINE + 1 || at[length - 1] != '\r';
+        length -= (size_t)(feed + 1 - at);
+        at = feed + 1;
+    }
+    return false;
+}
+
 int bytes_compare_texts(const void *one, const void *other)
 {
     return strcmp(*(const char *const *)one, *(const char *const *)other);

@@ -19,5 +19,10 @@ bool bytes_8bit(const void *data, size_t length);
 /* Ask bytes_8bit() about a GBytes. */
 bool bytes_8bit_of(GBytes *bytes);
 
+/* Is a line longer than BYTES_LINE, its end not counted (RFC 5322, section 2.1.1)? It jumps from line to line and looks
+ * at few of the bytes. */
+#define BYTES_LINE 998
+bool bytes_long_line(const void *data, size_t length);
+
 /* Compare two elements of an array of texts (char *) by their bytes, for qsort() and g_ptr_array_sort(). */
 int bytes_compare_texts(const void *one, const void *other);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -51,6 +52,9 @@ bool content_init(Content *content, Entry *entry, const GPtrArray *keys, GError 
     content->keys = keys;
     content->trace = entry_trace(entry);
     copy_sign_read(meta, &content->sign);
+    size_t length;
+    const void *octets = g_bytes_get_data(content->message, &length);
+    content->long_lines = bytes_long_line(octets, length);
     content->body = content->plan ? make_pattern(content) : smtp_body_new(content->message);
     return true;
 }
@@ -60,6 +64,7 @@ void content_clear(Content *content)
     g_clear_pointer(&content->plan, copy_plan_free);
     g_clear_pointer(&content->body, smtp_body_unref);
     g_clear_pointer(&content->seven, smtp_body_unref);
+    g_clear_pointer(&content->lines, smtp_body_unref);
     g_clear_pointer(&content->message, g_bytes_unref);
 }
 
@@ -147,7 +152,7 @@ static void prepare_copy(Content *content, Batch *batch)
     batch->sender = recipient.sender_length > 0 ? g_strndup(recipient.sender, recipient.sender_length) : NULL;
 }
 
-/* --- for servers that take no 8-bit bytes ---------------------------------- */
+/* --- for servers that take no 8-bit bytes, or no long lines ---------------- */
 
 /* The message as it was before the pipeline signed it. */
 static GBytes *message_without_signatures(const Content *content)
@@ -174,27 +179,36 @@ static SmtpBody *sign_converted(Content *content, GBytes *seven)
     return smtp_body_new(whole);
 }
 
-static SmtpBody *make_7bit(const Batch *batch)
+/* A message whose lines are short enough, and of bytes below 128 where the server asks for that. */
+static GBytes *convert(GBytes *message, bool seven)
+{
+    g_autoptr(GBytes) short_lines = downgrade_lines(message);
+    return seven ? downgrade_to_7bit(short_lines) : g_steal_pointer(&short_lines);
+}
+
+/* The body of the batch, converted. All recipients share it where their copies do not differ. */
+static SmtpBody *make_converted(const Batch *batch, bool seven)
 {
     Content *content = &batch->delivery->content;
     if (content->plan && copy_plan_holes(content->plan) > 0) {
         CopyRecipient recipient = read_line(batch);
         g_autoptr(GArray) fills = copy_fill(content->plan, &recipient);
-        g_autoptr(GBytes) copy = whole_copy(content, fills), seven = downgrade_to_7bit(copy);
-        return sign_converted(content, seven);
+        g_autoptr(GBytes) copy = whole_copy(content, fills), converted = convert(copy, seven);
+        return sign_converted(content, converted);
     }
-    if (!content->seven) {
-        g_autoptr(GBytes) bare = message_without_signatures(content), seven = downgrade_to_7bit(bare);
-        content->seven = seven == bare ? smtp_body_ref(content->body) : sign_converted(content, seven);
+    SmtpBody **shared = seven ? &content->seven : &content->lines;
+    if (!*shared) {
+        g_autoptr(GBytes) bare = message_without_signatures(content), converted = convert(bare, seven);
+        *shared = converted == bare ? smtp_body_ref(content->body) : sign_converted(content, converted);
     }
-    return smtp_body_ref(content->seven);
+    return smtp_body_ref(*shared);
 }
 
 static SmtpBody *body_7bit(void *data)
 {
     const Batch *batch = data;
     charge(batch);
-    SmtpBody *body = make_7bit(batch);
+    SmtpBody *body = make_converted(batch, true);
     discharge(batch);
     return body;
 }
@@ -204,6 +218,13 @@ void content_describe(Batch *batch, SmtpTransaction *transaction)
     Content *content = &batch->delivery->content;
     if (content->plan)
         prepare_copy(content, batch);
+    if (content->long_lines) {
+        charge(batch);
+        SmtpBody *body = make_converted(batch, false);
+        discharge(batch);
+        smtp_body_unref(batch->body);
+        batch->body = body;
+    }
     transaction->sender = batch->sender ? batch->sender : content->sender;
     transaction->body = batch->body ? batch->body : content->body;
     transaction->body_7bit = body_7bit;

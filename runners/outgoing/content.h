@@ -22,7 +22,9 @@ typedef struct Content {
     bool smtputf8;
     CopyPlan *plan;     /* each recipient has a copy of their own; NULL: all have the same */
     SmtpBody *body;     /* with a plan, the pattern of the copies */
+    bool long_lines;    /* of more than 998 bytes, which are encoded for all servers */
     SmtpBody *seven;    /* for servers that take no 8-bit bytes; NULL: not asked for yet */
+    SmtpBody *lines;    /* without long lines; NULL: not made yet */
     GBytes *message;
     const GPtrArray *keys; /* of DkimKey */
     CopySign sign;      /* how copies that differ, or are converted, are signed */

@@ -3,6 +3,8 @@
 """Copies carry DKIM signatures of the list's domain: Python's dkim module, which shares no code with ours, verifies
 them against the public keys."""
 import base64
+import email
+import email.policy
 import subprocess
 
 import dkim
@@ -141,3 +143,41 @@ def test_personal_copies_are_signed_one_by_one(instances, sinks):
         for index in (0, 1):
             assert dkim.DKIM(octets).verify(index, dnsfunc=lambda name, timeout=5: records[name])
         assert dkim.arc_verify(octets, dnsfunc=lambda name, timeout=5: records[name])[0] == dkim.CV_Pass
+
+
+def test_long_lines_leave_encoded_and_signed(instances, sink):
+    """Lines of more than 998 bytes, of a body or of a field, leave short for all, with signatures of what they are then;
+    what has none of them leaves as it came."""
+    instance = instances(sink.port)
+    key, record = make_key(instance, "new", ["-algorithm", "ed25519"])
+    instance.set({"dkim.new": {"domain": "lists.example.com", "key_file": key}})
+    instance.start()
+    addresses = {"shared": instance.create_list("shared", ["bart@example.org", "cris@example.org"]),
+                 "own": instance.create_list("own", ["dora@example.org", "eric@example.org"],
+                                             settings=["personalize=individual"])}
+    html = "<p>" + "".join(f"caf\u00e9 {number} &amp; " for number in range(900)) + "</p>\r\n"
+    line = "\u00e9" * 499
+    others = ", ".join(f"Number {number} <m{number}@example.net>" for number in range(150))
+    for name, address in addresses.items():
+        instance.lmtp_send((f"From: p@example.net\r\nTo: {address}, {others}\r\nSubject: long\r\nMIME-Version: 1.0\r\n"
+                            f"Message-ID: <long.{name}@example.net>\r\nContent-Type: text/html; charset=utf-8\r\n"
+                            f"Content-Transfer-Encoding: 8bit\r\n\r\n{html}").encode(), address)
+        instance.lmtp_send((f"From: p@example.net\r\nTo: {address}\r\nSubject: short\r\nMIME-Version: 1.0\r\n"
+                            f"Message-ID: <short.{name}@example.net>\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                            f"Content-Transfer-Encoding: 8bit\r\n\r\n{line}\r\n").encode(), address)
+    instance.wait_idle()
+    found = {"long": {}, "short": {}}
+    for one in sink.transactions():
+        mail = email.message_from_bytes(one.octets, policy=email.policy.default)
+        kind = "long" if "long" in mail["Subject"] else "short"
+        for recipient in one.to:
+            found[kind][recipient] = (one.octets, mail)
+    members = {f"{name}@example.org" for name in ("bart", "cris", "dora", "eric")}
+    assert set(found["long"]) == set(found["short"]) == members
+    for recipient, (octets, mail) in found["long"].items():
+        assert max(map(len, octets.split(b"\r\n"))) <= 998, recipient
+        assert mail.get_content().strip() == html.strip() and "m149@example.net" in mail["To"], recipient
+        assert dkim.verify(octets, dnsfunc=lambda name, timeout=5: record), recipient
+    for recipient, (octets, mail) in found["short"].items():
+        assert line.encode() in octets and mail["Content-Transfer-Encoding"] == "8bit", recipient
+        assert dkim.verify(octets, dnsfunc=lambda name, timeout=5: record), recipient

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/downgrade.h"
 
+#include <gmime/gmime.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -51,6 +52,91 @@ static void test_parts(void)
     g_assert_null(strstr(text, "8bit"));
     g_assert_nonnull(strstr(text, "na=C3=AFve and some more of plain text"));
     g_assert_nonnull(strstr(text, "\r\n\r\nplain\r\n--b"));
+}
+
+static GBytes *lines_of(const char *mail)
+{
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    return downgrade_lines(octets);
+}
+
+static void assert_short(GBytes *mail)
+{
+    size_t length;
+    const char *text = g_bytes_get_data(mail, &length);
+    for (const char *at = text, *feed; at < text + length; at = feed + 1) {
+        feed = memchr(at, '\n', (size_t)(text + length - at));
+        feed = feed ? feed : text + length;
+        g_assert_cmpuint(feed - at, <=, 999);
+    }
+}
+
+/* The contents of the only part, whatever its encoding. */
+static char *contents_of(GBytes *mail)
+{
+    GMimeMessage *parsed = mime_tree(mail);
+    GMimeStream *stream = g_mime_stream_mem_new();
+    g_mime_data_wrapper_write_to_stream(g_mime_part_get_content(GMIME_PART(g_mime_message_get_mime_part(parsed))),
+                                        stream);
+    GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(stream));
+    char *text = g_strndup((const char *)octets->data, octets->len);
+    g_object_unref(stream);
+    g_object_unref(parsed);
+    return text;
+}
+
+/* Long lines leave in an encoding, and say what they said. */
+static void test_long_lines(void)
+{
+    g_autoptr(GString) html = g_string_new("<p>");
+    for (int word = 0; word < 2000; word++)
+        g_string_append_printf(html, "caf\xc3\xa9 %d &amp; ", word);
+    g_string_append(html, "</p>\r\n");
+    g_autofree char *code = g_base64_encode((const guchar *)html->str, html->len);
+    static const char head[] = "A: b\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n";
+    g_autofree char *eight = g_strconcat(head, "Content-Transfer-Encoding: 8bit\r\n\r\n", html->str, NULL);
+    g_autofree char *based = g_strconcat(head, "Content-Transfer-Encoding: base64\r\n\r\n", code, "\r\n", NULL);
+    const char *const mails[] = {eight, based};
+    for (size_t at = 0; at < G_N_ELEMENTS(mails); at++) {
+        g_autoptr(GBytes) result = lines_of(mails[at]);
+        assert_short(result);
+        g_autofree char *text = contents_of(result);
+        g_assert_cmpstr(text, ==, html->str);
+    }
+}
+
+static void test_lines_that_fit(void)
+{
+    g_autofree char *line = g_strnfill(998, 'x'), *more = g_strnfill(999, 'x');
+    g_autofree char *fits = g_strconcat("A: b\r\n\r\n", line, "\r\n", line, "\n", line, NULL);
+    g_autofree char *longer = g_strconcat("A: b\r\n\r\n", line, "\r\n", more, NULL);
+    g_autoptr(GBytes) octets = g_bytes_new(fits, strlen(fits)), same = downgrade_lines(octets);
+    g_autoptr(GBytes) changed = lines_of(longer);
+    g_assert_true(same == octets);
+    assert_short(changed);
+    g_autofree char *text = contents_of(changed);
+    g_assert_true(g_str_has_prefix(text, line) && g_str_has_suffix(text, more));
+}
+
+/* A header of one long line is folded at its blanks, and the body stays byte for byte. */
+static void test_long_header(void)
+{
+    g_autoptr(GString) mail = g_string_new("To: ");
+    for (int number = 0; mail->len < 5000; number++)
+        g_string_append_printf(mail, "%sNumber %d <m%d@example.org>", number ? ", " : "", number, number);
+    g_autofree char *field = g_strdup(mail->str), *blankless = g_strnfill(2000, 'y');
+    g_string_append_printf(mail, "  \r\nX-Long: %s\r\nSubject: s\r\n\r\nbody\nas it is \r\n", blankless);
+    g_autoptr(GBytes) result = lines_of(mail->str);
+    size_t length;
+    g_autofree char *text = g_strndup(g_bytes_get_data(result, &length), g_bytes_get_size(result));
+    g_assert_true(g_str_has_suffix(text, "\r\nSubject: s\r\n\r\nbody\nas it is \r\n"));
+    g_assert_nonnull(strstr(text, blankless));
+    g_auto(GStrv) parts = g_strsplit(text, "  \r\nX-Long: ", 2);
+    g_auto(GStrv) lines = g_strsplit(parts[0], "\r\n", -1);
+    for (char **line = lines; *line; line++)
+        g_assert_cmpuint(strlen(*line), <=, 998);
+    g_autofree char *joined = g_strjoinv("", lines);
+    g_assert_cmpstr(joined, ==, field);
 }
 
 /* A fragment is joined with others as it is, whoever joins them; so it has no encoding (RFC 2046, section 5.2.2). */
@@ -214,6 +300,9 @@ static void test_many(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/mail/downgrade/long-lines", test_long_lines);
+    g_test_add_func("/mail/downgrade/lines-that-fit", test_lines_that_fit);
+    g_test_add_func("/mail/downgrade/long-header", test_long_header);
     g_test_add_func("/mail/downgrade/ascii", test_ascii);
     g_test_add_func("/mail/downgrade/text", test_text);
     g_test_add_func("/mail/downgrade/parts", test_parts);
