@@ -444,6 +444,21 @@ static void add_families(GPtrArray *all, const json_t *gone)
     }
 }
 
+static void add_bounce_brake(GPtrArray *all, const json_t *one)
+{
+    const char *list = text_of(one, "list"), *domain = text_of(one, "domain"), *reply = text_of(one, "reply");
+    g_autofree char *mend = g_strdup_printf("listrunner bounce ls %s", list);
+    Attention *told = add(all, g_strdup_printf("bounce brake %s %s", list, domain ? domain : "*"), mend,
+                          domain ? N_("Mail of the list {{list}} to {{count}} members at {{domain}} fails with one "
+                                      "reply, so nobody is charged with a bounce for it")
+                                 : N_("Mail of the list {{list}} to {{count}} members fails with one reply, so nobody "
+                                      "is charged with a bounce for it"),
+                          json_pack("{ss* ss* sI}", "list", list, "domain", domain, "count",
+                                    number_of(one, "members")));
+    say_text(told, "since", text_of(one, "since"), N_(", since {{since}}"));
+    say_text(told, "reply", reply, ": {{reply}}");
+}
+
 /* ---- what people ask for ---- */
 
 static void add_early(GPtrArray *all, json_int_t early)
@@ -549,6 +564,8 @@ GPtrArray *attention_of(const json_t *state)
         add_job(all, one);
     add_left(all, state);
     add_families(all, json_object_get(state, "families_gone"));
+    json_array_foreach(json_object_get(state, "bounce_brakes"), i, one)
+        add_bounce_brake(all, one);
     json_array_foreach(json_object_get(state, "canaries"), i, one)
         add_canary(all, one);
     json_array_foreach(json_object_get(state, "troubles"), i, one)

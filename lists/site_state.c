@@ -9,6 +9,7 @@
 #include "lists/family_section.h"
 #include "lists/scheduled_post.h"
 #include "store/account.h"
+#include "store/bounce_brake.h"
 #include "store/fragment.h"
 #include "store/held.h"
 #include "store/host.h"
@@ -20,6 +21,7 @@
 #include "store/task_job.h"
 #include "store/template_text.h"
 
+#define BRAKES_SHOWN 20
 #define LATE (15 * 60 * CLOCK_SECOND) /* nobody does what the timer should */
 
 static json_t *text_or_null(const char *text)
@@ -217,6 +219,24 @@ static json_t *canaries_of(Store *store, const Config *config, GError **error)
     return canaries;
 }
 
+static void add_brake(const BounceBrakeRow *row, void *data)
+{
+    json_array_append_new(data, json_pack("{so so so sI so}", "list", text_or_null(row->list_id), "domain",
+                                          *row->domain ? text_or_null(row->domain) : json_null(), "reply",
+                                          text_or_null(row->text), "members", (json_int_t)row->number, "since",
+                                          time_or_null(row->closed_at)));
+}
+
+/* Of replies with which too many members of a list fail, so that nobody is charged for them. */
+static json_t *bounce_brakes_of(Store *store, G_GNUC_UNUSED const Config *config, GError **error)
+{
+    json_t *brakes = json_array();
+    if (bounce_brake_each(store, clock_now(), BRAKES_SHOWN, add_brake, brakes, error))
+        return brakes;
+    json_decref(brakes);
+    return NULL;
+}
+
 static const struct {
     const char *name;
     json_t *(*read)(Store *store, const Config *config, GError **error);
@@ -230,6 +250,7 @@ static const struct {
     {"scheduled_late", scheduled_late_of},
     {"families_gone", families_gone_of},
     {"leave_brakes", leave_brakes_of},
+    {"bounce_brakes", bounce_brakes_of},
     {"form_letters", form_letters_of},
     {"jobs", jobs_of},
     {"hosts", hosts_of},

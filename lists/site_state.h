@@ -26,6 +26,7 @@ json_t *site_state_ask(const Config *config, int seconds, GError **error);
  *   held {count, since, bytes}, requests {count, since}, outbox {count, since, late}, template_faults,
  *   source_faults, scheduled_late {count, since}, families_gone [{name, lists, list (one of them)}],
  *   fragments {open_sets, parts, octets, early, oldest}, leave_brakes {domains, waiting},
+ *   bounce_brakes [{list, domain (null: the whole list), reply, members, since}] (the newest 20),
  *   form_letters {count, most, reached, links, links_reached}, hosts [{name, living, draining, seen_at, lease_until}],
  *   canaries [{part, slice, sent_at, back_at, age, missing_since, missing}] (of this host; lists/canary_state.h),
  *   jobs [{name, last_run, due_at, done, runs, failures, fault, late}]

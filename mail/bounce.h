@@ -103,6 +103,11 @@ typedef struct BounceReply {
     bool own_relay;     /* the site's own relay spoke: relaying and authentication are matters of the site */
 } BounceReply;
 
+/* Return what a reply about an address has in common with others of its kind: lower case, without the address, numbers
+ * and identifiers, not longer than BOUNCE_REPLY_KEY; g_free(). */
+#define BOUNCE_REPLY_KEY 160
+char *bounce_reply_key(const char *text, const char *address);
+
 typedef struct BounceVerdict {
     BounceClass class;
     BounceAbout about;

@@ -406,6 +406,7 @@ static const char *const stays[][2] = {
     {"fragment_set", "about entries of the spool: stop the site when its queues are empty"},
     {"fragment_part", "about entries of the spool: stop the site when its queues are empty"},
     {"fragment_waiting", "about entries of the spool: stop the site when its queues are empty"},
+    {"bounce_brake", "counts of the last days, which hold back points"},
     {"answer", "counts of the last day, which bound automatic letters"},
     {"guess", "counts of the last hours, which bound wrong passwords"},
     {"account", "counts of the last hours, which bound strangers"},

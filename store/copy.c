@@ -28,6 +28,7 @@ const char *const store_copy_tables[] = {
     "bounce",
     "bounce_score",
     "bounce_count",
+    "bounce_brake",
     "fragment_set",
     "fragment_part",
     "fragment_waiting",

@@ -132,6 +132,8 @@ static const Clue words[] = {
     {"configuration", "system"},
 };
 
+#define TEXT_OF_REPLY 300 /* bytes of a reply that tell its kind */
+
 /* By subject and detail of RFC 3463; the class does not matter. */
 static const Clue codes[] = {
     {".1.1", "user-unknown"},
@@ -320,4 +322,38 @@ void recipient_judge(BounceRecipient *recipient, const char *status, const char 
     recipient->about = verdict.about;
     recipient->soft = verdict.soft;
     recipient->reason = verdict.reason;
+}
+
+static bool same_word(const char *word, size_t length, const char *other, size_t other_length)
+{
+    return length == other_length && length > 0 && g_ascii_strncasecmp(word, other, length) == 0;
+}
+
+/* Words end at blanks and at what encloses or divides them; one that has a digit, or is of the address, becomes #. */
+char *bounce_reply_key(const char *text, const char *address)
+{
+    const char *at = reply_find(text), *host = strrchr(address, '@');
+    size_t local = host ? (size_t)(host - address) : strlen(address);
+    host = host ? host + 1 : "";
+    g_autofree char *lower = words_lower(at ? at : text, 2 * TEXT_OF_REPLY);
+    GString *key = g_string_new(NULL);
+    for (at = lower; *at && key->len < BOUNCE_REPLY_KEY - 1;) {
+        size_t length = strcspn(at, " \t<>()[]{},;:=\"'");
+        bool of_one = memchr(at, '@', length) || same_word(at, length, address, local) ||
+                      same_word(at, length, host, strlen(host));
+        for (size_t i = 0; i < length; i++)
+            of_one |= g_ascii_isdigit(at[i]);
+        if (of_one)
+            g_string_append_c(key, '#');
+        else
+            g_string_append_len(key, at, (gssize)length);
+        at += length;
+        if (*at && (!strchr(" \t", *at) || (key->len > 0 && key->str[key->len - 1] != ' ')))
+            g_string_append_c(key, *at == '\t' ? ' ' : *at);
+        at += *at != '\0';
+    }
+    g_string_truncate(key, MIN(key->len, BOUNCE_REPLY_KEY));
+    char *valid = g_utf8_make_valid(key->str, (gssize)key->len);
+    g_string_free(key, TRUE);
+    return valid;
 }

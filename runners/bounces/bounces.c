@@ -124,7 +124,8 @@ static void expire(Bounces *bounces)
     g_autoptr(GError) error = NULL;
     if (clock_monotonic() < bounces->expire_at)
         return;
-    if (!bounce_expire(bounces->shared->store, clock_now() - bounces->keep_us, &error))
+    if (!bounce_expire(bounces->shared->store, clock_now() - bounces->keep_us, &error) ||
+        !bounce_brake_expire(bounces->shared->store, clock_now(), &error))
         log_warn("old bounces stay in the store: %s", error->message);
     bounces->expire_at = clock_monotonic() + EXPIRE_INTERVAL;
 }

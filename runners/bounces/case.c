@@ -97,7 +97,70 @@ typedef struct MemberCase {
     const char *effect; /* under which it is recorded */
     BounceScore *score;
     unsigned acts;
+    bool held; /* too many fail with the same reply */
 } MemberCase;
+
+typedef struct TakeBack {
+    const BounceBrakeEvent *event;
+    const char *but;   /* the address in hand, which is not charged yet */
+    GPtrArray *rows; /* of char *: addresses */
+    GArray *weights; /* of int64_t: what they were charged */
+} TakeBack;
+
+static bool gather_charged(const BounceDay *day, void *data)
+{
+    TakeBack *back = data;
+    g_autofree char *reply = bounce_reply_key(day->text, day->address);
+    if (day->weight > 0 && g_ascii_strcasecmp(day->address, back->but) != 0 && strcmp(reply, back->event->reply) == 0) {
+        g_ptr_array_add(back->rows, g_strdup(day->address));
+        g_array_append_val(back->weights, day->weight);
+    }
+    return true;
+}
+
+/* The brake closed: who was charged for this reply earlier today was not at fault either. */
+static bool take_back_today(Store *store, const BounceBrakeEvent *event, const char *but, GError **error)
+{
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GArray) weights = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    TakeBack back = {event, but, rows, weights};
+    BounceFilter filter = {.list_id = event->list_id, .since = event->at};
+    if (!bounce_day_each(store, &filter, gather_charged, &back, error))
+        return false;
+    for (guint at = 0; at < rows->len; at++)
+        if (!bounce_take_back(store, &(BounceTakenBack){event->list_id, rows->pdata[at], event->at / BOUNCE_DAY,
+                                                        g_array_index(weights, int64_t, at), true},
+                              error))
+            return false;
+    return true;
+}
+
+/* Where too many fail with this reply, nobody is charged for it. */
+static bool ask_brake(Case *given, const Failed *failed, const BounceEvent *noted, bool first, bool *held,
+                      GError **error)
+{
+    static const char *const mailbox[] = {"user-unknown", "mailbox-disabled", "mailbox-full", NULL};
+    static const char *const host[] = {"host-unknown", "network", "expired", NULL};
+    Store *store = given->bounces->shared->store;
+    bool recipient = failed->about == BOUNCE_ABOUT_RECIPIENT;
+    const char *at = strrchr(noted->address, '@');
+    g_autofree char *domain = g_ascii_strdown(at ? at + 1 : "", -1);
+    g_autofree char *reply = bounce_reply_key(noted->text, noted->address);
+    BounceBrakeEvent event = {.list_id = noted->list_id, .domain = domain, .reply = reply, .text = noted->text,
+                              .mailbox = recipient && g_strv_contains(mailbox, failed->reason),
+                              .host = recipient && g_strv_contains(host, failed->reason),
+                              .first = first, .at = given->now};
+    BounceBrake brake = {0};
+    if (*noted->text == '\0' || *reply == '\0')
+        return true;
+    if (!bounce_brake_count(store, &event, &brake, error))
+        return false;
+    *held = brake.held;
+    if (brake.closed)
+        list_runner_log(given->entry, "domain=%s result=held-back (too many members fail with: %s)", domain,
+                        noted->text);
+    return !brake.closed || take_back_today(store, &event, noted->address, error);
+}
 
 /* The first time: score and disable. */
 static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GError **error)
@@ -116,11 +179,17 @@ static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GE
                          .class = bounce_class_name(failed->class), .status = failed->status,
                          .reason = failed->reason, .source = failed->probe ? "probe" : failed->source, .text = text};
     int64_t added, number;
-    if (!bounce_note(store, &event, &added, &number, error))
+    if (!bounce_note(store, &event, &added, &number, error) ||
+        !ask_brake(given, failed, &event, number == 1, &fate->held, error))
         return false;
+    if (fate->held && !bounce_take_back(store, &(BounceTakenBack){event.list_id, event.address, event.at / BOUNCE_DAY,
+                                                                  added, false},
+                                        error))
+        return false;
+    added = fate->held ? 0 : added;
     if (score->disabled_at)
         score_forgive(score);
-    *acts = failed->probe && weight > 0 ? score_probe_bounced(&rules, score, given->now) : 0;
+    *acts = failed->probe && weight > 0 && !fate->held ? score_probe_bounced(&rules, score, given->now) : 0;
     if (!*acts)
         *acts = score_bounced(&rules, score, added, given->now);
     if ((*acts & SCORE_DISABLE && !set_status(given, member, DELIVERY_BY_BOUNCES, error)) ||
@@ -236,6 +305,7 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
     log_member(given, failed, &score, fate.acts,
                before                                    ? "done-before"
                : failed->about != BOUNCE_ABOUT_RECIPIENT ? "not-the-member's"
+               : fate.held                               ? "held-back"
                                                          : NULL);
     return send(given, failed, &score, fate.acts, error);
 }

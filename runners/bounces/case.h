@@ -16,6 +16,7 @@
 #include "runners/bounces/hashed.h"
 #include "runners/bounces/score.h"
 #include "runners/list_runner.h"
+#include "store/bounce_brake.h"
 
 /* The state of the runner bounces, in ListRunner.more. */
 typedef struct Bounces {

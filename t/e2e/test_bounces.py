@@ -111,7 +111,7 @@ OWNER = "owner@members.example.org"
 
 
 class Refusing:
-    """Postfix behind us. UNKNOWN and FULL are refused at RCPT; GONE is taken and sent on to who refuses it after DATA,
+    """Postfix behind us. UNKNOWN and FULL are refused at RCPT; GONE is taken and sent on to who refuses it,
     so that Postfix reports it by mail to our -bounces address."""
 
     def __init__(self, far_port):
@@ -136,7 +136,7 @@ class Refusing:
 @pytest.fixture
 def refusing(sinks):
     need(postfix.missing())
-    made = Refusing(sinks(faults=["dot do 550 5.1.1 the mailbox is gone"]).port)
+    made = Refusing(sinks(faults=["rcpt do 550 5.1.1 the mailbox is gone"]).port)
     yield made
     made.postfix.close()
 
@@ -216,6 +216,62 @@ def test_course(instances, refusing, clock):
 
 # ---- exactly once ----
 
+def status_of(instance):
+    """The exit code and the lines of `listrunner status`."""
+    done = instance.run("status")
+    return done.returncode, done.stdout
+
+
+def test_one_reply_for_many(instances, sinks, clock):
+    """One provider refuses all its 200 members with one reply, and dead mailboxes with replies of their own: nobody is
+    charged for the first, whatever the days; the dead are. The reply is named as long as it is said."""
+    sink = sinks(faults=["rcpt match=^dead@ do 550 5.1.1 User unknown", "rcpt match=@big.example do 550 5.0.0 go away"])
+    instance = instances(sink.port, settings={**SOON, "bounces": {**SOON["bounces"], "probes": "no"}}).start()
+    many = [f"m{number}@big.example" for number in range(200)]
+    few = ["one@big.example", "two@big.example"]
+    rules = ["bounce_score_threshold=3"]
+    address = instance.create_list("test", [*many, "dead@big.example", "ann@good.example"], settings=rules)
+    other = instance.create_list("other", [*few, "dead@good.example", "bob@good.example"], settings=rules)
+    clock.begin_day()
+    for day in range(5):
+        clock.days(day)
+        for list_address in (address, other):
+            instance.lmtp_send(f"From: p@example.net\r\nTo: {list_address}\r\nSubject: {day}\r\n"
+                               f"Message-ID: <{day}.{list_address}>\r\n\r\nHello.\r\n".encode(), list_address)
+        instance.wait_idle(120)
+        if day in (0, 4):
+            code, text = status_of(instance)
+            assert code != 0 and "200 members at big.example" in text and "550 5.0.0 go away" in text, text
+            assert "test.lists" in text and "other.lists" not in text, text
+    by_bounces = {member for member, status in delivery(instance, address).items() if status == "by_bounces"}
+    assert by_bounces == {"dead@big.example"}, by_bounces
+    assert not set(standing(instance, address)) & set(many)
+    assert {member for member, status in delivery(instance, other).items() if status == "by_bounces"} == {
+        *few, "dead@good.example"}
+    clock.days(7)
+    code, text = status_of(instance)
+    assert "big.example" not in text, text
+
+
+def test_dead_mailboxes_of_one_domain(instances, sinks, clock):
+    """A company closes: its members' mailboxes are unknown with one reply. The first day costs nothing, as that may be
+    a directory that fails; from the second on they are charged."""
+    sink = sinks(faults=["rcpt match=@closed.example do 550 5.1.1 User unknown"])
+    instance = instances(sink.port, settings={"bounces": {**SOON["bounces"], "probes": "no"}}).start()
+    gone = [f"m{number}@closed.example" for number in range(8)]
+    address = instance.create_list("test", [*gone, *(f"m{number}@good.example" for number in range(8))],
+                                   settings=["bounce_score_threshold=2"])
+    clock.begin_day()
+    for day in range(3):
+        clock.days(day)
+        instance.lmtp_send(f"From: p@example.net\r\nTo: {address}\r\nSubject: {day}\r\n"
+                           f"Message-ID: <{day}@example.net>\r\n\r\nHello.\r\n".encode(), address)
+        instance.wait_idle(60)
+        scores = standing(instance, address)
+        assert {member: scores.get(member, (0, "enabled")) for member in gone} == {
+            member: [(0, "enabled"), (1, "enabled"), (0, "by_bounces")][day] for member in gone}, (day, scores)
+
+
 def test_killed_runner_scores_once(instances, sink, clock):
     """kill -9 of the runner in the middle of its work, again and again."""
     members = [f"k{i}@k{i % 7}.example.org" for i in range(120)]
@@ -229,7 +285,9 @@ def test_killed_runner_scores_once(instances, sink, clock):
     killed = 0
     with instance.lmtp() as client:
         for number, member in enumerate(mails):
-            instance.lmtp_send(report(member), f"test-bounces@{HOST}", sender="", client=client)
+            words = "".join(chr(ord("a") + int(digit)) for digit in member.partition("@")[0][1:])  # no brake closes
+            instance.lmtp_send(report(member, text=f"smtp; 550 5.1.1 user unknown {words}"), f"test-bounces@{HOST}",
+                               sender="", client=client)
             if number % 60 == 29:
                 pid, = wait_until(lambda: instance.pids("bounces"), 20, "the runner to be started again")
                 time.sleep(dice.uniform(0.0, 0.2))

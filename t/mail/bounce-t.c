@@ -216,6 +216,20 @@ static void test_phases(void)
     assert_judged(BOUNCE_PHASE_RCPT, "452 4.2.2 mailbox full", "recipient soft mailbox-full");
 }
 
+/* What two replies of a kind have in common. */
+static void test_reply_keys(void)
+{
+    g_autofree char *one = bounce_reply_key("smtp; 550 5.7.1 <joe@example.com>: Rejected, joe at example.com (id 17a4)",
+                                            "joe@example.com");
+    g_autofree char *two = bounce_reply_key("550 5.7.1  <ann.b@example.net>: Rejected, ann.b at example.net (id c0ffee1)",
+                                            "ann.b@example.net");
+    g_autofree char *three = bounce_reply_key("550 5.7.1 <joe@example.com>: Accepted", "joe@example.com");
+    g_autofree char *empty = bounce_reply_key("", "");
+    g_assert_cmpstr(one, ==, two);
+    g_assert_cmpstr(one, !=, three);
+    g_assert_cmpstr(empty, ==, "");
+}
+
 /* "address phase about reason, ..." of a report. */
 static void assert_phases(const char *mail, const char *wanted)
 {
@@ -392,6 +406,7 @@ int main(int argc, char **argv)
     g_test_add_func("/bounce/outcomes", test_outcomes);
     g_test_add_func("/bounce/phases", test_phases);
     g_test_add_func("/bounce/phases-of-reports", test_phases_of_reports);
+    g_test_add_func("/bounce/reply-keys", test_reply_keys);
     g_test_add_func("/bounce/refusals", test_refusals);
     g_test_add_func("/bounce/blank-lines", test_blank_lines);
     g_test_add_func("/bounce/returned-list-mail", test_returned_list_mail);

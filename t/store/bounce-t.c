@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "store/bounce_brake.h"
 #include "store/bounce_internal.h"
 #include "t/store/fixture.h"
 
@@ -46,6 +47,122 @@ static BounceScore score_of(Store *store, const char *address)
     BounceScore score = {0};
     assert_ok(bounce_score_read(store, member->id, &score, &error), error);
     return score;
+}
+
+/* A failure of a member at a domain with the reply "x", when and of which kind. */
+static BounceBrake failed(Store *store, const char *domain, int64_t at, bool mailbox)
+{
+    GError *error = NULL;
+    BounceBrake brake;
+    BounceBrakeEvent event = {.list_id = LIST, .domain = domain, .reply = "x", .text = "550 x", .mailbox = mailbox,
+                              .first = true, .at = at};
+    assert_ok(bounce_brake_count(store, &event, &brake, &error), error);
+    return brake;
+}
+
+static void count_row(const BounceBrakeRow *row, void *data)
+{
+    *(unsigned *)data += 1;
+    g_assert_cmpstr(row->text, ==, "550 x");
+}
+
+static unsigned holding(Store *store, int64_t now)
+{
+    GError *error = NULL;
+    unsigned count = 0;
+    assert_ok(bounce_brake_each(store, now, 10, count_row, &count, &error), error);
+    return count;
+}
+
+static void add_at(Store *store, const char *domain, unsigned count)
+{
+    GError *error = NULL;
+    for (unsigned at = 0; at < count; at++) {
+        g_autofree char *address = g_strdup_printf("m%u@%s", at, domain);
+        assert_ok(member_add(store, LIST, ROLE_MEMBER, address, NULL, &preferences_unset, &error), error);
+    }
+}
+
+/* More than half of a domain's members, and at least five; it holds as long as the reply comes, and two days more. */
+static void test_brake_of_domain(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    add_at(store, "big.example", 20);
+    add_at(store, "many.example", 200);
+    for (int at = 0; at < 10; at++)
+        g_assert_false(failed(store, "big.example", NOW + at, false).held);
+    g_assert_cmpuint(holding(store, NOW), ==, 0);
+    BounceBrake closes = failed(store, "big.example", NOW + 10, false);
+    g_assert_true(closes.held && closes.closed);
+    g_assert_cmpuint(holding(store, NOW + 11), ==, 1);
+    for (int day = 1; day < 4; day++) {
+        BounceBrake next = failed(store, "big.example", NOW + day * BOUNCE_DAY, false);
+        g_assert_true(next.held && !next.closed);
+    }
+    g_assert_cmpuint(holding(store, NOW + 4 * BOUNCE_DAY), ==, 1);
+    g_assert_cmpuint(holding(store, NOW + 5 * BOUNCE_DAY + 1), ==, 0);
+    g_assert_false(failed(store, "big.example", NOW + 6 * BOUNCE_DAY, false).held);
+}
+
+/* A domain with fewer than five members never has one, and the list needs two domains. */
+static void test_brake_of_list(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    add_at(store, "big.example", 36); /* 40 members with those of the fixture */
+    for (int at = 0; at < 6; at++)
+        g_assert_false(failed(store, "big.example", NOW + at, false).held);
+    BounceBrake closes = failed(store, "example.net", NOW + 7, false);
+    g_assert_true(closes.held && closes.closed);
+    g_assert_true(failed(store, "example.org", NOW + 8, false).held);
+}
+
+/* Words about the mailbox itself: one day, and then no more for a month. */
+static void test_brake_of_mailboxes(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    add_at(store, "gone.example", 8);
+    for (int at = 0; at < 4; at++)
+        g_assert_false(failed(store, "gone.example", NOW + at, true).held);
+    g_assert_true(failed(store, "gone.example", NOW + 4, true).closed);
+    g_assert_true(failed(store, "gone.example", NOW + 5, true).held);
+    for (int week = 1; week <= 4; week++)
+        for (int at = 0; at < 8; at++)
+            g_assert_false(failed(store, "gone.example", NOW + 7 * week * BOUNCE_DAY + at, true).held);
+}
+
+/* Replies that differ take no more rows than a list may have. */
+static void test_brake_rows(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    GError *error = NULL;
+    for (int at = 0; at < 3 * BOUNCE_BRAKE_ROWS; at++) {
+        g_autofree char *reply = g_strdup_printf("reply %d", at);
+        BounceBrakeEvent event = {.list_id = LIST, .domain = "example.org", .reply = reply, .text = reply,
+                                  .first = true, .at = NOW + at};
+        BounceBrake brake;
+        assert_ok(bounce_brake_count(store, &event, &brake, &error), error);
+    }
+    g_autoptr(Query) query = query_open(store, &error, "SELECT count(*) FROM bounce_brake");
+    g_assert_true(query_step(query, &error) == STEP_ROW);
+    g_assert_cmpint(query_integer(query, 0), <=, BOUNCE_BRAKE_ROWS);
+}
+
+/* What a day cost is taken back from the day and the score. */
+static void test_take_back(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    GError *error = NULL;
+    note(store, "anne@example.org", NOW, 100, 1);
+    g_auto(BounceScore) score = score_of(store, "anne@example.org");
+    score.score = 250;
+    score.last_bounce_at = NOW;
+    assert_ok(bounce_score_write(store, &score, &error), error);
+    assert_ok(bounce_take_back(store, &(BounceTakenBack){LIST, "Anne@example.org", NOW / BOUNCE_DAY, 100, true},
+                               &error),
+              error);
+    g_auto(BounceScore) after = score_of(store, "anne@example.org");
+    g_assert_cmpint(after.score, ==, 150);
+    g_assert_cmpint(note(store, "anne@example.org", NOW + 1, 100, 2), ==, 100);
 }
 
 /* A day counts as much as its gravest bounce, in whatever order they come. */
@@ -329,5 +446,10 @@ int main(int argc, char **argv)
     g_test_add("/bounce/reset-looks-at-few", Fixture, NULL, open_with_members, test_reset_looks_at_few, fixture_close);
     g_test_add("/bounce/reset", Fixture, NULL, open_with_members, test_reset, fixture_close);
     g_test_add("/bounce/count", Fixture, NULL, open_with_members, test_count, fixture_close);
+    g_test_add("/bounce/brake-of-domain", Fixture, NULL, open_with_members, test_brake_of_domain, fixture_close);
+    g_test_add("/bounce/brake-of-list", Fixture, NULL, open_with_members, test_brake_of_list, fixture_close);
+    g_test_add("/bounce/brake-of-mailboxes", Fixture, NULL, open_with_members, test_brake_of_mailboxes, fixture_close);
+    g_test_add("/bounce/brake-rows", Fixture, NULL, open_with_members, test_brake_rows, fixture_close);
+    g_test_add("/bounce/take-back", Fixture, NULL, open_with_members, test_take_back, fixture_close);
     return g_test_run();
 }
