@@ -87,43 +87,16 @@ bool leave_complained(Work *work, const List *list, const char *address, Subscri
 
 /* ---- signatures ---- */
 
-typedef struct MemberSearch {
-    const Work *work;
-    const List *list;
-    VerpRead *read;
-    VerpResult result;
-} MemberSearch;
-
-static bool try_member(const Member *member, void *data)
-{
-    MemberSearch *search = data;
-    if (verp_hash(member->address) != search->read->hash)
-        return true;
-    search->result = verp_confirm(work_site(search->work)->keys, VERP_UNSUBSCRIBE, search->list->list_id,
-                                  member->address, work_now(search->work), search->read);
-    return search->result == VERP_FORGED;
-}
-
-/* Looks among the members for an address that a signature has as a hash alone. */
-static bool find_hashed(const Work *work, const List *list, VerpRead *read, VerpResult *result, GError **error)
-{
-    MemberSearch search = {work, list, read, VERP_FORGED};
-    if (*result == VERP_HASHED &&
-        !member_each(work_store(work), list->list_id, ROLE_MEMBER, try_member, &search, error))
-        return false;
-    *result = *result == VERP_HASHED ? search.result : *result;
-    return true;
-}
-
-bool leave_signed(Work *work, const List *list, const char *detail, Subscription *subscription, GError **error)
+bool leave_signed(Work *work, const List *list, Hashed *hashed, const char *detail, Subscription *subscription,
+                  GError **error)
 {
     g_auto(VerpRead) read = {0};
     g_autofree char *local = list_local(list, "leave", VERP_LIST_MAX);
     VerpList address = {list->list_id, local, list->mail_host, work_site(work)->delimiter};
-    VerpResult result =
-        verp_parse(work_site(work)->keys, VERP_UNSUBSCRIBE, &address, detail, work_now(work), &read);
+    const HashedProof proof = {work_site(work)->keys, VERP_UNSUBSCRIBE, &address, work_now(work)};
+    VerpResult result;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN, .kind = PENDING_LEAVE};
-    if (!find_hashed(work, list, &read, &result, error))
+    if (!hashed_parse(hashed, &proof, detail, &read, &result, error))
         return false;
     const Leaver leaver = {read.recipient, FACT_CONFIRMED, LEAVE_BY_MAIL};
     return result != VERP_VALID || ask(work, list, &leaver, subscription, error);

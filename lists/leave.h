@@ -12,6 +12,7 @@
  * too many members of one mail domain leave without having answered a letter, the next ones wait for a moderator
  * (lists/leave_brake.h).
  */
+#include "lists/hashed.h"
 #include "lists/subscription.h"
 #include "lists/work.h"
 #include "store/list.h"
@@ -39,9 +40,10 @@ bool leave_ask(Work *work, const List *list, const char *address, unsigned facts
                GError **error);
 
 /* Ask that the member leaves to whom a signed address list-leave+DETAIL was given; detail is the part behind the
- * delimiter. A writer to such an address had mail of the list, so the person is not asked to confirm. BAD_TOKEN: this
- * site did not sign the address, or too long ago. */
-bool leave_signed(Work *work, const List *list, const char *detail, Subscription *subscription, GError **error);
+ * delimiter. A writer to such an address had mail of the list, so the person is not asked to confirm. hashed (lists/hashed.h)
+ * is kept from call to call. BAD_TOKEN: this site did not sign the address, or too long ago. */
+bool leave_signed(Work *work, const List *list, Hashed *hashed, const char *detail, Subscription *subscription,
+                  GError **error);
 
 /* Ask that the member leaves whom the token of a link names, without a letter to confirm; the token names the list,
  * too. way is LEAVE_BY_ONE_CLICK for the POST of RFC 8058, LEAVE_BY_PAGE for a button behind the link. BAD_TOKEN: no

@@ -11,9 +11,9 @@
  * The runner begins the transaction before it works an entry, and ends it afterwards; these functions do neither. They
  * return false only when the store or the system failed.
  */
+#include "lists/hashed.h"
 #include "mail/bounce.h"
 #include "mail/verp.h"
-#include "runners/bounces/hashed.h"
 #include "runners/bounces/score.h"
 #include "runners/list_runner.h"
 #include "store/bounce_brake.h"

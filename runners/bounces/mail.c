@@ -16,19 +16,6 @@
 
 /* ---- signatures ---- */
 
-/* Which member has the hash, and the tag? */
-static bool find_hashed(Case *given, VerpPurpose purpose, const VerpList *list, VerpRead *read, VerpResult *result,
-                        GError **error)
-{
-    const GPtrArray *addresses;
-    *result = VERP_FORGED;
-    if (!hashed_find(given->bounces->hashed, list, read->hash, &addresses, error))
-        return false;
-    for (unsigned i = 0; addresses && i < addresses->len && *result == VERP_FORGED; i++)
-        *result = verp_confirm(given->bounces->keys, purpose, list->list_id, addresses->pdata[i], given->now, read);
-    return true;
-}
-
 bool case_read_signature(Case *given, const char *detail, Signature *signature, GError **error)
 {
     static const VerpPurpose purposes[] = {VERP_COPY, VERP_PROBE};
@@ -37,9 +24,9 @@ bool case_read_signature(Case *given, const char *detail, Signature *signature, 
     *signature = (Signature){.result = VERP_ABSENT};
     for (size_t i = 0; i < G_N_ELEMENTS(purposes); i++) {
         g_auto(VerpRead) read = {0};
-        VerpResult result =
-            verp_parse(given->bounces->keys, purposes[i], &list, detail, given->now, &read);
-        if (result == VERP_HASHED && !find_hashed(given, purposes[i], &list, &read, &result, error))
+        const HashedProof proof = {given->bounces->keys, purposes[i], &list, given->now};
+        VerpResult result;
+        if (!hashed_parse(given->bounces->hashed, &proof, detail, &read, &result, error))
             return false;
         signature->result = result;
         if (result == VERP_VALID) {
@@ -67,9 +54,9 @@ static bool search_proof(Case *given, const GString *text, const char *mark, boo
         g_autofree char *detail = g_strndup(at, strcspn(at, "@<> \t\r\n\"';,"));
         if (leave) {
             g_auto(VerpRead) read = {0};
-            VerpResult result =
-                verp_parse(given->bounces->keys, VERP_UNSUBSCRIBE, &list, detail, given->now, &read);
-            if (result == VERP_HASHED && !find_hashed(given, VERP_UNSUBSCRIBE, &list, &read, &result, error))
+            const HashedProof proof = {given->bounces->keys, VERP_UNSUBSCRIBE, &list, given->now};
+            VerpResult result;
+            if (!hashed_parse(given->bounces->hashed, &proof, detail, &read, &result, error))
                 return false;
             *recipient = result == VERP_VALID ? g_steal_pointer(&read.recipient) : NULL;
             continue;

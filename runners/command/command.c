@@ -43,6 +43,7 @@ typedef struct Order {
     const Entry *entry;
     const Message *message;
     const Config *config;
+    Hashed *hashed;
     char *who, *name;   /* of From, else the envelope's sender; what it asks for is asked for this address */
     char *language;     /* of the answer */
     GString *answers;   /* what the answer says */
@@ -476,7 +477,7 @@ static bool run_signed_leave(Order *order, bool *done, GError **error)
     if (!detail || !g_str_equal(meta_string(meta, KEY_TO, ""), TO_LEAVE) || is_automatic_reply(order->message))
         return true;
     g_auto(Subscription) made = {0};
-    if (!leave_signed(order->work, order->list, detail, &made, error))
+    if (!leave_signed(order->work, order->list, order->hashed, detail, &made, error))
         return false;
     *done = made.result != SUBSCRIPTION_BAD_TOKEN;
     return true;
@@ -557,7 +558,8 @@ static bool handle_mail(Runner *runner, Entry *entry, const List *list, Work *wo
     g_autoptr(Message) message = message_new(octets);
     list_runner_set_host(work, message);
     Order order = {.work = work, .list = list, .entry = entry, .message = message,
-                   .config = runner_config(runner), .answers = g_string_new(NULL), .alone = true,
+                   .config = runner_config(runner),
+                   .hashed = ((ListRunner *)runner_data(runner))->more, .answers = g_string_new(NULL), .alone = true,
                    .settings = g_string_new(NULL), .set_lines = g_string_new(NULL)};
     bool ours, done = is_ours(runner, entry, message, &ours, error) && (ours || work_order(&order, octets, error));
     g_free(order.who);
@@ -630,7 +632,19 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 static bool start(Runner *runner, GError **error)
 {
-    return list_runner_start(runner, error) && kept_rows_start(runner, error);
+    if (!list_runner_start(runner, error) || !kept_rows_start(runner, error))
+        return false;
+    ListRunner *shared = runner_data(runner);
+    shared->more = hashed_new(shared->store);
+    return true;
+}
+
+static void stop(Runner *runner)
+{
+    ListRunner *shared = runner_data(runner);
+    if (shared)
+        hashed_free(shared->more);
+    list_runner_stop(runner);
 }
 
 static int64_t idle(Runner *runner)
@@ -646,7 +660,7 @@ static const RunnerSpec spec = {
     .handle = handle,
     .committed = kept_rows_committed,
     .idle = idle,
-    .stop = list_runner_stop,
+    .stop = stop,
 };
 
 int main(int argc, char **argv)

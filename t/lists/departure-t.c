@@ -121,8 +121,9 @@ static SubscriptionResult write_signed(World *world, const char *address, char *
     g_assert_true(verp_make(world->keys, VERP_UNSUBSCRIBE, &list, address, clock_now(), signed_address));
     const char *detail = strchr(signed_address->str, '+') + 1;
     g_autofree char *only = g_strndup(detail, strcspn(detail, "@"));
+    g_autoptr(Hashed) hashed = hashed_new(world->store);
     g_autoptr(Work) work = world_work(world);
-    assert_ok(leave_signed(work, world->list, only, &made, &error), error);
+    assert_ok(leave_signed(work, world->list, hashed, only, &made, &error), error);
     *letters = world_letters(world, work);
     return made.result;
 }
