@@ -2,18 +2,15 @@
 # Copyright (c) 2026 The Listrunner authors
 """Lists of mlmmj move in: from directories that are made here as its documents say, and from those of a real mlmmj
 where it is installed."""
-import contextlib
-import fcntl
 import json
-import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 
 import pytest
 
+from support.disk import leased
 from support.instance import HOST
 
 SPOOL = ("archive", "bounce", "control", "digesters.d", "moderation", "nomailsubs.d", "queue/discarded", "requeue",
@@ -152,19 +149,6 @@ def test_the_directory_above_the_lists(empty, tmp_path):
         assert f"left out: {file}: it is no directory\n" in told and f"{file}.gone: there is no such" in told
         assert "3 left out" in told
     assert empty.cli("list", "ls", "--names").split() == [f"list6@{HOST}"]
-
-
-@contextlib.contextmanager
-def leased(file):
-    """The file cannot be opened now, also not by root."""
-    before = signal.signal(signal.SIGIO, signal.SIG_IGN)
-    descriptor = os.open(file, os.O_RDWR)
-    try:
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-        yield
-    finally:
-        os.close(descriptor)
-        signal.signal(signal.SIGIO, before)
 
 
 def test_a_list_that_cannot_be_read_stops_no_other(empty, tmp_path):

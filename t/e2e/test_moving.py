@@ -15,6 +15,7 @@ import pytest
 
 from support import mailman2, mailman3, mariadb, postgresql
 from support.certificate import Authority
+from support.disk import leased
 from support.instance import HOST, prefix, wait_until
 
 OTHER = "other.example.org"
@@ -716,12 +717,11 @@ def test_files_of_mailman_2_that_cannot_be_read(empty, tmp_path):
     """A digest that cannot be read now comes later, and other lists come meanwhile; what waits is told where nobody can
     count it."""
     first, path, last = (mailman2.make_list(tmp_path / "lists", name) for name in ("first", "old", "last"))
-    digest, kept = path / "digest.mbox", (path / "digest.mbox").read_bytes()
+    digest = path / "digest.mbox"
     (path / "request.pck").write_bytes(b"nonsense")
-    digest.unlink()
-    digest.symlink_to(digest)
     for option in (["--dry-run"], []):
-        done = empty.run("import", "mailman2", *option, first, path, last)
+        with leased(digest):
+            done = empty.run("import", "mailman2", *option, first, path, last)
         assert done.returncode == 75 and f"{path} is not whole: {digest}: " in done.stderr, done.stderr
         assert str(first) not in done.stderr and str(last) not in done.stderr
         assert f"left out: old.{HOST}: request.pck: byte " in done.stdout, done.stdout
@@ -731,8 +731,6 @@ def test_files_of_mailman_2_that_cannot_be_read(empty, tmp_path):
     names = empty.cli("list", "ls", "--names").split()
     assert {f"first@{HOST}", f"last@{HOST}"} <= set(names)
     assert re.search(f"^lists +{len(names)} +0$", done.stdout, re.MULTILINE), done.stdout
-    digest.unlink()
-    digest.write_bytes(kept)
     done = empty.run("import", "mailman2", first, path, last)
     assert done.returncode == 1 and re.search("posts for digests +1 +0", done.stdout), done.stdout
     assert re.search(f"^lists +{3 - len(names)} +{len(names)}$", done.stdout, re.MULTILINE), done.stdout

@@ -5,8 +5,11 @@
 ShutdownDisk: the file system itself stops, as XFS_IOC_GOINGDOWN does it (ext4 and xfs): what is not on the disk stays
 in memory and is lost. SwitchDisk: any file system on t/tools/cutdisk, a disk with a volatile cache; of what was not
 flushed a part survives. It can also record every write and flush."""
+import contextlib
+import fcntl
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -149,3 +152,16 @@ class SwitchDisk(_Disk):
         _run("fusermount3", "-u", self.files, check=False)
         self.process.wait(60)
         self.log.close()
+
+
+@contextlib.contextmanager
+def leased(file):
+    """The file cannot be opened now, also not by root."""
+    before = signal.signal(signal.SIGIO, signal.SIG_IGN)
+    descriptor = os.open(file, os.O_RDWR)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        yield
+    finally:
+        os.close(descriptor)
+        signal.signal(signal.SIGIO, before)
