@@ -514,6 +514,8 @@ static bool start(void *data, const Process *process, GError **error)
                                wakeup_configured(config), error);
     if (!runner->inbox)
         return false;
+    if (spec->longest_wait > 0)
+        inbox_bound_wait(runner->inbox, spec->longest_wait);
     runner->suspects = inbox_left_in_hand(runner->inbox);
     if (spec->begin_batch)
         inbox_bound_octets(runner->inbox, RUNNER_BATCH_OCTETS);

@@ -39,10 +39,15 @@ typedef struct Runner Runner;
 #define RUNNER_BATCH_OCTETS ((size_t)16 << 20)
 #define RUNNER_BATCH_US INT64_C(1000000)
 
+#define RUNNER_WAIT_MAX (2 * INT64_C(3600000000))
+
 typedef struct RunnerSpec {
     const char *name;  /* for the log and the usage text */
     const char *queue; /* NULL: [runner.NAME] queue, or the runner's name */
     bool durable_claim; /* sync the claim before handle(), because handle() does work that is felt outside */
+    /* No entry is put off for longer than that (us; RUNNER_WAIT_MAX is enough for runner_wait() and faults): one
+     * that is due later was put off while the clock was ahead, and is ready. 0: entries may wait for any time. */
+    int64_t longest_wait;
     /* Get ready. When it fails, the process ends, after stop(). May be NULL. */
     bool (*start)(Runner *runner, GError **error);
     /* Called before the first and after the last handle() of a batch, for one transaction of a database. When

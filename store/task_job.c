@@ -25,7 +25,7 @@ static bool take(Store *store, const char *name, int64_t now, int64_t due_at, bo
     if (!query_run(store, error, &changed,
                    "INSERT INTO job (name, started_at, ended_at, due_at, done, runs, failures, fault) "
                    "VALUES ($1, $2, 0, $3, 0, 0, 0, '') ON CONFLICT (name) DO UPDATE SET started_at = $2, due_at = $3 "
-                   "WHERE job.due_at <= $2",
+                   "WHERE job.due_at <= $2 OR job.due_at - 5000000 > $3",
                    TEXT(name), INTEGER(now), INTEGER(due_at)))
         return false;
     *taken = changed > 0;

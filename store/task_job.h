@@ -22,9 +22,10 @@ typedef struct TaskJob {
     bool nobodys; /* no host runs it now: the row's host does not live, or living hosts have rows JOB@HOST of it */
 } TaskJob;
 
-/* Take the job for a run if it is due at now, or has no row yet; *taken is false where it is not due. Taking sets its
- * time to due_at, so no other process takes it before then, and one may if this run never ends. After the run call
- * task_job_end(). */
+/* Take the job for a run if it is due at now, or has no row yet; *taken is false where it is not due. A time that
+ * lies more than some seconds, by which clocks differ, behind due_at was set while the clock was ahead: the job is
+ * due. Taking sets its time to due_at, so no other process takes it before then, and one may if this run never ends.
+ * After the run call task_job_end(). */
 bool task_job_take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error);
 
 /* Write how the run ended: ended_at, due_at, done and fault of job; the counts grow by one. */

@@ -73,11 +73,13 @@ GPtrArray *template_text_all(Store *store, const char *place, GError **error)
     return read_all(query, error);
 }
 
+/* One that was fetched a day from now, or later, was so while the clock was ahead. */
 GPtrArray *template_text_stale(Store *store, int64_t before, int64_t retry, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error,
                                         COLUMNS "WHERE uri <> '' AND uri NOT LIKE '" TEMPLATE_INSTALLED "%' AND "
-                                        "(fetched_at < $1 OR (fault <> '' AND fetched_at < $2)) "
+                                        "(fetched_at < $1 OR (fault <> '' AND fetched_at < $2) OR "
+                                        "fetched_at - 86400000000 > $2) "
                                         "ORDER BY fetched_at, place, name, language",
                                         INTEGER(before), INTEGER(retry));
     return read_all(query, error);

@@ -33,7 +33,7 @@ struct Inbox {
     Slice slice;
     size_t left_in_hand;
     Index index;
-    Index ahead;     /* entries that nobody put off, though their due time lies ahead: the clock was set back */
+    Index ahead;     /* entries that are ready though their due time lies ahead, since the clock was set back */
     bool put_off;    /* Wakeup */
     int64_t offset;  /* of the wall clock from the monotonic one, as last seen */
     int64_t now;     /* the wall clock when names were last looked at */
@@ -45,6 +45,7 @@ struct Inbox {
     int64_t listed;  /* monotonic time of the last listing */
     bool must_list;  /* the kernel dropped events, or the index ran dry before its horizon */
     size_t octets;   /* inbox_bound_octets() */
+    int64_t longest; /* inbox_bound_wait() */
     int64_t paused_until; /* monotonic: a rename was refused, and nothing is claimed before */
     GArray *left;         /* hashes, sorted, of what was there at a start without all queue directories; else NULL */
     bool complete;        /* they are all there now */
@@ -136,8 +137,9 @@ static void consider(void *data, Queue *queue, const char *file, const EntryName
     Inbox *inbox = data;
     if (strcmp(rest, SUFFIX_READY) != 0 || !slice_owns(inbox->slice, name->hash) || is_left(inbox, name->hash))
         return;
-    bool fresh = name->due > inbox->now + AHEAD && !was_put_off(inbox, file, name);
-    index_add(fresh ? &inbox->ahead : &inbox->index, name);
+    bool far = name->due - inbox->longest > inbox->now; /* put off by a clock that was ahead */
+    bool fresh = name->due > inbox->now + AHEAD && !far && !was_put_off(inbox, file, name);
+    index_add(fresh || far ? &inbox->ahead : &inbox->index, name);
 }
 
 /* Takes one back that was due already, or would have been. */
@@ -180,6 +182,7 @@ Inbox *inbox_open(Spool *spool, const char *name, Slice slice, Wakeup wakeup, GE
     inbox->watch = inbox->spool_watch = -1;
     inbox->poll_us = wakeup.poll_us > 0 ? wakeup.poll_us : CLOCK_SECOND;
     inbox->octets = SIZE_MAX;
+    inbox->longest = INT64_MAX;
     inbox->put_off = wakeup.put_off;
     index_init(&inbox->index, INBOX_INDEX_MAX);
     index_init(&inbox->ahead, INBOX_INDEX_MAX);
@@ -452,6 +455,12 @@ bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error)
 void inbox_bound_octets(Inbox *inbox, size_t octets)
 {
     inbox->octets = octets;
+}
+
+void inbox_bound_wait(Inbox *inbox, int64_t longest)
+{
+    inbox->longest = longest;
+    inbox->must_list = true;
 }
 
 bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, GError **error)

@@ -74,6 +74,10 @@ bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, G
 /* From now on let inbox_claim() stop once the messages of the entries it has claimed have this many bytes. */
 void inbox_bound_octets(Inbox *inbox, size_t octets);
 
+/* No entry of this queue is put off for longer than that many microseconds. One that is due later was put off while the
+ * clock was ahead, and is ready. Whoever puts entries off has to keep to it, else they are claimed again at once. */
+void inbox_bound_wait(Inbox *inbox, int64_t longest);
+
 /* One entry on its way through the steps of inbox_claim(), for a runner that makes the middle ones in another thread.
  * Each claim must go through all steps:
  *

@@ -473,6 +473,7 @@ static void archive_stop(Runner *runner)
 
 static const RunnerSpec archive_runner = {
     .name = "archive",
+    .longest_wait = RUNNER_WAIT_MAX,
     .durable_claim = true,
     .start = archive_start,
     .handle = archive_handle,

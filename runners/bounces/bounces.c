@@ -152,6 +152,7 @@ static int64_t idle(Runner *runner)
 
 static const RunnerSpec spec = {
     .name = "bounces",
+    .longest_wait = RUNNER_WAIT_MAX,
     .start = start,
     .begin_batch = begin,
     .handle = handle,

@@ -655,6 +655,7 @@ static int64_t idle(Runner *runner)
 
 static const RunnerSpec spec = {
     .name = "command",
+    .longest_wait = RUNNER_WAIT_MAX,
     .start = start,
     .begin_batch = kept_rows_begin,
     .handle = handle,

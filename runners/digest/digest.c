@@ -201,6 +201,7 @@ static int64_t idle(Runner *runner)
 
 static const RunnerSpec spec = {
     .name = "digest",
+    .longest_wait = RUNNER_WAIT_MAX,
     .queue = DIGEST_QUEUE,
     .start = start,
     .begin_batch = list_runner_refresh, /* no transaction: each entry has its own */

@@ -459,6 +459,7 @@ static bool end(Runner *runner, GError **error)
 
 static const RunnerSpec spec = {
     .name = HANDOVER_QUEUE,
+    .longest_wait = RUNNER_WAIT_MAX,
     .queue = HANDOVER_QUEUE,
     .durable_claim = true,
     .start = start,

@@ -15,7 +15,7 @@ typedef struct Hook {
     const char *const *events, *const *lists;
     GBytes *key;         /* with which deliveries are signed */
     int64_t timeout;     /* us, for one delivery */
-    int64_t rests_until; /* nothing is sent before that time, because the hook failed or had its turn */
+    int64_t rests_until; /* clock_steady(): nothing is sent before that time, because the hook failed or had its turn */
     int failures;        /* HOOK_FAILED in a row; an event that it took or refused ends the row */
     int64_t spent;       /* us, on slow deliveries in its turn */
 } Hook;

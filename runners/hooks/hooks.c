@@ -212,7 +212,7 @@ static void set_aside(Outcome *outcome, const char *reason)
 static void wait_for_hook(const Hooks *own, const Hook *hook, Entry *entry, Outcome *outcome, const Tries *tries)
 {
     if (hook->failures == 0 || clock_now() - tries->since <= own->give_up) {
-        put_again(entry, outcome, tries, hook->rests_until);
+        put_again(entry, outcome, tries, clock_of_steady(hook->rests_until));
         return;
     }
     g_autofree char *reason = g_strdup_printf("%s took no event in this time", hook->url);
@@ -230,7 +230,7 @@ static HookResult send(Runner *runner, Hook *hook, Entry *entry, GError **error)
     int64_t took = clock_monotonic() - begun;
     hook->spent += took >= SLOW ? took : 0;
     if (hook->spent >= TURN) {
-        hook->rests_until = clock_now() + hook->spent;
+        hook->rests_until = clock_steady() + hook->spent;
         hook->spent = 0;
     }
     return result;
@@ -243,7 +243,7 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
     g_autoptr(GError) refusal = NULL;
     int64_t now = clock_now();
     Tries tries = {meta_integer(meta, KEY_ATTEMPTS, 0), meta_integer(meta, KEY_TRIED_SINCE, now)};
-    if (now < hook->rests_until) {
+    if (clock_steady() < hook->rests_until) {
         wait_for_hook(own, hook, entry, outcome, &tries);
         return;
     }
@@ -255,7 +255,7 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
         return;
     }
     if (result == HOOK_FAILED) {
-        int64_t next_try = now + backoff(++hook->failures);
+        int64_t next_try = clock_steady() + backoff(++hook->failures);
         hook->rests_until = MAX(hook->rests_until, next_try);
     } else
         hook->failures = 0; /* an event that it refuses shows as well that it works */
@@ -270,7 +270,7 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
     if (last)
         set_aside(outcome, refusal->message);
     else
-        put_again(entry, outcome, &tries, MAX(now + backoff(tries.attempts), hook->rests_until));
+        put_again(entry, outcome, &tries, MAX(now + backoff(tries.attempts), clock_of_steady(hook->rests_until)));
 }
 
 static bool hooks_handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
@@ -304,6 +304,7 @@ static int64_t hooks_idle(Runner *runner)
 
 static const RunnerSpec spec = {
     .name = "hooks",
+    .longest_wait = RUNNER_WAIT_MAX,
     .durable_claim = true,
     .start = hooks_start,
     .begin_batch = hooks_begin,

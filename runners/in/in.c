@@ -517,6 +517,7 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 static const RunnerSpec spec = {
     .name = "in",
+    .longest_wait = RUNNER_WAIT_MAX,
     .start = start,
     .begin_batch = begin_batch,
     .handle = handle,

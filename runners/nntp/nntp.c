@@ -252,6 +252,7 @@ static void stop(Runner *runner)
 
 static const RunnerSpec spec = {
     .name = "nntp",
+    .longest_wait = RUNNER_WAIT_MAX,
     .durable_claim = true,
     .start = start,
     .begin_batch = list_runner_refresh,

@@ -25,6 +25,14 @@ int64_t backoff_delay(const Backoff *backoff, int64_t age_us, double chance)
     return delay + (int64_t)((double)delay * backoff->jitter / 100 * chance);
 }
 
+int64_t backoff_longest(const Backoff *backoff)
+{
+    int64_t longest = backoff->count > 0 ? 0 : MAX(backoff->min_us, backoff->max_us);
+    for (size_t at = 0; at < backoff->count; at++)
+        longest = MAX(longest, backoff->steps[at]);
+    return longest + (int64_t)((double)longest * backoff->jitter / 100);
+}
+
 bool backoff_expired(const Backoff *backoff, int64_t age_us)
 {
     return age_us >= backoff->lifetime_us;

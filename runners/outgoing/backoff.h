@@ -24,5 +24,7 @@ typedef struct Backoff {
 
 /* Return how long mail of this age waits, in us. chance is a random number, 0 <= chance < 1. */
 int64_t backoff_delay(const Backoff *backoff, int64_t age_us, double chance);
+/* Return the longest wait that backoff_delay() may give. */
+int64_t backoff_longest(const Backoff *backoff);
 /* Return true when mail of this age is not to be tried again. */
 bool backoff_expired(const Backoff *backoff, int64_t age_us);

@@ -50,7 +50,7 @@ static bool is_old_canary(const Finish *finish, const Delivery *delivery)
 
 static int64_t due_of(const Finish *finish, const RetryPart *part, const Delivery *delivery)
 {
-    int64_t due = retry_part_due(part, delivery, clock_now());
+    int64_t now = clock_now(), due = MIN(retry_part_due(part, delivery, now), now + finish->longest_us);
     return is_canary(delivery) ? MIN(due, entry_arrival(delivery->entry) + finish->canary_us) : due;
 }
 

@@ -39,6 +39,7 @@ typedef struct Finish {
     Marks *marks;            /* borrowed */
     Backoff backoff;         /* for transports without one of their own */
     int64_t *steps;          /* owned by this struct, used by backoff */
+    int64_t longest_us;      /* no entry waits longer for its next turn */
     int64_t canary_us;       /* how long mails that this host sends to itself are tried */
     RetryLaws laws;
     Warning warning;

@@ -3,6 +3,7 @@
 /* How the runner starts, from its configuration to its transports, and ends. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/fs.h"
@@ -15,6 +16,8 @@
 #define OUT_QUEUE "out"
 /* Files of entries at hand, connections, and all else; more are rare. */
 #define FILES_EXPECTED 4096
+#define WAIT_LEAST (3600 * CLOCK_SECOND) /* so often a destination that rests for longer is looked at */
+#define WAIT_SLACK (60 * CLOCK_SECOND)
 
 static void on_readable(evutil_socket_t fd, short what, void *data)
 {
@@ -163,6 +166,17 @@ static bool open_transports(Out *out, GError **error)
     return true;
 }
 
+/* An entry that is due later than by the longest back-off was put off while the clock was ahead. */
+static void bound_waits(Out *out)
+{
+    int64_t longest = MAX(backoff_longest(&out->finish.backoff), WAIT_LEAST);
+    for (guint i = 0; i < out->transports->len; i++)
+        longest = MAX(longest, backoff_longest(transport_backoff(out->transports->pdata[i])));
+    out->finish.longest_us = longest;
+    for (int i = 0; i < SOURCES; i++)
+        inbox_bound_wait(out->inboxes[i], longest + WAIT_SLACK);
+}
+
 static bool open_spool(Out *out, GError **error)
 {
     g_autofree char *section = g_strdup_printf("runner.%s", out->child->runner);
@@ -198,7 +212,10 @@ bool out_set_up(Out *out, const Process *process, const TransportOwner *owner, G
     read_settings(out);
     set_up_events(out);
     out->shared.owner = owner;
-    return open_transports(out, error);
+    if (!open_transports(out, error))
+        return false;
+    bound_waits(out);
+    return true;
 }
 
 static void free_event(struct event *event)

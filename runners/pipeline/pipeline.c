@@ -67,6 +67,7 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 static const RunnerSpec spec = {
     .name = "pipeline",
+    .longest_wait = RUNNER_WAIT_MAX,
     .start = list_posts_start,
     .begin_batch = list_runner_refresh,
     .handle = handle,

@@ -23,6 +23,8 @@
 #define LOOK (60 * CLOCK_SECOND)  /* for jobs that another process has ended meanwhile */
 #define REST CLOCK_SECOND         /* between two looks, however often this process is woken: they cost questions */
 #define UNKNOWN (-1)
+#define AHEAD (5 * CLOCK_SECOND)   /* by which the clocks of two processes may differ */
+#define DAILY (25 * 60 * LOOK)     /* the longest day that a clock shows, when summer time ends */
 
 #define CLAIM "task" /* to the jobs that one host does */
 
@@ -95,6 +97,12 @@ static const TaskJob *record_of(const GPtrArray *records, const char *name)
     return NULL;
 }
 
+/* So far the next time of a job can lie ahead. One that lies further was written while the clock was ahead. */
+static int64_t longest_wait(const TimerJob *job)
+{
+    return job->interval > 0 ? job->interval + AHEAD : DAILY;
+}
+
 /* *due: when it is due next, as far as is known. record is NULL when it never ran. */
 static bool take_job(Runner *runner, const TimerJob *job, const TaskJob *record, bool *taken, int64_t *due,
                      GError **error)
@@ -104,14 +112,15 @@ static bool take_job(Runner *runner, const TimerJob *job, const TaskJob *record,
     int64_t now = clock_now();
     *taken = false;
     *due = timer_job_next(job, runner_config(runner), now);
-    /* A daily job of a new site has its first turn at its time. */
-    if (!record && job->interval == 0) {
-        bool first;
-        return task_job_take(shared->store, name, now, *due, &first, error);
-    }
-    if (record && record->due_at > now) {
+    bool waits = record && record->due_at > now;
+    if (waits && (record->due_at <= now + longest_wait(job) || record->due_at == *due)) {
         *due = MIN(record->due_at, *due);
         return true;
+    }
+    /* A daily job has its first turn at its time, and so has one whose time is not believed. */
+    if (job->interval == 0 && (!record || waits)) {
+        bool moved;
+        return task_job_take(shared->store, name, now, *due, &moved, error);
     }
     return task_job_take(shared->store, name, now, *due, taken, error);
 }
@@ -222,6 +231,7 @@ static void stop(Runner *runner)
 
 static const RunnerSpec spec = {
     .name = "task",
+    .longest_wait = RUNNER_WAIT_MAX,
     .start = start,
     .handle = handle,
     .idle = idle,

@@ -72,6 +72,7 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 static const RunnerSpec spec = {
     .name = "virgin",
+    .longest_wait = RUNNER_WAIT_MAX,
     .start = list_posts_start,
     .begin_batch = list_runner_refresh,
     .handle = handle,

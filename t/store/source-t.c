@@ -210,6 +210,15 @@ static void test_set_meanwhile(Fixture *fixture, const void *data)
     g_autoptr(MemberSource) after = source_find(fixture->store, LIST, "one", &error);
     g_assert_cmpint(after->due_at, <, INT64_MAX);
     assert_ok(source_check_turn(fixture->store, other, &error), error);
+    /* Both wait for their time; the one that was tried while the clock was ahead does not. */
+    assert_ok(source_set_due(fixture->store, known, NOW + 1000, &error), error);
+    assert_ok(source_set_due(fixture->store, other, NOW + 1000, &error), error);
+    g_autoptr(GPtrArray) none = source_due(fixture->store, NOW, &error);
+    g_assert_cmpuint(none->len, ==, 0);
+    assert_ok(source_begin(fixture->store, other, NOW + 61 * INT64_C(1000000), &error), error);
+    g_autoptr(GPtrArray) one = source_due(fixture->store, NOW, &error);
+    g_assert_cmpuint(one->len, ==, 1);
+    g_assert_cmpstr(((const MemberSource *)one->pdata[0])->name, ==, "two");
 }
 
 #define MANY 2345

@@ -32,6 +32,10 @@ static void test_one_takes(Fixture *fixture, const void *data)
     assert_ok(task_job_end(other, &ended, &error), error);
     g_assert_false(take(fixture->store, "held", 999, 2000));
     g_assert_true(take(fixture->store, "held", 1000, 2000));
+    /* The clock was ahead, and is set back by more than the job's interval: its time is not believed. */
+    g_assert_false(take(other, "held", 1000, 2000 - 5000000));
+    g_assert_true(take(other, "held", 900, 1999 - 5000000));
+    g_assert_true(take(other, "held", 1000, 2000));
     g_autoptr(GPtrArray) jobs = task_job_all(other, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(jobs->len, ==, 2);

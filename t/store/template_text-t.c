@@ -94,6 +94,9 @@ static void test_fetched(Fixture *fixture, const void *data)
     g_assert_cmpint(store_version(fixture->store), ==, version); /* nobody need read anything again */
     assert_stale(fixture, 100, 100, "");
     assert_stale(fixture, 101, 0, "https://a.example/x;");
+    fetched(fixture, "https://a.example/x", "first", 100 + 86400 * INT64_C(1000000), ""); /* the clock was ahead */
+    assert_stale(fixture, 90, 100, "");
+    assert_stale(fixture, 90, 99, "https://a.example/x;");
     fetched(fixture, "https://a.example/x", NULL, 200, "answered 404");
     g_assert_cmpint(store_version(fixture->store), ==, version);
     found(fixture, NULL, "first");

@@ -71,6 +71,31 @@ static void run(Fixture *fixture, Wakeup wakeup)
     expect(last, "123456x");
 }
 
+/* An entry that was put off while the clock was ahead for a moment does not wait until then, where the queue has a
+ * longest wait. */
+static void run_ahead(Fixture *fixture, Wakeup wakeup)
+{
+    g_autoptr(Inbox) living = inbox_open(fixture->spool, "virgin", (Slice){0, 1}, wakeup, NULL);
+    inbox_bound_wait(living, 2 * HOUR);
+    for (const char *const *ahead = (const char *const[]){"90000", "34560000", NULL}; *ahead; ahead++) {
+        set_clock(*ahead);
+        g_free(fixture_store(fixture, "virgin", *ahead));
+        g_assert_true(inbox_refresh(living, NULL));
+        g_autoptr(GPtrArray) entries = fixture_claim(living);
+        g_assert_cmpuint(entries->len, >, 0);
+        for (guint at = 0; at < entries->len; at++)
+            g_assert_true(inbox_release(living, entries->pdata[at], clock_now() + HOUR, NULL));
+    }
+    set_clock("0");
+    g_autoptr(Inbox) believes = inbox_open(fixture->spool, "virgin", (Slice){0, 1}, wakeup, NULL);
+    if (!wakeup.polls)
+        g_assert_cmpint(inbox_wait(believes, clock_now()), >, 24 * HOUR);
+    g_assert_true(inbox_refresh(living, NULL));
+    g_autofree char *claimed = claim(living);
+    g_assert_nonnull(strstr(claimed, "90000"));
+    g_assert_nonnull(strstr(claimed, "34560000"));
+}
+
 /* The child of an entry from before, and one that is tried again for a second: neither is taken at once for ever. */
 static void run_hop(Fixture *fixture)
 {
@@ -98,6 +123,9 @@ static void test(Fixture *fixture, gconstpointer data)
     if (g_test_subprocess()) {
         run(fixture, (Wakeup){.polls = data != NULL, .poll_us = 1});
         run_hop(fixture);
+        set_clock("0");
+        run_ahead(fixture, (Wakeup){.polls = data != NULL, .poll_us = 1});
+        run_ahead(fixture, (Wakeup){.polls = data != NULL, .poll_us = 1, .put_off = true});
         return;
     }
     g_autofree char *file = g_strconcat(fixture->path, ".offset", NULL);
