@@ -40,8 +40,8 @@ bool leave_ask(Work *work, const List *list, const char *address, unsigned facts
                GError **error);
 
 /* Ask that the member leaves to whom a signed address list-leave+DETAIL was given; detail is the part behind the
- * delimiter. A writer to such an address had mail of the list, so the person is not asked to confirm. hashed (lists/hashed.h)
- * is kept from call to call. BAD_TOKEN: this site did not sign the address, or too long ago. */
+ * delimiter. A writer to such an address had mail of the list, so the person is not asked to confirm. hashed
+ * (lists/hashed.h) is kept from call to call. BAD_TOKEN: this site did not sign the address, or too long ago. */
 bool leave_signed(Work *work, const List *list, Hashed *hashed, const char *detail, Subscription *subscription,
                   GError **error);
 

@@ -82,11 +82,24 @@ bool answer_allowed(const char *sender, const Message *message)
            !subject_is_of_program(message);
 }
 
+/* Is the value of Auto-Submitted this word? Parameters or a comment may follow it. */
+static bool submitted_is(const Message *message, const char *word)
+{
+    g_autofree char *value = message_value(message, "Auto-Submitted");
+    return value && g_ascii_strncasecmp(value, word, strlen(word)) == 0 &&
+           (value[strlen(word)] == '\0' || strchr(" \t;(", value[strlen(word)]));
+}
+
 bool answer_is_automatic(const Message *message)
 {
-    static const char replied[] = "auto-replied";
-    g_autofree char *value = message_value(message, "Auto-Submitted");
-    /* Parameters or a comment may follow the word. */
-    return value && g_ascii_strncasecmp(value, replied, strlen(replied)) == 0 &&
-           (value[strlen(replied)] == '\0' || strchr(" \t;(", value[strlen(replied)]));
+    return submitted_is(message, "auto-replied");
+}
+
+bool answer_is_report(const char *sender, const Message *message)
+{
+    static const char *const junk[] = {"junk", NULL}, *const report[] = {"multipart/report", NULL};
+    bool answers = message_has(message, "In-Reply-To") || message_has(message, "References");
+    return !*sender || strcmp(sender, "#@[]") == 0 || value_begins(message, "Precedence", junk) ||
+           value_begins(message, "Content-Type", report) ||
+           (submitted_is(message, "auto-generated") && (answers || subject_is_of_program(message)));
 }

@@ -14,3 +14,8 @@ bool answer_allowed(const char *sender, const Message *message);
 /* Did a program write this because it got a mail: is its Auto-Submitted "auto-replied" (section 5)? Mail that a program
  * writes for another reason, such as "auto-generated" mail about commits, is none. */
 bool answer_is_automatic(const Message *message);
+
+/* Is it a report or an answer that a program wrote without saying "auto-replied"? So is mail with the null sender of an
+ * envelope ("", or "#@[]" as qmail writes it), a multipart/report, mail with Precedence: junk, and auto-generated mail
+ * that answers another or has a Subject of such answers; but no auto-generated mail about commits. */
+bool answer_is_report(const char *sender, const Message *message);

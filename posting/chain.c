@@ -58,6 +58,7 @@ static const Link links_posting[] = {
     {&rule_member_moderation, NULL, &chain_moderation},
     {&rule_header_match, NULL, &chain_moderation},
     {&rule_nonmember_moderation, NULL, &chain_moderation},
+    {&rule_automatic, NULL, &chain_hold}, /* unless the list takes all mail of that sender */
     {&rule_administrivia, NULL, NULL},
     {&rule_implicit_dest, NULL, NULL},
     {&rule_max_recipients, NULL, NULL},

@@ -10,6 +10,7 @@
     _(administrivia, "administrivia") \
     _(any, "any") \
     _(approved, "approved") \
+    _(automatic, "automatic") \
     _(autoreply, "autoreply") \
     _(banned_address, "banned-address") \
     _(broken_header, "broken-header") \

@@ -49,8 +49,8 @@ extern const ListSetting list_settings[]; /* ended by an element without name */
 const ListSetting *list_setting_find(const char *name, GError **error);
 /* Return the setting's default for a list of this list_name, as text; g_free(). */
 char *list_setting_fallback(const ListSetting *setting, const char *list_name);
-/* Return how many bytes a value of the setting, or each word of it, may have; 0: its type says enough. A longer one that
- * is there already still counts. */
+/* Return how many bytes a value of the setting, or each word of it, may have; 0: its type says enough. A longer one
+ * that is there already still counts. */
 size_t list_setting_longest(const ListSetting *setting);
 /* Check a value and return it as list_get() would, g_free(); NULL with FAIL_NEVER, which names what is allowed. A
  * password comes back as it is; list_set() keeps its hash. */

@@ -249,6 +249,36 @@ static void test_autoreply(Bench *bench, gconstpointer data)
     }
 }
 
+/* Reports and holiday mail without that mark, by the sender of the envelope and by each field. */
+static void test_automatic(Bench *bench, gconstpointer data)
+{
+    static const struct {
+        const char *sender, *fields;
+        bool hit;
+    } cases[] = {
+        {"", "", true},
+        {"#@[]", "", true},
+        {"anne@example.org", "Content-Type: multipart/report; report-type=delivery-status; boundary=x\r\n", true},
+        {"anne@example.org", "Precedence: junk\r\n", true},
+        {"anne@example.org", "Auto-Submitted: auto-generated\r\nIn-Reply-To: <1@example.com>\r\n", true},
+        {"anne@example.org", "Auto-Submitted: auto-generated (x)\r\nSubject: Automatic reply: x\r\n", true},
+        {"anne@example.org", "", false},
+        {"anne@example.org", "Precedence: bulk\r\nIn-Reply-To: <1@example.com>\r\n", false},
+        {"anne@example.org", "Auto-Submitted: auto-generated\r\nSubject: [commit] reply\r\n", false},
+        {"anne@example.org", "Auto-Submitted: no\r\nReferences: <1@example.com>\r\n", false},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *text =
+            g_strconcat("From: anne@example.org\r\n", cases[at].fields, "\r\nPrecedence: junk\r\n", NULL);
+        Post *post = bench_post(bench, text);
+        post->sender = cases[at].sender;
+        if (cases[at].hit)
+            assert_hits(&rule_automatic, post);
+        else
+            g_assert_false(hits(&rule_automatic, post));
+    }
+}
+
 static void test_broken_header(Bench *bench, gconstpointer data)
 {
     static const char *const broken[] = {
@@ -697,6 +727,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/emergency", test_emergency);
     BENCH_TEST("/rules/loop", test_loop);
     BENCH_TEST("/rules/autoreply", test_autoreply);
+    BENCH_TEST("/rules/automatic", test_automatic);
     BENCH_TEST("/rules/broken header", test_broken_header);
     BENCH_TEST("/rules/unreadable author", test_unreadable_author);
     BENCH_TEST("/rules/duplicate", test_duplicate);

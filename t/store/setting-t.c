@@ -215,7 +215,7 @@ static void test_bounds(Fixture *fixture, const void *data)
     }
 }
 
-/* Each text, line and word has a greatest length, which the refusal names; a longer one that is there already counts. */
+/* Each text, line and word has a greatest length, which the refusal names; a longer one that is there still counts. */
 static void test_lengths(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
