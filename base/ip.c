@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The special blocks of IPv4 (RFC 6890), each with the length of its prefix. */
 static const struct {
@@ -51,6 +52,26 @@ bool ip_public(const struct sockaddr *address)
         return is_public_four((const unsigned char *)&((const struct sockaddr_in *)address)->sin_addr);
     return address->sa_family == AF_INET6 &&
            is_public_six(((const struct sockaddr_in6 *)address)->sin6_addr.s6_addr);
+}
+
+/* The service may not ask for the interfaces (AF_NETLINK), so the kernel's choice of the source is asked for. */
+bool ip_own(const struct sockaddr *address, socklen_t length)
+{
+    struct sockaddr_storage to = {0}, from = {0};
+    socklen_t size = sizeof from;
+    bool four = address->sa_family == AF_INET;
+    if ((!four && address->sa_family != AF_INET6) || length > sizeof to)
+        return false;
+    memcpy(&to, address, length);
+    int probe = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool known = probe >= 0 && connect(probe, (struct sockaddr *)&to, length) == 0 &&
+                 getsockname(probe, (struct sockaddr *)&from, &size) == 0;
+    if (probe >= 0)
+        close(probe);
+    const struct sockaddr_in *in = (void *)&to, *own = (void *)&from;
+    const struct sockaddr_in6 *in6 = (void *)&to, *own6 = (void *)&from;
+    return known && (four ? memcmp(&in->sin_addr, &own->sin_addr, sizeof in->sin_addr) == 0
+                          : memcmp(&in6->sin6_addr, &own6->sin6_addr, sizeof in6->sin6_addr) == 0);
 }
 
 bool ip_public_text(const char *address)

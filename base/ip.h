@@ -9,6 +9,10 @@
  * addresses, also where one of IPv4 stands inside one of IPv6 (RFC 4291, 6052, 3056), and other families. */
 bool ip_public(const struct sockaddr *address);
 
+/* Is it an address of this host itself, on any of its interfaces, as it is now? It is when a packet to it would leave
+ * from the very same address. Nothing is sent. */
+bool ip_own(const struct sockaddr *address, socklen_t length);
+
 /* Is an address in text, of IPv4 or IPv6, one that ip_public() calls public? Text that is no address is not. */
 bool ip_public_text(const char *address);
 

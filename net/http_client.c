@@ -41,7 +41,7 @@ static bool load(GError **error)
 typedef struct Exchange {
     const HttpRequest *request;
     HttpAnswer *answer;
-    bool forbidden; /* an address of the host is not public */
+    bool forbidden; /* an address of the host is not public, or is this host's own */
 } Exchange;
 
 void http_answer_clear(HttpAnswer *answer)
@@ -75,7 +75,7 @@ static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_s
 {
     Exchange *exchange = data;
     (void)purpose;
-    if (!ip_public(&address->addr)) {
+    if (!ip_public(&address->addr) || ip_own(&address->addr, (socklen_t)address->addrlen)) {
         exchange->forbidden = true;
         return CURL_SOCKET_BAD;
     }
@@ -156,7 +156,7 @@ static bool perform(const HttpRequest *request, const HttpSent *sent, HttpAnswer
     curl.mime_free(parts);
     curl.easy_cleanup(handle);
     if (code != CURLE_OK && exchange.forbidden)
-        return fail(error, FAIL_NEVER, "%s: its host has an address that is not a public one", request->url);
+        return fail(error, FAIL_NEVER, "%s: its host has an address that is not a public one, or is one of this host", request->url);
     bool unusable = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
     return code == CURLE_OK ||
            fail(error, unusable ? FAIL_CONFIG : FAIL_LATER, "%s: %s", request->url, curl.easy_strerror(code));

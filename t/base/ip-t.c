@@ -68,10 +68,30 @@ static void test_networks(void)
     }
 }
 
+/* An address of this host, in each form, and one of another host, which is not asked. */
+static void test_of_this_host(void)
+{
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(80)};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(80)};
+    struct sockaddr other = {.sa_family = AF_UNIX};
+    for (int at = 1; at < 3; at++) {
+        four.sin_addr.s_addr = htonl(0x7f000000 + (guint32)at);
+        g_assert_cmpint(ip_own((struct sockaddr *)&four, sizeof four), ==, at == 1);
+    }
+    four.sin_addr.s_addr = htonl(0xcb007107);
+    g_assert_false(ip_own((struct sockaddr *)&four, sizeof four));
+    inet_pton(AF_INET6, "::ffff:127.0.0.1", &six.sin6_addr);
+    g_assert_true(ip_own((struct sockaddr *)&six, sizeof six));
+    inet_pton(AF_INET6, "2001:db8::1", &six.sin6_addr);
+    g_assert_false(ip_own((struct sockaddr *)&six, sizeof six));
+    g_assert_false(ip_own(&other, sizeof other));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/ip/own", test_own);
+    g_test_add_func("/ip/of this host", test_of_this_host);
     g_test_add_func("/ip/public", test_public);
     g_test_add_func("/ip/networks", test_networks);
     return g_test_run();
