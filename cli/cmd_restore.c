@@ -18,13 +18,15 @@
 #include "cli/reconcile.h"
 #include "cli/spool_served.h"
 #include "lists/this_host.h"
+#include "store/generation.h"
 #include "store/maintain.h"
 #include "store/place.h"
+#include "store/restored.h"
 
 static char *only;
 
 typedef struct Restore {
-    const char *from;     /* the backup */
+    const char *from;     /* the backup; NULL: the database alone, which is in its place, is to be made to fit */
     const char *spool;    /* where the spool is to be */
     const char *database; /* where the file of the database is to be; NULL: it is on a server */
     char *mark;           /* SPOOL_RESTORING */
@@ -132,20 +134,35 @@ static Store *open_restored(Site *site, const Restore *restore, GError **error)
     return site_store_older(site, !same, error);
 }
 
-static bool reconcile(Site *site, const Restore *restore, unsigned *unknown, GError **error)
+/* The moment of a database that is older than the spool; 0: it is not known to be older. */
+static bool moment_of(const Restore *restore, const Generation *found, Store *store, int64_t *moment, GError **error)
 {
+    *moment = restore->puts_database ? restore->backup.moment : 0;
+    if (restore->puts_spool || restore->puts_database || !generation_lacks(found))
+        return true;
+    *moment = found->count;
+    return found->count > 0 || restored_newest(store, moment, error);
+}
+
+static bool reconcile(Site *site, Restore *restore, unsigned *unknown, GError **error)
+{
+    g_auto(Generation) found = {0};
     Store *store = open_restored(site, restore, error);
     Spool *spool = store ? site_spool(site, error) : NULL;
-    if (!spool)
+    const char *id = spool ? spool_id(spool, error) : NULL;
+    int64_t moment;
+    if (!id || !generation_read(store, id, &found, error) || !moment_of(restore, &found, store, &moment, error))
         return false;
     g_autoptr(Listing) listing = listing_new(reconcile_columns, json_option);
     Reconcile both = {.config = site_config(site, NULL), .spool = spool, .store = store, .listing = listing};
     bool same = restore->puts_spool && restore->puts_database,
          later = only != NULL; /* who says so has not restored it */
     bool fits = same || ((!restore->puts_spool || reconcile_old_spool(&both, restore->backup.moment, later, error)) &&
-                         reconcile_old_store(&both, restore->puts_database ? restore->backup.moment : 0, error));
+                         reconcile_old_store(&both, moment, error));
     *unknown = both.unknown;
-    return fits;
+    if (!restore->from)
+        restore->backup.moment = found.count;
+    return fits && (restore->database || generation_write(spool_fd(spool), &found, error));
 }
 
 static bool finish(const Restore *restore, GError **error)
@@ -186,29 +203,31 @@ static void say(const Restore *restore, unsigned unknown)
 
 static int run(Site *site, int argc, char **argv, GError **error)
 {
-    (void)argc;
     g_auto(StorePlace) place = {0};
     const Config *config = site_config(site, error);
     if (!config)
         return TOOL_CONFIG;
     if (only && strcmp(only, "spool") != 0 && strcmp(only, "database") != 0)
         return command_usage(error, "--only is for spool or database, not for \"%s\"", only);
-    g_autofree char *from = g_canonicalize_filename(argv[0], NULL);
+    g_autofree char *from = argc > 0 ? g_canonicalize_filename(argv[0], NULL) : NULL;
     const char *spool = config_string(config, "spool", "directory");
     if (!is_at_rest(site, spool, error) || !site_become_user(site, error) || !store_place_read(config, &place, error))
         return TOOL_LATER;
     bool file = strcmp(place.driver, "sqlite") == 0;
     g_autofree char *mark = g_build_filename(spool, SPOOL_RESTORING, NULL);
     Restore restore = {.from = from, .spool = spool, .database = file ? place.where : NULL, .mark = mark};
-    if (!backup_read(from, &restore.backup, error))
-        return TOOL_LATER;
-    bool has = file && restore.backup.database;
     restore.puts_spool = g_strcmp0(only, "database") != 0;
-    restore.puts_database = g_strcmp0(only, "spool") != 0 && has;
-    if (!restore.puts_spool && !has) {
-        fail(error, FAIL_NEVER, "no database is in the backup, or the site has one of another kind; see postgresql.md");
+    if (!from && (restore.puts_spool || file))
+        return command_usage(error, "the directory of the backup is missing; only `restore --only database` of a site "
+                             "with PostgreSQL needs none");
+    if (from && !backup_read(from, &restore.backup, error))
+        return TOOL_LATER;
+    restore.puts_database = file && g_strcmp0(only, "spool") != 0 && restore.backup.database;
+    if (!restore.puts_spool && file && !restore.puts_database) {
+        fail(error, FAIL_NEVER, "no database is in the backup; see postgresql.md");
         return TOOL_USAGE;
     }
+    generation_accept();
     unsigned unknown = 0;
     if (!restore_all(site, &restore, &unknown, error))
         return TOOL_LATER;
@@ -225,15 +244,16 @@ static const GOptionEntry options[] = {
 
 const Command cmd_restore = {
     .name = "restore",
-    .arguments = "DIRECTORY",
+    .arguments = "[DIRECTORY]",
     .summary = "Put spool and database back from a backup",
     .details =
         "Listrunner must be stopped. Where the spool or the database is to be, there may be nothing. With --only\n"
         "the two are of different ages and are made to fit: no post is lost or doubled as far as can be known,\n"
         "and a row tells of each whose fate cannot be known. A database of PostgreSQL is restored before, with\n"
-        "pg_restore. No master starts before an interrupted restore was given again. Exit code 1: there are\n"
-        "things that nobody can know, or there is something in the place already.",
-    .least = 1,
+        "pg_restore; --only database, which needs no DIRECTORY there, then makes it fit the spool of this host,\n"
+        "and from then on this host works with it. No master starts before an interrupted restore was given\n"
+        "again. Exit code 1: there are things that nobody can know, or there is something in the place already.",
+    .least = 0,
     .most = 1,
     .options = options,
     .run = run,

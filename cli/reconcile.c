@@ -14,6 +14,7 @@
 #include "lists/unit.h"
 #include "mail/copy.h"
 #include "store/held.h"
+#include "store/list.h"
 #include "store/restored.h"
 #include "store/scheduled.h"
 #include "switchboard/operate.h"
@@ -241,6 +242,7 @@ bool reconcile_old_spool(Reconcile *reconcile, int64_t moment, bool later, GErro
 
 typedef struct OldStore {
     Reconcile *reconcile;
+    const SentSince *sent; /* NULL: the trail is not asked */
     GHashTable *numbers;  /* List-Id -> the greatest number of its posts in the spool (int64_t *) */
     GHashTable *entries;  /* List-Id -> how many entries are of it (unsigned) */
     GHashTable *accepted; /* traces of posts that were accepted */
@@ -272,8 +274,7 @@ static bool settle_list(OldStore *old, const char *list, int64_t number, GError 
     if (restored_raise_number(old->reconcile->store, list, number + 1, &raised, &fault)) {
         if (raised)
             tell(old->reconcile, &finding,
-                 g_strdup_printf("the spool has its post %" PRId64 ", so the next one gets a number behind that",
-                                 number));
+                 g_strdup_printf("it had a post %" PRId64 ", so the next one gets a number behind that", number));
         return true;
     }
     if (!g_error_matches(fault, FAIL, FAIL_MISSING))
@@ -286,8 +287,30 @@ static bool settle_list(OldStore *old, const char *list, int64_t number, GError 
     return true;
 }
 
+/* Posts that a list took since, by the trail, had the next numbers; that some numbers are left out does no harm. */
+static bool count_taken(OldStore *old, GError **error)
+{
+    GHashTableIter all;
+    gpointer id, count;
+    if (old->sent)
+        g_hash_table_iter_init(&all, old->sent->taken);
+    while (old->sent && g_hash_table_iter_next(&all, &id, &count)) {
+        g_autoptr(GError) fault = NULL;
+        g_autoptr(List) list = list_by_id(old->reconcile->store, id, &fault);
+        if (!list && !g_error_matches(fault, FAIL, FAIL_MISSING))
+            return fail_with(error, &fault);
+        int64_t number = (list ? list->post_id - 1 : 0) + GPOINTER_TO_UINT(count);
+        const int64_t *most = g_hash_table_lookup(old->numbers, id);
+        if (list && (!most || *most < number))
+            g_hash_table_insert(old->numbers, g_strdup(id), g_memdup2(&number, sizeof number));
+    }
+    return true;
+}
+
 static bool settle_lists(OldStore *old, GError **error)
 {
+    if (!count_taken(old, error))
+        return false;
     g_autoptr(GList) lists = g_list_sort(g_hash_table_get_keys(old->numbers), (GCompareFunc)strcmp);
     for (const GList *at = lists; at; at = at->next)
         if (!settle_list(old, at->data, *(const int64_t *)g_hash_table_lookup(old->numbers, at->data), error))
@@ -305,13 +328,15 @@ static bool look_at_held(const Held *held, void *data)
     Decided *decided = data;
     g_autoptr(json_t) meta = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
     const char *trace = meta ? meta_string(meta, META_TRACE, NULL) : NULL;
-    if (!trace || !g_hash_table_contains(decided->old->accepted, trace))
+    const SentSince *sent = decided->old->sent;
+    bool in_spool = trace && g_hash_table_contains(decided->old->accepted, trace);
+    if (!trace || (!in_spool && !(sent && sent_since_count(sent, trace) > 0)))
         return true;
     tell(decided->old->reconcile,
          &(ReconcileFinding){.kind = "decided", .list = held->list_id, .trace = trace, .message_id = held->message_id},
          g_strdup_printf("the post held as %" PRId64
-                         " was accepted later, as the spool shows, and is not held any more",
-                         held->number));
+                         " was accepted later, as the %s shows, and is not held any more",
+                         held->number, in_spool ? "spool" : "trail"));
     g_array_append_val(decided->numbers, held->number);
     return true;
 }
@@ -375,13 +400,11 @@ static bool settle_scheduled(const OldStore *old, const SentSince *sent, GError 
 static bool tell_lost(OldStore *old, int64_t moment, GError **error)
 {
     Reconcile *reconcile = old->reconcile;
-    g_auto(SentSince) sent = {0};
     g_autofree char *time = clock_text(moment);
-    if (!sent_since_read(&sent, config_string(reconcile->config, "trail", "directory"), moment, error) ||
-        !settle_scheduled(old, &sent, error))
+    if (!settle_scheduled(old, old->sent, error))
         return false;
-    for (guint at = 0; at < sent.held->len; at++) {
-        const char *line = sent.held->pdata[at];
+    for (guint at = 0; at < old->sent->held->len; at++) {
+        const char *line = old->sent->held->pdata[at];
         g_autofree char *list = trace_line_value(line, "list"), *id = trace_line_value(line, "message-id");
         g_autofree char *trace = g_strndup(strstr(line, ": ") + 2, TRACE_DIGITS);
         tell(reconcile,
@@ -400,6 +423,11 @@ bool reconcile_old_store(Reconcile *reconcile, int64_t moment, GError **error)
     g_autoptr(GHashTable) entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) accepted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     OldStore old = {.reconcile = reconcile, .numbers = numbers, .entries = entries, .accepted = accepted};
+    g_auto(SentSince) sent = {0};
+    const char *trail = config_string(reconcile->config, "trail", "directory");
+    if (moment != 0 && !sent_since_read(&sent, trail, moment, error))
+        return false;
+    old.sent = moment != 0 ? &sent : NULL;
     return each_entry(reconcile->spool, look_at_entry, &old, error) && settle_lists(&old, error) &&
            settle_held(&old, error) &&
            (moment == 0 ? settle_scheduled(&old, NULL, error) : tell_lost(&old, moment, error));

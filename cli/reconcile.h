@@ -18,9 +18,10 @@
  *   entries of other queues                  stay as they are
  *   a post that only the database has        is told in a row
  *
- * The database is the older one. The numbers of posts go on behind those that the spool has. A held post that the spool
- * has as accepted is no longer held. A scheduled post that was sent, by the spool or the trail, does not wait any more;
- * a row tells of one that has come due. A row tells of each list that only the spool knows.
+ * The database is the older one. The numbers of posts go on behind those that the spool has, and behind as many as the
+ * lists took since by the trail. A held post that the spool has as accepted, or that went out by the trail, is no
+ * longer held. A scheduled post that was sent, by the spool or the trail, does not wait any more; a row tells of one
+ * that has come due. A row tells of each list that only the spool knows.
  *
  * Both may be repeated, also after false. The trail (base/trail.h) is the log of mails on disk.
  */

@@ -47,6 +47,14 @@ static void note_attempt(SentSince *sent, const TrailLine *line)
  * moment count, too: what is still to do for the same mail and address was done then. */
 #define BEFORE (10 * INT64_C(60) * G_USEC_PER_SEC)
 
+static void note_taken(SentSince *sent, const char *line)
+{
+    char *list = trace_line_value(line, "list");
+    guint count = list ? GPOINTER_TO_UINT(g_hash_table_lookup(sent->taken, list)) : 0;
+    if (list)
+        g_hash_table_insert(sent->taken, list, GUINT_TO_POINTER(count + 1));
+}
+
 static void look(const TrailLine *line, void *data)
 {
     Reading *reading = data;
@@ -61,8 +69,13 @@ static void look(const TrailLine *line, void *data)
     if (g_str_has_prefix(program, "out[") && status &&
         (g_str_has_prefix(status, " status=sent") || g_str_has_prefix(status, " status=bounced")))
         note_attempt(reading->sent, line);
-    else if (time > reading->moment && g_str_has_prefix(program, "in[") && strstr(line->text, " result=hold"))
+    if (time <= reading->moment || !g_str_has_prefix(program, "in["))
+        return;
+    bool held = strstr(line->text, " result=hold") != NULL;
+    if (held)
         g_ptr_array_add(reading->sent->held, g_strdup(line->text));
+    if (held || strstr(line->text, " result=accept"))
+        note_taken(reading->sent, line->text);
 }
 
 bool sent_since_read(SentSince *sent, const char *directory, int64_t moment, GError **error)
@@ -70,6 +83,7 @@ bool sent_since_read(SentSince *sent, const char *directory, int64_t moment, GEr
     GDestroyNotify unref = (GDestroyNotify)g_hash_table_unref;
     *sent = (SentSince){.posts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, unref),
                         .letters = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, unref),
+                        .taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                         .held = g_ptr_array_new_with_free_func(g_free)};
     Reading reading = {.sent = sent, .moment = moment};
     return trail_find(directory, NULL, look, &reading, NULL, error);
@@ -79,6 +93,7 @@ void sent_since_clear(SentSince *sent)
 {
     g_clear_pointer(&sent->posts, g_hash_table_unref);
     g_clear_pointer(&sent->letters, g_hash_table_unref);
+    g_clear_pointer(&sent->taken, g_hash_table_unref);
     g_clear_pointer(&sent->held, g_ptr_array_unref);
 }
 

@@ -15,6 +15,7 @@ typedef struct SentSince {
      * moment or up to ten minutes before. A letter of our own may have the trace of the post that it is about, so
      * letters are apart. */
     GHashTable *posts, *letters;
+    GHashTable *taken; /* List-Id -> how many posts it took after the moment, accepted or held (GUINT_TO_POINTER) */
     GPtrArray *held; /* lines (of char *) about posts that were held after the moment */
     int64_t last;    /* time of the last line, us; 0: the trail has none after the moment */
 } SentSince;

@@ -94,6 +94,9 @@ typedef struct StoreDriver {
     bool (*key)(void *connection, int64_t *key, GError **error);
     /* The database's own clock, the same for all hosts; microseconds since 1970. NULL: that of this host. */
     bool (*clock)(void *connection, int64_t *now, GError **error);
+    /* Tell which server it is (store/generation.h). *system (g_free()) is NULL and *timeline 0 where the server does
+     * not say. NULL: there is no server. */
+    bool (*system)(void *connection, char **system, int64_t *timeline, GError **error);
     /* store_connections(); NULL: there is no server. */
     bool (*connections)(void *connection, int64_t *allowed, GError **error);
     bool (*keys_above)(void *connection, int64_t key, GError **error); /* hand out only greater ones from now on */

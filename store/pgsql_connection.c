@@ -364,17 +364,49 @@ bool pgsql_look_around(PgsqlConnection *self, GError **error)
                            self->shown);
 }
 
+/* NULL: the server does not say. */
+static char *ask(PGconn *server, const char *question)
+{
+    PGresult *result = libpq.PQexec(server, question);
+    bool row = pgsql_succeeded(result) && libpq.PQntuples(result) > 0;
+    char *answer = row ? g_strdup(libpq.PQgetvalue(result, 0, 0)) : NULL;
+    libpq.PQclear(result);
+    return answer;
+}
+
+/* A server that does not tell its users of its log (Aurora), or has no table yet, says less. */
+void pgsql_read_generation(PGconn *server, const char *row, Generation *found)
+{
+    g_autofree char *count = row ? g_strdup_printf("SELECT value FROM counter WHERE name = '%s'", row) : NULL;
+    *found = (Generation){.system = ask(server, "SELECT system_identifier FROM pg_control_system()")};
+    g_autofree char *timeline =
+        ask(server, "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint");
+    g_autofree char *value = count ? ask(server, count) : NULL;
+    found->timeline = timeline ? g_ascii_strtoll(timeline, NULL, 10) : 0;
+    found->count = value ? g_ascii_strtoll(value, NULL, 10) : 0;
+}
+
+/* The database is one that this host may go on with. */
+static bool is_new_enough(PgsqlConnection *self, GError **error)
+{
+    g_auto(Generation) known = {0}, found = {0};
+    if (!generation_expected(&known))
+        return true;
+    pgsql_read_generation(self->server, known.row, &found);
+    g_autofree char *fault = generation_fault(&known, &found);
+    return !fault || fail(error, FAIL_LATER, "%s: %s", self->shown, fault);
+}
+
 static void ignore_notice(void *data, const PGresult *result)
 {
     (void)data, (void)result;
 }
 
 /* Tell once that the server is away, and once that it is back; whoever opens a store first is told by the error. */
-static void note_refusal(PgsqlConnection *self, int64_t took)
+static void note_refusal(PgsqlConnection *self, const char *refusal, int64_t took)
 {
-    g_autofree char *message = one_line(libpq.PQerrorMessage(self->server));
     g_free(self->refusal);
-    self->refusal = g_strdup_printf("%s: %s", self->shown, message);
+    self->refusal = g_strdup(refusal);
     self->retry_at = clock_monotonic() + CLAMP(RETRY_TIMES * took, RETRY_LEAST, RETRY_MOST);
     if (self->away_since != 0 || self->generation == 1)
         return;
@@ -394,33 +426,91 @@ static void note_return(PgsqlConnection *self)
     self->away_since = 0;
 }
 
-/* The settings stand before where, which so has the last word on all but the encoding. */
-static bool connect_anew(PgsqlConnection *self, GError **error)
+/* The settings stand before where, which so has the last word on all but the encoding, and on the server where one is
+ * given. */
+static void connect_to(PgsqlConnection *self, const char *host, const char *port)
 {
-    static const char *const keywords[] = {"connect_timeout",      "keepalives_idle",
+    const char *const keywords[] = {"connect_timeout",      "keepalives_idle",
                                            "keepalives_interval",  "keepalives_count",
                                            "tcp_user_timeout",     "fallback_application_name",
                                            "target_session_attrs", "dbname",
-                                           "client_encoding",      NULL};
-    const char *const values[] = {"3", "5", "2", "3", "10000", "listrunner", "read-write", self->where, "UTF8", NULL};
-    int64_t began = clock_monotonic();
-    if (began < self->retry_at)
-        return fail(error, FAIL_LATER, "%s", self->refusal);
+                                           "client_encoding",      host ? "host" : NULL,
+                                           port ? "port" : NULL,   NULL};
+    const char *const values[] = {"3",  "5",  "2", "3", "10000", "listrunner", "read-write", self->where, "UTF8",
+                                  host, port, NULL};
     libpq.PQfinish(self->server);
     self->server = libpq.PQconnectdbParams(keywords, values, 1);
     libpq.PQsetNoticeReceiver(self->server, ignore_notice, NULL);
+}
+
+/* Of several servers that take writes, the library takes the first in the URL, and that was refused, as *old says: ask
+ * each by itself. *old becomes the error, or goes into a notice. */
+static bool find_newer(PgsqlConnection *self, GError **old, GError **error)
+{
+    const char *hosts = NULL, *ports = NULL;
+    PQconninfoOption *options = libpq.PQconninfoParse(self->where, NULL);
+    for (const PQconninfoOption *option = options; option && option->keyword; option++) {
+        hosts = strcmp(option->keyword, "host") == 0 ? option->val : hosts;
+        ports = strcmp(option->keyword, "port") == 0 ? option->val : ports;
+    }
+    g_auto(GStrv) host = g_strsplit(hosts ? hosts : "", ",", -1), port = g_strsplit(ports ? ports : "", ",", -1);
+    unsigned count = g_strv_length(port);
+    libpq.PQconninfoFree(options);
+    bool found = false;
+    for (unsigned at = 0; host[0] && host[1] && host[at] && !found; at++) {
+        connect_to(self, host[at], count == 0 ? NULL : port[count == 1 ? 0 : MIN(at, count - 1)]);
+        found = libpq.PQstatus(self->server) == CONNECTION_OK && is_new_enough(self, NULL) &&
+                pgsql_look_around(self, NULL);
+    }
+    if (!found)
+        return fail_with(error, old);
+    g_autofree char *notice = g_strdup_printf("a server of the database is not used: %s", (*old)->message);
+    log_warn("%s", notice);
+    child_notice(CHILD_NOTICE_DATABASE, notice);
+    self->passed_over = true;
+    return true;
+}
+
+/* Whether the server is to be used, or another one is found. A refused one is not asked again for a while. */
+static bool judge(PgsqlConnection *self, GError **error)
+{
+    g_autoptr(GError) old = NULL;
+    if (is_new_enough(self, &old)) {
+        if (self->passed_over)
+            child_notice(CHILD_NOTICE_DATABASE, NULL);
+        self->passed_over = false;
+        return pgsql_look_around(self, error);
+    }
+    g_autofree char *refusal = g_strdup(old->message);
+    if (find_newer(self, &old, error))
+        return true;
+    if (self->away_since != 0 && g_strcmp0(self->refusal, refusal) != 0) /* it was away for another reason */
+        child_notice(CHILD_NOTICE_DATABASE, refusal);
+    note_refusal(self, refusal, 0);
+    return false;
+}
+
+static bool connect_anew(PgsqlConnection *self, GError **error)
+{
+    int64_t began = clock_monotonic();
+    if (began < self->retry_at)
+        return fail(error, FAIL_LATER, "%s", self->refusal);
+    connect_to(self, NULL, NULL);
     self->generation++;
     self->streams = self->waiting = self->parted = 0;
     self->spoiled = false;
     g_hash_table_remove_all(self->prepared);
     if (libpq.PQstatus(self->server) != CONNECTION_OK) {
-        note_refusal(self, clock_monotonic() - began);
+        g_autofree char *message = one_line(libpq.PQerrorMessage(self->server));
+        g_autofree char *refusal = g_strdup_printf("%s: %s", self->shown, message);
+        note_refusal(self, refusal, clock_monotonic() - began);
         return fail(error, FAIL_LATER, "%s", self->refusal);
     }
-    note_return(self);
-    if (pgsql_look_around(self, error))
+    if (judge(self, error)) {
+        note_return(self);
         return true;
-    g_clear_pointer(&self->server, libpq.PQfinish);
+    }
+    drop(self);
     return false;
 }
 

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/generation.h"
 #include "store/libpq.h"
 
 #define PGSQL_LOCK_LOOK "3s"  /* for a lock, before it is told who has it, */
@@ -46,6 +47,7 @@ typedef struct PgsqlConnection {
     int64_t keys[PGSQL_KEYS]; /* of this transaction, that were not used yet */
     unsigned keys_used, keys_had;
     int64_t retry_at;   /* clock_monotonic() */
+    bool passed_over;   /* an older server stands before this one in the URL, and a notice says so */
     int64_t away_since; /* when the server was first missed; 0: it answers */
     char *refusal;      /* of the last attempt to connect */
 } PgsqlConnection;
@@ -62,6 +64,10 @@ void pgsql_disconnect(PgsqlConnection *self);
 bool pgsql_connected(PgsqlConnection *self, GError **error);
 /* Read what has to be known of the server. pgsql_connect() does so; do it again after the schema was made. */
 bool pgsql_look_around(PgsqlConnection *self, GError **error);
+
+/* Read how far the database behind this connection has come, as far as the server says. row: of the table counter; NULL:
+ * the count is not asked for. */
+void pgsql_read_generation(PGconn *server, const char *row, Generation *found);
 
 /* Did the statement of this result succeed? */
 bool pgsql_succeeded(const PGresult *result);

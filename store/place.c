@@ -7,6 +7,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/secret_file.h"
+#include "store/generation.h"
 #include "store/maintain.h"
 #include "store/store_internal.h"
 
@@ -97,6 +98,7 @@ Store *store_open_configured(const Config *config, bool create, GError **error)
 {
     g_auto(StorePlace) place = {0};
     bool started = g_strcmp0(g_getenv(CHILD_ENV_VERSION), PACKAGE_VERSION) == 0;
+    generation_expect(config_string(config, "spool", "directory"));
     if (!store_place_read(config, &place, error))
         return NULL;
     return started && !create ? store_open_older(place.driver, place.where, true, error)

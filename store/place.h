@@ -37,7 +37,8 @@ bool store_place_is_mysql(const char *name);
 char *store_place_with_password(const char *url, const char *password);
 
 /* Open the database that section [store] names: store_place_read(), then store_open(). In a process that a master of
- * this version has started, an older one is brought up to date. */
+ * this version has started, an older one is brought up to date. A server whose database lacks what this host wrote is
+ * refused (store/generation.h). */
 Store *store_open_configured(const Config *config, bool create, GError **error);
 
 /* Return the sentence to say before a database of an older program is brought up to date: from which schema to which.

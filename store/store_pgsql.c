@@ -512,6 +512,18 @@ static bool pgsql_clock(void *connection, int64_t *now, GError **error)
     return true;
 }
 
+static bool pgsql_system(void *connection, char **system, int64_t *timeline, GError **error)
+{
+    PgsqlConnection *self = connection;
+    g_auto(Generation) found = {0};
+    if (!pgsql_connected(self, error))
+        return false;
+    pgsql_read_generation(self->server, NULL, &found);
+    *system = g_steal_pointer(&found.system);
+    *timeline = found.timeline;
+    return true;
+}
+
 /* The least of what the server, the role and the database allow; the server keeps some for others. */
 static bool pgsql_connections(void *connection, int64_t *allowed, GError **error)
 {
@@ -699,6 +711,7 @@ const StoreDriver store_pgsql = {
     .keys_above = pgsql_keys_above,
     .clock = pgsql_clock,
     .expect_bulk = pgsql_expect_bulk,
+    .system = pgsql_system,
     .connections = pgsql_connections,
     .inspect = pgsql_inspect,
     .words = words,

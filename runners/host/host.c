@@ -20,6 +20,7 @@
 #include "lists/site_state.h"
 #include "lists/this_host.h"
 #include "runners/process.h"
+#include "store/generation.h"
 #include "store/place.h"
 
 #define RENEWALS 3                   /* in a lease */
@@ -177,8 +178,8 @@ static bool divide_limits(HostRunner *own, int64_t asked, GError **error)
     bool alone, in_use;
     if (!host_share_due(own->store, host, &due, &alone, error))
         return false;
-    /* A host that is alone goes on while the database is away. Another one that is cut off, or was stopped, may come back
-     * meanwhile and take what it finds free. */
+    /* A host that is alone goes on while the database is away. Another one that is cut off, or was stopped, may come
+     * back meanwhile and take what it finds free. */
     int64_t kept = host_share_kept(own->lease);
     own->said.share_until = alone ? INT64_MAX : asked + kept - kept / SHARE_MARGIN;
     bool less = host->parts > 0 && host->parts < due;
@@ -198,6 +199,14 @@ static bool divide_limits(HostRunner *own, int64_t asked, GError **error)
     return in_use || host_share_lower(own->store, host, due, error);
 }
 
+/* Raise what tells this database from an older one, and note it for the processes of this host. */
+static bool note_generation(HostRunner *own, int64_t now, GError **error)
+{
+    g_auto(Generation) found = {0};
+    return generation_raise(own->store, own->host->spool, now, &found, error) &&
+           generation_write(spool_fd(own->spool), &found, error);
+}
+
 /* The clock is judged first: a host that may do nothing gets no lease, by which it would keep others from doing it. The
  * same holds for one that cannot tell its processes. asked: clock_boot() before. */
 static bool renew(HostRunner *own, GError **error)
@@ -209,7 +218,7 @@ static bool renew(HostRunner *own, GError **error)
     own->mute = !write_down(own, asked + own->lease - own->lease / MARGIN, error);
     if (own->mute)
         host_end(own->store, own->host, NULL);
-    return !own->mute && divide_limits(own, asked, error);
+    return !own->mute && note_generation(own, now, error) && divide_limits(own, asked, error);
 }
 
 static bool begin(HostRunner *own, GError **error)
@@ -232,7 +241,8 @@ static bool begin(HostRunner *own, GError **error)
         !this_host_begin(own->store, own->spool, host, own->lease, &own->said, error) ||
         (own->begun = limit_share_begin(own->spool, error)) < 0)
         return false;
-    if (write_down(own, asked + own->lease - own->lease / MARGIN, error) && divide_limits(own, asked, error))
+    if (write_down(own, asked + own->lease - own->lease / MARGIN, error) && note_generation(own, now, error) &&
+        divide_limits(own, asked, error))
         return true;
     host_end(own->store, host, NULL);
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/digest.h"
+#include "store/generation.h"
 #include "store/host.h"
 
 #include <string.h>
@@ -388,6 +389,44 @@ static void test_site(Fixture *fixture, const void *data)
     g_assert_cmpstr(one, ==, two);
 }
 
+/* A database that lacks what a host knows is not used, but for the last moments of one whose standby was promoted. */
+static void test_generation(Fixture *fixture, const void *data)
+{
+    enum { MINUTE = 60 * 1000000 };
+    const int64_t then = INT64_C(1790000000) * 1000000;
+    static char one[] = "7301", other[] = "7302";
+    const struct {
+        Generation known, found;
+        const char *fault; /* NULL: it is used */
+    } cases[] = {
+        {{one, 1, then, ""}, {one, 1, then, ""}, NULL},
+        {{one, 1, then, ""}, {one, 1, then + 1, ""}, NULL},
+        {{one, 1, then, ""}, {one, 1, then - 1, ""}, "old copy"},
+        {{one, 1, then, ""}, {one, 2, then - MINUTE, ""}, NULL},
+        {{one, 1, then, ""}, {one, 2, then - MINUTE - 1, ""}, "old copy"},
+        {{one, 2, then, ""}, {one, 1, then + MINUTE, ""}, "old primary"},
+        {{one, 2, then, ""}, {other, 1, then, ""}, NULL},
+        {{one, 2, then, ""}, {other, 3, then - 1, ""}, "old copy"},
+        {{one, 2, then, ""}, {NULL, 0, then, ""}, NULL},
+        {{NULL, 0, then, ""}, {one, 2, then - 1, ""}, "old copy"},
+        {{one, 1, then, ""}, {one, 1, 0, ""}, "not the database"},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *fault = generation_fault(&cases[at].known, &cases[at].found);
+        g_assert_true(cases[at].fault ? fault && strstr(fault, cases[at].fault) : !fault);
+    }
+    GError *error = NULL;
+    g_auto(Generation) first = {0}, next = {0}, others = {0}, read = {0};
+    assert_ok(generation_raise(fixture->store, "a1", then, &first, &error), error);
+    assert_ok(generation_raise(fixture->store, "b2", then - 5, &others, &error), error);
+    assert_ok(generation_raise(fixture->store, "a1", then - MINUTE, &next, &error), error); /* the clock was set back */
+    assert_ok(generation_read(fixture->store, "a1", &read, &error), error);
+    g_assert_cmpint(first.count, ==, then);
+    g_assert_cmpint(next.count, >, first.count);
+    g_assert_cmpint(read.count, ==, next.count);
+    g_assert_cmpint(others.count, ==, then - 5);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -401,6 +440,7 @@ int main(int argc, char **argv)
     TEST("/host/name used again", test_name_used_again);
     TEST("/host/rows of before", test_rows_of_before);
     TEST("/host/shares", test_shares);
+    TEST("/host/generation", test_generation);
     TEST("/host/share of the dead", test_share_of_the_dead);
     TEST("/host/site", test_site);
     return g_test_run();
