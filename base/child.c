@@ -27,6 +27,7 @@ static Child child;
 static bool has_master, is_charged, replaces_killed;
 static uint64_t late;
 static const Delays *delays;         /* NULL: nothing is told */
+static GMutex notice_lock;
 static char *notices[CHILD_NOTICES]; /* NULL: none */
 static bool notice_is_told = true; /* the master knows it, or that there is none */
 static volatile sig_atomic_t stop_seen, reopen_seen;
@@ -223,17 +224,21 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
     beat_trail();
     beat_confinement();
     bool any = false;
+    g_mutex_lock(&notice_lock);
     for (int i = 0; i < CHILD_NOTICES; i++)
         any = any || notices[i];
     if (any || !notice_is_told)
         tell_notice();
+    g_mutex_unlock(&notice_lock);
 }
 
 void child_notice(ChildNotice about, const char *text)
 {
+    g_mutex_lock(&notice_lock);
     g_free(notices[about]);
     notices[about] = g_strdup(text);
     tell_notice();
+    g_mutex_unlock(&notice_lock);
 }
 
 void child_set_late(uint64_t entries)

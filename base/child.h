@@ -38,7 +38,8 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
 typedef enum ChildNotice { CHILD_NOTICE_WORK, CHILD_NOTICE_DATABASE, CHILD_NOTICE_SPACE, CHILD_NOTICES } ChildNotice;
 
 /* Tell the master a text that a person should know, though this process works. It is copied, shown by `listrunner
- * status`, and told again with each beat, until the next text about the same subject. NULL ends the notice. */
+ * status`, and told again with each beat, until the next text about the same subject. NULL ends the notice. Any thread
+ * may call it. */
 void child_notice(ChildNotice about, const char *text);
 /* Set how many entries wait that could not be handled several times, for a reason that may pass. Each beat from now on
  * says it. */

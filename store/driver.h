@@ -97,6 +97,8 @@ typedef struct StoreDriver {
     /* Tell which server it is (store/generation.h). *system (g_free()) is NULL and *timeline 0 where the server does
      * not say. NULL: there is no server. */
     bool (*system)(void *connection, char **system, int64_t *timeline, GError **error);
+    /* host_waits_for_standby(); NULL: there is no server. */
+    bool (*standby)(void *connection, int64_t *since, GError **error);
     /* store_connections(); NULL: there is no server. */
     bool (*connections)(void *connection, int64_t *allowed, GError **error);
     bool (*keys_above)(void *connection, int64_t key, GError **error); /* hand out only greater ones from now on */

@@ -27,8 +27,11 @@ void generation_clear(Generation *generation)
 
 void generation_expect(const char *directory)
 {
+    g_autofree char *path = directory ? g_build_filename(directory, GENERATION_FILE, NULL) : NULL;
+    if (g_strcmp0(path, kept_in) == 0) /* other threads may read it */
+        return;
     g_free(kept_in);
-    kept_in = directory ? g_build_filename(directory, GENERATION_FILE, NULL) : NULL;
+    kept_in = g_steal_pointer(&path);
 }
 
 void generation_accept(void)

@@ -42,6 +42,13 @@ bool host_clock(Store *store, int64_t *now, GError **error)
     return !driver->clock || driver->clock(store_connection(store), now, error);
 }
 
+bool host_waits_for_standby(Store *store, int64_t *since, GError **error)
+{
+    const StoreDriver *driver = store_driver(store);
+    *since = 0;
+    return !driver->standby || driver->standby(store_connection(store), since, error);
+}
+
 /* A statement that has CLOCK(), as the driver words it; it lives for ever, as a literal does. */
 static const char *with_clock(Store *store, const char *sql)
 {

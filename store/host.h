@@ -43,6 +43,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Host, host_free)
 /* Read the database's clock, the same for all hosts; microseconds since 1970. */
 bool host_clock(Store *store, int64_t *now, GError **error);
 
+/* Find out since when commits wait for the database's synchronous standby, which is away or slow; *since is 0 where none
+ * has waited for two seconds. */
+bool host_waits_for_standby(Store *store, int64_t *since, GError **error);
+
 /* See whether host->spool may be worked under host->name on the machine with host->boot; nothing is changed. No host
  * needs to have begun yet. FAIL_LATER: it is worked by another machine, or by this one before it was started anew,
  * whose lease runs. FAIL_CONFIG: a living host of that name works another spool, or the spool is known by another name.

@@ -524,6 +524,22 @@ static bool pgsql_system(void *connection, char **system, int64_t *timeline, GEr
     return true;
 }
 
+/* Of other connections of this role, which all hosts use. */
+static bool pgsql_standby(void *connection, int64_t *since, GError **error)
+{
+    PgsqlConnection *self = connection;
+    g_autofree char *text = NULL;
+    if (!pgsql_connected(self, error) ||
+        !pgsql_text(self,
+                    "SELECT CAST(extract(epoch FROM min(query_start)) * 1000000 AS bigint) FROM pg_stat_activity "
+                    "WHERE datname = current_database() AND wait_event_type = 'IPC' AND wait_event = 'SyncRep' "
+                    "AND clock_timestamp() - query_start > '2s'",
+                    &text, error))
+        return false;
+    *since = text ? g_ascii_strtoll(text, NULL, 10) : 0;
+    return true;
+}
+
 /* The least of what the server, the role and the database allow; the server keeps some for others. */
 static bool pgsql_connections(void *connection, int64_t *allowed, GError **error)
 {
@@ -712,6 +728,7 @@ const StoreDriver store_pgsql = {
     .clock = pgsql_clock,
     .expect_bulk = pgsql_expect_bulk,
     .system = pgsql_system,
+    .standby = pgsql_standby,
     .connections = pgsql_connections,
     .inspect = pgsql_inspect,
     .words = words,

@@ -29,6 +29,7 @@
 #define MASTER_SECONDS 5             /* for its answer; less than what the others wait for after a renewal */
 #define SHARE_MARGIN 4               /* a quarter of the time for which a part is kept, for what is under way then */
 #define SURVEY_INTERVAL (60 * CLOCK_SECOND)
+#define LOOK_INTERVAL (2 * CLOCK_SECOND) /* a renewal that takes longer is looked at */
 
 typedef struct HostRunner {
     const Child *child;
@@ -47,7 +48,69 @@ typedef struct HostRunner {
     double pace;                     /* recipients a second; 0: not known */
     int64_t measured_at, recipients; /* monotonic; served up to then by the processes that lived */
     bool busy;                       /* some waited then */
+    GThread *looker;
+    GMutex lock; /* for what follows */
+    GCond ends;
+    bool ending;
+    int64_t asked_at; /* monotonic: when the renewal under way began; 0: there is none */
 } HostRunner;
+
+/* ---- what a renewal waits for ----
+ *
+ * A commit waits for the synchronous standby without end, so that this process can say nothing then. A thread asks over
+ * a connection of its own, for reading goes on. */
+
+static bool tell_standby(Store **store, const Config *config)
+{
+    int64_t since = 0;
+    if (!*store)
+        *store = store_open_configured(config, false, NULL);
+    if (!*store || !host_waits_for_standby(*store, &since, NULL) || since == 0)
+        return false;
+    g_autofree char *time = clock_text(since);
+    g_autofree char *notice = g_strdup_printf(
+        "since %s the database waits for its synchronous standby, which is away or slow: nothing can be written, and "
+        "nothing is lost; bring the standby back, or do without it (synchronous_standby_names)", time);
+    log_warn("%s", notice);
+    child_notice(CHILD_NOTICE_DATABASE, notice);
+    return true;
+}
+
+static void *look(void *data)
+{
+    HostRunner *own = data;
+    Store *store = NULL;
+    int64_t told = 0; /* of that renewal */
+    g_mutex_lock(&own->lock);
+    while (!own->ending) {
+        g_cond_wait_until(&own->ends, &own->lock, g_get_monotonic_time() + LOOK_INTERVAL);
+        int64_t asked = own->asked_at;
+        g_mutex_unlock(&own->lock);
+        if (asked != 0 && asked != told && clock_monotonic() - asked > LOOK_INTERVAL &&
+            tell_standby(&store, own->config))
+            told = asked;
+        if (told != 0 && asked != told) {
+            log_info("the database does not wait for its standby any more");
+            child_notice(CHILD_NOTICE_DATABASE, NULL);
+            told = 0;
+        }
+        if (asked == 0)
+            g_clear_pointer(&store, store_free);
+        g_mutex_lock(&own->lock);
+    }
+    g_mutex_unlock(&own->lock);
+    store_free(store);
+    return NULL;
+}
+
+static void note_renewal(HostRunner *own, bool begins)
+{
+    g_mutex_lock(&own->lock);
+    own->asked_at = begins ? clock_monotonic() : 0;
+    g_mutex_unlock(&own->lock);
+}
+
+/* ---- what this host says of itself ---- */
 
 /* Sum up the children of one runner. */
 static json_t *runner_said(const json_t *group)
@@ -258,6 +321,7 @@ static bool start(void *data, const Process *process, GError **error)
     own->spool = own->store ? spool_open(config_string(own->config, "spool", "directory"), error) : NULL;
     if (!own->spool || !begin(own, error))
         return false;
+    own->looker = g_thread_new("standby", look, own);
     log_info("the host %s begins, epoch=%" G_GINT64_FORMAT, own->host->name, own->host->epoch);
     return true;
 }
@@ -282,7 +346,10 @@ static void renew_now(HostRunner *own)
 {
     g_autoptr(GError) error = NULL;
     own->due = clock_monotonic() + own->lease / RENEWALS;
-    if (renew(own, &error)) {
+    note_renewal(own, true);
+    bool renewed = renew(own, &error);
+    note_renewal(own, false);
+    if (renewed) {
         own->renewals++;
         if (own->taking_less || own->host->parts == 0) /* others wait for it, or it waits for others */
             own->due = MIN(own->due, clock_monotonic() + CLOCK_SECOND);
@@ -321,6 +388,11 @@ static void stop(void *data)
 {
     HostRunner *own = data;
     g_autoptr(GError) error = NULL;
+    g_mutex_lock(&own->lock);
+    own->ending = true;
+    g_cond_signal(&own->ends);
+    g_mutex_unlock(&own->lock);
+    g_clear_pointer(&own->looker, g_thread_join);
     if (own->host && own->host->living)
         give_limits_back(own);
     if (own->host && own->host->living && !host_end(own->store, own->host, &error))

@@ -169,3 +169,19 @@ def test_an_old_primary(instances, sink, server, standby):  # noqa: F811
     send(a, "again")
     a.wait_idle()
     assert members_got(sink)[(ANNE, "again")] == 1
+
+
+def test_the_standby_is_away(pair, sink, server):  # noqa: F811
+    """Commits wait for a standby that is not there: status and the log name it, on each host, and when the database does
+    without it all goes on."""
+    server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+    for host in pair:
+        wait_until(lambda host=host: is_refused(host, "the database waits for its synchronous standby"), 120,
+                   "the standby to be missed")
+    server.sql("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+    for at, host in enumerate(pair):
+        wait_until(lambda host=host: "synchronous standby" not in host.run("status").stdout, 120, "all to go on")
+        send(host, f"post{at}")
+    for host in pair:
+        host.wait_idle()
+    assert members_got(sink) == {(to, f"post{at}"): 1 for to in (ANNE, BOB) for at in range(2)}
