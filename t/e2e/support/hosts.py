@@ -3,8 +3,10 @@
 """Hosts over one PostgreSQL with a standby, while mail flows and everything that can befall hosts does, at random.
 
 Posts, joins, decisions of moderators and digests are asked of any host, and asked again of any when the answer did not
-come, as a mail server and a person do. A strike is one of: kill -9 of a process, of a master, of a whole host; the
-primary's end and the standby's promotion; a cut of a host from the database, from the other hosts, or from both. Then
+come, as a mail server and a person do. A strike is one of: kill -9 of a process, of a master, of a whole host; a
+host that stands still for longer than its lease (SIGSTOP); the primary's end and the standby's promotion, at times with
+the old primary back for a while; the standby's absence; a cut of a host from the database, from the other hosts, or
+from both, by packets that are dropped. Then
 all comes back, the queues drain, and the accounts are made."""
 import contextlib
 import http.client
@@ -35,7 +37,7 @@ POSTED = {"small": 3, "large": 60, "held": 3, "digest": 3}  # lists, and how man
 READERS = ["reader1@digest.example.org", "reader2@digest.example.org"]
 FAN_OUT_OVER = 40  # so that the list large is shared out
 RUNNERS = ("lmtp", "in", "pipeline", "out", "out", "handover", "door", "digest", "task", "host", "rest", "virgin")
-STRIKES = {"kill": 30, "kill master": 12, "kill host": 15, "fail over": 10, "cut": 33}
+STRIKES = {"kill": 30, "kill master": 10, "kill host": 12, "freeze": 8, "fail over": 10, "no standby": 5, "cut": 25}
 
 
 def die(instance):
@@ -131,14 +133,27 @@ class Databases:
                    "the standby to follow")
         self.primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
 
-    def fail_over(self, pause):
-        """The primary ends at once; after a pause the other one takes its place, and gets a new standby."""
+    def lose_standby(self):
+        if self.standby.runs():
+            self.standby.stop()
+
+    def bring_standby_back(self):
+        if not self.standby.runs():
+            self.standby.start()
+
+    def fail_over(self, pause, back=0):
+        """The primary ends at once; after a pause the other one takes its place. The old one comes back as a second
+        primary for so many seconds, and then gives its place to a new standby."""
+        self.bring_standby_back()
         dead = self.primary
         dead.stop()
         time.sleep(pause)
         self.standby.promote()
         self.primary, self.standby = self.standby, None
         self.primary.sql("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+        if back:
+            dead.start()
+            time.sleep(back)
         dead.remove()
         self._follow(dead.address, dead.port)
 
@@ -303,6 +318,7 @@ class Trial:
         self.chance = random.Random(seed)
         self.strikes, self.kills, self.cut, self.told = Counter(), 0, {}, lambda text: None
         self.back = []  # (when, what to do)
+        self.frozen = {}  # number of a host -> processes that stand still
         self.hosts, self.databases, self.clients, self.watch = [], None, None, None
         self.place.mkdir(parents=True, exist_ok=True)
         let_through(self.place)
@@ -366,7 +382,8 @@ class Trial:
             item[1]()
 
     def _living(self):
-        return [number for number, host in enumerate(self.hosts) if host.process.poll() is None]
+        return [number for number, host in enumerate(self.hosts)
+                if host.process.poll() is None and number not in self.frozen]
 
     def _kill(self):
         number, runner = self.chance.choice(self._living()), self.chance.choice(RUNNERS)
@@ -390,10 +407,34 @@ class Trial:
         self._later(2, 40, lambda: self.hosts[number].start(wait=False))
         return f"host{number}"
 
+    def _freeze(self):
+        """All processes of a host stand still for longer than its lease, and then go on as if nothing had been."""
+        number = self.chance.choice(self._living())
+        host = self.hosts[number]
+        self.frozen[number] = {host.process.pid, *host.leftovers()}
+        self._signal(number, signal.SIGSTOP)
+        pause = self.chance.uniform(12, 40)
+
+        def thaw():
+            self._signal(number, signal.SIGCONT)
+            del self.frozen[number]
+        self._later(pause, pause, thaw)
+        return f"host{number} for {pause:.0f} s"
+
+    def _signal(self, number, what):
+        for pid in self.frozen[number]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, what)
+
     def _fail_over(self):
-        pause = self.chance.uniform(0, 8)
-        self.databases.fail_over(pause)
-        return f"promoted after {pause:.1f} s"
+        pause, back = self.chance.uniform(0, 8), self.chance.choice((0, 0, 15))
+        self.databases.fail_over(pause, back)
+        return f"promoted after {pause:.1f} s" + (f", and the old primary was back for {back} s" if back else "")
+
+    def _lose_standby(self):
+        self.databases.lose_standby()
+        self._later(5, 30, self.databases.bring_standby_back)
+        return "it is away"
 
     def _cut(self):
         whole = [number for number in range(len(self.hosts)) if number not in self.cut]
@@ -412,11 +453,12 @@ class Trial:
     def strike(self):
         kinds = {kind: weight for kind, weight in STRIKES.items() if kind != "cut" or self.net.cuts}
         what = self.chance.choices(list(kinds), kinds.values())[0]
-        if what.startswith("kill") and len(self._living()) < 2:
+        if what not in ("cut", "no standby") and len(self._living()) < 2:
             what = "fail over"
         self.strikes[what] += 1
         done = {"kill": self._kill, "kill master": self._kill_master, "kill host": self._kill_host,
-                "fail over": self._fail_over, "cut": self._cut}[what]()
+                "fail over": self._fail_over, "cut": self._cut,
+                "freeze": self._freeze, "no standby": self._lose_standby}[what]()
         self.told(f"{what}: {done}")
 
     def blow(self, seconds, pause):

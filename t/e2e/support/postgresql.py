@@ -76,6 +76,9 @@ class Server:
         options = " ".join(f"-c {name}={value}" for name, value in settings.items())
         self.tool("pg_ctl", "-D", self.data, "-l", self.log, "-o", options, "-w", "-t", "60", "start")
 
+    def runs(self):
+        return (self.data / "postmaster.pid").exists()
+
     def stop(self, how="immediate"):
         self.tool("pg_ctl", "-D", self.data, "-m", how, "-w", "-t", "60", "stop")
 
@@ -114,7 +117,7 @@ class Server:
 
     def remove(self):
         """Stop it, and leave nothing of it."""
-        if (self.data / "postmaster.pid").exists():
+        if self.runs():
             self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
 
