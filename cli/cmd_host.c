@@ -22,6 +22,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     static const Column columns[] = {{"name", "HOST", COLUMN_TEXT},
                                      {"state", "STATE", COLUMN_TEXT},
                                      {"version", "VERSION", COLUMN_TEXT},
+                                     {"schema", "SCHEMA", COLUMN_NUMBER},
                                      {"epoch", "EPOCH", COLUMN_NUMBER},
                                      {"backlog", "BACKLOG", COLUMN_NUMBER},
                                      {"waiting", "WAITING", COLUMN_NUMBER},

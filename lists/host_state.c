@@ -28,9 +28,10 @@ json_t *host_state(const Host *host, json_t *(*time)(int64_t time))
     json_t *said = json_loads(host->state, 0, NULL);
     if (!said)
         said = json_object();
-    return json_pack("{ss ss so so so sI ss so sb sI sI so so}", "name", host->name, "state", state_word(host),
+    return json_pack("{ss ss so so so sI ss sO* so sb sI sI so so}", "name", host->name, "state", state_word(host),
                      "started_at", time(host->started_at), "seen_at", time(host->seen_at), "lease_until",
-                     time(host->lease_until), "epoch", (json_int_t)host->epoch, "version", host->version, "backlog",
-                     backlog_of(said), "draining", host->draining, "parts", (json_int_t)host->parts, "connections",
-                     (json_int_t)host->connections, "waiting", waiting_of(said), "said", said);
+                     time(host->lease_until), "epoch", (json_int_t)host->epoch, "version", host->version, "schema",
+                     json_object_get(said, "schema"), "backlog", backlog_of(said), "draining", host->draining, "parts",
+                     (json_int_t)host->parts, "connections", (json_int_t)host->connections, "waiting",
+                     waiting_of(said), "said", said);
 }

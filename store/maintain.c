@@ -48,6 +48,14 @@ bool store_size(Store *store, int64_t *bytes, GError **error)
     return store_driver(store)->size(store_connection(store), bytes, error);
 }
 
+int64_t store_newest_schema(void)
+{
+    int64_t newest = 0;
+    for (const Migration *one = migrations; one->number != 0; one++)
+        newest = one->number;
+    return newest;
+}
+
 bool store_connections(Store *store, int64_t *allowed, GError **error)
 {
     const StoreDriver *driver = store_driver(store);

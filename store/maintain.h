@@ -36,6 +36,9 @@ bool store_backup(Store *store, const char *to, GError **error);
  * INT64_MAX where the database has no server. Call it outside of transactions. */
 bool store_connections(Store *store, int64_t *allowed, GError **error);
 
+/* Return the number of the newest schema that this program knows. */
+int64_t store_newest_schema(void);
+
 /* Set *bytes to the room that the database takes. */
 bool store_size(Store *store, int64_t *bytes, GError **error);
 

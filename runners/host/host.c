@@ -21,6 +21,7 @@
 #include "lists/this_host.h"
 #include "runners/process.h"
 #include "store/generation.h"
+#include "store/maintain.h"
 #include "store/place.h"
 
 #define RENEWALS 3                   /* in a lease */
@@ -187,6 +188,7 @@ static void say(HostRunner *own, json_t *said)
         json_object_set_new(said, "door", json_string(config_string(own->config, "host", "address")));
     if (config_bool(own->config, "runner.web", "start"))
         json_object_set_new(said, "web", json_string(config_string(own->config, "site", "web_url")));
+    json_object_set_new(said, "schema", json_integer(store_newest_schema()));
     if (own->pace > 0)
         json_object_set_new(said, "pace", json_real(own->pace));
     char *text = json_dumps(said, JSON_COMPACT);

@@ -74,6 +74,7 @@ def test_the_version_before_works_on_the_next_schema(pair, server, sink):  # noq
     use(b, "after", sink)
     wait_until(lambda: states(a) == {"a": "living", "b": "living"}, 30, "both to live")
     assert hosts(a)["b"]["connections"] > 0
+    assert hosts(a)["b"]["schema"] == hosts(a)["a"]["schema"] > 0
     wait_until(lambda: b.run("status").returncode == 0, 30, lambda: b.run("status").stdout)
     assert b.run("store", "check").returncode == 0, b.run("store", "check")
     assert server.sql("SELECT DISTINCT later_member FROM site.member", database="listrunner") == ["7"]
