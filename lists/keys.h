@@ -100,15 +100,31 @@
 #define KEY_HANDED "handed"         /* string: it came from another host, and is known by this name */
 #define KEY_HANDED_AT "handed_at"   /* integer: when it came into the queue, us */
 
+/* Written by whatever writes a post into out, when it takes more than one entry (a block). The blocks are numbered, and
+ * the first one with fewer recipients than it might have is the last one. */
+#define KEY_BLOCK "block"           /* integer: its number, from 0; -1: nobody can tell whether these are all */
+#define KEY_BLOCK_MOST "block_most" /* integer: the recipients that it might have; absent: it is the last one */
+
+/* Written by out into retry, and into bounces: of a block, when nobody has got the post so far. */
+#define KEY_BLOCK_OF "block_of"     /* string: name hash of the entry of out */
+#define KEY_BLOCK_SIZE "block_size" /* integer: its recipients */
+
 /* Written by out into retry. */
+#define KEY_REACHED "reached"       /* bool: some recipients of the block may have got the post */
 #define KEY_ATTEMPTS "attempts"     /* integer: deliveries tried so far */
 #define KEY_DOUBTS "doubts"         /* integer: attempts after which nobody knew whether it was delivered */
 #define KEY_WARNED "warned"         /* bool: the delay was reported */
 #define KEY_LAST_REPLY "last_reply" /* string: the last temporary refusal */
+#define KEY_LAST_PHASE "last_phase" /* string: what that was in reply to, as phase of KEY_FAILURES */
 #define KEY_EXPIRE "expire"         /* bool, by queue expire: the next attempt is the last */
 
 /* Written by out into bounces: one entry a transaction with refused recipients. */
-#define KEY_FAILURES "failures" /* array of {address, status "5.1.1", reply "550 5.1.1 ...", relay, of_message} */
+#define KEY_FAILURES \
+    "failures" /* array of {address, status "5.1.1", reply "550 5.1.1 ...", relay, phase: what the reply was to,
+                          "connect", "hello", "auth", "mail", "rcpt", "data" or "end"} */
+#define KEY_LOST "lost" /* array of strings: addresses to which delivery was given up because of our relay, or by order;
+                           nobody is charged. Only with KEY_BLOCK_OF */
+#define KEY_LOST_REPLY "lost_reply" /* string: why */
 #define KEY_OF "of"             /* string: name hash of the out entry they belong to */
 #define KEY_WRITING \
     "writing" /* integer: a random number, another one each time out writes the entry; after a

@@ -67,6 +67,8 @@ const TemplateName template_table[] = {
      "tells a member that mail came back too often"},
     {"welcome", "list:user:notice:welcome", TEMPLATE_OF_LIST, PERSON, "welcomes a new member"},
     /* Mailman 3.3.8 has none of these; they are named in its way. */
+    {"post_undelivered", "list:user:notice:undelivered", TEMPLATE_OF_LIST, POST_VALUES,
+     "tells an author, or the owners, that a post could be delivered to nobody"},
     {"post_scheduled", "list:user:notice:scheduled", TEMPLATE_OF_LIST, "subject time number what",
      "tells an author about a post that is to be sent at a time"},
     {NULL, "list:member:generic:footer", TEMPLATE_OF_LIST, DECORATION,

@@ -11,6 +11,10 @@
  * has no valid sender. sender is that of the envelope, "" for the null sender. */
 bool answer_allowed(const char *sender, const Message *message);
 
+/* May a program answer the author of a post that a list has sent out, and to which it has added fields of its own? It
+ * may as answer_allowed() has it, but for the fields that lists have. */
+bool answer_allowed_for_post(const char *sender, const Message *message);
+
 /* Did a program write this because it got a mail: is its Auto-Submitted "auto-replied" (section 5)? Mail that a program
  * writes for another reason, such as "auto-generated" mail about commits, is none. */
 bool answer_is_automatic(const Message *message);

@@ -132,7 +132,7 @@ typedef struct Blocks {
 } Blocks;
 
 /* shard is consumed; NULL: where the hash falls. host: which is to deliver the block; NULL: this one. */
-static void add_block(const Blocks *blocks, const char *host, BlockStream *stream, char *shard, int64_t size)
+static Draft *add_block(const Blocks *blocks, const char *host, BlockStream *stream, char *shard, int64_t size)
 {
     g_autofree char *key = shard;
     Draft *draft = make_out(blocks->entry, blocks->post, blocks->send, host ? HANDOVER_QUEUE : blocks->send->queue);
@@ -146,6 +146,7 @@ static void add_block(const Blocks *blocks, const char *host, BlockStream *strea
     }
     blocks_attach(stream, draft, size);
     outcome_add(blocks->outcome, draft);
+    return draft;
 }
 
 static BlockPlan plan_part(const Blocks *blocks, int64_t count)
@@ -158,14 +159,20 @@ static void add_in_turn(const Blocks *blocks, const GArray *parts)
 {
     BlockStream *stream = blocks_open(blocks->post, blocks->copies);
     const uint8_t *hash = entry_name(blocks->entry)->hash;
+    int number = 0;
     for (guint at = 0; at < parts->len; at++) {
         const FanOutPart *part = &g_array_index(parts, FanOutPart, at);
         BlockPlan plan = plan_part(blocks, part->count);
         for (unsigned block = 0; block < plan.blocks; block++) {
             int64_t size = block + 1 < plan.blocks ? plan.size : part->count - plan.size * block;
             bool last = at + 1 == parts->len && block + 1 == plan.blocks;
-            add_block(blocks, part->host, stream, plan.blocks > 1 ? blocks_shard(hash, block, plan.instances) : NULL,
-                      last ? INT64_MAX : size);
+            char *shard = plan.blocks > 1 ? blocks_shard(hash, block, plan.instances) : NULL;
+            Draft *draft = add_block(blocks, part->host, stream, shard, last ? INT64_MAX : size);
+            if (last && number == 0)
+                continue; /* it is the whole post */
+            meta_set_integer(draft_meta(draft), KEY_BLOCK, number++);
+            if (!last)
+                meta_set_integer(draft_meta(draft), KEY_BLOCK_MOST, size);
         }
     }
     blocks_close(stream);
@@ -181,10 +188,12 @@ static void add_of_instance(const Blocks *blocks, const GArray *parts, unsigned 
         BlockPlan plan = plan_part(blocks, MAX(part->count, 1) * instances);
         for (unsigned block = 0; block < plan.blocks; block++) {
             bool last = block + 1 == plan.blocks;
-            add_block(blocks, part->host, stream, blocks_shard_of(instance, instances),
-                      last && at + 1 == parts->len ? INT64_MAX
-                      : last                       ? part->count - plan.size * block
-                                                   : plan.size);
+            Draft *draft = add_block(blocks, part->host, stream, blocks_shard_of(instance, instances),
+                                     last && at + 1 == parts->len ? INT64_MAX
+                                     : last                       ? part->count - plan.size * block
+                                                                  : plan.size);
+            /* Others may be empty, and nobody would hear of that. */
+            meta_set_integer(draft_meta(draft), KEY_BLOCK, -1);
         }
     }
     blocks_close(stream);

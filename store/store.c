@@ -680,6 +680,17 @@ bool store_record_effect(Store *store, const char *entry, int64_t number, GError
     return fail_with(error, &fault);
 }
 
+bool store_count_effects(Store *store, const char *entry, int64_t *count, GError **error)
+{
+    g_autofree char *first = g_strconcat(entry, ":", NULL), *behind = g_strconcat(entry, ";", NULL);
+    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM effect WHERE entry > $1 AND entry < $2",
+                                        TEXT(first), TEXT(behind));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    return true;
+}
+
 /* Up to which time the next portion goes; *more: there is one behind it. */
 static bool find_portion(Store *store, const char *find, int64_t before, int64_t *last, bool *more, GError **error)
 {

@@ -80,6 +80,10 @@ static bool dispatch(Case *given, GError **error)
     const json_t *meta = entry_meta(given->entry);
     if (json_object_get(meta, KEY_DUE))
         return case_due(given, error);
+    if (!case_unreached(given, error))
+        return false;
+    if (json_object_get(meta, KEY_LOST) && !json_object_get(meta, KEY_FAILURES))
+        return true;
     if (!given->list->process_bounces) {
         list_runner_log(given->entry, "result=discarded (the list does not process bounces)");
         return true;

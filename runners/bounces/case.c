@@ -30,8 +30,7 @@ static char *effect_of(const Case *given, const char *address)
     return g_strconcat(given->key, ":", key, NULL);
 }
 
-/* Is there still room for a mail to the owners today? */
-static bool owner_room(Case *given, bool *room, GError **error)
+bool case_owner_room(Case *given, bool *room, GError **error)
 {
     int64_t today = 0, most = given->bounces->notices_a_day;
     if (!bounce_count(given->bounces->shared->store, given->list->list_id, "notice", given->now, &today, error))
@@ -61,7 +60,7 @@ static int64_t tag_of(Entry *entry)
 bool case_record(Case *given, const char *effect, unsigned *acts, GError **error)
 {
     bool room = false;
-    if (owner_wants(given->list, *acts) && !owner_room(given, &room, error))
+    if (owner_wants(given->list, *acts) && !case_owner_room(given, &room, error))
         return false;
     *acts |= room ? SCORE_TELL_OWNER : 0;
     return store_record_effect(given->bounces->shared->store, effect, tag_of(given->entry) | *acts, error);
@@ -245,7 +244,7 @@ static bool tell_of_unreachable(Case *given, const char *address, unsigned *acts
     int64_t ignored;
     bool told, room;
     g_autofree char *today = g_strdup_printf("unreachable:%s:%" PRId64, address, given->now / DAY);
-    if (!store_find_effect(store, today, &told, &ignored, error) || !owner_room(given, &room, error))
+    if (!store_find_effect(store, today, &told, &ignored, error) || !case_owner_room(given, &room, error))
         return false;
     *acts = room && !told ? SCORE_TELL_OWNER : 0;
     return *acts == 0 || store_record_effect(store, today, 0, error);

@@ -75,6 +75,9 @@ bool case_record(Case *given, const char *effect, unsigned *acts, GError **error
  * entry made it, else 0: the letters of another entry's acts are not written again. */
 bool case_find(Case *given, const char *effect, bool *before, unsigned *acts, GError **error);
 
+/* Count a mail to the list's owners. Set *room to whether they may have it today (notices_a_day). */
+bool case_owner_room(Case *given, bool *room, GError **error);
+
 /* Act on a member's report of a post as spam, as the list's bounce_complaint_action says. */
 bool case_complained(Case *given, const Failed *failed, GError **error);
 
@@ -87,6 +90,9 @@ bool case_forward(Case *given, const char *why, GError **error);
 bool case_mail(Case *given, GError **error);
 /* Count the refusals that out met (refusals.c). */
 bool case_refusals(Case *given, GError **error);
+
+/* Tell the author or the owners when the entry, with others before it, shows that a post has reached nobody. */
+bool case_unreached(Case *given, GError **error);
 
 /* Warn or remove the members whom the entry names because their time has come (due.c). */
 bool case_due(Case *given, GError **error);

@@ -39,6 +39,24 @@ static void test_programs(void)
         g_assert_false(allowed("anne@example.com", heads[at]));
 }
 
+/* The fields of the list that has sent a post out say nothing of its author. */
+static void test_posts(void)
+{
+    static const char *const lists[] = {"List-Id: <x.example.org>\r\nPrecedence: list\r\n", "List-Post: NO\r\n", ""};
+    static const char *const programs[] = {"Auto-Submitted: auto-generated\r\nList-Id: <x.example.org>\r\n",
+                                           "X-Auto-Response-Suppress: All\r\n",
+                                           "Content-Type: multipart/report; report-type=delivery-status\r\n"};
+    for (size_t at = 0; at < G_N_ELEMENTS(lists) + G_N_ELEMENTS(programs); at++) {
+        bool person = at < G_N_ELEMENTS(lists);
+        g_autofree char *text = g_strconcat(person ? lists[at] : programs[at - G_N_ELEMENTS(lists)],
+                                            "Subject: x\r\n\r\nbody\r\n", NULL);
+        g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));
+        g_autoptr(Message) message = message_new(octets);
+        g_assert_cmpint(answer_allowed_for_post("anne@example.com", message), ==, person);
+        g_assert_false(answer_allowed_for_post("test-bounces@example.com", message));
+    }
+}
+
 static void test_senders(void)
 {
     static const char *const senders[] = {"",
@@ -90,6 +108,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/answer/people", test_people);
     g_test_add_func("/answer/programs", test_programs);
+    g_test_add_func("/answer/posts", test_posts);
     g_test_add_func("/answer/senders", test_senders);
     g_test_add_func("/answer/subjects", test_subjects);
     return g_test_run();

@@ -473,6 +473,14 @@ static void test_expire(Fixture *fixture, const void *data)
         g_snprintf(entry, sizeof entry, "old:%d", n);
         assert_ok(store_record_effect(fixture->store, entry, 7, &error), error);
     }
+    assert_ok(store_record_effect(fixture->store, "old", 7, &error), error);
+    assert_ok(store_record_effect(fixture->store, "older:1", 7, &error), error);
+    assert_ok(store_record_effect(fixture->store, "old:1:caf\303\251@example.com", 7, &error), error);
+    int64_t count;
+    assert_ok(store_count_effects(fixture->store, "old", &count, &error), error);
+    g_assert_cmpint(count, ==, 25001);
+    assert_ok(store_count_effects(fixture->store, "old:1", &count, &error), error);
+    g_assert_cmpint(count, ==, 1);
     assert_ok(store_commit(fixture->store, &error), error);
     assert_ok(list_record_message_id(fixture->store, list->list_id, &(SeenMail){"<old>", "in:1", "spool", 1, NULL},
                                      &known, &error),

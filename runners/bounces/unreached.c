@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Tells the author, or the owners, of a post that reached nobody. out sends the recipients that it has given up, as
+ * long as nobody of their block has got the post (KEY_BLOCK_OF). They are counted here until they are all, over
+ * entries, attempts, processes and hosts. Of a post that reached somebody only what failed before that is counted.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/letter.h"
+#include "mail/address.h"
+#include "mail/answer.h"
+#include "mail/header.h"
+#include "runners/bounces/case.h"
+#include "runners/keys.h"
+
+#define HEADER_MAX (48 * 1024) /* bytes of the post's header in the letter */
+
+/* Names of effects: "unreached:LIST:TRACE", and below it the blocks, and below these their recipients. */
+typedef struct Unreached {
+    Case *given;
+    const json_t *meta;
+    char *post, *block;
+    int64_t size; /* recipients of the block */
+} Unreached;
+
+static bool note(const Unreached *lost, const char *effect, int64_t number, GError **error)
+{
+    Store *store = lost->given->bounces->shared->store;
+    bool before;
+    int64_t was;
+    return store_find_effect(store, effect, &before, &was, error) &&
+           (before || store_record_effect(store, effect, number, error));
+}
+
+static bool note_addresses(const Unreached *lost, const json_t *all, GError **error)
+{
+    size_t at;
+    json_t *one;
+    json_array_foreach(all, at, one) {
+        const char *address = json_is_string(one) ? json_string_value(one) : meta_string(one, "address", "");
+        g_autofree char *key = address_key(address), *effect = g_strconcat(lost->block, ":", key, NULL);
+        if (!note(lost, effect, 0, error))
+            return false;
+    }
+    return true;
+}
+
+/* Set *whole when nobody of the block has got the post. Most blocks that reached nobody are told of by one entry. */
+static bool count_block(const Unreached *lost, bool *whole, GError **error)
+{
+    const json_t *failures = json_object_get(lost->meta, KEY_FAILURES);
+    const json_t *given_up = json_object_get(lost->meta, KEY_LOST);
+    int64_t count = (int64_t)(json_array_size(failures) + json_array_size(given_up));
+    if (count < lost->size && (!note_addresses(lost, failures, error) || !note_addresses(lost, given_up, error) ||
+                               !store_count_effects(lost->given->bounces->shared->store, lost->block, &count, error)))
+        return false;
+    *whole = count >= lost->size;
+    return true;
+}
+
+/* Set *whole when that is so of all blocks. They were filled in order, so the first with fewer recipients than it might
+ * have is the last one. */
+static bool count_post(const Unreached *lost, bool *whole, GError **error)
+{
+    Store *store = lost->given->bounces->shared->store;
+    int64_t number = meta_integer(lost->meta, KEY_BLOCK, -1), most = meta_integer(lost->meta, KEY_BLOCK_MOST, 0);
+    *whole = number < 0;
+    if (*whole)
+        return true;
+    g_autofree char *own = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
+    if (!note(lost, own, most == 0 || lost->size < most, error))
+        return false;
+    bool before = true;
+    int64_t last = 0;
+    for (number = 0; before && !last; number++) {
+        g_autofree char *each = g_strdup_printf("%s#%" G_GINT64_FORMAT, lost->post, number);
+        if (!store_find_effect(store, each, &before, &last, error))
+            return false;
+    }
+    *whole = before;
+    return true;
+}
+
+/* One at a time counts for a post: two that count at once would each lack what the other has written. Its own count of
+ * these entries, by the day on which the post came, has no limit. */
+static bool take_turn(const Unreached *lost, GError **error)
+{
+    const Case *given = lost->given;
+    int64_t ignored;
+    return bounce_count(given->bounces->shared->store, given->list->list_id, "unreached",
+                        entry_arrival(given->entry), &ignored, error);
+}
+
+/* ---- the letter ---- */
+
+static const char *last_reply(const Unreached *lost)
+{
+    const json_t *failures = json_object_get(lost->meta, KEY_FAILURES);
+    const char *reply = meta_string(lost->meta, KEY_LOST_REPLY, NULL);
+    return reply ? reply : meta_string(json_array_get(failures, 0), "reply", "");
+}
+
+static bool send(const Unreached *lost, bool to_author, GError **error)
+{
+    const Case *given = lost->given;
+    const ListRunner *shared = given->bounces->shared;
+    const char *sender = meta_string(lost->meta, KEY_SENDER, "");
+    g_autoptr(GBytes) header = entry_message(given->entry);
+    g_autoptr(Message) message = message_new(header);
+    g_autofree char *raw = message_value(message, "Subject"), *subject = header_decode(raw ? raw : "(no subject)");
+    g_autofree char *brief = template_brief(subject), *reply = template_brief(last_reply(lost));
+    g_autofree char *owner = list_address(given->list, "owner");
+    const TemplateValue values[] = {{"subject", brief}, {"sender", sender}, {"reasons", reply}, {0}};
+    ListLetter letter = {.template = "post_undelivered", .values = values, .to = to_author ? sender : owner,
+                         .in_reply_to = to_author ? meta_string(lost->meta, KEY_MESSAGE_ID, "") : NULL,
+                         .attach = NOTICE_HEADER, .about = header, .most = HEADER_MAX, .date = given->now,
+                         .trace = entry_trace(given->entry)};
+    if (!to_author) {
+        letter.recipients = letter_owners(shared->store, given->list, shared->site.site_owner, error);
+        if (!letter.recipients)
+            return false;
+    }
+    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+    if (!work_letter(work, given->list, &letter, error))
+        return false;
+    list_runner_work_into(work, given->outcome);
+    list_runner_log(given->entry, "to=<%s> result=told (the post reached nobody)", letter.to);
+    return true;
+}
+
+/* Choose whom to tell, within the limits of a day: the author, where a person has written the post and may be answered;
+ * else the owners. *acts is SCORE_WARN for the author, SCORE_TELL_OWNER for the owners, 0 for nobody. */
+static bool choose(const Unreached *lost, unsigned *acts, GError **error)
+{
+    Case *given = lost->given;
+    const char *sender = meta_string(lost->meta, KEY_SENDER, "");
+    g_autoptr(GBytes) header = entry_message(given->entry);
+    g_autoptr(Message) message = message_new(header);
+    bool allowed;
+    if (!address_same(sender, given->list->posting_address) && answer_allowed_for_post(sender, message)) {
+        g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+        if (!letter_allowed(work, given->list, sender, &allowed, error))
+            return false;
+        list_runner_work_into(work, given->outcome);
+        *acts = allowed ? SCORE_WARN : 0;
+        return true;
+    }
+    if (!case_owner_room(given, &allowed, error))
+        return false;
+    *acts = allowed ? SCORE_TELL_OWNER : 0;
+    return true;
+}
+
+/* Once for a post; again in the same words when this entry comes again before its letter was on the disk. */
+static bool tell(const Unreached *lost, GError **error)
+{
+    g_autofree char *effect = g_strconcat(lost->post, "!", NULL);
+    bool before;
+    unsigned acts;
+    if (!case_find(lost->given, effect, &before, &acts, error) ||
+        (!before && (!choose(lost, &acts, error) || !case_record(lost->given, effect, &acts, error))))
+        return false;
+    return acts == 0 || send(lost, acts & SCORE_WARN, error);
+}
+
+bool case_unreached(Case *given, GError **error)
+{
+    const json_t *meta = entry_meta(given->entry);
+    const char *of = meta_string(meta, KEY_BLOCK_OF, NULL);
+    Unreached lost = {.given = given, .meta = meta, .size = meta_integer(meta, KEY_BLOCK_SIZE, 0)};
+    if (!of || lost.size <= 0)
+        return true;
+    lost.post = g_strdup_printf("unreached:%s:%s", given->list->list_id, entry_trace(given->entry));
+    lost.block = g_strdup_printf("%s:%s", lost.post, of);
+    bool whole;
+    bool done = take_turn(&lost, error) && count_block(&lost, &whole, error) &&
+                (!whole || (count_post(&lost, &whole, error) && (!whole || tell(&lost, error))));
+    g_free(lost.block);
+    g_free(lost.post);
+    return done;
+}
