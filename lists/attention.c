@@ -7,6 +7,7 @@
 
 #include "base/certificate.h"
 #include "base/clock.h"
+#include "switchboard/meta.h"
 
 #define COUNT JSON_INTEGER_FORMAT
 
@@ -286,6 +287,58 @@ static bool is_told(const GPtrArray *all, const char *key)
     return false;
 }
 
+static void say_waiting(Attention *one, json_int_t count)
+{
+    json_object_set_new(one->values, "count", json_integer(count));
+    go_on(one, count == 1 ? N_("; {{count}} message waits") : N_("; {{count}} messages wait"));
+}
+
+/* The messages of one sender are divided among the instances of out: sum has one of each transport and sender. */
+static void sum_refusals(json_t *sum, const json_t *destination)
+{
+    size_t at;
+    const json_t *one;
+    const char *transport = text_of(destination, "transport");
+    json_array_foreach(json_object_get(destination, "refusals"), at, one) {
+        g_autofree char *key = g_strdup_printf("refused %s %s", transport, text_of(one, "sender"));
+        json_t *known = json_object_get(sum, key);
+        json_int_t count = number_of(known, "count") + number_of(one, "messages");
+        const char *since = text_of(known, "since"), *sender = text_of(one, "sender");
+        if (!since || g_strcmp0(text_of(one, "since"), since) < 0)
+            since = text_of(one, "since");
+        json_object_set_new(sum, key, json_pack("{ss* ss* ss* ss* sI}", "transport", transport, "sender",
+                                                sender && *sender ? sender : "<>", "reply", text_of(one, "reply"),
+                                                "since", since, "count", count));
+    }
+}
+
+/* Add a sentence for each sender whom the site's own relay refuses. */
+static void add_refusals(GPtrArray *all, const json_t *troubles)
+{
+    size_t at;
+    const json_t *one;
+    const char *key;
+    json_t *values;
+    g_autoptr(json_t) sum = json_object();
+    json_array_foreach(troubles, at, one)
+        sum_refusals(sum, one);
+    json_object_foreach(sum, key, values) {
+        g_autofree char *mend = g_strdup_printf("listrunner dest show %s; listrunner queue ls retry",
+                                                text_of(values, "transport"));
+        Attention *told = add(all, g_strdup(key), mend,
+                              N_("The relay (transport {{transport}}) has refused mail from {{sender}} since "
+                                 "{{since}}, saying: {{reply}}"),
+                              json_incref(values));
+        say_waiting(told, number_of(values, "count"));
+    }
+}
+
+static bool is_well(const json_t *destination)
+{
+    const char *state = text_of(destination, "state");
+    return g_strcmp0(state, "alive") == 0 || g_strcmp0(state, "resolving") == 0;
+}
+
 static void add_trouble(GPtrArray *all, const json_t *one)
 {
     static const struct {
@@ -300,8 +353,10 @@ static void add_trouble(GPtrArray *all, const json_t *one)
     const char *name = text_of(one, "name"), *transport = text_of(one, "transport"), *state = text_of(one, "state");
     const char *verb = "show", *pattern = N_("Mail for the destination {{name}} (transport {{transport}}) waits, it is "
                                              "being tried again after it was dead");
-    g_autofree char *key = g_strdup_printf("destination %s %s %s", transport, name, state);
-    if (is_told(all, key))
+    /* One that is dead comes to life for each trial, and that is no news. */
+    const char *known = g_strcmp0(state, "probing") == 0 ? "dead" : state;
+    g_autofree char *key = g_strdup_printf("destination %s %s %s", transport, name, known);
+    if (is_well(one) || is_told(all, key))
         return;
     for (size_t i = 0; i < G_N_ELEMENTS(states); i++)
         if (g_strcmp0(states[i].state, state) == 0) {
@@ -316,6 +371,8 @@ static void add_trouble(GPtrArray *all, const json_t *one)
     say_text(told, "away", text_of(one, "away_since"), N_(" since {{away}}"));
     if (g_strcmp0(state, "suspended") != 0)
         say_text(told, "reason", text_of(one, "reason"), N_(", because of: {{reason}}"));
+    if (number_of(one, "parked") > 0)
+        say_waiting(told, number_of(one, "parked"));
 }
 
 /* ---- hosts ---- */
@@ -568,6 +625,7 @@ GPtrArray *attention_of(const json_t *state)
         add_bounce_brake(all, one);
     json_array_foreach(json_object_get(state, "canaries"), i, one)
         add_canary(all, one);
+    add_refusals(all, json_object_get(state, "troubles"));
     json_array_foreach(json_object_get(state, "troubles"), i, one)
         add_trouble(all, one);
     add_unknown(all, state);

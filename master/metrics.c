@@ -25,6 +25,8 @@ static const Metric destination_metrics[] = {
     {"waiting_recipients", "destination_waiting_recipients", "gauge", "Recipients in memory that wait."},
     {"tokens", "destination_tokens", "gauge", "What is in the token bucket."},
     {"sent", "destination_sent_total", "counter", "Recipients delivered."},
+    {"refused_messages", "destination_refused_messages", "gauge",
+     "Messages that wait because the site's own relay refuses us, or them."},
     {"deferred", "destination_deferred_total", "counter", "Recipients deferred."},
     {"bounced", "destination_bounced_total", "counter", "Recipients refused for good."},
     {"flights", "destination_flights_total", "counter", "Times that several transactions went out together."},

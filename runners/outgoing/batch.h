@@ -12,6 +12,14 @@
 #include "net/smtp_client.h"
 #include "switchboard/entry.h"
 
+/* FateAbout says what a refusal is about. All but FATE_OF_RECIPIENT are for the site's own relay alone (refusal.h). */
+typedef enum FateAbout {
+    FATE_OF_RECIPIENT,
+    FATE_OF_ANYBODY, /* the words do not say */
+    FATE_OF_SENDER,  /* the domain of the envelope sender, or who we are */
+    FATE_OF_MESSAGE,
+} FateAbout;
+
 /* Fate is the result for some recipients of a batch. Recipients with the same fate share one, so that the log can sum
  * them up. */
 typedef struct Fate {
@@ -24,6 +32,7 @@ typedef struct Fate {
     SmtpPhase phase;
     size_t accepted; /* recipients of the transaction that had been accepted before */
     SmtpFallback fallback;
+    FateAbout about; /* of a refusal that was made a deferral, because it is the operator's matter */
     bool in_doubt;   /* the server may have delivered the mail, though the connection was lost */
     bool connection; /* the connection failed, not this recipient */
     bool again;      /* the refusal was not about these recipients: they go again at once (judge.h) */

@@ -28,9 +28,61 @@ static void copy_key(json_t *to, json_t *from, const char *key)
         json_object_set(to, key, value);
 }
 
+static bool was_reached(const Delivery *delivery)
+{
+    Recipient recipient;
+    bool before = delivery->doubts > 0 || meta_bool(entry_meta(delivery->entry), KEY_REACHED);
+    if (before || delivery->sent > 0 || delivery->lost)
+        return true;
+    for (size_t offset = 0; entry_next_recipient(delivery->entry, offset, &recipient); offset = recipient.next)
+        if (recipient.state == RECIPIENT_DONE)
+            return true;
+    return false;
+}
+
+static bool is_post(const Delivery *delivery)
+{
+    const json_t *meta = entry_meta(delivery->entry);
+    return *entry_list(delivery->entry) && meta_integer(meta, KEY_POST_ID, 0) > 0 &&
+           meta_integer(meta, KEY_BLOCK, 0) >= 0;
+}
+
+bool bounce_is_unreached(const Delivery *delivery)
+{
+    return is_post(delivery) && !was_reached(delivery);
+}
+
+static json_int_t recipients_of(Entry *entry)
+{
+    json_int_t count = 0;
+    Recipient recipient;
+    for (size_t offset = 0; entry_next_recipient(entry, offset, &recipient); offset = recipient.next)
+        count++;
+    return count;
+}
+
+void bounce_keep_block(const Delivery *delivery, json_t *meta)
+{
+    if (!is_post(delivery) || meta_bool(meta, KEY_REACHED))
+        return;
+    if (was_reached(delivery)) {
+        meta_set_bool(meta, KEY_REACHED, true);
+        json_object_del(meta, KEY_BLOCK_OF);
+        json_object_del(meta, KEY_BLOCK_SIZE);
+        return;
+    }
+    char of[HASH_DIGITS + 1];
+    name_hash_format(entry_name(delivery->entry)->hash, of);
+    if (meta_string(meta, KEY_BLOCK_OF, NULL))
+        return;
+    meta_set_string(meta, KEY_BLOCK_OF, of);
+    meta_set_integer(meta, KEY_BLOCK_SIZE, recipients_of(delivery->entry));
+}
+
 static void begin(BounceMaker *maker)
 {
     maker->failures = json_array();
+    maker->lost = json_array();
     maker->octets = 0;
     maker->offsets = g_array_new(FALSE, FALSE, sizeof(size_t));
     maker->names = g_checksum_new(G_CHECKSUM_SHA1);
@@ -75,7 +127,22 @@ static BounceDraft *cut(BounceMaker *maker)
     meta_set_string(meta, KEY_TO, TO_BOUNCES);
     meta_set_string(meta, KEY_OF, of);
     meta_set_integer(meta, KEY_WRITING, (int64_t)g_random_int() << 16 | (g_random_int() & 0xffff));
-    json_object_set_new(meta, KEY_FAILURES, g_steal_pointer(&maker->failures));
+    if (json_array_size(maker->failures) > 0)
+        json_object_set(meta, KEY_FAILURES, maker->failures);
+    if (json_array_size(maker->lost) > 0) {
+        json_object_set(meta, KEY_LOST, maker->lost);
+        meta_set_string(meta, KEY_LOST_REPLY, maker->lost_reply);
+    }
+    if (bounce_is_unreached(maker->delivery)) {
+        copy_key(meta, from, KEY_BLOCK);
+        copy_key(meta, from, KEY_BLOCK_MOST);
+        copy_key(meta, from, KEY_BLOCK_OF);
+        copy_key(meta, from, KEY_BLOCK_SIZE);
+        copy_key(meta, from, KEY_SENDER);
+        bounce_keep_block(maker->delivery, meta);
+    }
+    g_clear_pointer(&maker->failures, json_decref);
+    g_clear_pointer(&maker->lost, json_decref);
     BounceDraft *bounce = g_new0(BounceDraft, 1);
     bounce->delivery = maker->delivery;
     bounce->draft = draft_new(BOUNCES_QUEUE, meta);
@@ -88,19 +155,28 @@ static BounceDraft *cut(BounceMaker *maker)
     return bounce;
 }
 
-BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure)
+static void add_failure(BounceMaker *maker, const char *address, const char *reply, const Failure *failure)
 {
-    g_autofree char *address = g_strndup(recipient->address, recipient->length);
-    g_autofree char *reply = g_utf8_make_valid(failure->reply, MIN((gssize)strlen(failure->reply), REPLY_MAX));
     json_t *object = json_object();
     meta_set_string(object, "address", address);
     meta_set_string(object, "status", failure->status);
     meta_set_string(object, "reply", reply);
     if (failure->relay)
         meta_set_string(object, "relay", failure->relay);
-    if (failure->of_message)
-        meta_set_bool(object, "of_message", true);
+    meta_set_string(object, "phase", failure->phase);
     json_array_append_new(maker->failures, object);
+}
+
+BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure)
+{
+    g_autofree char *address = g_strndup(recipient->address, recipient->length);
+    g_autofree char *reply = g_utf8_make_valid(failure->reply, MIN((gssize)strlen(failure->reply), REPLY_MAX));
+    if (!failure->unasked)
+        add_failure(maker, address, reply, failure);
+    else
+        json_array_append_new(maker->lost, json_string(address));
+    if (failure->unasked && !maker->lost_reply)
+        maker->lost_reply = g_strdup(reply);
     g_checksum_update(maker->names, (const guchar *)address, (gssize)recipient->length + 1);
     g_array_append_val(maker->offsets, recipient->offset);
     maker->octets += recipient->length + strlen(reply) + 100;
@@ -115,6 +191,8 @@ BounceDraft *bounce_maker_end(BounceMaker *maker)
 {
     BounceDraft *last = maker->offsets->len > 0 ? cut(maker) : NULL;
     json_decref(maker->failures);
+    json_decref(maker->lost);
+    g_free(maker->lost_reply);
     if (maker->offsets)
         g_array_unref(maker->offsets);
     g_clear_pointer(&maker->names, g_checksum_free);

@@ -20,7 +20,8 @@
 /* Gather failures of one delivery, and make a draft whenever they are as many as the metadata of one entry may hold. */
 typedef struct BounceMaker {
     Delivery *delivery;
-    json_t *failures;
+    json_t *failures, *lost;
+    char *lost_reply;   /* of the first of those */
     size_t octets;      /* an estimate of the size of failures, in bytes */
     GChecksum *names;   /* over the entry's name and the recipients' addresses, for the name of the draft */
     GArray *offsets;    /* of size_t: the recipients gathered so far, by their places in the entry */
@@ -37,7 +38,8 @@ typedef struct Failure {
     const char *status;
     const char *reply;
     const char *relay; /* the server that said so; NULL: none did */
-    bool of_message;   /* the server refused the mail itself, or how we speak, whoever the recipient is */
+    const char *phase; /* what the reply was to (refusal.h) */
+    bool unasked;      /* it was given up because of us, or of our relay */
 } Failure;
 
 /* Begin to gather; delivery is borrowed. */
@@ -47,5 +49,11 @@ BounceMaker *bounce_maker_new(Delivery *delivery);
 BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure);
 /* Free the maker, and return the draft of the recipients that are left; it is the caller's. NULL: none are left. */
 BounceDraft *bounce_maker_end(BounceMaker *maker);
+/* Return true when it is a post of a list, and certainly none of its recipients in this entry, and in those that this
+ * one comes from, has got it. */
+bool bounce_is_unreached(const Delivery *delivery);
+/* Note in the metadata of an entry made from the delivery's how many recipients it was for, or that some of them may
+ * have been reached. */
+void bounce_keep_block(const Delivery *delivery, json_t *meta);
 /* Free the draft with it; NULL is allowed. */
 void bounce_draft_free(BounceDraft *bounce);

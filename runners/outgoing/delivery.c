@@ -51,6 +51,8 @@ Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GEr
     delivery->entry = entry;
     delivery->source = source;
     delivery->family = family_of(entry);
+    const char *at = strrchr(delivery->content.sender, '@');
+    delivery->sender_domain = at ? at + 1 : "";
     delivery->favoured = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
     delivery->claimed = clock_now();
     delivery->queued = clock_steady() - MAX(delivery->claimed - entry_arrival(entry), 0);
@@ -115,6 +117,16 @@ void delivery_lost(Delivery *delivery, size_t offset, bool in_doubt)
         add_offset(&delivery->doubtful, offset);
 }
 
+void delivery_spare(Delivery *delivery, size_t offset)
+{
+    add_offset(&delivery->spared, offset);
+}
+
+bool delivery_spared(const Delivery *delivery, size_t offset)
+{
+    return delivery->spared && g_hash_table_contains(delivery->spared, GSIZE_TO_POINTER(offset));
+}
+
 bool delivery_blameless(const Delivery *delivery, size_t offset)
 {
     return delivery->doubts > 0 ||
@@ -127,12 +139,16 @@ void delivery_free(Delivery *delivery)
         return;
     leave_places(delivery);
     g_clear_pointer(&delivery->lost, g_hash_table_unref);
+    g_clear_pointer(&delivery->spared, g_hash_table_unref);
     g_clear_pointer(&delivery->doubtful, g_hash_table_unref);
     g_clear_pointer(&delivery->parts, g_array_unref);
     g_ptr_array_unref(delivery->jobs);
     content_clear(&delivery->content);
     entry_free(delivery->entry);
     g_free(delivery->last_reply);
+    g_free(delivery->halted_status);
+    g_free(delivery->halted_text);
+    g_free(delivery->halted_reply);
     g_free(delivery);
 }
 

@@ -23,6 +23,7 @@ typedef struct Delivery {
     Entry *entry;
     unsigned source;    /* index of the inbox it came from */
     Content content;
+    const char *sender_domain; /* of the envelope sender, borrowed; "" for the null sender */
     bool favoured;      /* mail of our own for which somebody waits */
     Transport *chosen;  /* the list's transport, or the default */
     int family;         /* AF_INET, AF_INET6: of a relay's addresses only these are used; AF_UNSPEC: all */
@@ -41,12 +42,17 @@ typedef struct Delivery {
     size_t sent, refused, deferred, parked;
     unsigned doubts;    /* attempts before this one after which nobody knew whether it was delivered */
     GHashTable *lost;   /* set of offsets: recipients whose transaction broke off in this attempt; NULL: none */
+    GHashTable *spared; /* set of offsets: recipients whom nobody charges with this failure; NULL: none */
     GHashTable *doubtful; /* those of them that may have got the mail all the same; NULL: none */
     GArray *places;     /* of Place: destinations for which recipients wait; NULL: none, or too many */
     bool scattered;     /* there were more than PLACES_MAX */
     GArray *parts;      /* of RetryPart (retry_parts.h): one for each draft that it becomes, in order; NULL: none */
+    Transport *halted;  /* its relay has refused the message: it gets no more of it in this attempt; NULL: none has */
+    char *halted_status, *halted_text, *halted_reply;
+    SmtpPhase halted_at;
     bool dirty;         /* marks were written since the last sync */
     char *last_reply;   /* of the last deferral */
+    const char *last_phase; /* of that; static. NULL: there was none */
     int64_t claimed;    /* wall clock */
     int64_t queued;     /* clock_steady(): when the mail arrived. What is at hand is served in that order */
     GList held;         /* in the list of all deliveries, in the order of claiming */
@@ -67,6 +73,10 @@ typedef struct Place {
 void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due, bool tried);
 /* Return what was noted for the destination; NULL when nothing was. */
 const Place *delivery_place(const Delivery *delivery, const Destination *destination);
+
+/* Note that the recipient at this offset failed because of us, or of our relay; and return whether that is so. */
+void delivery_spare(Delivery *delivery, size_t offset);
+bool delivery_spared(const Delivery *delivery, size_t offset);
 
 /* Note that the connection was lost while the mail went to the recipient at this offset. in_doubt: the server had all
  * of it, and may have delivered it. */

@@ -62,6 +62,8 @@ typedef struct Destination {
     Pace pace;
     Rate ordered;          /* set by the operator; < 0: none */
     bool suspended;
+    bool own, lmtp;        /* the site's own SMTP relay (refusal.h); LMTP */
+    unsigned refused_at;   /* it has the mail of a sender whom the relay refuses, at this SmtpPhase; 0: all others */
     bool unresolved;       /* its servers are not known yet */
     unsigned deaths;       /* in a row */
     int64_t away_since;    /* clock_steady(): dead, suspended or slow since then; 0: well */
@@ -82,7 +84,6 @@ typedef struct Destination {
     int64_t waited_since;  /* clock_steady(): mail has been waiting since then and nothing came back; 0: not so */
     int64_t clog_told;     /* monotonic: when the log last said that it is slow */
     DestinationCounts counts;
-
     /* Used by the scheduler alone. */
     GQueue *changes;       /* borrowed: of destinations to look at again; NULL: nobody asks */
     GList change;          /* in changes */
@@ -93,7 +94,6 @@ typedef struct Destination {
     uint64_t turn;         /* the scheduler's count when it was last served */
     int64_t wake_at;
     size_t waiting, waiting_recipients;
-
     /* Used by the transport alone. */
     GQueue idle;           /* of Session: connected and without work */
     unsigned sessions, established, between; /* two batches: RSET is not answered yet */

@@ -13,6 +13,7 @@
 #include "runners/outgoing/bounce.h"
 #include "runners/outgoing/report.h"
 #include "runners/outgoing/retry_parts.h"
+#include "runners/outgoing/transport.h"
 #include "switchboard/fault.h"
 #include "switchboard/meta.h"
 
@@ -94,15 +95,18 @@ static Draft *retry_draft(const Finish *finish, Delivery *delivery, const RetryP
     meta_set_integer(meta, KEY_ATTEMPTS, meta_integer(meta, KEY_ATTEMPTS, 0) + 1);
     if (delivery->last_reply)
         meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
+    if (delivery->last_phase)
+        meta_set_string(meta, KEY_LAST_PHASE, delivery->last_phase);
     if (delivery->doubts > 0 || part->doubt)
         meta_set_integer(meta, KEY_DOUBTS, delivery->doubts + part->doubt);
+    bounce_keep_block(delivery, meta);
     draft_set_due(draft, due_of(finish, part, delivery));
     return draft;
 }
 
 /* Write an entry for each group of recipients that wait for one thing. A warning and the entries that know of it appear
  * together or not at all. */
-static void end_deferred(Finish *finish, Delivery *delivery, GArray *parts, bool warned)
+static Outcome *end_deferred(Finish *finish, Delivery *delivery, GArray *parts, bool warned)
 {
     Outcome *outcome = end(finish, delivery);
     delivery->parts = g_array_ref(parts);
@@ -117,6 +121,7 @@ static void end_deferred(Finish *finish, Delivery *delivery, GArray *parts, bool
     }
     if (warned)
         outcome_add(outcome, warning_draft(&finish->warning, delivery, clock_now()));
+    return outcome;
 }
 
 /* The destination calls the entry back when there is room, unless it was refused there. */
@@ -140,42 +145,62 @@ static void note_parts(const Finish *finish, const Delivery *delivery, const Out
     }
 }
 
-/* Some are left over, and not for too long. */
-static bool defer(Finish *finish, Delivery *delivery, GError **error)
+/* Some are left over, and not for too long. letter: goes out with the rest; consumed; or NULL. */
+static bool defer(Finish *finish, Delivery *delivery, Draft *letter, GError **error)
 {
     g_autoptr(GArray) parts = retry_parts_of(&finish->laws, delivery);
     const RetryPart *first = &g_array_index(parts, RetryPart, 0);
     bool warned = warning_due(&finish->warning, delivery, clock_now());
     bool untried = first->place && delivery->deferred == 0;
-    if (warned || parts->len > 1 || first->doubt || (delivery->source != SOURCE_RETRY && !untried)) {
-        end_deferred(finish, delivery, parts, warned);
+    if (warned || letter || parts->len > 1 || first->doubt || (delivery->source != SOURCE_RETRY && !untried)) {
+        Outcome *outcome = end_deferred(finish, delivery, parts, warned);
+        if (letter)
+            outcome_add(outcome, letter);
         return true;
     }
     int64_t due = due_of(finish, first, delivery);
     EntryName name = *entry_name(delivery->entry);
     name.due = due;
-    if (untried)
+    if (first->place)
         note_parked(first->place, delivery->source, &name, entry_arrival(delivery->entry));
-    else
+    if (!untried)
         report_end(delivery, RETRY_QUEUE, "deferred");
     return wait_again(finish, delivery, due, error);
 }
 
-/* Bounces from the recipient at *offset on, at most a group of them; *offset
- * is moved. */
+/* The site's own mail has no member who could be charged: its sender is told. */
+static bool is_spared(const Delivery *delivery, const Place *place, size_t offset)
+{
+    bool ours = place && (place->destination->own || place->destination->suspended);
+    return *entry_list(delivery->entry) &&
+           (ours || delivery_spared(delivery, offset) || delivery_blameless(delivery, offset));
+}
+
+/* Bounces from the recipient at *offset on, at most a group of them; *offset is moved. Of recipients who are not
+ * charged it says only that nobody got the post, when that may be so. */
 static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
 {
+    bool forced = meta_bool(entry_meta(delivery->entry), KEY_EXPIRE), unreached = bounce_is_unreached(delivery);
     const char *last = delivery->last_reply;
     if (!last)
         last = meta_string(entry_meta(delivery->entry), KEY_LAST_REPLY, "delivery was tried for too long");
+    const char *phase = delivery->last_phase;
+    if (!phase)
+        phase = meta_string(entry_meta(delivery->entry), KEY_LAST_PHASE, "rcpt");
     BounceMaker *maker = bounce_maker_new(delivery);
     Recipient recipient;
     while (finish->marks->bounces->len < EXPIRE_GROUP && entry_next_recipient(delivery->entry, *offset, &recipient)) {
         *offset = recipient.next;
         if (recipient.state != RECIPIENT_TODO)
             continue;
+        const Place *place = retry_parts_place(&finish->laws, delivery, &recipient);
+        bool spared = is_spared(delivery, place, recipient.offset);
+        if (place && place->destination->suspended && !forced)
+            delivery->parked++;
+        if ((spared && !unreached) || (place && place->destination->suspended && !forced))
+            continue;
         content_address(&delivery->content, &recipient);
-        Failure failure = {"4.4.7", last, NULL, delivery_blameless(delivery, recipient.offset)};
+        Failure failure = {"4.4.7", last, NULL, phase, spared};
         BounceDraft *full = bounce_maker_add(maker, &recipient, &failure);
         if (full)
             g_ptr_array_add(finish->marks->bounces, full);
@@ -186,8 +211,8 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
 }
 
 /* The last attempt was made: everybody who is left is bounced, a group at a time; between groups it may be time to
- * leave, and the rest is bounced by who comes after us. Members whose transactions broke off are not charged with it;
- * the list's owners are told of them. */
+ * leave, and the rest is bounced by who comes after us. Who waits for a destination that the operator has suspended
+ * waits on. Members whose transactions broke off are not charged with it; the list's owners are told of them. */
 static bool expire(Finish *finish, Delivery *delivery, GError **error)
 {
     report_end(delivery, BOUNCES_QUEUE, "expired");
@@ -203,10 +228,23 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
     }
     if (left || delivery->deferred > 0)
         return wait_again(finish, delivery, left ? 0 : next_due(finish, delivery), error);
+    if (delivery->parked > 0)
+        return defer(finish, delivery, g_steal_pointer(&letter), error);
+    for (guint i = 0; i < delivery->jobs->len; i++)
+        transport_given_up(((const Job *)delivery->jobs->pdata[i])->transport, delivery);
     Outcome *outcome = end(finish, delivery);
     if (letter)
         outcome_add(outcome, g_steal_pointer(&letter));
     return true;
+}
+
+/* All who are left wait for destinations that the operator has suspended. */
+static bool is_held_back(const Delivery *delivery)
+{
+    bool all = delivery->places && delivery->places->len > 0 && delivery->deferred == 0 && !delivery->scattered;
+    for (guint i = 0; all && i < delivery->places->len; i++)
+        all = g_array_index(delivery->places, Place, i).destination->suspended;
+    return all;
 }
 
 static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
@@ -220,10 +258,10 @@ static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
         end(finish, delivery);
         return true;
     }
-    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE) ||
-        backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry)))
+    bool old = backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry));
+    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE) || (old && !is_held_back(delivery)))
         return expire(finish, delivery, error);
-    return defer(finish, delivery, error);
+    return defer(finish, delivery, NULL, error);
 }
 
 /* A hop that could not be made: the entry keeps its marks and its place. */

@@ -156,9 +156,22 @@ static void judge_transaction(const Judged *about, ReplyVerdict *verdict, Fate *
     }
 }
 
+/* Mail of a refused sender has a destination of its own, and a trial shows whether that is over: not when it gets no
+ * further than the one before. */
+static bool refused_again(const Judged *about, const Fate *fate)
+{
+    return fate->phase <= about->destination->refused_at && fate->code > 0 && !fate->fallback &&
+           (fate->verdict == SMTP_LATER || fate->about != FATE_OF_RECIPIENT);
+}
+
 static void judge_fate(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
-    if (fate->verdict != SMTP_LATER) {
+    if (about->destination->refused_at > 0 && refused_again(about, fate)) {
+        fails(verdict, fate);
+    } else if (fate->about != FATE_OF_RECIPIENT) {
+        defers(about, verdict, fate);
+        fate->waits = fate->about == FATE_OF_SENDER;
+    } else if (fate->verdict != SMTP_LATER) {
         defers(about, verdict, fate);
     } else if (fate->code == 0 && fate->connection) {
         judge_silence(about, verdict, fate);

@@ -4,6 +4,8 @@
 
 #include "base/log.h"
 #include "runners/outgoing/bounce.h"
+#include "runners/outgoing/nexthop.h"
+#include "runners/outgoing/refusal.h"
 #include "switchboard/intake.h"
 
 void marks_init(Marks *marks)
@@ -38,15 +40,18 @@ static void add_bounce(Marks *marks, BounceDraft *bounce)
         g_ptr_array_add(marks->bounces, bounce);
 }
 
-/* The protocol (5.5.x) or the contents (5.6.x) were refused, and not in the answer to one recipient. */
-static bool of_message(const Fate *fate)
+/* LMTP answers to the end of data for each recipient. */
+static const char *phase_of(const Batch *batch, const Fate *fate)
 {
-    bool concerns = g_str_has_prefix(fate->status, "5.5.") || g_str_has_prefix(fate->status, "5.6.");
-    return concerns && fate->phase != SMTP_RCPT;
+    return fate->phase == SMTP_DOT && batch->nexthop->destination->lmtp ? "rcpt" : fate_phase(fate);
 }
 
-static void defer(Delivery *delivery, const Recipient *recipient, const Fate *fate)
+/* A reply of the site's own relay to another command than RCPT is no member's matter, even when it stays that way. */
+static void defer(const Batch *batch, const Recipient *recipient, const Fate *fate)
 {
+    Delivery *delivery = batch->delivery;
+    if (fate->about != FATE_OF_RECIPIENT || (batch->nexthop->destination->own && fate->phase != SMTP_RCPT))
+        delivery_spare(delivery, recipient->offset);
     bool broke_off = fate->connection && fate->code == 0 && fate->phase >= SMTP_MAIL;
     delivery->deferred++;
     if (broke_off)
@@ -66,12 +71,12 @@ bool marks_batch(Marks *marks, const Batch *batch, GError **error)
         else if (fate->verdict == SMTP_NEVER)
             add_bounce(marks, bounce_maker_add(maker, recipient,
                                                &(Failure){fate->status, fate->reply, batch->relay,
-                                                          of_message(fate)}));
+                                                          phase_of(batch, fate), false}));
         else
-            defer(delivery, recipient, fate);
+            defer(batch, recipient, fate);
     }
-    add_bounce(marks, bounce_maker_end(maker));
     delivery->sent += sent->len;
+    add_bounce(marks, bounce_maker_end(maker));
     return mark(marks, delivery, sent, RECIPIENT_DONE, error);
 }
 

@@ -32,6 +32,7 @@ void nexthop_free(Nexthop *nexthop)
     g_free(nexthop->status);
     g_free(nexthop->text);
     g_free(nexthop->name);
+    g_free(nexthop->sender);
     g_free(nexthop);
 }
 

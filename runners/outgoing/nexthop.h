@@ -30,6 +30,7 @@ typedef struct Nexthop {
     char *name;
     struct Transport *transport;
     Destination *destination;
+    char *sender;      /* of a relay: for the mail of this sender domain, which it refuses; NULL: for all other */
     int family;        /* of a relay: AF_INET, AF_INET6, of its addresses only these; AF_UNSPEC: all */
     GArray *hosts;     /* of Host; empty: not known */
     int64_t expires;   /* monotonic */

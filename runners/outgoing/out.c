@@ -146,6 +146,8 @@ static void keep_last_reply(Delivery *delivery, const Batch *batch)
             continue;
         g_free(delivery->last_reply);
         delivery->last_reply = g_strdup(fate->text);
+        /* A server that says nothing is a matter of the recipient's domain. */
+        delivery->last_phase = fate->code > 0 ? fate_phase(fate) : "rcpt";
     }
 }
 
@@ -175,7 +177,8 @@ static void let_wait(const Batch *batch)
     int64_t due = now + transport_wait_time(batch->nexthop->transport, now - entry_arrival(delivery->entry));
     if (destination_dead(destination))
         due = MAX(due, clock_of_steady(destination_return_time(destination, clock_steady(), g_random_double())));
-    delivery_wait_for(batch->delivery, destination, due, true);
+    /* Mail of a sender whom the relay refuses is called back when that is over, whether it was tried or not. */
+    delivery_wait_for(batch->delivery, destination, due, destination->refused_at == 0);
 }
 
 /* Count how long it took for the recipients of a batch. An entry that has a reply was tried before. */

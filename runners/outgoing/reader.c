@@ -45,7 +45,8 @@ static Nexthop *route(const Reader *reader, const Delivery *delivery, const Reci
     Transport *transport = routes_look(reader->routes, domain, length);
     if (!transport)
         transport = delivery->chosen;
-    return transport ? transport_nexthop(transport, domain, length, delivery->family) : NULL;
+    return transport ? transport_nexthop(transport, domain, length, delivery->family, delivery->sender_domain)
+                     : NULL;
 }
 
 /* Nothing can be tried for these now. */

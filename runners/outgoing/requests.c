@@ -38,6 +38,28 @@ static json_t *time_or_null(int64_t steady)
     return text ? json_string(text) : json_null();
 }
 
+/* Refusals because of us are shown with the relay's own destination. */
+static bool has_refusals(Transport *transport, const Destination *destination)
+{
+    return transport_is_relay(transport) && strcmp(destination->name, transport_name(transport)) == 0;
+}
+
+static json_t *refusals_of(Transport *transport, const Destination *destination)
+{
+    return has_refusals(transport, destination) ? refusals_show(transport_refusals(transport)) : json_array();
+}
+
+static json_int_t refused_messages(Transport *transport, const Destination *destination)
+{
+    g_autoptr(json_t) all = refusals_of(transport, destination);
+    size_t at;
+    json_t *one;
+    json_int_t sum = 0;
+    json_array_foreach(all, at, one)
+        sum += json_integer_value(json_object_get(one, "messages"));
+    return sum;
+}
+
 static json_t *destination_json(Transport *transport, Destination *destination)
 {
     int64_t now = clock_steady(), wake;
@@ -58,6 +80,8 @@ static json_t *destination_json(Transport *transport, Destination *destination)
         (json_int_t)counts->connections, "refused_connections", (json_int_t)counts->refused_connections,
         "died", (json_int_t)counts->deaths, "throttled",
         (json_int_t)counts->throttled, "seconds", histogram_json(counts));
+    json_object_set_new(shown, "refusals", refusals_of(transport, destination));
+    json_object_set_new(shown, "refused_messages", json_integer(refused_messages(transport, destination)));
     json_object_set_new(shown, "parked", json_integer((json_int_t)parked_count(&destination->parked, clock_now())));
     json_object_set_new(shown, "away_since", time_or_null(destination->away_since));
     json_object_set_new(shown, "next_attempt", time_or_null(wake));
@@ -99,7 +123,10 @@ static void keep_troubled(GArray *found)
     guint kept = 0;
     for (guint i = 0; i < found->len; i++) {
         const FoundDestination *one = &g_array_index(found, FoundDestination, i);
-        if (one->destination->suspended || one->destination->deaths > 0 || slowed(one->destination, now))
+        if (one->destination->refused_at > 0 && !one->destination->suspended)
+            continue; /* it is told with the relay */
+        if (one->destination->suspended || one->destination->deaths > 0 || slowed(one->destination, now) ||
+            refused_messages(one->transport, one->destination) > 0)
             g_array_index(found, FoundDestination, kept++) = *one;
     }
     g_array_set_size(found, kept);
@@ -162,6 +189,22 @@ static GArray *find_ordered(Out *out, const char *transport, const char *name, G
     return g_steal_pointer(&found);
 }
 
+/* An order about a relay holds for the mail that it refuses, too, which has a destination of its own meanwhile. */
+static void add_apart(GArray *found)
+{
+    for (guint i = 0, count = found->len; i < count; i++) {
+        FoundDestination one = g_array_index(found, FoundDestination, i);
+        if (!has_refusals(one.transport, one.destination))
+            continue;
+        g_autoptr(GPtrArray) all = transport_destinations(one.transport);
+        for (guint j = 0; j < all->len; j++) {
+            one.destination = all->pdata[j];
+            if (one.destination->refused_at > 0)
+                g_array_append_val(found, one);
+        }
+    }
+}
+
 static bool parse_rate(const char *text, double *per_second, GError **error)
 {
     Rate rate;
@@ -192,6 +235,7 @@ static json_t *order(Out *out, const char *verb, const json_t *request, GError *
     g_autoptr(GArray) found = find_ordered(out, transport, lower, error);
     if (!found)
         return NULL;
+    add_apart(found);
     for (guint i = 0; i < found->len; i++) {
         const FoundDestination *one = &g_array_index(found, FoundDestination, i);
         if (strcmp(verb, "rate") == 0)

@@ -25,12 +25,18 @@ static RetryPart part_of(const RetryLaws *laws, const Delivery *delivery, Recipi
         transport = delivery->chosen;
     const Destination *destination = NULL;
     if (transport && delivery->places)
-        destination = transport_place(transport, domain, length, delivery->family);
+        destination = transport_place(transport, domain, length, delivery->family,
+                                      delivery->sender_domain);
     const Place *place = destination ? delivery_place(delivery, destination) : NULL;
     if (place && !doubt)
         return (RetryPart){.place = place};
     const Backoff *law = transport && laws->varied ? transport_backoff(transport) : laws->standard;
     return (RetryPart){.law = law, .doubt = doubt};
+}
+
+const Place *retry_parts_place(const RetryLaws *laws, const Delivery *delivery, const Recipient *recipient)
+{
+    return delivery->places ? part_of(laws, delivery, *recipient).place : NULL;
 }
 
 static bool same_part(const RetryPart *one, const RetryPart *other)

@@ -117,8 +117,10 @@ void saved_state_load(const SavedState *state, const GPtrArray *transports)
         json_t *destinations;
         json_object_foreach(json_object_get(files->pdata[i], "transports"), name, destinations) {
             Transport *transport = transport_named(transports, name);
-            if (transport)
+            if (transport) {
+                transport_load_refusals(transport, json_object_get(json_object_get(files->pdata[i], "refusals"), name));
                 load_transport(transport, destinations);
+            }
             if (transport)
                 load_rate(transport, json_object_get(json_object_get(files->pdata[i], "rates"), name));
         }
@@ -142,17 +144,21 @@ static json_t *save_transport(Transport *transport)
 
 static json_t *save_all(const GPtrArray *transports)
 {
+    json_t *refusals = json_object();
     json_t *each = json_object();
     json_t *rates = json_object();
     for (guint i = 0; i < transports->len; i++) {
         const char *name = transport_name(transports->pdata[i]);
         const Bucket *bucket = transport_bucket(transports->pdata[i]);
+        json_t *refused = refusals_save(transport_refusals(transports->pdata[i]));
+        if (refused)
+            json_object_set_new(refusals, name, refused);
         json_object_set_new(each, name, save_transport(transports->pdata[i]));
         if (bucket)
             json_object_set_new(rates, name, json_pack("{s:f,s:I}", "tokens", bucket->tokens, "filled",
                                                        (json_int_t)bucket->filled));
     }
-    return json_pack("{s:o,s:o}", "transports", each, "rates", rates);
+    return json_pack("{s:o,s:o,s:o}", "transports", each, "rates", rates, "refusals", refusals);
 }
 
 static char *digest(const json_t *each)

@@ -19,6 +19,8 @@ Destination *transport_destination(Transport *transport, const char *name)
         return destination;
     destination = destination_new(name, &transport->limits, &transport->scheduler.changed, clock_steady());
     destination->transport = transport;
+    destination->own = !transport->mx && !transport->lmtp;
+    destination->lmtp = transport->lmtp;
     g_hash_table_insert(transport->destinations, destination->name, destination);
     return destination;
 }
@@ -65,6 +67,7 @@ void transport_free(Transport *transport)
     g_hash_table_unref(transport->nexthops);
     g_hash_table_unref(transport->destinations);
     scheduler_clear(&transport->scheduler);
+    refusals_clear(&transport->refusals);
     transport_clear_security(transport);
     g_free(transport->steps);
     g_free(transport->name);
@@ -231,8 +234,7 @@ static void on_resolved(struct addrinfo *addresses, const GError *error, void *d
     }
 }
 
-/* Asks for its hosts, unless they are known or asked for. */
-static void know_hosts(Transport *transport, Nexthop *nexthop)
+void transport_know_hosts(Transport *transport, Nexthop *nexthop)
 {
     int64_t now = clock_monotonic();
     if (nexthop->lookup || nexthop->resolve || (nexthop->hosts->len > 0 && now < nexthop->expires) ||
@@ -266,9 +268,20 @@ static char *name_of_family(const char *name, int family)
     return g_strconcat(name, family == AF_INET ? "/ipv4" : "/ipv6", NULL);
 }
 
-/* NULL: not made yet. */
-static Nexthop *find_relay(const Transport *transport, int family)
+/* "HOST/SENDER": no name of a family, which has no dot. g_free() */
+static char *name_of_sender(const char *name, const char *sender)
 {
+    return g_strconcat(name, "/", *sender ? sender : "<>", NULL);
+}
+
+/* NULL: not made yet. */
+static Nexthop *find_relay(const Transport *transport, int family, const char *sender)
+{
+    const RelayRefusal *refusal = family == AF_UNSPEC ? refusals_find(&transport->refusals, sender) : NULL;
+    if (refusal && refusal->apart) {
+        g_autofree char *name = name_of_sender(transport->relay->name, sender);
+        return g_hash_table_lookup(transport->nexthops, name);
+    }
     if (family == AF_UNSPEC || transport->path)
         return transport->relay;
     g_autofree char *name = name_of_family(transport->host, family);
@@ -276,9 +289,9 @@ static Nexthop *find_relay(const Transport *transport, int family)
 }
 
 /* Mail that keeps to one kind of address has a destination of its own, so that its failures concern no other mail. */
-static Nexthop *relay_for(Transport *transport, int family)
+static Nexthop *relay_for(Transport *transport, int family, const char *sender)
 {
-    Nexthop *relay = find_relay(transport, family);
+    Nexthop *relay = find_relay(transport, family, sender);
     if (relay)
         return relay;
     g_autofree char *name = name_of_family(transport->host, family);
@@ -290,11 +303,26 @@ static Nexthop *relay_for(Transport *transport, int family)
     return relay;
 }
 
-Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family)
+Nexthop *transport_nexthop_apart(Transport *transport, const char *sender)
+{
+    g_autofree char *name = name_of_sender(transport->relay->name, sender);
+    Nexthop *relay = g_hash_table_lookup(transport->nexthops, name);
+    if (relay)
+        return relay;
+    g_autofree char *place = name_of_sender(transport->name, sender);
+    relay = nexthop_new(transport, name);
+    relay->sender = g_strdup(sender);
+    join(relay, transport_destination(transport, place));
+    g_hash_table_insert(transport->nexthops, relay->name, relay);
+    return relay;
+}
+
+Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family,
+                             const char *sender)
 {
     char name[256];
     if (transport->relay) {
-        const Nexthop *relay = find_relay(transport, family);
+        const Nexthop *relay = find_relay(transport, family, sender);
         return relay ? relay->destination : NULL;
     }
     fold(name, domain, length);
@@ -302,11 +330,11 @@ Destination *transport_place(const Transport *transport, const char *domain, siz
     return nexthop ? nexthop->destination : NULL;
 }
 
-Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family)
+Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family, const char *sender)
 {
     if (transport->relay) {
-        Nexthop *relay = relay_for(transport, family);
-        know_hosts(transport, relay);
+        Nexthop *relay = relay_for(transport, family, sender);
+        transport_know_hosts(transport, relay);
         return relay;
     }
     char name[256];
@@ -317,7 +345,7 @@ Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t leng
         join(nexthop, waiting_place(transport, name));
         g_hash_table_insert(transport->nexthops, nexthop->name, nexthop);
     }
-    know_hosts(transport, nexthop);
+    transport_know_hosts(transport, nexthop);
     return nexthop;
 }
 

@@ -18,6 +18,7 @@
 #include "runners/outgoing/backoff.h"
 #include "runners/outgoing/delivery.h"
 #include "runners/outgoing/nexthop.h"
+#include "runners/outgoing/refusal.h"
 #include "runners/outgoing/reply_table.h"
 
 typedef struct TransportOwner {
@@ -65,15 +66,22 @@ const Backoff *transport_backoff(const Transport *transport);
 bool transport_is_relay(const Transport *transport);
 
 /* Return the next hop for a recipient of this domain (not NUL-terminated, any case), borrowed. A new one is made, and
- * the look-up of its servers begins. A relay has one next hop for each family of addresses (AF_UNSPEC: all of
- * them). */
-Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family);
+ * the look-up of its servers begins. A relay has one next hop for each family of addresses (AF_UNSPEC: all of them),
+ * and one for each domain of senders that it refuses. */
+Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length, int family, const char *sender);
 
 /* Let a batch, which waits nowhere yet, wait for its destination; or give it straight back to the owner (parked or
  * finished) when nothing can be sent there now. new: as for scheduler_add_batch(). */
 void transport_accept(Transport *transport, Job *job, Batch *batch, bool new);
 /* Return the destination of a recipient of this domain, borrowed, and make nothing. NULL: its next hop is not known. */
-Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family);
+Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family,
+                             const char *sender);
+/* Note that the delivery waits for nobody any more, because it is given up. */
+void transport_given_up(Transport *transport, const Delivery *delivery);
+/* Return what the relay refuses because of us; the transport keeps it. */
+RelayRefusals *transport_refusals(Transport *transport);
+/* Give each refused sender whose mail is kept apart its destination, after refusals_load(). */
+void transport_load_refusals(Transport *transport, const json_t *saved);
 /* Return how long a recipient waits that was refused for the destination's sake, in us; age is that of its mail. */
 int64_t transport_wait_time(const Transport *transport, int64_t age);
 

@@ -54,6 +54,7 @@ struct Transport {
     GHashTable *nexthops;     /* name -> Nexthop, owned */
     GHashTable *destinations; /* name -> Destination, owned */
     Nexthop *relay;           /* NULL with MX */
+    RelayRefusals refusals;        /* of the relay */
     GPtrArray *sessions;      /* of Session, owned */
     GQueue idle;              /* of Session: that used longest ago first */
     size_t busy;              /* sessions with batches that are out */
@@ -87,6 +88,12 @@ size_t session_in_flight(const Session *session); /* batches under way on it */
 
 /* transport.c: return the destination of that name; make it if it is new. */
 Destination *transport_destination(Transport *transport, const char *name);
+
+/* transport.c: return the next hop of the relay for mail of a sender whom it refuses. */
+Nexthop *transport_nexthop_apart(Transport *transport, const char *sender);
+
+/* transport.c: ask for the hosts of a next hop, unless they are known or asked for. */
+void transport_know_hosts(Transport *transport, Nexthop *nexthop);
 
 /* transport.c: what sessions tell. */
 

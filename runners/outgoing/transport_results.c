@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* This ends batches: it says what their destination is told, and where they go. */
+#include <string.h>
+#include <sys/socket.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "runners/outgoing/backoff.h"
 #include "runners/outgoing/judge.h"
+#include "runners/outgoing/refusal.h"
 #include "runners/outgoing/transport.h"
 #include "runners/outgoing/transport_internal.h"
 
@@ -37,8 +41,22 @@ void transport_put_off_refused(Transport *transport, Batch *batch)
     g_autofree char *reply = nexthop->code ? g_strdup_printf("%u %s %s", nexthop->code, nexthop->status, nexthop->text)
                                            : g_strdup(nexthop->text);
     put_off(transport, batch, &(SmtpResult){.verdict = nexthop->never ? SMTP_NEVER : SMTP_LATER,
+                                            .phase = SMTP_RCPT, /* it is about the recipient's domain */
                                             .code = nexthop->code, .status = nexthop->status, .text = nexthop->text,
                                             .reply = reply});
+}
+
+/* The message was refused already in this attempt: the others need not ask. */
+static void put_off_halted(Transport *transport, Batch *batch)
+{
+    const Delivery *delivery = batch->delivery;
+    batch_begin(batch);
+    batch_set_rest(batch, &(SmtpResult){.verdict = SMTP_LATER, .phase = delivery->halted_at,
+                                        .status = delivery->halted_status, .text = delivery->halted_text,
+                                        .reply = delivery->halted_reply});
+    g_array_index(batch->fates, Fate, 0).about = FATE_OF_MESSAGE;
+    batch->begun = batch->finished = clock_monotonic();
+    give_back(transport, batch);
 }
 
 void transport_withdraw(Transport *transport, Batch *batch)
@@ -50,6 +68,10 @@ void transport_withdraw(Transport *transport, Batch *batch)
 /* Its recipients wait for the destination, not for another attempt. */
 static void park(Transport *transport, Batch *batch, int64_t due)
 {
+    const char *sender = batch->nexthop->sender;
+    RelayRefusal *refusal = sender ? refusals_find(&transport->refusals, sender) : NULL;
+    if (refusal)
+        refusal_wait(refusal, entry_trace(batch->delivery->entry), clock_now());
     batch->nexthop->batches--;
     transport->shared->owner->parked(transport->shared->data, batch, due);
 }
@@ -95,6 +117,10 @@ void transport_accept(Transport *transport, Job *job, Batch *batch, bool new)
     Nexthop *nexthop = batch->nexthop;
     nexthop->batches++;
     nexthop->last_used = clock_monotonic();
+    if (batch->delivery->halted == transport) {
+        put_off_halted(transport, batch);
+        return;
+    }
     if (nexthop_refused(nexthop, nexthop->last_used)) {
         transport_put_off_refused(transport, batch);
         return;
@@ -144,6 +170,78 @@ static void call_back(Transport *transport, Destination *destination)
         transport->shared->owner->recalled(transport->shared->data, destination);
 }
 
+static void change_nexthop(Batch *batch, Nexthop *nexthop)
+{
+    batch->nexthop->batches--;
+    batch->nexthop = nexthop;
+    nexthop->batches++;
+}
+
+/* Let the mail of this sender that waits for one next hop of the relay wait for another; sender NULL: all of it. */
+static void move_mail(Transport *transport, Nexthop *from, Nexthop *to, const char *sender)
+{
+    GQueue waiting = G_QUEUE_INIT;
+    scheduler_take(from->destination, from, &waiting);
+    if (!g_queue_is_empty(&waiting))
+        transport_know_hosts(transport, to);
+    for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;) {
+        Batch *batch = link->data;
+        if (!sender || strcmp(batch->delivery->sender_domain, sender) == 0)
+            change_nexthop(batch, to);
+        batch->nexthop->batches--;
+        batch->job->read--;
+        transport_accept(transport, batch->job, batch, true);
+    }
+}
+
+/* The relay refuses the sender of the batch. Its mail has a destination of its own from now on, which is dead, so that
+ * one message at a time finds out when that is over, and mail of others goes on. */
+static void keep_apart(Transport *transport, RelayRefusal *refusal, Batch *batch)
+{
+    Nexthop *apart = transport_nexthop_apart(transport, refusal->sender);
+    Destination *destination = apart->destination;
+    bool new = !refusal->apart;
+    for (guint i = 0; i < batch->fates->len; i++) {
+        Fate *fate = &g_array_index(batch->fates, Fate, i);
+        fate->waits |= fate->about != FATE_OF_RECIPIENT;
+    }
+    refusal->apart = true;
+    if (batch->nexthop != apart)
+        change_nexthop(batch, apart);
+    if (!new)
+        return;
+    destination->refused_at = refusal->phase;
+    destination->suspended |= transport->relay->destination->suspended;
+    destination_set_reason(destination, "5.7.1", refusal->reply);
+    destination_kill(destination, clock_steady(), true, g_random_double());
+    log_warn("transport %s: the relay refuses mail from %s, which waits: %s", transport->name,
+             *refusal->sender ? refusal->sender : "<>", refusal->reply);
+    move_mail(transport, transport->relay, apart, refusal->sender);
+}
+
+static Nexthop *nexthop_apart_of(const Transport *transport, const Destination *destination)
+{
+    GHashTableIter iterator;
+    gpointer value;
+    g_hash_table_iter_init(&iterator, transport->nexthops);
+    while (g_hash_table_iter_next(&iterator, NULL, &value))
+        if (((const Nexthop *)value)->destination == destination)
+            return value;
+    return NULL;
+}
+
+/* The relay takes the sender's mail again, which goes with that of others from now on. */
+static void rejoin(Transport *transport, Destination *destination)
+{
+    Nexthop *apart = nexthop_apart_of(transport, destination);
+    RelayRefusal *refusal = apart ? refusals_find(&transport->refusals, apart->sender) : NULL;
+    destination->refused_at = 0;
+    if (!refusal)
+        return;
+    refusal->apart = false;
+    move_mail(transport, apart, transport->relay, NULL);
+}
+
 /* One line at each change, and what waits for it follows. */
 static void notice_change(Transport *transport, Destination *destination, const Destination *before)
 {
@@ -157,6 +255,8 @@ static void notice_change(Transport *transport, Destination *destination, const 
     else if (was_slow && !slow)
         log_info("transport %s: destination %s takes mail as fast as it comes again", transport->name,
                  destination->name);
+    if (was_down && destination->deaths == 0 && destination->refused_at > 0)
+        rejoin(transport, destination);
     if ((was_down && destination->deaths == 0) || (was_slow && !slow) || (rested && !pace_rests(&destination->pace)))
         call_back(transport, destination);
 }
@@ -250,17 +350,89 @@ static void part(Transport *transport, Batch *batch, bool elsewhere)
         again(transport, rest);
 }
 
+static const Fate *fate_of_message(const Batch *batch)
+{
+    for (guint i = 0; i < batch->fates->len; i++)
+        if (g_array_index(batch->fates, Fate, i).about == FATE_OF_MESSAGE)
+            return &g_array_index(batch->fates, Fate, i);
+    return NULL;
+}
+
+/* The relay has refused the message, and need not see it again for each of the other recipients. */
+static void halt(Transport *transport, Batch *batch)
+{
+    Delivery *delivery = batch->delivery;
+    const Fate *fate = fate_of_message(batch);
+    Destination *destination;
+    if (!fate || delivery->halted)
+        return;
+    delivery->halted = transport;
+    delivery->halted_at = fate->phase;
+    delivery->halted_status = g_strdup(fate->status);
+    delivery->halted_text = g_strdup(fate->text);
+    delivery->halted_reply = g_strdup(fate->reply);
+    for (Batch *other; batch->job->scheduler && (other = scheduler_take_of(batch->job, &destination)) != NULL;)
+        put_off_halted(transport, other);
+}
+
+static bool any_refused(const Batch *batch)
+{
+    for (guint i = 0; i < batch->fates->len; i++)
+        if (g_array_index(batch->fates, Fate, i).verdict == SMTP_NEVER)
+            return true;
+    return false;
+}
+
+/* Remember what the relay refuses because of us. Return the refusal when the sender's mail is to be kept apart. */
+static RelayRefusal *judge_refusals(Transport *transport, Batch *batch)
+{
+    const Delivery *delivery = batch->delivery;
+    bool nothing = !transport->refusals.all && !any_refused(batch);
+    if (nothing || batch->nexthop->family != AF_UNSPEC) /* of one family is mail that we send ourselves, as a test */
+        return NULL;
+    return refusals_judge(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry), batch,
+                          clock_now());
+}
+
+/* Some of it was delivered: what else there is of it is noted again when it is refused again. */
+static void settle(Transport *transport, const Batch *batch)
+{
+    bool sent = false, refused = false;
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        sent |= fate->verdict == SMTP_SENT && fate->count > 0;
+        refused |= fate->about != FATE_OF_RECIPIENT;
+    }
+    if (sent && !refused)
+        transport_given_up(transport, batch->delivery);
+}
+
+void transport_given_up(Transport *transport, const Delivery *delivery)
+{
+    if (transport->refusals.all &&
+        refusals_settle(&transport->refusals, delivery->sender_domain, entry_trace(delivery->entry)))
+        log_info("transport %s: nothing from %s is refused by the relay any more", transport->name,
+                 *delivery->sender_domain ? delivery->sender_domain : "<>");
+}
+
 bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch, Flight *flight)
 {
     flight->back++;
     flight->broken |= batch->behind;
-    bool untried = batch->unstarted;
+    bool untried = batch->unstarted, judged = !untried && !batch->behind;
     ReplyVerdict verdict = {.report.news = SITE_UNKNOWN};
-    if (!untried && !batch->behind)
+    RelayRefusal *apart = judged && destination->own ? judge_refusals(transport, batch) : NULL;
+    if (judged)
         verdict = judge(transport, destination, batch, flight);
     if (!untried)
         count(destination, batch);
     tell(transport, destination, &verdict.report, flight);
+    if (apart)
+        keep_apart(transport, apart, batch);
+    if (judged && transport->refusals.all) {
+        halt(transport, batch);
+        settle(transport, batch);
+    }
     if (untried) {
         batch->nexthop->batches--;
         again(transport, batch);

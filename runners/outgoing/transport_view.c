@@ -12,7 +12,8 @@ static gboolean forget_nexthop(gpointer key, gpointer value, gpointer data)
     (void)key;
     Nexthop *nexthop = value;
     const Transport *transport = data;
-    bool unused = nexthop != transport->relay && nexthop->batches == 0 && !nexthop->lookup && !nexthop->resolve &&
+    bool unused = nexthop != transport->relay && nexthop->destination->refused_at == 0 &&
+                  nexthop->batches == 0 && !nexthop->lookup && !nexthop->resolve &&
                   clock_monotonic() - nexthop->last_used > UNUSED_LIFETIME;
     nexthop->destination->nexthops -= unused;
     return unused;
@@ -31,10 +32,41 @@ static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
     return now - destination->last_used > UNUSED_LIFETIME;
 }
 
+/* Nothing waits for longer before it is tried again. */
+static int64_t longest_wait(const Transport *transport)
+{
+    const Backoff *backoff = transport->backoff;
+    int64_t longest = backoff->count > 0 ? backoff->steps[backoff->count - 1] : MAX(backoff->min_us, backoff->max_us);
+    return MAX(longest + longest * backoff->jitter / 100, 1200 * CLOCK_SECOND) + 300 * CLOCK_SECOND;
+}
+
 void transport_tidy(Transport *transport)
 {
+    refusals_tidy(&transport->refusals, clock_now(), longest_wait(transport));
     g_hash_table_foreach_remove(transport->nexthops, forget_nexthop, transport);
     g_hash_table_foreach_remove(transport->destinations, forget_destination, NULL);
+}
+
+RelayRefusals *transport_refusals(Transport *transport)
+{
+    return &transport->refusals;
+}
+
+void transport_load_refusals(Transport *transport, const json_t *saved)
+{
+    GHashTableIter iterator;
+    gpointer value;
+    if (!transport->relay)
+        return;
+    refusals_load(&transport->refusals, saved);
+    if (!transport->refusals.all)
+        return;
+    g_hash_table_iter_init(&iterator, transport->refusals.all);
+    while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+        const RelayRefusal *refusal = value;
+        if (refusal->apart)
+            transport_nexthop_apart(transport, refusal->sender)->destination->refused_at = refusal->phase;
+    }
 }
 
 const Bucket *transport_bucket(const Transport *transport)

@@ -33,13 +33,22 @@ const Backoff *transport_backoff(const Transport *transport)
     g_assert_not_reached();
 }
 
+void transport_given_up(Transport *transport, const Delivery *delivery)
+{
+    (void)transport;
+    (void)delivery;
+    g_assert_not_reached();
+}
+
 /* Nor does anybody wait for a destination. */
-Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family)
+Destination *transport_place(const Transport *transport, const char *domain, size_t length, int family,
+                             const char *sender)
 {
     (void)transport;
     (void)domain;
     (void)length;
     (void)family;
+    (void)sender;
     g_assert_not_reached();
 }
 

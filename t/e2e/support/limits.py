@@ -7,6 +7,7 @@ import random
 import socket
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 
 
@@ -37,6 +38,7 @@ class Limits:
     delay: float = 0            # before each answer
     odd: dict = field(default_factory=dict)  # local part: the answer to its RCPT
     unknown: str = "dead"       # local parts that begin so are unknown
+    refuse: object = None       # (stage, sender, recipient; at the end: the message) -> a reply, or None
     offers: tuple = ("PIPELINING", "8BITMIME", "SIZE")
     no_bdat: bool = False       # CHUNKING is offered and BDAT refused
     drops_pipelined: bool = False  # only the first command of what came together is answered
@@ -58,6 +60,7 @@ class LimitedServer:
         self.taken, self.refused, self.copies, self.most_connections = [], [], {}, 0
         self.first, self.tokens, self.filled, self.minute, self.left = None, limits.burst, None, None, 0
         self.sessions, self.seen, self.open = 0, {}, set()
+        self.asked, self.mails = Counter(), []  # (stage, sender domain, refused) -> times; (sender, recipient, octets)
         self.loop, self.random = asyncio.new_event_loop(), random.Random(16)
         started = threading.Event()
         self.thread = threading.Thread(target=self._run, args=(port, started), daemon=True)
@@ -138,7 +141,7 @@ class LimitedServer:
 class Conversation:
     def __init__(self, server, reader, writer):
         self.server, self.limits, self.reader, self.writer = server, server.limits, reader, writer
-        self.errors, self.recipients = 0, []
+        self.errors, self.recipients, self.sender, self.text = 0, [], "", b""
 
     async def say(self, text):
         limits = self.limits
@@ -151,8 +154,16 @@ class Conversation:
         else:
             self.writer.write(f"{text}\r\n".encode())
 
+    def refused(self, stage, recipient=None):
+        """The reply of limits.refuse; None: it is not refused."""
+        reply = self.limits.refuse(stage, self.sender, recipient) if self.limits.refuse else None
+        self.server.asked[(stage, (self.sender or "").partition("@")[2], bool(reply))] += 1
+        return reply
+
     async def run(self):
         server = self.server
+        if reply := self.refused("connect"):
+            return await self.say(reply)
         if server.shut("connect"):
             return await self.say(self.limits.closed_with)
         if server.too_many("connect"):
@@ -184,9 +195,12 @@ class Conversation:
     async def on_helo(self, _):
         await self.say("250 limited.example")
 
-    async def on_mail(self, _):
-        self.recipients = []
+    async def on_mail(self, words):
+        self.recipients, self.sender = [], words.partition("<")[2].partition(">")[0]
         server = self.server
+        if reply := self.refused("mail"):
+            self.sender = None
+            return await self.say(reply)
         if server.shut("mail"):
             await self.say(self.limits.closed_with)
             return not self.limits.closed_with.startswith("421")
@@ -200,6 +214,10 @@ class Conversation:
         server, limits = self.server, self.limits
         address = words.partition("<")[2].partition(">")[0]
         local = address.partition("@")[0]
+        if self.sender is None:
+            return await self.say("503 5.5.1 MAIL first")
+        if reply := self.refused("rcpt", address):
+            return await self.say(reply)
         if limits.errors and self.errors >= limits.errors:
             await self.say("421 4.7.0 limited.example Error: too many errors")
             return False
@@ -231,9 +249,13 @@ class Conversation:
         server = self.server
         if server.random.random() < self.limits.cut:
             return False
+        if self.recipients and (reply := self.refused("end", self.text)):
+            self.recipients = []
+            return await self.say(reply)
         for address in self.recipients:
             server.taken.append((server.now(), address))
             server.copies[address] = server.copies.get(address, 0) + 1
+            server.mails.append((self.sender, address, self.text))
         taken, self.recipients = self.recipients, []
         if self.limits.drop:
             return False
@@ -243,10 +265,13 @@ class Conversation:
     async def on_data(self, _):
         if not self.recipients:
             return await self.say("554 5.5.1 for nobody")
+        if reply := self.refused("data"):
+            return await self.say(reply)
         await self.say("354 go on")
-        size = 0
+        size, self.text = 0, b""
         while (line := await self.reader.readline()) != b".\r\n":
             size += len(line)
+            self.text += line
             if not line or 0 < self.limits.cut_octets <= size:
                 return False
         return await self.keep()

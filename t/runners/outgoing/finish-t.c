@@ -231,11 +231,39 @@ static void a_canary_waits_for_its_time(World *world, gconstpointer data)
     }
 }
 
+/* Its time is over: bob, whom the relay deferred, bounces. anne waits until the operator resumes her destination, or
+ * gives all up, and then nobody charges her. */
+static void a_suspended_destination_holds_its_mail(World *world, gconstpointer data)
+{
+    (void)data;
+    world->finish.backoff.lifetime_us = 0;
+    destination_suspend(world->suspended, clock_steady());
+    end(world, tried(world));
+    g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 1);
+    g_assert_cmpuint(fixture_count(&world->fixture, "out", ".msg"), ==, 1);
+    g_autoptr(GError) error = NULL;
+    const Parked *parked = &g_array_index(world->suspended->parked.all, Parked, 0);
+    Entry *entry = inbox_claim_hash(world->finish.inboxes[SOURCE_OUT], parked->hash, parked->due, &error);
+    g_assert_no_error(error);
+    meta_set_bool(entry_meta(entry), KEY_EXPIRE, true);
+    Delivery *delivery = delivery_new(entry, SOURCE_OUT, NULL, &error);
+    g_assert_no_error(error);
+    delivery->chosen = world->relay;
+    delivery->exhausted = true;
+    delivery->parked = 1;
+    delivery_wait_for(delivery, world->suspended, clock_now(), false);
+    end(world, delivery);
+    g_assert_cmpuint(fixture_count(&world->fixture, "out", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&world->fixture, "bounces", ".msg"), ==, 1);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/finish/a canary is dropped", World, NULL, set_up, a_canary_is_dropped, tear_down);
     g_test_add("/finish/a canary waits for its time", World, NULL, set_up, a_canary_waits_for_its_time, tear_down);
+    g_test_add("/finish/a suspended destination holds its mail", World, NULL, set_up,
+               a_suspended_destination_holds_its_mail, tear_down);
     g_test_add("/finish/no room to defer", World, NULL, set_up, no_room_to_defer, tear_down);
     g_test_add("/finish/parts are called back", World, NULL, set_up, parts_are_called_back, tear_down);
     g_test_add("/finish/what was asked for keeps its name", World, NULL, set_up, asked_for_it_keeps_its_name,

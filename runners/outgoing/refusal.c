@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/outgoing/refusal.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "mail/bounce.h"
+#include "switchboard/meta.h"
+
+/* So many recipients, of so many domains, with one reply and none taken in between: it is not about them. */
+#define SAME_RECIPIENTS 10
+#define SAME_DOMAINS 3
+/* So many refusals of one kind in a row: one message at a time finds out when that is over. */
+#define ROW_RECIPIENTS 10
+#define ROW_MESSAGES 3
+/* Messages of one sender that are counted, and of these, that a restart keeps. */
+#define WAITING_MAX 100000
+#define SAVED_MAX 1000
+
+static void refusal_free(gpointer data)
+{
+    RelayRefusal *refusal = data;
+    g_free(refusal->sender);
+    g_free(refusal->reply);
+    g_free(refusal->same);
+    g_hash_table_unref(refusal->waiting);
+    g_hash_table_unref(refusal->domains);
+    g_hash_table_unref(refusal->refused);
+    g_free(refusal);
+}
+
+void refusals_clear(RelayRefusals *refusals)
+{
+    g_clear_pointer(&refusals->all, g_hash_table_unref);
+}
+
+RelayRefusal *refusals_find(const RelayRefusals *refusals, const char *sender)
+{
+    return refusals->all ? g_hash_table_lookup(refusals->all, sender) : NULL;
+}
+
+static RelayRefusal *find_or_make(RelayRefusals *refusals, const char *sender)
+{
+    if (!refusals->all)
+        refusals->all = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, refusal_free);
+    RelayRefusal *refusal = g_hash_table_lookup(refusals->all, sender);
+    if (refusal)
+        return refusal;
+    refusal = g_new0(RelayRefusal, 1);
+    refusal->sender = g_strdup(sender);
+    refusal->waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    refusal->domains = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    refusal->refused = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_hash_table_insert(refusals->all, refusal->sender, refusal);
+    return refusal;
+}
+
+/* ---- what a reply is about ---- */
+
+static bool asks_for_authentication(unsigned code)
+{
+    return code == 530 || code == 534 || code == 535 || code == 538;
+}
+
+static FateAbout about_at_rcpt(const Fate *fate, const BounceVerdict *verdict)
+{
+    static const char *const sure[] = {"user-unknown", "mailbox-full", "mailbox-disabled", "host-unknown", NULL};
+    if (asks_for_authentication(fate->code) || verdict->about == BOUNCE_ABOUT_SENDER)
+        return FATE_OF_SENDER;
+    return g_strv_contains(sure, verdict->reason) ? FATE_OF_RECIPIENT : FATE_OF_ANYBODY;
+}
+
+const char *fate_phase(const Fate *fate)
+{
+    static const BouncePhase phases[SMTP_PHASES] = {
+        [SMTP_CONNECT] = BOUNCE_PHASE_CONNECT, [SMTP_GREETING] = BOUNCE_PHASE_CONNECT,
+        [SMTP_HELO] = BOUNCE_PHASE_HELLO,      [SMTP_TLS] = BOUNCE_PHASE_HELLO,
+        [SMTP_AUTH] = BOUNCE_PHASE_AUTH,       [SMTP_IDLE] = BOUNCE_PHASE_CONNECT,
+        [SMTP_MAIL] = BOUNCE_PHASE_MAIL,       [SMTP_RCPT] = BOUNCE_PHASE_RCPT,
+        [SMTP_DATA] = BOUNCE_PHASE_DATA,       [SMTP_BODY] = BOUNCE_PHASE_END,
+        [SMTP_DOT] = BOUNCE_PHASE_END,         [SMTP_RSET] = BOUNCE_PHASE_MAIL,
+        [SMTP_QUIT] = BOUNCE_PHASE_END};
+    return bounce_phase_name(phases[fate->phase]);
+}
+
+FateAbout refusal_about(const Fate *fate)
+{
+    if (fate->verdict != SMTP_NEVER)
+        return FATE_OF_RECIPIENT;
+    /* Of our own words only that the relay has announced a lesser size is its refusal. */
+    if (fate->code == 0)
+        return strcmp(fate->status, "5.3.4") == 0 ? FATE_OF_MESSAGE : FATE_OF_RECIPIENT;
+    BounceVerdict verdict = bounce_judge(&(BounceReply){.phase = bounce_phase_named(fate_phase(fate)),
+                                                        .status = fate->status, .text = fate->reply,
+                                                        .own_relay = true});
+    if (fate->phase == SMTP_RCPT)
+        return about_at_rcpt(fate, &verdict);
+    bool sender = fate->phase == SMTP_MAIL && strcmp(verdict.reason, "too-large") != 0;
+    return sender ? FATE_OF_SENDER : FATE_OF_MESSAGE;
+}
+
+/* ---- in a row ---- */
+
+/* A success: what was refused before it was not refused to everybody. */
+static void end_row(RelayRefusal *refusal)
+{
+    refusal->recipients = 0;
+    g_clear_pointer(&refusal->same, g_free);
+    g_hash_table_remove_all(refusal->domains);
+    g_hash_table_remove_all(refusal->refused);
+}
+
+/* Leave out of a reply what differs from one recipient or session to another: what stands in angle brackets, the
+ * address, and numbers. */
+static char *alike(const char *reply, const Recipient *recipient)
+{
+    g_autofree char *address = g_strndup(recipient->address, recipient->length);
+    g_autoptr(GString) text = g_string_new(reply);
+    g_string_replace(text, address, "", 0);
+    GString *rest = g_string_new(NULL);
+    bool inside = false;
+    for (const char *at = text->str; *at; at++) {
+        inside = *at == '<' || (inside && *at != '>');
+        if (!inside && !g_ascii_isdigit(*at))
+            g_string_append_c(rest, g_ascii_tolower(*at));
+    }
+    return g_string_free(rest, FALSE);
+}
+
+static void add_to_row(RelayRefusal *refusal, const Recipient *recipient, const char *reply)
+{
+    const char *at = memrchr(recipient->address, '@', recipient->length);
+    const char *domain = at ? at + 1 : recipient->address + recipient->length;
+    g_autofree char *same = alike(reply, recipient);
+    if (refusal->same && strcmp(refusal->same, same) != 0)
+        end_row(refusal);
+    if (!refusal->same)
+        refusal->same = g_steal_pointer(&same);
+    refusal->recipients++;
+    if (g_hash_table_size(refusal->domains) < SAME_DOMAINS)
+        g_hash_table_add(refusal->domains,
+                         g_ascii_strdown(domain, recipient->address + recipient->length - domain));
+}
+
+static bool same_for_all(const RelayRefusal *refusal)
+{
+    return refusal->recipients >= SAME_RECIPIENTS && g_hash_table_size(refusal->domains) >= SAME_DOMAINS;
+}
+
+/* ---- the fates of a batch ---- */
+
+static Fate *fate_at(const Batch *batch, size_t index)
+{
+    return &g_array_index(batch->fates, Fate, batch->fate_of[index]);
+}
+
+/* Return the reply to MAIL, or to the message, which is one for all; NULL: that was not refused. */
+static Fate *refused_for_all(const Batch *batch)
+{
+    for (guint i = 0; i < batch->fates->len; i++) {
+        Fate *fate = &g_array_index(batch->fates, Fate, i);
+        FateAbout about = fate->phase != SMTP_RCPT && fate->count > 0 ? refusal_about(fate) : FATE_OF_RECIPIENT;
+        if (about != FATE_OF_RECIPIENT)
+            return fate;
+    }
+    return NULL;
+}
+
+/* Whether the relay has taken a recipient at RCPT, whatever became of the message afterwards. */
+static bool took_recipients(const Batch *batch)
+{
+    for (guint i = 0; i < batch->fates->len; i++)
+        if (g_array_index(batch->fates, Fate, i).phase > SMTP_RCPT)
+            return true;
+    return false;
+}
+
+static bool any_at_rcpt(const Batch *batch)
+{
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        if (fate->count > 0 && fate->verdict == SMTP_NEVER && fate->phase == SMTP_RCPT &&
+            refusal_about(fate) != FATE_OF_RECIPIENT)
+            return true;
+    }
+    return false;
+}
+
+static void defer(RelayRefusal *refusal, Fate *fate, FateAbout about, int64_t now)
+{
+    fate->about = about;
+    fate->verdict = SMTP_LATER;
+    fate->status[0] = '4';
+    if (g_hash_table_size(refusal->waiting) == 0)
+        refusal->since = now;
+    g_free(refusal->reply);
+    refusal->reply = g_utf8_make_valid(fate->reply, -1);
+    refusal->phase = fate->phase;
+}
+
+/* Recipients that were refused one by one. Return true when one was because of us. */
+static bool judge_recipients(RelayRefusal *refusal, Batch *batch, int64_t now)
+{
+    bool ours = false;
+    for (size_t i = 0; i < batch->count; i++) {
+        const Fate *fate = fate_at(batch, i);
+        if (fate->phase == SMTP_RCPT && fate->verdict == SMTP_NEVER && refusal_about(fate) != FATE_OF_RECIPIENT)
+            add_to_row(refusal, &batch->recipients[i], fate->reply);
+    }
+    if (took_recipients(batch))
+        end_row(refusal);
+    for (guint i = 0; i < batch->fates->len; i++) {
+        Fate *fate = &g_array_index(batch->fates, Fate, i);
+        FateAbout about = fate->phase == SMTP_RCPT && fate->count > 0 ? refusal_about(fate) : FATE_OF_RECIPIENT;
+        if (about == FATE_OF_RECIPIENT || (about == FATE_OF_ANYBODY && !same_for_all(refusal)))
+            continue;
+        defer(refusal, fate, FATE_OF_SENDER, now);
+        ours = true;
+    }
+    return ours;
+}
+
+static bool judge_all(RelayRefusal *refusal, const char *trace, Fate *fate, int64_t now)
+{
+    FateAbout about = refusal_about(fate);
+    defer(refusal, fate, about, now);
+    if (about == FATE_OF_MESSAGE && g_hash_table_size(refusal->refused) < ROW_MESSAGES)
+        g_hash_table_add(refusal->refused, g_strdup(trace));
+    return about == FATE_OF_SENDER;
+}
+
+RelayRefusal *refusals_judge(RelayRefusals *refusals, const char *sender, const char *trace, Batch *batch, int64_t now)
+{
+    Fate *whole = refused_for_all(batch);
+    bool singly = any_at_rcpt(batch);
+    RelayRefusal *refusal = refusals_find(refusals, sender);
+    if (!whole && !singly) {
+        bool sent = false;
+        for (guint i = 0; refusal && i < batch->fates->len; i++)
+            sent |= g_array_index(batch->fates, Fate, i).verdict == SMTP_SENT;
+        if (sent)
+            end_row(refusal);
+        return NULL;
+    }
+    refusal = find_or_make(refusals, sender);
+    bool ours = singly && judge_recipients(refusal, batch, now);
+    bool at_once = whole && judge_all(refusal, trace, whole, now);
+    if (ours || whole)
+        refusal_wait(refusal, trace, now);
+    bool row = (ours && refusal->recipients >= ROW_RECIPIENTS) ||
+               (whole && g_hash_table_size(refusal->refused) >= ROW_MESSAGES);
+    return at_once || row ? refusal : NULL;
+}
+
+/* ---- what waits ---- */
+
+void refusal_wait(RelayRefusal *refusal, const char *trace, int64_t now)
+{
+    int64_t *seen = g_hash_table_lookup(refusal->waiting, trace);
+    if (seen)
+        *seen = now;
+    else if (g_hash_table_size(refusal->waiting) < WAITING_MAX)
+        g_hash_table_insert(refusal->waiting, g_strdup(trace), g_memdup2(&now, sizeof now));
+}
+
+static bool is_over(const RelayRefusal *refusal)
+{
+    return !refusal->apart && g_hash_table_size(refusal->waiting) == 0;
+}
+
+bool refusals_settle(RelayRefusals *refusals, const char *sender, const char *trace)
+{
+    RelayRefusal *refusal = refusals_find(refusals, sender);
+    if (!refusal || !g_hash_table_remove(refusal->waiting, trace) || !is_over(refusal))
+        return false;
+    g_hash_table_remove(refusals->all, sender);
+    return true;
+}
+
+static gboolean is_old(gpointer key, gpointer value, gpointer data)
+{
+    (void)key;
+    return *(const int64_t *)value < *(const int64_t *)data;
+}
+
+void refusals_tidy(RelayRefusals *refusals, int64_t now, int64_t longest)
+{
+    GHashTableIter iterator;
+    gpointer value;
+    int64_t before = now - longest;
+    if (!refusals->all)
+        return;
+    g_hash_table_iter_init(&iterator, refusals->all);
+    while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+        RelayRefusal *refusal = value;
+        guint waited = g_hash_table_size(refusal->waiting);
+        g_hash_table_foreach_remove(refusal->waiting, is_old, &before);
+        /* A row that nothing waits for yet stays until a message is delivered. */
+        if (waited > 0 && is_over(refusal))
+            g_hash_table_iter_remove(&iterator);
+    }
+}
+
+/* ---- for people, and across restarts ---- */
+
+json_t *refusals_show(const RelayRefusals *refusals)
+{
+    json_t *all = json_array();
+    GHashTableIter iterator;
+    gpointer value;
+    if (!refusals->all)
+        return all;
+    g_hash_table_iter_init(&iterator, refusals->all);
+    while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+        const RelayRefusal *refusal = value;
+        g_autofree char *since = clock_text(refusal->since);
+        if (refusal->reply && (refusal->apart || g_hash_table_size(refusal->waiting) > 0))
+            json_array_append_new(all, json_pack("{ss ss ss sI}", "sender", refusal->sender, "reply", refusal->reply,
+                                                 "since", since, "messages",
+                                                 (json_int_t)g_hash_table_size(refusal->waiting)));
+    }
+    return all;
+}
+
+static json_t *save_waiting(const RelayRefusal *refusal)
+{
+    json_t *waiting = json_object();
+    GHashTableIter iterator;
+    gpointer key, value;
+    g_hash_table_iter_init(&iterator, refusal->waiting);
+    while (json_object_size(waiting) < SAVED_MAX && g_hash_table_iter_next(&iterator, &key, &value))
+        json_object_set_new(waiting, key, json_integer(*(const int64_t *)value));
+    return waiting;
+}
+
+json_t *refusals_save(const RelayRefusals *refusals)
+{
+    json_t *all = NULL;
+    GHashTableIter iterator;
+    gpointer value;
+    if (!refusals->all)
+        return NULL;
+    g_hash_table_iter_init(&iterator, refusals->all);
+    while (g_hash_table_iter_next(&iterator, NULL, &value)) {
+        const RelayRefusal *refusal = value;
+        if (is_over(refusal) || !refusal->reply)
+            continue;
+        all = all ? all : json_array();
+        json_array_append_new(all, json_pack("{ss ss sI si sb so}", "sender", refusal->sender, "reply", refusal->reply,
+                                             "since", (json_int_t)refusal->since, "phase", (int)refusal->phase,
+                                             "apart", refusal->apart, "waiting", save_waiting(refusal)));
+    }
+    return all;
+}
+
+void refusals_load(RelayRefusals *refusals, const json_t *saved)
+{
+    size_t at;
+    const json_t *one;
+    json_array_foreach(saved, at, one) {
+        const char *sender = meta_string(one, "sender", NULL), *reply = meta_string(one, "reply", NULL), *trace;
+        json_int_t phase = json_integer_value(json_object_get(one, "phase"));
+        json_t *seen;
+        if (!sender || !reply || phase < SMTP_MAIL || phase >= SMTP_PHASES)
+            continue;
+        RelayRefusal *refusal = find_or_make(refusals, sender);
+        g_free(refusal->reply);
+        refusal->reply = g_strdup(reply);
+        refusal->phase = (SmtpPhase)phase;
+        refusal->since = json_integer_value(json_object_get(one, "since"));
+        refusal->apart = json_is_true(json_object_get(one, "apart"));
+        json_object_foreach(json_object_get(one, "waiting"), trace, seen)
+            refusal_wait(refusal, trace, json_integer_value(seen));
+    }
+}

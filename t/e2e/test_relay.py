@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The site's own relay refuses us, and not a recipient: that costs no member, the operator is told, and the mail waits
+and goes out when the relay is mended."""
+import email
+import email.policy
+import time
+
+import pytest
+
+from support.instance import HOST, let_through, wait_until
+from support.limits import LimitedServer, Limits
+from support.post import post
+
+OTHER = "lists.other.example"
+SOON = {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s", "backoff_jitter": "0"}
+ANNE, OLGA, PAUL = "anne@members.example", "olga@owners.example", "paul@owners.example"
+MEMBERS = [f"m{number}@d{number % 4}.example" for number in range(12)]
+DEAD = "dead@d0.example"
+
+EVERYBODY = {
+    "relay": ("rcpt", "554 5.7.1 <{to}>: Relay access denied"),
+    "sender": ("mail", "550 5.1.8 Domain of sender address lists.example.com does not exist"),
+    "owned": ("mail", "553 5.7.1 Sender address rejected: not owned by user lists"),
+    "authentication": ("mail", "530 5.7.0 Authentication required"),
+    "starttls": ("mail", "530 5.7.0 Must issue a STARTTLS command first"),
+    "size": ("mail", "552 5.3.4 Message size exceeds fixed limit"),
+    "size at the end": ("end", "552 5.3.4 Error: message file too big"),
+    "prohibited": ("end", "550 Administrative prohibition"),
+    "lines": ("end", "550 maximum allowed line length is 998 octets, got 1206"),
+    "suspended": ("end", "550 5.7.1 This account is suspended for sending too much"),
+    "connection": ("connect", "554 5.7.1 No SMTP service for you here"),
+}
+# Of this one domain: mail of the other's goes on.
+BY_MAIL = [name for name, (stage, _) in EVERYBODY.items() if stage in ("mail", "end")]
+
+
+class Relay(LimitedServer):
+    """Refuses all of one kind while it is broken; domain: of this sender's domain alone; word: if the mail has it."""
+
+    def __init__(self):
+        super().__init__(Limits(refuse=self.answer))
+        self.stage = self.reply = self.domain = self.word = None
+
+    def break_down(self, kind, domain=None, word=None):
+        (self.stage, self.reply), self.domain, self.word = EVERYBODY.get(kind, kind), domain, word
+
+    def mend(self):
+        self.stage = None
+
+    def answer(self, stage, sender, recipient):
+        if stage != self.stage or (self.domain and not sender.endswith(f"@{self.domain}")):
+            return None
+        if self.word and self.word.encode() not in recipient:
+            return None
+        return self.reply.replace("{to}", recipient if isinstance(recipient, str) else "")
+
+    def refusals_of(self, domain):
+        """How often the relay has refused something of a domain."""
+        return sum(times for (_, of, refused), times in self.asked.items() if of == domain and refused)
+
+    def posts(self):
+        """{subject: {recipient: times}}"""
+        found = {}
+        for _, to, octets in list(self.mails):
+            subject = str(email.message_from_bytes(octets, policy=email.policy.default)["Subject"])
+            copies = found.setdefault(subject, {})
+            copies[to] = copies.get(to, 0) + 1
+        return found
+
+
+@pytest.fixture
+def relay():
+    made = Relay()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def site(instances, relay, tmp_path):
+    tmp_path.chmod(0o777)
+    script = tmp_path / "told"
+    script.write_text(f'#!/bin/sh\n{{ echo "$1 $2"; cat; }} >>{tmp_path}/letters\n')
+    script.chmod(0o755)
+    let_through(tmp_path)
+    made = instances(relay.port, settings={"out": SOON, "runner.watch": {"start": "yes"},
+                                           "watch": {"look": "1s", "after": "0s", "command": script}}).start()
+    made.letters = tmp_path / "letters"
+    made.cats = made.create_list("cats", [*MEMBERS, DEAD], owner=OLGA, settings=["subject_prefix="])
+    made.dogs = f"dogs@{OTHER}"
+    made.cli("list", "create", made.dogs, f"--owner={PAUL}")
+    made.cli("list", "set", made.dogs, "subject_prefix=", "default_nonmember_action=accept")
+    made.add_members(made.dogs, [*MEMBERS, DEAD])
+    made.cli("list", "set", made.cats, "default_nonmember_action=accept")
+    made.wait_idle()
+    return made
+
+
+def send(site, list_address, subject):
+    site.lmtp_send(post(sender=ANNE, subject=subject, to=list_address), list_address, sender=ANNE)
+
+
+def refusals(site):
+    """The lines of status about the relay, and its exit code."""
+    done = site.run("status")
+    return [line for line in done.stdout.splitlines() if "transport relay" in line], done.returncode
+
+
+def operator(site):
+    """The first lines of what the operator was told of the relay."""
+    lines = site.letters.read_text().splitlines() if site.letters.exists() else []
+    return sorted(line for line in lines if line.startswith(("fault refused", "gone refused", "fault destination",
+                                                             "gone destination")))
+
+
+def charged(site, list_address):
+    return {row["address"] for row in site.rows("bounce", "ls", list_address)}
+
+
+@pytest.mark.parametrize("kind", EVERYBODY)
+def test_a_relay_that_refuses_us(site, relay, kind):
+    """Of either list nobody is charged but the dead member; all get both posts, each once, when the relay is mended."""
+    relay.break_down(kind)
+    send(site, site.cats, "One")
+    send(site, site.dogs, "Two")
+    stage, reply = EVERYBODY[kind]
+    words = reply.partition("{to}")[2] or reply
+    def told():
+        texts, code = refusals(site)
+        return code and any(words.strip("<>: ") in text for text in texts)
+    wait_until(told, 20, lambda: f"status to tell of it, not {site.run('status').stdout}")
+    if stage != "connect":
+        wait_until(lambda: all(any(f"from {domain}" in text and "1 message waits" in text for text in refusals(site)[0])
+                               for domain in (HOST, OTHER)), 20, lambda: site.run("status").stdout)
+        assert 'destination_refused_messages{' in site.cli("metrics")
+    assert charged(site, site.cats) == charged(site, site.dogs) == ({DEAD} if stage == "end" else set())
+    relay.mend()
+    everybody = dict.fromkeys(MEMBERS, 1)
+    wait_until(lambda: relay.posts() == {"One": everybody, "Two": everybody}, 60, lambda: relay.posts())
+    wait_until(lambda: not refusals(site)[0], 30, lambda: f"status to be well, not {site.run('status').stdout}")
+    wait_until(lambda: len(operator(site)) == (2 if stage == "connect" else 4), 20, lambda: operator(site))
+    site.wait_idle()
+    assert charged(site, site.cats) == charged(site, site.dogs) == {DEAD}
+
+
+@pytest.mark.parametrize("kind", BY_MAIL)
+def test_the_other_domain_goes_on(site, relay, kind):
+    """The relay refuses one domain: three posts of the other are there at once, and a restart forgets nothing."""
+    relay.break_down(kind, domain=HOST)
+    for number in range(3):
+        send(site, site.cats, f"Cats {number}")
+        send(site, site.dogs, f"Dogs {number}")
+    everybody = dict.fromkeys(MEMBERS, 1)
+    wait_until(lambda: relay.posts() == {f"Dogs {number}": everybody for number in range(3)}, 20, relay.posts)
+    def told():
+        return [line for line in refusals(site)[0] if f"from {HOST}" in line and "3 messages wait" in line]
+    wait_until(told, 20, lambda: site.run("status").stdout)
+    site.stop()
+    site.start()
+    assert told(), site.run("status").stdout
+    site.cli("dest", "resume", "relay")
+    relay.mend()
+    wait_until(lambda: relay.posts() == {f"{name} {number}": everybody for number in range(3)
+                                         for name in ("Cats", "Dogs")}, 60, relay.posts)
+    wait_until(lambda: not refusals(site)[0], 30, lambda: site.run("status").stdout)
+
+
+def test_one_message_stops_no_other(site, relay):
+    """A virus of a list: the next posts of the same list go out, and what the relay refuses it is asked rarely."""
+    relay.break_down(("end", "550 5.7.1 virus found"), word="Virus")
+    send(site, site.cats, "Virus")
+    for number in range(5):
+        send(site, site.cats, f"Post {number}")
+    everybody = dict.fromkeys(MEMBERS, 1)
+    wait_until(lambda: relay.posts() == {f"Post {number}": everybody for number in range(5)}, 20, relay.posts)
+    wait_until(lambda: any("1 message waits" in line for line in refusals(site)[0]), 20,
+               lambda: site.run("status").stdout)
+    assert charged(site, site.cats) == {DEAD}
+    relay.mend()
+    wait_until(lambda: relay.posts().get("Virus") == everybody, 30, relay.posts)
+    wait_until(lambda: not refusals(site)[0], 30, lambda: site.run("status").stdout)
+
+
+@pytest.mark.parametrize("kind", ["relay", "unclear", "sender", "prohibited"])
+def test_copies_do_not_hammer_the_relay(instances, relay, kind):
+    """A list of 400 members who get a copy each: the relay is asked for some of them, and for one at a time later."""
+    site = instances(relay.port, settings={"out": SOON}).start()
+    members = [f"m{number}@d{number % 40}.example" for number in range(400)]
+    cats = site.create_list("cats", members,
+                            settings=["subject_prefix=", "personalize=individual", "msg_footer=To $user_address"])
+    relay.break_down(("rcpt", "550 <{to}> Come back never") if kind == "unclear" else kind)
+    send(site, cats, "Copies")
+    wait_until(lambda: any("1 message waits" in line for line in refusals(site)[0]), 30,
+               lambda: site.run("status").stdout)
+    wait_until(lambda: site.queue_stat()["out"]["ready"] == 0, 30, "all to be put off")
+    assert relay.refusals_of(HOST) <= 60, relay.asked
+    wait_until(lambda: relay.refusals_of(HOST) >= 12 or kind != "unclear", 10, relay.asked)
+    lost = charged(site, cats)
+    assert len(lost) < 20 if kind == "unclear" else not lost
+    relay.mend()
+    wait_until(lambda: len(relay.posts().get("Copies", {})) == 400 - len(lost), 60, lambda: len(relay.mails))
+    assert set(relay.posts()["Copies"].values()) == {1}
+    wait_until(lambda: not refusals(site)[0], 30, lambda: site.run("status").stdout)
+
+
+def letters_to(relay, address):
+    return [text.decode() for sender, to, text in list(relay.mails) if to == address and not sender]
+
+
+@pytest.mark.parametrize("instances_of_out", [1, 4])
+def test_a_post_that_reached_nobody(instances, relay, instances_of_out):
+    """Its author is told once, whatever it took; of an anonymous list, and of a robot's post, the owners are."""
+    site = instances(relay.port, settings={"out": {**SOON, "maximal_queue_lifetime": "4s"},
+                                           "transport.relay": {"recipients_per_transaction": 2},
+                                           "runner.out": {"instances": instances_of_out}}).start()
+    lists = {name: site.create_list(name, [*MEMBERS, DEAD], owner=OLGA, settings=settings) for name, settings in (
+        ("cats", ()), ("dogs", ["anonymous_list=yes"]), ("cows", ()), ("pigs", ["subject_prefix="]))}
+    relay.break_down("sender")
+    relay.answer_before, answer = relay.answer, relay.answer
+    relay.limits.refuse = lambda stage, sender, to: answer(stage, sender, to) if sender else None
+    for name in ("cats", "dogs"):
+        send(site, lists[name], f"Of {name}")
+    site.lmtp_send(post(sender=ANNE, subject="Of cows", to=lists["cows"], extra=["Auto-Submitted: auto-generated"]),
+                   lists["cows"], sender=ANNE)
+    wait_until(lambda: letters_to(relay, ANNE) and len(letters_to(relay, OLGA)) == 2, 60,
+               lambda: [(to, text[:300]) for sender, to, text in relay.mails])
+    site.wait_idle()
+    relay.mend()
+    # One member is reached: nobody is told.
+    relay.limits.refuse = lambda stage, sender, to: (
+        "550 5.1.1 User unknown" if stage == "rcpt" and sender and not to.startswith("m5@") else None)
+    send(site, lists["pigs"], "Of pigs")
+    wait_until(lambda: relay.posts().get("Of pigs"), 20, relay.posts)
+    site.wait_idle()
+    # All are refused for themselves.
+    relay.limits.refuse = lambda stage, sender, to: (
+        "550 5.1.1 User unknown" if stage == "rcpt" and sender else None)
+    send(site, lists["pigs"], "Of dead pigs")
+    wait_until(lambda: len(letters_to(relay, ANNE)) == 2, 30, lambda: letters_to(relay, ANNE))
+    site.wait_idle()
+    first, second = letters_to(relay, ANNE)
+    assert "Of cats" in first and "does not exist" in first and "Auto-Submitted: auto-replied" in first
+    assert "Of dead pigs" in second and "User unknown" in second
+    assert sorted("dogs" in text for text in letters_to(relay, OLGA)
+                  if "could not be delivered" in text) == [False, True]
+    assert len(letters_to(relay, ANNE)) == 2
+    assert not charged(site, lists["cats"]) and not charged(site, lists["cows"])
+
+
+def test_who_waits_for_a_suspended_destination(instances, relay):
+    """It takes longer than mail is tried for: nobody is charged, and all get it when the destination is resumed."""
+    site = instances(relay.port, settings={"out": {**SOON, "maximal_queue_lifetime": "3s"}}).start()
+    cats = site.create_list("cats", MEMBERS, owner=OLGA, settings=["subject_prefix="])
+    site.cli("dest", "suspend", "relay")
+    send(site, cats, "Late")
+    send(site, cats, "Expired")
+    time.sleep(6)  # twice as long as mail is tried, and it has come back meanwhile
+    assert not charged(site, cats)
+    site.cli("dest", "resume", "relay")
+    everybody = dict.fromkeys(MEMBERS, 1)
+    wait_until(lambda: relay.posts() == {"Late": everybody, "Expired": everybody}, 30, relay.posts)
+    site.wait_idle()
+    assert not charged(site, cats)
