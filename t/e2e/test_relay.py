@@ -261,3 +261,54 @@ def test_who_waits_for_a_suspended_destination(instances, relay):
     wait_until(lambda: relay.posts() == {"Late": everybody, "Expired": everybody}, 30, relay.posts)
     site.wait_idle()
     assert not charged(site, cats)
+
+
+@pytest.mark.proof
+def test_a_walk_of_26_days(clock, instances, relay):
+    """Seven lists, a post a day in each, eleven kinds of refusal for two days each: nobody is charged but the dead
+    member, and all members get what is younger than five days when the relay is mended, and all that comes then."""
+    clock.begin_day()
+    site = instances(relay.port, settings={"out": SOON}).start()
+    lists = []
+    for number in range(7):
+        address = f"l{number}@{HOST if number % 2 == 0 else OTHER}"
+        site.cli("list", "create", address, f"--owner={OLGA}")
+        site.cli("list", "set", address, "subject_prefix=", "default_nonmember_action=accept",
+                 "send_welcome_message=false")
+        site.add_members(address, [*MEMBERS, DEAD])
+        lists.append(address)
+    site.wait_idle()
+    kinds, everybody = list(EVERYBODY), dict.fromkeys(MEMBERS, 1)
+    for day in range(22):
+        kind = kinds[day // 2]
+        clock.days(day)
+        relay.break_down(kind)
+        for address in lists:
+            send(site, address, f"{address} of day {day}")
+        wait_until(lambda: site.queue_stat()["out"]["ready"] == 0 and site.queue_stat()["in"]["ready"] == 0, 60,
+                   f"the posts of day {day} to be tried")
+        site.cli("dest", "resume", "relay")  # else it takes up to a minute until the new answer is known
+        wait_until(lambda: refusals(site)[1] and EVERYBODY[kind][1].split()[-1] in site.run("status").stdout, 120,
+                   lambda: f"status to tell of {kind} on day {day}, not {site.run('status').stdout}")
+        for address in lists:
+            assert charged(site, address) <= {DEAD}, f"day {day}, {kind}"
+    relay.mend()
+    late = [f"{address} of day {day}" for address in lists for day in range(18, 22)]
+    wait_until(lambda: all(relay.posts().get(subject) == everybody for subject in late), 120,
+               lambda: sorted(set(late) - set(relay.posts())))
+    wait_until(lambda: not refusals(site)[0], 60, lambda: site.run("status").stdout)
+    for day in range(22, 26):
+        clock.days(day)
+        for address in lists:
+            send(site, address, f"{address} of day {day}")
+        wait_until(lambda: all(relay.posts().get(f"{address} of day {day}") == everybody for address in lists), 60,
+                   lambda: f"the posts of day {day}")
+    site.wait_idle()
+    for address in lists:
+        assert charged(site, address) <= {DEAD}
+        disabled = [row for row in site.rows("member", "ls", address)
+                    if row.get("delivery_status", "enabled") != "enabled"]
+        assert [row["address"] for row in disabled] in ([], [DEAD]), disabled
+    # One letter to the author for each post that was given up, as far as the limit of a day lets them through.
+    given_up = [text for text in letters_to(relay, ANNE) if "could not be delivered" in text]
+    assert len(given_up) == len(set(text.partition("Subject:")[2] for text in given_up))
