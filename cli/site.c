@@ -79,9 +79,10 @@ Store *site_store(Site *site, bool create, GError **error)
 Store *site_store_older(Site *site, bool upgrade, GError **error)
 {
     g_auto(StorePlace) place = {0};
-    generation_expect(config_string(site->config, "spool", "directory"));
-    if (!site->store && site_become_user(site, error) && store_place_read(site->config, &place, error))
+    if (!site->store && site_become_user(site, error) && store_place_read(site->config, &place, error)) {
+        generation_expect(config_string(site->config, "spool", "directory"));
         site->store = store_open_older(place.driver, place.where, upgrade, error);
+    }
     return site->store;
 }
 

@@ -7,8 +7,8 @@
  * people decided, while the other hosts may go on with the right one.
  *
  * The runner host raises a number of its spool in the database whenever it renews its lease, and notes it in a file of
- * the spool (GENERATION_FILE), with the server that has it. Each connection that is made to a server afterwards compares
- * the two. A standby that was promoted has a greater timeline than its primary. It may lack the last moments
+ * the spool (GENERATION_FILE), with the server that has it. Each connection that is made to a server afterwards is
+ * compared with that. A standby that was promoted has a greater timeline than its primary. It may lack the last moments
  * (replication that is not synchronous); of a server that lacks more, or of another cluster of servers, a person has to
  * say that it is the right one.
  */
