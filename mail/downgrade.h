@@ -14,7 +14,7 @@
  * that is no MIME. Such mail is broken as it comes, and servers take it more often than not. */
 GBytes *downgrade_to_7bit(GBytes *message);
 
-/* Return the message with the parts encoded that have long lines, and with long header fields folded at blanks, or a new
- * reference to the same bytes when no line is long. Lines stay long where no encoding is defined for them, as above,
- * and where a field has no blank. */
+/* Return the message with the parts encoded that have long lines, and with long header fields folded at blanks, or a
+ * new reference to the same bytes when no line is long. Lines stay long where no encoding is defined for them, as
+ * above, and where a field has no blank. */
 GBytes *downgrade_lines(GBytes *message);

@@ -77,8 +77,8 @@ static bool find_needed(Store *store, const char *list_id, const char *domain, B
 }
 
 /* Count the failure in one row. */
-static bool count_one(Store *store, int64_t list, const char *domain, const BounceBrakeEvent *event, bool *held,
-                      bool *closed, GError **error)
+static bool count_one(Store *store, int64_t list, const char *domain, const BounceBrakeEvent *event, BounceBrake *brake,
+                      GError **error)
 {
     g_auto(BrakeCount) count = {0};
     int64_t today = event->at / BOUNCE_DAY;
@@ -102,29 +102,27 @@ static bool count_one(Store *store, int64_t list, const char *domain, const Boun
     if (!count.closed_at && enough && count.number >= count.needed) {
         if (!find_needed(store, event->list_id, domain, &count, error))
             return false;
-        *closed = count.number >= count.needed;
-        if (*closed)
+        brake->closed = count.number >= count.needed;
+        if (brake->closed)
             count.closed_at = event->at;
     }
     if (count.closed_at && !once)
         count.held_until = event->at + BOUNCE_BRAKE_QUIET;
-    else if (*closed)
+    else if (brake->closed)
         count.held_until = (today + 1) * BOUNCE_DAY;
-    *held = count.held_until > event->at;
+    brake->held = count.held_until > event->at;
     return write_count(store, list, domain, event, &count, error);
 }
 
 static bool count_both(Store *store, const BounceBrakeEvent *event, BounceBrake *brake, GError **error)
 {
     int64_t list;
-    bool of_domain = false, of_list = false, closed_domain = false, closed_list = false;
-    *brake = (BounceBrake){0};
+    BounceBrake domain = {0}, whole = {0};
     if (!list_key(store, event->list_id, &list, error) ||
-        !count_one(store, list, event->domain, event, &of_domain, &closed_domain, error) ||
-        !count_one(store, list, "", event, &of_list, &closed_list, error))
+        !count_one(store, list, event->domain, event, &domain, error) ||
+        !count_one(store, list, "", event, &whole, error))
         return false;
-    brake->held = of_domain || of_list;
-    brake->closed = closed_domain || closed_list;
+    *brake = (BounceBrake){.held = domain.held || whole.held, .closed = domain.closed || whole.closed};
     return true;
 }
 

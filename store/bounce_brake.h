@@ -9,10 +9,11 @@
  *   the members at one mail domain: at least BOUNCE_BRAKE_LEAST, and more than half of the list's members there
  *   the members of the list: at least BOUNCE_BRAKE_LEAST at more than one domain, and more than a tenth of the list
  *
- * A closed brake holds until the reply was not seen for BOUNCE_BRAKE_QUIET. Of a reply that says that the mailbox itself
- * is missing, disabled or full (`mailbox`), it holds for the day on which it closed, and then counts such replies for
- * BOUNCE_BRAKE_ONCE without closing again: a directory that is broken for a day costs nobody points, and dead mailboxes
- * get theirs a day later. A list has at most BOUNCE_BRAKE_ROWS replies; the one that was not seen for longest goes.
+ * A closed brake holds until the reply was not seen for BOUNCE_BRAKE_QUIET. Of a reply that says that the mailbox is
+ * missing, disabled or full (`mailbox`), it holds for the day on which it closed; such replies then count, and it does
+ * not close again, until they were not seen for BOUNCE_BRAKE_ONCE: a directory that is broken for a day costs nobody
+ * points, and dead mailboxes get theirs a day later. A list has at most BOUNCE_BRAKE_ROWS replies; the one that was not
+ * seen for longest goes.
  *
  * Times are microseconds since 1970. Errors are those of the store; FAIL_MISSING: there is no such list.
  */

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The words of mail systems, in the languages of etc/bounce, and the codes of their replies. The README.md of etc/bounce
- * says what each kind is for; the tables are made from its files by words.awk. Internal to mail/recognise/.
+ * The words of mail systems, in the languages of etc/bounce, and the codes of their replies. The README.md of
+ * etc/bounce says what each kind is for; the tables are made from its files by words.awk. Internal to mail/recognise/.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -146,8 +146,8 @@ def test_personal_copies_are_signed_one_by_one(instances, sinks):
 
 
 def test_long_lines_leave_encoded_and_signed(instances, sink):
-    """Lines of more than 998 bytes, of a body or of a field, leave short for all, with signatures of what they are then;
-    what has none of them leaves as it came."""
+    """Lines of more than 998 bytes, of a body or of a field, leave short for all, with signatures of what they are
+    then; what has none of them leaves as it came."""
     instance = instances(sink.port)
     key, record = make_key(instance, "new", ["-algorithm", "ed25519"])
     instance.set({"dkim.new": {"domain": "lists.example.com", "key_file": key}})

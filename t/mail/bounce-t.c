@@ -221,8 +221,8 @@ static void test_reply_keys(void)
 {
     g_autofree char *one = bounce_reply_key("smtp; 550 5.7.1 <joe@example.com>: Rejected, joe at example.com (id 17a4)",
                                             "joe@example.com");
-    g_autofree char *two = bounce_reply_key("550 5.7.1  <ann.b@example.net>: Rejected, ann.b at example.net (id c0ffee1)",
-                                            "ann.b@example.net");
+    g_autofree char *two = bounce_reply_key("550 5.7.1  <ann@example.net>: Rejected, ann at example.net (id c0ffee1)",
+                                            "ann@example.net");
     g_autofree char *three = bounce_reply_key("550 5.7.1 <joe@example.com>: Accepted", "joe@example.com");
     g_autofree char *empty = bounce_reply_key("", "");
     g_assert_cmpstr(one, ==, two);
