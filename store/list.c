@@ -419,11 +419,25 @@ bool list_rename(Store *store, const char *list_id, const char *posting_address,
            STORE_WRITE(store, error, rename_list(store, list_id, name, host, error));
 }
 
+/* Parts of an import that belong to no list (people, bans of the site, requests) are gone through anew when a list of it
+ * is imported once more. The marks of one import begin alike: "mailman3 5f3c: list of talk.example.com". */
+static bool forget_parts(Store *store, const char *list_id, GError **error)
+{
+    g_autofree char *end = g_strconcat("list of ", list_id, NULL);
+    return query_run(store, error, NULL,
+                     "DELETE FROM moved WHERE list IS NULL AND EXISTS (SELECT 1 FROM moved mark JOIN list ON "
+                     "list.key = mark.list WHERE list.list_id = $1 AND "
+                     "substr(mark.name, length(mark.name) - length($2) + 1) = $2 AND "
+                     "substr(moved.name, 1, length(mark.name) - length($2)) = "
+                     "substr(mark.name, 1, length(mark.name) - length($2)))",
+                     TEXT(list_id), TEXT(end));
+}
+
 static bool delete_list(Store *store, const char *list_id, GError **error)
 {
     int64_t removed = 0;
     store_changed(store);
-    return list_archive_leave(store, list_id, error) &&
+    return list_archive_leave(store, list_id, error) && forget_parts(store, list_id, error) &&
            query_run(store, error, NULL, "DELETE FROM span WHERE list = (SELECT key FROM list WHERE list_id = $1)",
                      TEXT(list_id)) &&
            query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&

@@ -16,6 +16,8 @@
 
 enum { R_NUMBER, R_TOKEN, R_UNTIL, R_KEY, R_VALUE, R_WORKFLOW };
 
+#define REQUESTS "list's requests" /* the part of a list, noted when its requests came */
+
 /* Pended is one token with its values, whose rows come one after another. */
 typedef struct Pended {
     char *number, *token, *workflow;
@@ -81,8 +83,12 @@ static bool put_request(Mailman3 *from, const Pended *pended, bool joins, GError
 {
     const char *list_id = value_of(pended, "list_id"), *email = value_of(pended, "email");
     const char *name = value_of(pended, "display_name"), *owner = value_of(pended, "token_owner");
+    bool whole;
     if (!list_id || !email || pended->until <= clock_now() || !mm_wants(from, list_id))
         return true;
+    /* Such a list stayed when another one was removed; its requests may have been answered since. */
+    if (!moving_is_whole(from->moving, REQUESTS, list_id, &whole, error) || whole)
+        return whole;
     g_autoptr(json_t) state = pended->workflow ? json_loads(pended->workflow, 0, NULL) : NULL;
     bool of_moderator = g_strcmp0(owner, "moderator") == 0;
     g_autofree char *made = g_strdelimit(g_strdup(value_of(pended, "when") ?: ""), "T", ' ');
@@ -155,6 +161,21 @@ static char *requests_part(const Mailman3 *from)
     return g_strdup_printf("requests of %s", all);
 }
 
+/* Note that the list has its requests. */
+static bool end_requests(const char *list_id, void *data, GError **error)
+{
+    bool whole;
+    List *found;
+    Mailman3 *from = data;
+    if (!mm_wants(from, list_id))
+        return true;
+    if (!moving_find_list(from->moving, list_id, &found, error))
+        return false;
+    g_autoptr(List) list = found;
+    return !list || (moving_begin(from->moving, REQUESTS, list_id, MOVING_AT_ONCE, &whole, error) &&
+                     (whole || moving_end(from->moving, error)));
+}
+
 bool mm_requests(Mailman3 *from, GError **error)
 {
     bool whole;
@@ -169,7 +190,8 @@ bool mm_requests(Mailman3 *from, GError **error)
                                    "JOIN pendedkeyvalue k ON k.pended_id = p.id "
                                    "LEFT JOIN workflowstate w ON w.token = p.token ORDER BY p.id, k.id",
                                    NULL, take_pended, &pended, error) &&
-                           end_pended(from, &pended, error) && moving_end(from->moving, error)));
+                           end_pended(from, &pended, error) && moving_end(from->moving, error) &&
+                           mailman3_each_list(from->database, NULL, end_requests, from, error)));
     pended_clear(&pended);
     g_hash_table_unref(pended.values);
     return done;

@@ -222,11 +222,17 @@ static char *mark_of(const Moving *moving, const char *part, const char *list_id
     return g_strdup_printf("%s: %s%s%s", moving->source, part, list_id ? " of " : "", list_id ? list_id : "");
 }
 
-bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingWay way, bool *whole, GError **error)
+bool moving_is_whole(Moving *moving, const char *part, const char *list_id, bool *whole, GError **error)
 {
     g_autofree char *mark = mark_of(moving, part, list_id);
     *whole = false;
-    if (moving->site.there && !bring_find(moving->site.there, mark, whole, error))
+    return !moving->site.there || bring_find(moving->site.there, mark, whole, error);
+}
+
+bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingWay way, bool *whole, GError **error)
+{
+    g_autofree char *mark = mark_of(moving, part, list_id);
+    if (!moving_is_whole(moving, part, list_id, whole, error))
         return false;
     g_free(moving->part);
     g_free(moving->list_id);

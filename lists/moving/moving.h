@@ -118,6 +118,8 @@ typedef enum MovingWay {
 /* Begin a part; list_id NULL: it belongs to no list. *whole: it was imported earlier, so no part is begun, and the
  * reader passes on to the next without moving_end(). */
 bool moving_begin(Moving *moving, const char *part, const char *list_id, MovingWay way, bool *whole, GError **error);
+/* Set *whole: was this part imported earlier? */
+bool moving_is_whole(Moving *moving, const char *part, const char *list_id, bool *whole, GError **error);
 /* Count one thing of a part that was imported earlier, as MovingCount.there. */
 void moving_there(Moving *moving, MovingKind kind);
 /* End a part, and note that it is whole. The note is committed together with the part's things, at once or together

@@ -440,6 +440,39 @@ def test_run_again_changes_nothing(empty, site):
     assert "anne.m@example.com" in empty.cli("member", "ls", f"news@{OTHER}", "--names").lower()
 
 
+def test_a_list_that_was_removed_comes_with_what_was_new_there(empty, site):
+    """People, bans of the site and requests belong to no list, and come, too. A list that stayed has its requests, and
+    one that was answered here does not wait anew."""
+    fill(site)
+    site.request("subscription", NEWS, "early@example.net")
+    words = source(site)
+    bring(empty, words, code=1)
+    with empty.database() as database:
+        first = {tuple(row) for row in waiting(database)}
+        database.execute("DELETE FROM pending WHERE list = (SELECT key FROM list WHERE list_id = ?)", (TALK,))
+        database.commit()
+    assert {place for place, _ in first} == {TALK, NEWS}
+    site.user("New", "new@example.org", password=HASH)
+    site.add("ban", email="late@example.com", list_id=None)
+    site.request("subscription", NEWS, "late@example.net")
+    site.db.commit()
+    empty.cli("list", "remove", f"quiet@{OTHER}", "--yes")
+    bring(empty, words, code=1)
+    assert {row["address"] for row in empty.rows("ban", "ls")} == {"site-evil@example.com", "late@example.com"}
+    empty.cli("list", "remove", f"news@{OTHER}", "--yes")
+    bring(empty, words, code=1)
+    with empty.database() as database:
+        now = {tuple(row) for row in waiting(database)}
+        password = database.execute("SELECT password FROM person u JOIN address a ON a.person = u.key "
+                                    "WHERE a.email = 'new@example.org'").fetchall()
+    assert now == {row for row in first if row[0] == NEWS} | {(NEWS, "late@example.net")}
+    assert [row[0] for row in password] == [HASH]
+
+
+def waiting(database):
+    return database.execute("SELECT list_id, p.address FROM pending p JOIN list l ON l.key = p.list").fetchall()
+
+
 def post(sender, to, subject="", text="", **fields):
     more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
     return (f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\n"
