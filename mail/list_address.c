@@ -32,6 +32,67 @@ const char *list_address_suffix(size_t number)
     return number < G_N_ELEMENTS(suffixes) ? suffixes[number].suffix : NULL;
 }
 
+static const struct {
+    const char *system, *word;
+    ListAddressTo to;
+} old_words[] = {
+    {"mlmmj", "owner", LIST_ADDRESS_OWNER},
+    {"mlmmj", "bounces", LIST_ADDRESS_BOUNCES},
+    {"mlmmj", "subscribe", LIST_ADDRESS_JOIN},
+    {"mlmmj", "unsubscribe", LIST_ADDRESS_LEAVE},
+    {"mlmmj", "help", LIST_ADDRESS_REQUEST},
+    {"mlmmj", "faq", LIST_ADDRESS_REQUEST},
+    {"mlmmj", "list", LIST_ADDRESS_REQUEST},
+    {"mlmmj", "get", LIST_ADDRESS_REQUEST},
+    {"mlmmj", "confsub", LIST_ADDRESS_CONFIRM},
+    {"mlmmj", "confunsub", LIST_ADDRESS_CONFIRM},
+    {"mlmmj", "moderate", LIST_ADDRESS_CONFIRM},
+    {"mlmmj", "release", LIST_ADDRESS_CONFIRM},
+    {"mlmmj", "reject", LIST_ADDRESS_CONFIRM},
+    {"mlmmj", "permit", LIST_ADDRESS_CONFIRM},
+    {"mlmmj", "obstruct", LIST_ADDRESS_CONFIRM},
+    {"ezmlm", "owner", LIST_ADDRESS_OWNER},
+    {"ezmlm", "return", LIST_ADDRESS_BOUNCES},
+    {"ezmlm", "digest-return", LIST_ADDRESS_BOUNCES},
+    {"ezmlm", "subscribe", LIST_ADDRESS_JOIN},
+    {"ezmlm", "digest-subscribe", LIST_ADDRESS_JOIN},
+    {"ezmlm", "unsubscribe", LIST_ADDRESS_LEAVE},
+    {"ezmlm", "digest-unsubscribe", LIST_ADDRESS_LEAVE},
+    {"ezmlm", "help", LIST_ADDRESS_REQUEST},
+    {"ezmlm", "info", LIST_ADDRESS_REQUEST},
+    {"ezmlm", "faq", LIST_ADDRESS_REQUEST},
+    {"ezmlm", "query", LIST_ADDRESS_REQUEST},
+    {"ezmlm", "list", LIST_ADDRESS_REQUEST},
+    {"ezmlm", "get", LIST_ADDRESS_REQUEST},
+    {"ezmlm", "index", LIST_ADDRESS_REQUEST},
+    {"ezmlm", "thread", LIST_ADDRESS_REQUEST},
+    {"ezmlm", "sc", LIST_ADDRESS_CONFIRM},
+    {"ezmlm", "tc", LIST_ADDRESS_CONFIRM},
+    {"ezmlm", "uc", LIST_ADDRESS_CONFIRM},
+    {"ezmlm", "vc", LIST_ADDRESS_CONFIRM},
+    {"ezmlm", "accept", LIST_ADDRESS_CONFIRM},
+    {"ezmlm", "reject", LIST_ADDRESS_CONFIRM},
+    {"sympa", "editor", LIST_ADDRESS_OWNER},
+};
+
+bool list_address_read_old(ListAddress *address, const char *system, const char *rest)
+{
+    for (size_t at = 0; system && at < G_N_ELEMENTS(old_words); at++) {
+        size_t length = strlen(old_words[at].word);
+        if (strcmp(old_words[at].system, system) != 0 || g_ascii_strncasecmp(rest, old_words[at].word, length) != 0 ||
+            (rest[length] && !strchr("-.+", rest[length])))
+            continue;
+        /* The rest is no proof here, so only a token that is asked for is kept. */
+        bool asked = old_words[at].to == LIST_ADDRESS_CONFIRM && rest[length];
+        char *detail = asked ? g_strdup(rest + length + 1) : NULL;
+        g_free(address->detail);
+        address->detail = detail;
+        address->to = old_words[at].to;
+        return true;
+    }
+    return false;
+}
+
 void list_address_free(ListAddress *address)
 {
     if (!address)

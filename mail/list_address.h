@@ -38,6 +38,7 @@ typedef struct ListAddress {
     char *list_id; /* what the callback gave */
     ListAddressTo to;
     char *detail; /* NULL: none */
+    bool takes_reports; /* mail with the null sender is for LIST_ADDRESS_BOUNCES */
 } ListAddress;
 
 void list_address_free(ListAddress *address);
@@ -54,6 +55,18 @@ typedef bool ListAddressExists(const char *local, const char *domain, bool *exis
 #define LIST_ADDRESS_LOOKUPS 10
 ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressExists *exists, void *data,
                                GError **error);
+
+/*
+ * Read what stands behind a list's name as the list system does that had the list before it was imported. system is its
+ * name in lower case, or NULL; rest is what stands behind the delimiter or the dash.
+ *
+ *   mlmmj   talk+unsubscribe, talk+owner, talk+bounces-7-anne=x.org
+ *   ezmlm   talk-unsubscribe-anne=x.org, talk-return-7-anne=x.org, talk-help
+ *   sympa   talk-editor
+ *
+ * Set address->to and address->detail; false: the system has no such word, and nothing was set. What its letters asked
+ * to be answered is for LIST_ADDRESS_CONFIRM, which says that it is no longer good. */
+bool list_address_read_old(ListAddress *address, const char *system, const char *rest);
 
 /* Return the suffix with this number, from 0: "-owner" and so on; NULL behind the last. */
 const char *list_address_suffix(size_t number);

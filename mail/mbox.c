@@ -47,7 +47,7 @@ void mbox_append(GString *text, const char *sender, int64_t arrival, const char 
 
 /* ---- reading ---- */
 
-/* What a line that may stand between two mails is. */
+/* The kinds of lines that may stand between two mails. */
 typedef enum FromLine {
     FROM_NONE,    /* text, or the end */
     FROM_TEXT,    /* it begins with "From ", and reads as text */
@@ -171,7 +171,7 @@ static bool is_undated(const char *text)
     return sender == count || is_date(words + sender) || is_date(words);
 }
 
-/* What the line is, and its time, or 0 where it has none (RFC 4155: "From anne@example.org Wed Jan  3 11:11:11 2001",
+/* Tell the kind of a line, and its time, or 0 where it has none (RFC 4155: "From anne@example.org Wed Jan  3 11:11:11 2001",
  * perhaps with a zone). Text may begin so, too, and is no line between mails. */
 static FromLine read_from_line(const char *line, size_t length, int64_t *time)
 {

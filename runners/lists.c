@@ -8,7 +8,9 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/this_host.h"
+#include "mail/address.h"
 #include "net/mx.h"
+#include "store/bring.h"
 #include "store/domain.h"
 #include "store/list.h"
 #include "store/place.h"
@@ -191,13 +193,61 @@ static bool find_site(Lists *lists, const char *mailbox, ListAddress **found, GE
     return true;
 }
 
+/* Another system may have had the list, and its addresses are in mails and address books. */
+static bool read_old(Lists *lists, ListAddress *found, GError **error)
+{
+    char *came_from = NULL;
+    bool posts = found->to == LIST_ADDRESS_POSTING && found->detail;
+    if (!posts && found->to != LIST_ADDRESS_OWNER)
+        return true;
+    if (!bring_system(lists->store, found->list_id, &came_from, error))
+        return false;
+    g_autofree char *system = came_from;
+    if (posts)
+        list_address_read_old(found, system, found->detail);
+    else /* mail of Sympa has this sender */
+        found->takes_reports = g_strcmp0(system, "sympa") == 0;
+    return true;
+}
+
+/* An address that such a system made with a dash: "talk-return-7-anne=example.org". *found stays NULL: it is none. */
+static bool find_old(Lists *lists, const char *mailbox, ListAddress **found, GError **error)
+{
+    const char *at = strrchr(mailbox, '@');
+    g_autofree char *local = at ? g_strndup(mailbox, (size_t)(at - mailbox)) : g_strdup("");
+    g_autofree char *key = g_ascii_strdown(local, -1), *domain = address_key(at ? at + 1 : "");
+    unsigned asked = 0;
+    for (const char *dash = strchr(key, '-'); dash && !*found && asked < LIST_ADDRESS_LOOKUPS;
+         dash = strchr(dash + 1, '-'), asked++) {
+        bool exists;
+        char *list_id = NULL, *came_from = NULL;
+        g_autofree char *name = g_strndup(key, (size_t)(dash - key));
+        if (!exists_cached(name, domain, &exists, &list_id, lists, error))
+            return false;
+        g_autoptr(ListAddress) list = g_new0(ListAddress, 1);
+        list->list_id = list_id;
+        if (exists && !bring_system(lists->store, list_id, &came_from, error))
+            return false;
+        g_autofree char *system = came_from;
+        if (!exists || !list_address_read_old(list, system, local + (dash - key) + 1))
+            continue;
+        list->local = g_steal_pointer(&name);
+        list->domain = g_strdup(domain);
+        *found = g_steal_pointer(&list);
+    }
+    return true;
+}
+
 ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error)
 {
     g_autoptr(GError) why = NULL;
     if (!lists_store(lists, error))
         return NULL;
     ListAddress *found = list_address_find(mailbox, lists->delimiter, exists_cached, lists, &why);
-    if (!found && g_error_matches(why, FAIL, FAIL_MISSING) && !find_site(lists, mailbox, &found, error))
+    if (found && !read_old(lists, found, &why))
+        g_clear_pointer(&found, list_address_free);
+    if (!found && g_error_matches(why, FAIL, FAIL_MISSING) &&
+        (!find_site(lists, mailbox, &found, error) || (!found && !find_old(lists, mailbox, &found, error))))
         return NULL;
     if (found)
         return found;

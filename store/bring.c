@@ -31,6 +31,19 @@ bool bring_note(Store *store, const char *name, const char *list_id, GError **er
                       TEXT(name), INTEGER_OR_NULL(list), INTEGER(clock_now())));
 }
 
+bool bring_system(Store *store, const char *list_id, char **system, GError **error)
+{
+    *system = NULL;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT name FROM moved WHERE list = (SELECT key FROM list WHERE list_id = $1) "
+                                        "ORDER BY name LIMIT 1",
+                                        TEXT(list_id));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    const char *name = step == STEP_ROW ? query_text(query, 0) : NULL;
+    *system = name ? g_strndup(name, strcspn(name, ": ")) : NULL;
+    return step != STEP_FAILED;
+}
+
 /* ---- people ---- */
 
 static bool insert_user(Store *store, const BroughtUser *user, int64_t person, GError **error)

@@ -19,6 +19,10 @@ bool bring_find(Store *store, const char *name, bool *whole, GError **error);
 /* Note that the part was brought in whole. The note is removed with the list; list_id NULL: it belongs to no list. */
 bool bring_note(Store *store, const char *name, const char *list_id, GError **error);
 
+/* Set *system to the name of the list system from which the list was imported, "mlmmj", which is the first word of the
+ * names of its parts; g_free(). NULL: the list was made here. */
+bool bring_system(Store *store, const char *list_id, char **system, GError **error);
+
 typedef struct BroughtUser {
     const char *display_name; /* "": none */
     const char *password;     /* a hash of crypt(5); NULL: none */

@@ -419,7 +419,7 @@ bool list_rename(Store *store, const char *list_id, const char *posting_address,
            STORE_WRITE(store, error, rename_list(store, list_id, name, host, error));
 }
 
-/* Parts of an import that belong to no list (people, bans of the site, requests) are gone through anew when a list of it
+/* Parts of an import that belong to no list (people, bans of the site, requests) are gone through anew when a list of
  * is imported once more. The marks of one import begin alike: "mailman3 5f3c: list of talk.example.com". */
 static bool forget_parts(Store *store, const char *list_id, GError **error)
 {

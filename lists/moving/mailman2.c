@@ -165,7 +165,7 @@ static bool take_answers(Mailman2 *from, GError **error)
     return true;
 }
 
-/* Who left the digest while it was collected. */
+/* Members who left the digest while it was collected. */
 static bool take_last_digests(Mailman2 *from, GError **error)
 {
     const PickleValue *left = pickle_get(from->config, "one_last_digest");

@@ -86,7 +86,7 @@ static bool put_request(Mailman3 *from, const Pended *pended, bool joins, GError
     bool whole;
     if (!list_id || !email || pended->until <= clock_now() || !mm_wants(from, list_id))
         return true;
-    /* Such a list stayed when another one was removed; its requests may have been answered since. */
+    /* The list stayed when another one was removed; its requests may have been answered since. */
     if (!moving_is_whole(from->moving, REQUESTS, list_id, &whole, error) || whole)
         return whole;
     g_autoptr(json_t) state = pended->workflow ? json_loads(pended->workflow, 0, NULL) : NULL;

@@ -134,7 +134,9 @@ static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, 
     Lmtp *lmtp = data;
     const LmtpClient *client = lmtp_session_data(session);
     g_autoptr(GError) error = NULL;
-    recipient->data = lists_find(lmtp->lists, recipient->address, &error);
+    ListAddress *found = recipient->data = lists_find(lmtp->lists, recipient->address, &error);
+    if (found && found->takes_reports && !*lmtp_session_transaction(session)->sender)
+        found->to = LIST_ADDRESS_BOUNCES;
     const char *refusal = recipient->data ? refuse_found(lmtp, session, recipient->data) : NULL;
     if (recipient->data && !refusal)
         recipient->size = memory_for(session, recipient);

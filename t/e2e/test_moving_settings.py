@@ -14,7 +14,7 @@ NAMED = object()
 DAY = 86400
 
 READ = object()
-# What each attribute of a list of Mailman 2.1 becomes: the value there, and that of the setting here, with its name
+# Each attribute of a list of Mailman 2.1: the value there, and that of the setting here, with its name
 # where it has another; or NAMED: the report names the attribute; or READ: it is no setting, and is looked at below.
 MAILMAN2 = {
     "accept_these_nonmembers": ([b"friend@example.org", b"@staff"], ["friend@example.org", f"@staff.{HOST}"]),

@@ -99,6 +99,41 @@ static void test_dashes(void)
     }
 }
 
+static const struct {
+    const char *system, *rest, *to, *detail;
+} old[] = {
+    {"mlmmj", "owner", TO_OWNER, NULL},
+    {"mlmmj", "Unsubscribe", TO_LEAVE, NULL},
+    {"mlmmj", "subscribe-digest", TO_JOIN, NULL},
+    {"mlmmj", "bounces-7-anne=x.org", TO_BOUNCES, NULL},
+    {"mlmmj", "confsub-8f2A", TO_CONFIRM, "8f2A"},
+    {"mlmmj", "get-12", TO_REQUEST, NULL},
+    {"mlmmj", "listen", TO_POSTING, "before"},
+    {"mlmmj", "return-7-anne=x.org", TO_POSTING, "before"},
+    {"ezmlm", "return-7-anne=x.org", TO_BOUNCES, NULL},
+    {"ezmlm", "sc.1234.ab-anne=x.org", TO_CONFIRM, "1234.ab-anne=x.org"},
+    {"ezmlm", "digest-unsubscribe-anne=x.org", TO_LEAVE, NULL},
+    {"ezmlm", "help", TO_REQUEST, NULL},
+    {"sympa", "editor", TO_OWNER, NULL},
+    {"sympa", "help", TO_POSTING, "before"},
+    {"mailman3", "owner", TO_POSTING, "before"},
+    {NULL, "owner", TO_POSTING, "before"},
+};
+
+/* Words of another system that had the list. */
+static void test_old(void)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(old); at++) {
+        g_autoptr(ListAddress) address = g_new0(ListAddress, 1);
+        address->detail = g_strdup("before");
+        bool read = list_address_read_old(address, old[at].system, old[at].rest);
+        g_test_message("%s", old[at].rest);
+        g_assert_cmpstr(list_address_text(address->to), ==, old[at].to);
+        g_assert_cmpstr(address->detail, ==, old[at].detail);
+        g_assert_cmpint(read, ==, !g_str_equal(old[at].to, TO_POSTING));
+    }
+}
+
 static void test_failure(void)
 {
     g_autoptr(GError) error = NULL;
@@ -122,6 +157,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/list_address/cases", test_cases);
     g_test_add_func("/list_address/dashes", test_dashes);
+    g_test_add_func("/list_address/old", test_old);
     g_test_add_func("/list_address/failure", test_failure);
     g_test_add_func("/list_address/bounded", test_bounded);
     return g_test_run();
