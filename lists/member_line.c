@@ -5,8 +5,19 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "mail/header.h"
 
-typedef enum MemberField { FIELD_IGNORED, FIELD_ADDRESS, FIELD_NAME, FIELD_MODE, FIELD_STATUS } MemberField;
+#define GROUP_TITLE "Members for group " /* the first line of a file of Google Groups, before that with the names */
+
+typedef enum MemberField {
+    FIELD_IGNORED,
+    FIELD_ADDRESS,
+    FIELD_NAME,
+    FIELD_FIRST_NAME,
+    FIELD_LAST_NAME,
+    FIELD_MODE,
+    FIELD_STATUS
+} MemberField;
 
 struct MemberLines {
     FILE *file;
@@ -17,13 +28,16 @@ struct MemberLines {
     char text[MEMBER_LINE_MAX + 1];
 };
 
+/* Titles of columns, as title_key() has them. "E-mail 1 - Value" is that of Google's contacts. */
 static const struct {
     const char *title;
     MemberField field;
 } titles[] = {
-    {"address", FIELD_ADDRESS},  {"email", FIELD_ADDRESS},     {"e-mail", FIELD_ADDRESS},
-    {"display_name", FIELD_NAME}, {"display name", FIELD_NAME}, {"name", FIELD_NAME},
-    {"delivery_mode", FIELD_MODE}, {"delivery_status", FIELD_STATUS},
+    {"address", FIELD_ADDRESS},      {"email", FIELD_ADDRESS},       {"emailaddress", FIELD_ADDRESS},
+    {"email1value", FIELD_ADDRESS},  {"displayname", FIELD_NAME},    {"name", FIELD_NAME},
+    {"nickname", FIELD_FIRST_NAME},  {"firstname", FIELD_FIRST_NAME}, {"givenname", FIELD_FIRST_NAME},
+    {"lastname", FIELD_LAST_NAME},   {"familyname", FIELD_LAST_NAME}, {"deliverymode", FIELD_MODE},
+    {"deliverystatus", FIELD_STATUS},
 };
 
 void member_line_clear(MemberLine *line)
@@ -133,12 +147,38 @@ static GPtrArray *split(const char *text, char delimiter, GError **error)
     }
 }
 
+/* "E-mail Address" is "emailaddress". g_free() */
+static char *title_key(const char *title)
+{
+    GString *key = g_string_new(NULL);
+    for (; *title; title++)
+        if (g_ascii_isalnum(*title))
+            g_string_append_c(key, g_ascii_tolower(*title));
+    return g_string_free(key, FALSE);
+}
+
 static MemberField field_of(const char *title)
 {
+    g_autofree char *key = title_key(title);
     for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
-        if (g_ascii_strcasecmp(titles[i].title, title) == 0)
+        if (strcmp(titles[i].title, key) == 0)
             return titles[i].field;
     return FIELD_IGNORED;
+}
+
+/* Put a name, or a part of one, behind what is known of it. Some programs export names as mail has them, encoded. */
+static void add_name(MemberLine *line, const char *name)
+{
+    g_autofree char *plain = strstr(name, "=?") ? header_decode(name) : g_strdup(name);
+    g_autofree char *before = g_steal_pointer(&line->display_name);
+    line->display_name = before ? g_strconcat(before, " ", plain, NULL) : g_steal_pointer(&plain);
+}
+
+/* Take "mailto:" from before an address. */
+static char *bare_address(const char *text)
+{
+    const bool link = g_ascii_strncasecmp(text, "mailto:", strlen("mailto:")) == 0;
+    return g_strstrip(g_strdup(link ? text + strlen("mailto:") : text));
 }
 
 /* Looks whether the first line is a CSV header and takes it in. */
@@ -148,10 +188,16 @@ static bool take_header(MemberLines *lines, bool *taken, GError **error)
     char delimiter = lines->text[plain] ? lines->text[plain] : ',';
     g_autoptr(GPtrArray) fields = split(lines->text, delimiter, NULL);
     unsigned addresses = 0;
+    bool named = false;
     for (guint i = 0; fields && i < fields->len; i++) {
         MemberField field = field_of(fields->pdata[i]);
         g_array_append_val(lines->columns, field);
         addresses += field == FIELD_ADDRESS;
+        named = named || field == FIELD_NAME;
+    }
+    for (guint i = 0; named && i < lines->columns->len; i++) { /* parts of the name, which is there whole */
+        MemberField *field = &g_array_index(lines->columns, MemberField, i);
+        *field = *field == FIELD_FIRST_NAME || *field == FIELD_LAST_NAME ? FIELD_IGNORED : *field;
     }
     *taken = addresses > 0;
     if (addresses > 1)
@@ -170,14 +216,14 @@ bool member_line_mailbox(const char *text, char **address, char **name, GError *
     if (!open && *copy == '\0')
         return fail(error, FAIL_NEVER, "no address");
     if (!open) {
-        *address = g_steal_pointer(&copy);
+        *address = bare_address(copy);
         return true;
     }
     size_t length = strlen(open);
     if (open[length - 1] != '>')
         return fail(error, FAIL_NEVER, "'%s' is no 'Name <address>': no '>' at its end", copy);
     open[length - 1] = '\0';
-    *address = g_strstrip(g_strdup(open + 1));
+    *address = bare_address(open + 1);
     *open = '\0';
     g_strstrip(copy);
     size_t named = strlen(copy);
@@ -211,8 +257,12 @@ static bool take_field(MemberLine *line, MemberField field, const char *value, G
         return true;
     }
     case FIELD_NAME:
-        g_free(line->display_name);
-        line->display_name = g_strdup(value);
+        g_clear_pointer(&line->display_name, g_free);
+        add_name(line, value);
+        return true;
+    case FIELD_FIRST_NAME:
+    case FIELD_LAST_NAME:
+        add_name(line, value);
         return true;
     case FIELD_MODE:
         if (!delivery_mode_parse(value, &mode))
@@ -248,7 +298,12 @@ static bool take_plain(MemberLines *lines, MemberLine *line, GError **error)
 {
     if (strchr(lines->text, ',') && !strchr(lines->text, '<'))
         return fail(error, FAIL_NEVER, "a comma: CSV needs a first line that names the columns (address,display_name)");
-    return member_line_mailbox(lines->text, &line->address, &line->display_name, error);
+    g_autofree char *name = NULL;
+    if (!member_line_mailbox(lines->text, &line->address, &name, error))
+        return false;
+    if (name)
+        add_name(line, name);
+    return true;
 }
 
 bool member_lines_next(MemberLines *lines, MemberLine *line, GError **error)
@@ -263,7 +318,8 @@ bool member_lines_next(MemberLines *lines, MemberLine *line, GError **error)
         line->last = end;
         if (end)
             return true;
-        if (lines->text[strspn(lines->text, " \t,;")] == '\0')
+        if (lines->text[strspn(lines->text, " \t,;")] == '\0' ||
+            (!lines->begun && g_str_has_prefix(lines->text, GROUP_TITLE)))
             continue;
         bool header = false;
         if (!lines->begun && !take_header(lines, &header, error))

@@ -44,6 +44,24 @@ def test_csv_with_semicolons_and_delivery(site):
     assert got["anne@x.org"]["delivery_status"] == "by_user"
 
 
+def test_files_of_other_services(site):
+    """A group's members with a title above, an audience's with the name in two columns, and contacts, which have the name
+    whole and in parts."""
+    got, _ = take(site, "Members for group talk@groups.example.org\nEmail address,Nickname,Group status,Email status\n"
+                  "anne@x.org,Anne Frost,member,email\nmailto:bart@x.org,,owner,digest\n", OK, (2, 0, 0))
+    assert {one: row["display_name"] for one, row in got.items()} == {"anne@x.org": "Anne Frost", "bart@x.org": ""}
+    for header, row in (("Email Address,First Name,Last Name", "cris@x.org,Cris,Unger"),
+                        ("Name,Given Name,Family Name,Nickname,E-mail 1 - Type,E-mail 1 - Value,E-mail 2 - Value",
+                         "Cris Unger,Cris,Unger,C.,Work,cris@x.org,other@x.org"),
+                        ("email,name", "cris@x.org,=?iso-8859-1?q?Cris_Unger?=")):
+        site.run("list", "remove", LIST, "--yes")
+        got, _ = take(site, f"{header}\n{row}\n", OK, (1, 0, 0))
+        assert {one: row["display_name"] for one, row in got.items()} == {"cris@x.org": "Cris Unger"}, header
+    site.run("list", "remove", LIST, "--yes")
+    got, _ = take(site, "=?utf-8?q?D=C3=B3ra?= <MAILTO:dora@x.org>\n", OK, (1, 0, 0))
+    assert got["dora@x.org"]["display_name"] == "Dóra"
+
+
 def test_a_wrong_word_is_told_with_those_that_are_right(site):
     take(site, "address,delivery_mode\nanne@x.org,digest\n", NOT_SO, (0, 0, 1),
          says="there is no delivery_mode 'digest'; allowed: regular, plaintext_digests, mime_digests, summary_digests")
