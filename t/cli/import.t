@@ -45,8 +45,8 @@ def test_csv_with_semicolons_and_delivery(site):
 
 
 def test_files_of_other_services(site):
-    """A group's members with a title above, an audience's with the name in two columns, and contacts, which have the name
-    whole and in parts."""
+    """A group's members with a title above, an audience's with the name in two columns, and contacts, which have the
+    name whole and in parts."""
     got, _ = take(site, "Members for group talk@groups.example.org\nEmail address,Nickname,Group status,Email status\n"
                   "anne@x.org,Anne Frost,member,email\nmailto:bart@x.org,,owner,digest\n", OK, (2, 0, 0))
     assert {one: row["display_name"] for one, row in got.items()} == {"anne@x.org": "Anne Frost", "bart@x.org": ""}
