@@ -94,7 +94,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
     "short_listname posting_address owner_address owner_email request_address request_email join_address join_email " \
     "leave_address leave_email language"
 #define LIST_POST_PLACEHOLDERS \
-    LIST_PLACEHOLDERS " user_address user_email user_delivered_to user_name user_name_or_address"
+    LIST_PLACEHOLDERS " user_address user_email user_delivered_to user_name user_name_or_address user_name_or_email"
 
 /* Return the value of a setting as text, g_free(); NULL with FAIL_MISSING: there is no such setting. By its
  * SettingType: BOOL is yes or no; PASSWORD is always ""; INTERVAL is "7d", "36h"; WORDS are separated by commas, a

@@ -47,6 +47,7 @@ static char *fill(const Post *post, const PostSend *send, const char *template, 
         {"user_delivered_to", marks->fields[COPY_ADDRESS]},
         {"user_name", marks->fields[COPY_NAME]},
         {"user_name_or_address", marks->fields[COPY_NAME_OR_ADDRESS]},
+        {"user_name_or_email", marks->fields[COPY_NAME_OR_ADDRESS]}, /* as Mailman 3.3.9 has it */
     };
     TemplateValue values[TEMPLATE_LIST_VALUES + G_N_ELEMENTS(person) + 1] = {0};
     size_t count = template_list_values(&about, values);
